@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/cell_facts.h"
+
+/// cellblock's own failures as data: a stable code, a sentence for a person, and the facts. Turned
+/// into replies of the right form by failure_reply.
+namespace cellblock {
+
+/// The table in docs/protocol.md is held to this list by a test.
+enum class FailureCode : std::uint8_t {
+  not_allowlisted,    ///< unknown server, or one that this user may not use: the same answer
+  not_attached,       ///< an MCP message before cellblock/attach
+  server_failed,      ///< the cell could not start, crashed, or was stopped
+  handshake_timeout,  ///< alive but did not answer in time
+  too_large,          ///< a line over its bound
+  too_many,           ///< connections, cells, or calls in flight
+  audit_unavailable,
+  disabled,
+  invalid_request,
+  shutting_down,
+};
+
+std::string_view name_of(FailureCode code);      ///< "not_allowlisted"
+/// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).
+int error_code_of(FailureCode code);
+
+struct Failure {
+  FailureCode code{};
+  std::string message;                ///< one sentence
+  std::string server;
+  CellFacts facts;                    ///< server_failed
+  std::vector<std::string> stderr_tail;  ///< already escaped; at most 10 lines
+};
+
+/// A JSON-RPC error response. `id` is raw JSON; empty: the id is omitted.
+std::string error_reply(std::string_view id, const Failure& failure);
+
+/// For tools/call: a result with isError, so that the model sees the text.
+enum class Era : std::uint8_t { legacy, modern };
+std::string tool_error_reply(std::string_view id, const Failure& failure, Era era);
+
+}  // namespace cellblock

@@ -1,0 +1,103 @@
+#include "policy/setup_step.h"
+
+#include <array>
+#include <cerrno>
+
+namespace cellblock {
+namespace {
+
+constexpr std::array<std::string_view, setup_step_count> step_names = {
+    "none",
+    "prepare",
+    "clone",
+    "map_ids",
+    "wait_for_launcher",
+    "new_session",
+    "become_user",
+    "die_with_launcher",
+    "isolate_mounts",
+    "bring_up_loopback",
+    "set_hostname",
+    "forbid_user_namespaces",
+    "build_root",
+    "mount_proc",
+    "enter_root",
+    "set_limits",
+    "start_guardian",
+    "drop_capabilities",
+    "prove_dropped",
+    "no_new_privileges",
+    "new_keyring",
+    "start_server",
+    "place_stdio",
+    "reset_signals",
+    "close_descriptors",
+    "load_filter",
+    "exec",
+};
+
+struct Hint {
+  SetupStep step;
+  int error;
+  std::string_view text;
+};
+
+constexpr Hint hints[] = {
+    {SetupStep::prepare, EACCES,
+     "the daemon's user must be able to reach every path under read and write"},
+    {SetupStep::prepare, ENOENT, "a path under read or write does not exist"},
+    {SetupStep::prepare, ELOOP,
+     "a path under read or write goes through a symbolic link: name the real path"},
+    {SetupStep::prepare, EMFILE, "the daemon is out of descriptors: raise LimitNOFILE"},
+    {SetupStep::clone, EPERM,
+     "user namespaces are restricted here: see kernel.unprivileged_userns_clone and "
+     "kernel.apparmor_restrict_unprivileged_userns"},
+    {SetupStep::clone, ENOSPC, "a limit on namespaces was reached: see user.max_*_namespaces"},
+    {SetupStep::clone, EAGAIN, "a limit on processes was reached: raise TasksMax"},
+    {SetupStep::enter_root, EACCES, "a directory on the way is closed to the daemon's user"},
+    {SetupStep::mount_proc, EPERM,
+     "parts of /proc are covered (a container, or ProtectKernelTunables=): a fresh /proc is refused "
+     "there"},
+    {SetupStep::forbid_user_namespaces, EROFS, "/proc/sys is read-only here"},
+    {SetupStep::set_limits, EPERM, "the limit is above the daemon's own hard limit"},
+    {SetupStep::exec, ENOENT, "is the command's directory listed under read?"},
+    {SetupStep::exec, EACCES, "the file must be executable by others, and so must its directories"},
+};
+
+}  // namespace
+
+std::string_view name_of(SetupStep step) {
+  const auto index = static_cast<std::size_t>(step);
+  return index < step_names.size() ? step_names[index] : "unknown";
+}
+
+std::string_view hint_for(SetupStep step, int error) {
+  for (const Hint& hint : hints) {
+    if (hint.step == step && hint.error == error) return hint.text;
+  }
+  return {};
+}
+
+std::string_view name_of(ExecDetail detail) {
+  switch (detail) {
+    case ExecDetail::none:
+      return "";
+    case ExecDetail::command_missing:
+      return "the command does not exist inside the cell";
+    case ExecDetail::is_directory:
+      return "the command is a directory";
+    case ExecDetail::not_executable:
+      return "the command is not executable";
+    case ExecDetail::unknown_format:
+      return "the command is neither a program nor a script with a #! line";
+    case ExecDetail::interpreter_missing:
+      return "the interpreter on the command's #! line does not exist inside the cell";
+    case ExecDetail::loader_missing:
+      return "the command's program loader does not exist inside the cell";
+    case ExecDetail::wrong_architecture:
+      return "the command is built for another architecture";
+  }
+  return "";
+}
+
+}  // namespace cellblock

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+/// The steps that turn a fresh process into a cell. The list is told four times (code, error
+/// reports, exit codes, docs/architecture.md) and a test holds the four together.
+namespace cellblock {
+
+enum class SetupStep : std::uint8_t {
+  none = 0,
+  prepare,                 ///< launcher: the root template, the state directory, pipes
+  clone,                   ///< launcher: clone3 with the cell's namespaces
+  map_ids,                 ///< launcher: the one-id uid and gid map
+  wait_for_launcher,       ///< end of file here: the launcher is gone
+  new_session,             ///< setsid: no controlling terminal
+  become_user,             ///< groups, gid, uid, in that order
+  die_with_launcher,       ///< after the id change, which clears it
+  isolate_mounts,          ///< propagation off first, or later mounts leak out
+  bring_up_loopback,
+  set_hostname,
+  forbid_user_namespaces,  ///< max_user_namespaces = 0, while /proc/sys can still be reached
+  build_root,              ///< the template, /tmp, /dev/shm and the home directory in their places
+  mount_proc,              ///< while the old /proc is still there: the kernel compares
+  enter_root,              ///< pivot_root, the old root detached, the new one proved read-only
+  set_limits,
+  start_guardian,          ///< the server's parent; needs privilege for its unsuspicious pid
+  drop_capabilities,       ///< bounding set first (needs CAP_SETPCAP), securebits, then all sets
+  prove_dropped,           ///< read everything back, and try to regain what was given up
+  no_new_privileges,
+  new_keyring,
+  start_server,            ///< the process that becomes the server
+  place_stdio,
+  reset_signals,
+  close_descriptors,
+  load_filter,             ///< last, since it forbids most steps above
+  exec,
+};
+
+inline constexpr std::uint8_t setup_step_count = static_cast<std::uint8_t>(SetupStep::exec) + 1;
+
+/// Why exec failed, found out inside the cell after errno alone said too little.
+enum class ExecDetail : std::uint8_t {
+  none = 0,
+  command_missing,
+  is_directory,
+  not_executable,
+  unknown_format,
+  interpreter_missing,  ///< of a `#!` line
+  loader_missing,       ///< the ELF program interpreter
+  wrong_architecture,
+};
+
+/// "enter_root"; the name in errors, status and documentation.
+std::string_view name_of(SetupStep step);
+
+/// The exit code of a process that failed at this step (64 + its place in the list).
+constexpr int exit_code_of(SetupStep step) { return 64 + static_cast<int>(step); }
+
+/// What usually causes a failure with this errno at this step, and what to do; empty if unknown.
+std::string_view hint_for(SetupStep step, int error);
+
+/// "the interpreter named on its first line does not exist inside the cell"
+std::string_view name_of(ExecDetail detail);
+
+}  // namespace cellblock

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "policy/cell_facts.h"
+
+/// What one process of cellblock may tell another: closed sets of fixed-size records over
+/// SOCK_SEQPACKET. A record names a declared server by its index in the sealed configuration;
+/// commands, paths, environments and policies never cross. A record of the wrong size, with an
+/// unknown kind, or at the wrong time ends its sender.
+namespace cellblock::wire {
+
+inline constexpr std::uint32_t max_groups = 256;
+inline constexpr std::uint32_t max_tool_name = 128;
+
+// ---------------------------------------------------------------------------------------------
+// supervisor -> launcher
+
+enum class SupervisorAsks : std::uint8_t {
+  ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
+  start_gateway = 2,  ///< fds: the gateway's ends of [supervisor, audit]
+  start_audit = 3,    ///< fds: the writer's end of its control socket, the append-only log
+};
+
+struct SupervisorRequest {
+  SupervisorAsks kind{};
+  std::array<std::uint8_t, 3> reserved{};
+  std::uint32_t uid = 0;  ///< start_gateway: whose
+};
+
+// launcher -> supervisor
+
+enum class LauncherTells : std::uint8_t {
+  user_namespace_made = 1,  ///< once, first: asks for the map
+  ready = 2,                ///< once: all roots and filters are prepared
+  gateway_started = 3,
+  gateway_ended = 4,        ///< facts; also when it could not be started
+  audit_started = 5,
+  audit_ended = 6,
+};
+
+struct LauncherReport {
+  LauncherTells kind{};
+  std::array<std::uint8_t, 3> reserved{};
+  std::uint32_t uid = 0;
+  CellFacts facts;
+};
+
+// ---------------------------------------------------------------------------------------------
+// gateway -> launcher
+
+enum class GatewayAsks : std::uint8_t {
+  start_cell = 1,      ///< server_index, request
+  terminate_cell = 2,  ///< cell: SIGTERM to the server process
+  kill_cell = 3,       ///< cell: everything in it, at once
+};
+
+struct GatewayRequest {
+  GatewayAsks kind{};
+  std::array<std::uint8_t, 3> reserved{};
+  std::uint32_t request = 0;  ///< start_cell: chosen by the gateway, comes back in the answer
+  std::uint32_t server_index = 0;
+  std::uint32_t padding = 0;
+  std::uint64_t cell = 0;
+};
+
+// launcher -> gateway
+
+enum class CellEventKind : std::uint8_t {
+  started = 1,  ///< answer to start_cell; fds: the gateway's ends of [stdin, stdout, stderr]
+  refused = 2,  ///< answer to start_cell: `facts` if a step failed, else `refusal`
+  running = 3,  ///< exec succeeded: from here the server's own code runs
+  ended = 4,    ///< once per started cell, last; `facts`
+};
+
+enum class StartRefusal : std::uint8_t {
+  none = 0,
+  too_many_cells = 1,   ///< of this server for this user
+  disabled = 2,         ///< `enabled = false`
+  no_free_identity = 3, ///< the range of ids is used up
+  setup_failed = 4,     ///< see facts
+};
+
+struct CellEvent {
+  CellEventKind kind{};
+  StartRefusal refusal = StartRefusal::none;
+  std::array<std::uint8_t, 2> reserved{};
+  std::uint32_t request = 0;  ///< started, refused
+  std::uint64_t cell = 0;     ///< unique for the launcher's lifetime; 0 in refused
+  CellFacts facts;
+};
+
+// ---------------------------------------------------------------------------------------------
+// supervisor -> gateway
+
+enum class SupervisorSends : std::uint8_t {
+  session = 1,        ///< fds: the accepted connection
+  audit_channel = 2,  ///< fds: a fresh audit socket, after the writer came back
+};
+
+/// Who connected, as the kernel says (SO_PEERCRED, SO_PEERGROUPS). pid is for display only.
+struct SessionGrant {
+  SupervisorSends kind{};
+  std::array<std::uint8_t, 3> reserved{};
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::int32_t pid = 0;
+  std::uint32_t connection = 0;  ///< comes back in session_closed
+  std::uint32_t group_count = 0;
+  std::array<std::uint32_t, max_groups> groups{};
+};
+
+// gateway -> supervisor
+
+struct SessionClosed {
+  std::uint32_t connection = 0;
+};
+
+// ---------------------------------------------------------------------------------------------
+// supervisor -> audit writer; fds: the reading end of one gateway's audit socket
+
+struct AuditSource {
+  std::uint32_t uid = 0;  ///< whose gateway writes there: stamped on each of its records
+};
+
+// gateway -> audit writer
+
+enum class AuditKind : std::uint8_t {
+  session_opened = 1,
+  session_closed = 2,
+  attach = 3,
+  call = 4,         ///< tools/call, when it is decided
+  call_ended = 5,
+  cell_started = 6,
+  cell_ended = 7,
+  refused = 8,      ///< a server-to-client request, a method, a line
+};
+
+enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };
+
+struct AuditRecord {
+  AuditKind kind{};
+  AuditOutcome outcome = AuditOutcome::none;
+  std::uint8_t server_length = 0;
+  std::uint8_t tool_length = 0;
+  std::int32_t pid = 0;  ///< of the host, as the kernel said at connect
+  std::uint64_t session = 0;
+  std::uint64_t cell = 0;
+  std::uint64_t call = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t microseconds = 0;
+  std::array<char, 64> server{};
+  std::array<char, max_tool_name> tool{};     ///< or method
+  std::array<char, 64> reason{};              ///< a stable code, NUL-terminated
+};
+
+static_assert(std::is_trivially_copyable_v<SupervisorRequest>);
+static_assert(std::is_trivially_copyable_v<LauncherReport>);
+static_assert(std::is_trivially_copyable_v<GatewayRequest>);
+static_assert(std::is_trivially_copyable_v<CellEvent>);
+static_assert(std::is_trivially_copyable_v<SessionGrant>);
+static_assert(std::is_trivially_copyable_v<AuditRecord>);
+
+// ---------------------------------------------------------------------------------------------
+// The descriptors a process is started with. 0 is /dev/null, 1 and 2 the daemon's own stderr.
+
+namespace launcher_fd {
+inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET
+inline constexpr int config = 4;      ///< sealed memfd, config_bytes.h
+inline constexpr int secrets = 5;     ///< sealed memfd, config_bytes.h
+}  // namespace launcher_fd
+
+namespace gateway_fd {
+inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: SessionGrant in, SessionClosed out
+inline constexpr int launcher = 4;    ///< SOCK_SEQPACKET: GatewayRequest out, CellEvent in
+inline constexpr int audit = 5;       ///< SOCK_SEQPACKET: AuditRecord out
+inline constexpr int config = 6;      ///< sealed memfd
+}  // namespace gateway_fd
+
+namespace audit_fd {
+inline constexpr int control = 3;  ///< SOCK_SEQPACKET: AuditSource in
+inline constexpr int log = 4;      ///< O_APPEND
+}  // namespace audit_fd
+
+}  // namespace cellblock::wire
