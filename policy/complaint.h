@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What is wrong with a configuration, where, and what would be right. All complaints are collected
+/// before any is shown, so that an admin mends a file once.
+namespace cellblock {
+
+/// Lines and columns count from 1; line 0 means the file as a whole.
+struct Place {
+  unsigned line = 0;
+  unsigned column = 0;
+  bool operator==(const Place&) const = default;
+};
+
+struct Complaint {
+  enum class Severity { error, warning } severity{};
+  std::string file;
+  unsigned line = 0;
+  unsigned column = 0;
+  std::string key;   ///< "server.files.limits.memory"; empty: the file itself
+  std::string text;  ///< ends in "; allowed: ..." where there is something to say
+  bool operator==(const Complaint&) const = default;
+};
+
+/// More than an admin reads; a hostile file must not make a report of unbounded size.
+inline constexpr std::size_t max_complaints = 1000;
+
+/// Collects complaints; from max_complaints on they are only counted.
+class Complaints {
+ public:
+  void error(std::string_view file, Place at, std::string key, std::string text);
+  void warning(std::string_view file, Place at, std::string key, std::string text);
+
+  bool has_errors() const { return errors_ > 0; }
+  std::size_t error_count() const { return errors_; }
+
+  /// By file and line, errors and warnings mixed; says at the end how many were left out.
+  std::vector<Complaint> take_sorted();
+
+ private:
+  void add(Complaint complaint);
+
+  std::vector<Complaint> all_;
+  std::size_t errors_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+/// "/etc/cellblock/cellblock.toml:12:3: error: server.files.command: ..."
+std::string to_line(const Complaint& complaint);
+
+}  // namespace cellblock

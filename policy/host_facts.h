@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+/// What the check needs to know about this host, gathered beforehand (supervisor/daemon/host_facts),
+/// so that the check itself is a pure function.
+namespace cellblock {
+
+template <class T>
+using ByName = std::map<std::string, T, std::less<>>;
+
+struct UserFacts {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;  ///< primary group
+};
+
+enum class PathKind { missing, directory, file, other };
+
+/// A source under `read` or `write`.
+struct SourceFacts {
+  PathKind kind = PathKind::missing;
+  std::string resolved;  ///< after all symbolic links
+};
+
+enum class CommandState {
+  usable,
+  not_visible,  ///< no part of the cell's file system leads to it
+  missing,
+  directory,
+  not_a_file,
+  not_executable,
+  unreadable,  ///< something on the way could not be looked at
+};
+
+enum class SetId { no, yes };
+
+/// The file that `command[0]` means, followed through the binds and all links.
+struct CommandFacts {
+  CommandState state = CommandState::usable;
+  std::string host_path;
+  std::string unsafe;  ///< why somebody else could change it; empty: nobody can
+  SetId set_id = SetId::no;
+};
+
+/// A line of /etc/subuid or /etc/subgid.
+struct SubordinateRange {
+  std::string file;
+  std::string owner;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+struct HostFacts {
+  std::uint32_t uid = 0;  ///< of the process that will run as the supervisor
+  std::uint32_t gid = 0;
+  std::string config_path;        ///< the main file, absolute
+  std::string runtime_directory;  ///< rootless: $XDG_RUNTIME_DIR; empty if there is none
+  std::string state_home;         ///< rootless: $XDG_STATE_HOME or ~/.local/state
+  std::uint64_t open_files_hard = 0;
+  ByName<UserFacts> users;         ///< only those that exist
+  ByName<std::uint32_t> groups;    ///< only those that exist
+  ByName<SourceFacts> sources;     ///< by path as written
+  ByName<CommandFacts> commands;   ///< by server name
+  ByName<std::string> bad_secrets; ///< by path: why the file cannot be used
+  std::vector<SubordinateRange> subordinate_ranges;
+};
+
+}  // namespace cellblock

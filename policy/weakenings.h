@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/config.h"
+
+/// What makes a server or the installation weaker than cellblock's defaults, each under the name it
+/// has in the TOML. Shown by `cellblock status` and `cellblockd --check`.
+namespace cellblock {
+
+std::vector<std::string> weakenings_of(const Server& server);
+std::vector<std::string> weakenings_of(const Config& config);  ///< of the installation, no servers'
+
+}  // namespace cellblock
