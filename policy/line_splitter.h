@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 /// Bytes in, lines out, with a maximum. Splits at '\n' only. No I/O: the caller reads into
-/// `writable()` and then asks for lines.
+/// `writable()`, says `written()`, and then asks for lines until there are none.
 namespace cellblock {
 
 class LineSplitter {
@@ -20,21 +20,43 @@ class LineSplitter {
   };
   struct Next {
     Kind kind = Kind::need_more;
-    std::string_view line;  ///< without the newline; followed by MessageScanner::padding bytes
-    std::size_t length = 0; ///< too_long: bytes seen so far
+    std::string_view line;   ///< without the newline; followed by MessageScanner::padding bytes
+    std::size_t length = 0;  ///< too_long: bytes seen so far
   };
 
   /// `max_line` in bytes, without the newline. Memory is bounded by about max_line + one read, and
   /// is given back after a large line has been handled.
   explicit LineSplitter(std::size_t max_line);
 
-  /// Where to read the next bytes: at least 16 KiB, more while a large line is coming in.
+  /// Where to read the next bytes: at least 16 KiB, more while a large line is coming in. Call it
+  /// when next() has said need_more: lines that nobody has taken count against no bound.
   std::span<char> writable();
   void written(std::size_t count);
   Next next();
 
   /// Bytes of an unfinished line: at end of input they are dropped.
-  std::size_t unfinished() const;
+  std::size_t unfinished() const { return end_ - begin_; }
+
+  /// Bytes held, for bounds on memory.
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  enum class Mode : std::uint8_t { collecting, skipping };
+
+  Next skip();
+  Next overlong(std::size_t length);
+  Next take(std::size_t length);
+  void settle();
+  void move_to(std::size_t capacity);
+  std::size_t wanted_capacity() const;
+
+  std::size_t max_line_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;    // of the line that is coming in
+  std::size_t scanned_ = 0;  // no newline in [begin_, scanned_): no byte is searched twice
+  std::size_t end_ = 0;
+  Mode mode_ = Mode::collecting;
 };
 
 }  // namespace cellblock
