@@ -1,9 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +11,11 @@
 /// Locates and strictly validates one JSON-RPC message without building a tree: simdjson finds the
 /// parts, the caller edits them in place (message_edit.h) and sends the line on as slices.
 ///
-/// Strict means that no two parsers in the chain can disagree: UTF-8, JSON's grammar for numbers and
-/// strings (no lone surrogates), no duplicate keys at any depth (compared after unescaping), bounded
-/// depth, an object at the top, `jsonrpc` exactly "2.0", an id that is a string or an integer of at
-/// most 2^53-1 in magnitude, `params` an object, and no member at the top that JSON-RPC does not
-/// know (the official servers drop such a message without an answer).
+/// Strict means that no two parsers in the chain can disagree: UTF-8, JSON's grammar for numbers
+/// and strings (no lone surrogates), no duplicate keys at any depth (compared after unescaping),
+/// bounded depth, an object at the top, `jsonrpc` exactly "2.0", an id that is a string or an
+/// integer of at most 2^53-1 in magnitude, `params` an object, and no member at the top that
+/// JSON-RPC does not know (the official servers drop such a message without an answer).
 namespace cellblock {
 
 /// A piece of the scanned line: [begin, end) in bytes from its start.
@@ -38,38 +38,41 @@ struct ListedTool {
 
 struct Message {
   MessageKind kind = MessageKind::notification;
-  Span id;                     ///< raw JSON, quotes included; empty if there is none
-  std::string method;          ///< unescaped; empty in responses
-  Span params;                 ///< the object, braces included
-  Span result;                 ///< raw JSON of any type
-  Span error;                  ///< the object
+  Span id;             ///< raw JSON, quotes included; empty if there is none
+  std::string method;  ///< unescaped; empty in responses
+  Span params;         ///< the object, braces included
+  Span result;         ///< raw JSON of any type
+  Span error;          ///< the object
 
   // Inside params, raw JSON each; empty if absent.
-  Span name;                   ///< params.name, a string
-  std::string name_text;       ///< the same, unescaped
-  Span uri;                    ///< params.uri
-  Span request_id;             ///< params.requestId (notifications/cancelled)
-  Span progress_token;         ///< params.progressToken (notifications/progress)
-  Span meta_progress_token;    ///< params._meta.progressToken
-  Span protocol_version;       ///< params._meta["io.modelcontextprotocol/protocolVersion"]: modern era
-  Span client_capabilities;    ///< params._meta["io.modelcontextprotocol/clientCapabilities"], object
-  Span capabilities;           ///< params.capabilities (initialize), object
-  Span subscription_id;        ///< params._meta or result._meta ["io.modelcontextprotocol/subscriptionId"]
+  Span name;                 ///< params.name, a string
+  std::string name_text;     ///< the same, unescaped
+  Span uri;                  ///< params.uri
+  Span request_id;           ///< params.requestId (notifications/cancelled)
+  Span progress_token;       ///< params.progressToken (notifications/progress)
+  Span meta_progress_token;  ///< params._meta.progressToken
+  Span protocol_version;  ///< params._meta["io.modelcontextprotocol/protocolVersion"]: modern era
+  Span client_capabilities;  ///< params._meta["io.modelcontextprotocol/clientCapabilities"], object
+  Span capabilities;         ///< params.capabilities (initialize), object
+  Span
+      subscription_id;  ///< params._meta or result._meta ["io.modelcontextprotocol/subscriptionId"]
 
-  std::vector<ListedTool> tools;  ///< of result.tools, where that is an array of objects with names
+  /// Every element of result.tools, where that is an array. What has no name that is a string has
+  /// the empty one here, so that nothing can hide from a filter.
+  std::vector<ListedTool> tools;
 
   bool is_modern() const { return !protocol_version.empty(); }
 };
 
 enum class MessageFault : std::uint8_t {
-  not_json,          ///< -32700: UTF-8, grammar
-  too_deep,          ///< -32600
-  duplicate_key,     ///< -32600
-  not_an_object,     ///< -32600: also an array: batches are not accepted
-  not_jsonrpc,       ///< -32600: `jsonrpc`, the mix of members, unknown members
-  bad_id,            ///< -32600: null, fractional, too large, wrong type
-  bad_params,        ///< -32600: not an object
-  empty_line,        ///< nothing but white space: ignored by callers
+  not_json,       ///< -32700: UTF-8, grammar
+  too_deep,       ///< -32600
+  duplicate_key,  ///< -32600
+  not_an_object,  ///< -32600: also an array: batches are not accepted
+  not_jsonrpc,    ///< -32600: `jsonrpc`, the mix of members, unknown members
+  bad_id,         ///< -32600: null, fractional, too large, wrong type
+  bad_params,     ///< -32600: not an object
+  empty_line,     ///< nothing but white space: ignored by callers
 };
 
 /// The sentence for the sender ("a batch (JSON array) is not accepted").
@@ -85,6 +88,8 @@ struct Refused {
 };
 
 inline constexpr unsigned max_message_depth = 64;
+inline constexpr std::size_t max_id_length = 1024;  ///< of an id that is a string, in raw bytes
+inline constexpr std::size_t max_listed_tools = 16'384;  ///< a list with more is not_jsonrpc
 
 /// Reuses its buffers from line to line. One scanner serves one thread.
 class MessageScanner {
@@ -98,7 +103,7 @@ class MessageScanner {
   /// `padding` readable bytes of any content.
   std::expected<Message, Refused> scan(std::string_view line);
 
-  static const std::size_t padding;
+  static constexpr std::size_t padding = 64;
 
  private:
   struct Impl;

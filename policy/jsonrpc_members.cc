@@ -1,0 +1,47 @@
+#include "policy/jsonrpc_members.h"
+
+namespace cellblock {
+namespace {
+
+using enum MessageWalk::Place;
+
+constexpr KnownMember known_members[] = {
+    {message, "jsonrpc", &Sightings::jsonrpc},
+    {message, "id", &Sightings::id},
+    {message, "method", &Sightings::method},
+    {message, "params", &Sightings::params, params},
+    {message, "result", &Sightings::result, result},
+    {message, "error", &Sightings::error, error},
+
+    {params, "name", &Sightings::name},
+    {params, "uri", &Sightings::uri},
+    {params, "requestId", &Sightings::request_id},
+    {params, "progressToken", &Sightings::progress_token},
+    {params, "capabilities", &Sightings::capabilities},
+    {params, "_meta", &Sightings::ignored, params_meta},
+
+    {params_meta, "progressToken", &Sightings::meta_progress_token},
+    {params_meta, "io.modelcontextprotocol/protocolVersion", &Sightings::protocol_version},
+    {params_meta, "io.modelcontextprotocol/clientCapabilities", &Sightings::client_capabilities},
+    {params_meta, "io.modelcontextprotocol/subscriptionId", &Sightings::params_subscription_id},
+
+    {result, "tools", &Sightings::ignored, tools},
+    {result, "_meta", &Sightings::ignored, result_meta},
+    {result_meta, "io.modelcontextprotocol/subscriptionId", &Sightings::result_subscription_id},
+
+    {error, "code", &Sightings::error_code},
+    {error, "message", &Sightings::error_message},
+
+    {tool, "name", &Sightings::tool_name},
+};
+
+}  // namespace
+
+const KnownMember* find_member(MessageWalk::Place place, std::string_view key) {
+  for (const KnownMember& member : known_members) {
+    if (member.place == place && member.key == key) return &member;
+  }
+  return nullptr;
+}
+
+}  // namespace cellblock
