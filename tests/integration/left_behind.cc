@@ -1,0 +1,99 @@
+#include "tests/integration/left_behind.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "supervisor/kernel/sys.h"
+#include "tests/integration/process.h"
+
+namespace cellblock::harness {
+namespace {
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Children of every thread of `pid`, as the kernel lists them.
+std::vector<int> children_of(int pid) {
+  std::vector<int> children;
+  std::error_code gone;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
+    std::istringstream list(contents_of(task.path() / "children"));
+    children.insert(children.end(), std::istream_iterator<int>(list), {});
+  }
+  return children;
+}
+
+void reap_ended() {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+/// False at the deadline. A child that has just gone counts as ended.
+bool has_ended(int pid) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return !pidfd.valid() || wait_for_end(pidfd.get());
+}
+
+}  // namespace
+
+void become_reaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+std::vector<std::string> surviving_children() {
+  // A child that ends can bring orphans of its own, so look again until there is none.
+  while (true) {
+    reap_ended();
+    const std::vector<int> children = children_of(::getpid());
+    if (children.empty()) return {};
+    std::vector<std::string> survivors;
+    for (const int child : children) {
+      if (!has_ended(child)) survivors.push_back(std::to_string(child) + " " + command_line(child));
+    }
+    if (!survivors.empty()) return survivors;
+  }
+}
+
+std::vector<std::string> mounts() {
+  std::vector<std::string> lines;
+  std::ifstream file("/proc/self/mountinfo");
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<int> descendants_of(int pid) {
+  std::vector<int> found = children_of(pid);
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    const std::vector<int> children = children_of(found[next]);
+    found.insert(found.end(), children.begin(), children.end());
+  }
+  return found;
+}
+
+std::string status_field(int pid, const std::string& key) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key + ":")) continue;
+    const auto value = line.find_first_not_of(" \t", key.size() + 1);
+    return value == std::string::npos ? "" : line.substr(value);
+  }
+  return {};
+}
+
+std::string command_line(int pid) {
+  std::string text = contents_of("/proc/" + std::to_string(pid) + "/cmdline");
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+}  // namespace cellblock::harness
