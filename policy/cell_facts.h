@@ -9,10 +9,10 @@ namespace cellblock {
 
 enum class EndKind : std::uint8_t {
   not_ended = 0,
-  setup_failed,     ///< `step`, `error`, `detail`, `path_index` say where
-  exited,           ///< `exit_code`
-  signalled,        ///< `signal`
-  killed_by_filter, ///< `syscall_arch` and `syscall_number` name the refused call
+  setup_failed,      ///< `step`, `error`, `detail`, `path_index` say where
+  exited,            ///< `exit_code`
+  signalled,         ///< `signal`
+  killed_by_filter,  ///< `syscall_arch` and `syscall_number` name the refused call
 };
 
 /// Fixed size, no pointers: crosses from the launcher to a gateway as it is (wire.h).
@@ -24,7 +24,7 @@ struct CellFacts {
   std::int32_t error = 0;  ///< errno of the failed step
   std::int32_t exit_code = 0;
   std::int32_t signal = 0;
-  std::int32_t path_index = -1;  ///< which bind of the server's list failed, or -1
+  std::int32_t path_index = -1;    ///< which bind of the server's list failed, or -1
   std::uint32_t syscall_arch = 0;  ///< AUDIT_ARCH_*
   std::int32_t syscall_number = -1;
   std::uint64_t cpu_microseconds = 0;

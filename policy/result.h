@@ -26,20 +26,20 @@ inline std::unexpected<Error> fail(std::string text) {
 
 // Hands the value on, or returns the error to the caller. A statement expression, because a plain
 // function cannot return from its caller.
-#define CELLBLOCK_TRY(expression)                                       \
-  __extension__({                                                       \
-    auto&& cellblock_try_result = (expression);                         \
-    if (!cellblock_try_result) {                                        \
-      return std::unexpected(std::move(cellblock_try_result).error());  \
-    }                                                                   \
-    *std::move(cellblock_try_result);                                   \
+#define CELLBLOCK_TRY(expression)                                      \
+  __extension__({                                                      \
+    auto&& cellblock_try_result = (expression);                        \
+    if (!cellblock_try_result) {                                       \
+      return std::unexpected(std::move(cellblock_try_result).error()); \
+    }                                                                  \
+    *std::move(cellblock_try_result);                                  \
   })
 
 // The same for a result that carries no value.
-#define CELLBLOCK_CHECK(expression)                                     \
-  do {                                                                  \
-    auto&& cellblock_check_result = (expression);                       \
-    if (!cellblock_check_result) {                                      \
+#define CELLBLOCK_CHECK(expression)                                      \
+  do {                                                                   \
+    auto&& cellblock_check_result = (expression);                        \
+    if (!cellblock_check_result) {                                       \
       return std::unexpected(std::move(cellblock_check_result).error()); \
-    }                                                                   \
+    }                                                                    \
   } while (false)

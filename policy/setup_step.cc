@@ -56,7 +56,8 @@ constexpr Hint hints[] = {
     {SetupStep::clone, EAGAIN, "a limit on processes was reached: raise TasksMax"},
     {SetupStep::enter_root, EACCES, "a directory on the way is closed to the daemon's user"},
     {SetupStep::mount_proc, EPERM,
-     "parts of /proc are covered (a container, or ProtectKernelTunables=): a fresh /proc is refused "
+     "parts of /proc are covered (a container, or ProtectKernelTunables=): a fresh /proc is "
+     "refused "
      "there"},
     {SetupStep::forbid_user_namespaces, EROFS, "/proc/sys is read-only here"},
     {SetupStep::set_limits, EPERM, "the limit is above the daemon's own hard limit"},

@@ -9,14 +9,14 @@ namespace cellblock {
 
 enum class SetupStep : std::uint8_t {
   none = 0,
-  prepare,                 ///< launcher: the root template, the state directory, pipes
-  clone,                   ///< launcher: clone3 with the cell's namespaces
-  map_ids,                 ///< launcher: the one-id uid and gid map
-  wait_for_launcher,       ///< end of file here: the launcher is gone
-  new_session,             ///< setsid: no controlling terminal
-  become_user,             ///< groups, gid, uid, in that order
-  die_with_launcher,       ///< after the id change, which clears it
-  isolate_mounts,          ///< propagation off first, or later mounts leak out
+  prepare,            ///< launcher: the root template, the state directory, pipes
+  clone,              ///< launcher: clone3 with the cell's namespaces
+  map_ids,            ///< launcher: the one-id uid and gid map
+  wait_for_launcher,  ///< end of file here: the launcher is gone
+  new_session,        ///< setsid: no controlling terminal
+  become_user,        ///< groups, gid, uid, in that order
+  die_with_launcher,  ///< after the id change, which clears it
+  isolate_mounts,     ///< propagation off first, or later mounts leak out
   bring_up_loopback,
   set_hostname,
   forbid_user_namespaces,  ///< max_user_namespaces = 0, while /proc/sys can still be reached
@@ -24,16 +24,16 @@ enum class SetupStep : std::uint8_t {
   mount_proc,              ///< while the old /proc is still there: the kernel compares
   enter_root,              ///< pivot_root, the old root detached, the new one proved read-only
   set_limits,
-  start_guardian,          ///< the server's parent; needs privilege for its unsuspicious pid
-  drop_capabilities,       ///< bounding set first (needs CAP_SETPCAP), securebits, then all sets
-  prove_dropped,           ///< read everything back, and try to regain what was given up
+  start_guardian,     ///< the server's parent; needs privilege for its unsuspicious pid
+  drop_capabilities,  ///< bounding set first (needs CAP_SETPCAP), securebits, then all sets
+  prove_dropped,      ///< read everything back, and try to regain what was given up
   no_new_privileges,
   new_keyring,
-  start_server,            ///< the process that becomes the server
+  start_server,  ///< the process that becomes the server
   place_stdio,
   reset_signals,
   close_descriptors,
-  load_filter,             ///< last, since it forbids most steps above
+  load_filter,  ///< last, since it forbids most steps above
   exec,
 };
 

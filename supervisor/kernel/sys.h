@@ -23,8 +23,8 @@ struct SysError {
   const char* call = "";
   int number = 0;  ///< errno
 
-  std::string text() const;                           ///< "open: No such file or directory"
-  operator Error() const { return Error{text()}; }    // NOLINT(google-explicit-constructor)
+  std::string text() const;                         ///< "open: No such file or directory"
+  operator Error() const { return Error{text()}; }  // NOLINT(google-explicit-constructor)
 };
 
 template <class T>

@@ -36,7 +36,7 @@ enum class LauncherTells : std::uint8_t {
   user_namespace_made = 1,  ///< once, first: asks for the map
   ready = 2,                ///< once: all roots and filters are prepared
   gateway_started = 3,
-  gateway_ended = 4,        ///< facts; also when it could not be started
+  gateway_ended = 4,  ///< facts; also when it could not be started
   audit_started = 5,
   audit_ended = 6,
 };
@@ -77,10 +77,10 @@ enum class CellEventKind : std::uint8_t {
 
 enum class StartRefusal : std::uint8_t {
   none = 0,
-  too_many_cells = 1,   ///< of this server for this user
-  disabled = 2,         ///< `enabled = false`
-  no_free_identity = 3, ///< the range of ids is used up
-  setup_failed = 4,     ///< see facts
+  too_many_cells = 1,    ///< of this server for this user
+  disabled = 2,          ///< `enabled = false`
+  no_free_identity = 3,  ///< the range of ids is used up
+  setup_failed = 4,      ///< see facts
 };
 
 struct CellEvent {
@@ -131,11 +131,11 @@ enum class AuditKind : std::uint8_t {
   session_opened = 1,
   session_closed = 2,
   attach = 3,
-  call = 4,         ///< tools/call, when it is decided
+  call = 4,  ///< tools/call, when it is decided
   call_ended = 5,
   cell_started = 6,
   cell_ended = 7,
-  refused = 8,      ///< a server-to-client request, a method, a line
+  refused = 8,  ///< a server-to-client request, a method, a line
 };
 
 enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };
@@ -152,8 +152,8 @@ struct AuditRecord {
   std::uint64_t bytes = 0;
   std::uint64_t microseconds = 0;
   std::array<char, 64> server{};
-  std::array<char, max_tool_name> tool{};     ///< or method
-  std::array<char, 64> reason{};              ///< a stable code, NUL-terminated
+  std::array<char, max_tool_name> tool{};  ///< or method
+  std::array<char, 64> reason{};           ///< a stable code, NUL-terminated
 };
 
 static_assert(std::is_trivially_copyable_v<SupervisorRequest>);

@@ -1,0 +1,92 @@
+#include "supervisor/launcher/blueprint.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "supervisor/launcher/root_plan.h"
+
+namespace cellblock::launcher {
+namespace {
+
+// Threads of init and guardian count as well.
+constexpr std::uint64_t own_processes = 2;
+constexpr std::uint64_t locked_memory = 8U << 20;
+constexpr std::uint64_t pending_signals = 1024;
+constexpr std::uint64_t shm_bytes = 64U << 20;
+
+// The memory of a tmpfs is not the processes': each file costs an inode besides its pages.
+std::string tmpfs_options(std::uint64_t bytes) {
+  return fmt::format("size={},nr_inodes={},mode=1777", bytes, 1024 + bytes / 4096);
+}
+
+std::vector<ResourceLimit> limits_of(const Limits& limits) {
+  // No RLIMIT_AS: V8 and WebAssembly reserve far more than they use.
+  return {
+      {RLIMIT_NPROC, limits.pids + own_processes},
+      {RLIMIT_NOFILE, limits.open_files},
+      {RLIMIT_CORE, 0},
+      {RLIMIT_MEMLOCK, locked_memory},
+      {RLIMIT_SIGPENDING, pending_signals},
+      {RLIMIT_MSGQUEUE, 0},
+      {RLIMIT_NICE, 0},
+      {RLIMIT_RTPRIO, 0},
+  };
+}
+
+std::vector<std::string> own_environment(const std::string& home) {
+  return {"PATH=/usr/local/bin:/usr/bin:/bin",
+          "HOME=" + home,
+          "LANG=C.UTF-8",
+          "TZ=:/etc/localtime",
+          "TMPDIR=/tmp",
+          "USER=mcp"};
+}
+
+std::string name_of_entry(const std::string& entry) { return entry.substr(0, entry.find('=')); }
+
+void declare(std::vector<std::string>& environment, const EnvironmentVariable& variable) {
+  std::erase_if(environment,
+                [&](const std::string& entry) { return name_of_entry(entry) == variable.name; });
+  environment.push_back(variable.name + "=" + variable.value);
+}
+
+Blueprint own_program(const char* program, FilterProgram filter) {
+  Blueprint blueprint;
+  blueprint.name = program;
+  blueprint.command = {std::string(program_directory) + "/" + program};
+  blueprint.filter = std::move(filter);
+  blueprint.listener = ChildPlan::Listener::none;
+  blueprint.limits = limits_of(Limits{.pids = 1, .open_files = 4096});
+  blueprint.tmp_options = tmpfs_options(1U << 20);
+  blueprint.shm_options = tmpfs_options(1U << 20);
+  blueprint.working_directory = "/";
+  return blueprint;
+}
+
+}  // namespace
+
+Result<Blueprint> blueprint_of(const Server& server) {
+  Blueprint blueprint;
+  blueprint.name = server.name;
+  blueprint.command = server.command;
+  blueprint.environment = own_environment(home_directory);
+  for (const auto& variable : server.environment) declare(blueprint.environment, variable);
+  blueprint.network = server.network == NetworkMode::host ? Network::shared : Network::own;
+  blueprint.filter = CELLBLOCK_TRY(compile_filter(server.profile, server.network));
+  blueprint.limits = limits_of(server.limits);
+  blueprint.tmp_options = tmpfs_options(server.limits.tmp_bytes);
+  blueprint.shm_options = tmpfs_options(shm_bytes);
+  blueprint.working_directory = home_directory;
+  return blueprint;
+}
+
+Result<Blueprint> gateway_blueprint() {
+  return own_program("cellblock-gateway", CELLBLOCK_TRY(compile_filter(InternalProfile::gateway)));
+}
+
+Result<Blueprint> audit_writer_blueprint() {
+  return own_program("cellblock-audit",
+                     CELLBLOCK_TRY(compile_filter(InternalProfile::audit_writer)));
+}
+
+}  // namespace cellblock::launcher

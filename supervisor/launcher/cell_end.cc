@@ -1,0 +1,44 @@
+#include "supervisor/launcher/cell_end.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+
+namespace cellblock::launcher {
+
+void CellEnd::setup_failed(const ChildReport& report) {
+  if (known()) return;
+  facts_.kind = EndKind::setup_failed;
+  facts_.step = report.step;
+  facts_.detail = report.detail;
+  facts_.error = report.error;
+}
+
+void CellEnd::killed_by_filter(std::uint32_t arch, std::int32_t number) {
+  if (known()) return;
+  facts_.kind = EndKind::killed_by_filter;
+  facts_.syscall_arch = arch;
+  facts_.syscall_number = number;
+}
+
+void CellEnd::server_ended(const ServerEnding& ending) {
+  facts_.cpu_microseconds = ending.cpu_microseconds;
+  facts_.max_rss_kib = ending.max_rss_kib;
+  if (known()) return;
+  if (WIFSIGNALED(ending.wait_status)) {
+    facts_.kind = EndKind::signalled;
+    facts_.signal = WTERMSIG(ending.wait_status);
+    facts_.core_dumped = WCOREDUMP(ending.wait_status) ? 1 : 0;
+  } else {
+    facts_.kind = EndKind::exited;
+    facts_.exit_code = WEXITSTATUS(ending.wait_status);
+  }
+}
+
+void CellEnd::init_ended(int code, int status) {
+  if (known()) return;
+  facts_.kind = code == CLD_EXITED ? EndKind::exited : EndKind::signalled;
+  (code == CLD_EXITED ? facts_.exit_code : facts_.signal) = status;
+}
+
+}  // namespace cellblock::launcher

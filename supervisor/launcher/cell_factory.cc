@@ -1,0 +1,137 @@
+#include "supervisor/launcher/cell_factory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "supervisor/launcher/own_root.h"
+#include "supervisor/launcher/root_builder.h"
+
+namespace cellblock::launcher {
+namespace {
+
+// Names that no server can have (a server's starts with a letter).
+constexpr char gateway_identity[] = "@gateway";
+constexpr char audit_identity[] = "@audit";
+
+SetupResult<Fd> make_template(const std::vector<Bind>& binds, NetworkMode network,
+                              const HostLayout& layout, int host, const std::string& name) {
+  const std::string place = "/cells/" + name;
+  if (mkdir(place.c_str(), 0755) < 0) {
+    return failed_at(SetupStep::prepare, SysError{"mkdir", errno});
+  }
+  return build_template(plan_root(binds, network, layout), host, place.c_str());
+}
+
+void add_root(Blueprint& blueprint, SetupResult<Fd> root) {
+  if (root) {
+    blueprint.root = std::move(*root);
+  } else {
+    blueprint.broken = root.error();
+  }
+}
+
+// In a user namespace that an unprivileged user mapped, groups stay what they were.
+ChildPlan::Groups groups_here() {
+  const auto file = open_at(AT_FDCWD, "/proc/self/setgroups", O_RDONLY);
+  const auto bytes = file ? read_all(file->get(), 64, Sealing::any) : std::unexpected(file.error());
+  if (!bytes) return ChildPlan::Groups::clear;
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  return text.starts_with("deny") ? ChildPlan::Groups::cannot_be_cleared : ChildPlan::Groups::clear;
+}
+
+Result<void> require_sound(const Blueprint& blueprint) {
+  if (!blueprint.broken) return {};
+  return fail(blueprint.name + ": " + SysError{"prepare", blueprint.broken->error}.text());
+}
+
+}  // namespace
+
+Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets,
+                                         const std::string& programs) {
+  const Fd host_root = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
+  const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host_root.get()));
+  Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
+  OwnRoot own = CELLBLOCK_TRY(enter_own_root(config.state_directory));
+  CellFactory factory(
+      config,
+      CELLBLOCK_TRY(StateDirectory::open(std::move(own.state), config.identity.first_cell_id,
+                                         config.identity.cell_ids)),
+      SecretStore(std::move(secrets)), CELLBLOCK_TRY(compile_init_filter()));
+  factory.null_ = std::move(null);
+  factory.groups_ = groups_here();
+
+  for (const Server& server : config.servers) {
+    Blueprint blueprint = CELLBLOCK_TRY(blueprint_of(server));
+    add_root(blueprint,
+             make_template(server.binds, server.network, layout, own.host.get(), server.name));
+    factory.servers_.push_back(std::move(blueprint));
+  }
+  const std::vector<Bind> own_binds = {{programs, program_directory, Access::read}};
+  factory.gateway_ = CELLBLOCK_TRY(gateway_blueprint());
+  add_root(factory.gateway_,
+           make_template(own_binds, NetworkMode::none, layout, own.host.get(), gateway_identity));
+  CELLBLOCK_CHECK(require_sound(factory.gateway_));
+  factory.audit_writer_ = CELLBLOCK_TRY(audit_writer_blueprint());
+  add_root(factory.audit_writer_,
+           make_template(own_binds, NetworkMode::none, layout, own.host.get(), audit_identity));
+  CELLBLOCK_CHECK(require_sound(factory.audit_writer_));
+  CELLBLOCK_CHECK(forget_host());
+  return factory;
+}
+
+SetupResult<SpawnRequest> CellFactory::request_for(const std::string& identity,
+                                                   std::uint32_t user) {
+  const auto id = state_.id_for(identity, user);
+  if (!id) return failed_at(SetupStep::prepare, id.error());
+  SpawnRequest request;
+  request.host_id = *id;
+  request.groups = groups_;
+  return request;
+}
+
+SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
+                                                     std::uint32_t user) {
+  const Server& server = config_.servers[server_index];
+  SpawnRequest request = CELLBLOCK_TRY(request_for(server.name, user));
+  auto home = state_.home_tree(server.name, user, request.host_id);
+  if (!home) return failed_at(SetupStep::prepare, home.error());
+  request.home = std::move(*home);
+  auto input = make_pipe();
+  auto output = make_pipe();
+  auto errors = make_pipe();
+  for (const auto* pipe : {&input, &output, &errors}) {
+    if (!*pipe) return failed_at(SetupStep::prepare, pipe->error());
+  }
+  auto secrets = secrets_.of(server, server_index);
+  if (!secrets) return failed_at(SetupStep::prepare, SysError{"secrets", EINVAL});
+  request.secrets = std::move(*secrets);
+  request.fds = {input->first.get(), output->second.get(), errors->second.get()};
+  auto cell = CELLBLOCK_TRY(spawn(servers_[server_index], init_filter_, std::move(request)));
+  return StartedServer{
+      std::move(cell),
+      StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)}};
+}
+
+SetupResult<SpawnedCell> CellFactory::start_own(const Blueprint& blueprint, const char* identity,
+                                                std::uint32_t user,
+                                                const std::vector<int>& channels) {
+  SpawnRequest request = CELLBLOCK_TRY(request_for(identity, user));
+  request.fds = {null_.get(), STDERR_FILENO, STDERR_FILENO};
+  request.fds.insert(request.fds.end(), channels.begin(), channels.end());
+  return spawn(blueprint, init_filter_, std::move(request));
+}
+
+SetupResult<SpawnedCell> CellFactory::start_gateway(std::uint32_t user,
+                                                    const std::vector<int>& channels) {
+  return start_own(gateway_, gateway_identity, user, channels);
+}
+
+SetupResult<SpawnedCell> CellFactory::start_audit_writer(const std::vector<int>& channels) {
+  return start_own(audit_writer_, audit_identity, 0, channels);
+}
+
+}  // namespace cellblock::launcher

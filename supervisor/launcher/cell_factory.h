@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/config.h"
+#include "supervisor/launcher/secret_store.h"
+#include "supervisor/launcher/spawn.h"
+#include "supervisor/launcher/state_directory.h"
+
+namespace cellblock::launcher {
+
+/// The launcher's ends of a server's pipes, for its gateway.
+struct StdioEnds {
+  Fd input;  ///< to write the server's stdin
+  Fd output;
+  Fd errors;
+};
+
+struct StartedServer {
+  SpawnedCell cell;
+  StdioEnds stdio;
+};
+
+/// Everything that is prepared at start-up, and the spawns made from it. One thread.
+class CellFactory {
+ public:
+  /// Enters the launcher's own root, prepares one blueprint per server (a server whose paths cannot
+  /// be prepared is kept with its failure) and forgets the host's file system. `programs` is the
+  /// directory of cellblock's helper programs.
+  static Result<CellFactory> prepare(const Config& config, Fd secrets, const std::string& programs);
+
+  SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user);
+
+  /// `channels` become descriptors 3, 4 ... of the program.
+  SetupResult<SpawnedCell> start_gateway(std::uint32_t user, const std::vector<int>& channels);
+  SetupResult<SpawnedCell> start_audit_writer(const std::vector<int>& channels);
+
+ private:
+  CellFactory(Config config, StateDirectory state, SecretStore secrets, FilterProgram init_filter)
+      : config_(std::move(config)),
+        state_(std::move(state)),
+        secrets_(std::move(secrets)),
+        init_filter_(std::move(init_filter)) {}
+
+  SetupResult<SpawnedCell> start_own(const Blueprint& blueprint, const char* identity,
+                                     std::uint32_t user, const std::vector<int>& channels);
+  SetupResult<SpawnRequest> request_for(const std::string& identity, std::uint32_t user);
+
+  Config config_;
+  StateDirectory state_;
+  SecretStore secrets_;
+  FilterProgram init_filter_;
+  std::vector<Blueprint> servers_;
+  Blueprint gateway_;
+  Blueprint audit_writer_;
+  ChildPlan::Groups groups_ = ChildPlan::Groups::clear;
+  Fd null_;  ///< /dev/null
+};
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,142 @@
+#include "supervisor/launcher/cells.h"
+
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace cellblock::launcher {
+namespace {
+
+/// nullopt: nothing there now; size 0: end of file.
+struct Report {
+  ChildReport words;
+  Received received;
+};
+
+SysResult<Report> receive(int socket) {
+  Report report;
+  const auto bytes = std::as_writable_bytes(std::span(&report.words, 1));
+  report.received = CELLBLOCK_TRY(receive_record(socket, bytes, MSG_DONTWAIT));
+  return report;
+}
+
+// Receiving without one would wait for ever.
+bool has_notification(int descriptor) {
+  pollfd words{descriptor, POLLIN, 0};
+  return poll(&words, 1, 0) == 1 && (words.revents & POLLIN) != 0;
+}
+
+void read_ending(int pipe, CellEnd& end) {
+  ServerEnding ending;
+  if (read(pipe, &ending, sizeof ending) == sizeof ending) end.server_ended(ending);
+}
+
+}  // namespace
+
+SysResult<std::uint64_t> Cells::add(SpawnedCell spawned, Listener listener) {
+  const std::uint64_t number = ++last_number_;
+  auto cell = std::make_unique<Cell>();
+  cell->spawned = std::move(spawned);
+  cell->listener = std::move(listener);
+  const int report = cell->spawned.report.get();
+  const int pidfd = cell->spawned.pidfd.get();
+  cells_[number] = std::move(cell);
+  CELLBLOCK_CHECK(loop_.watch_input(report, [this, number] { read_report(number); }));
+  CELLBLOCK_CHECK(loop_.watch_input(pidfd, [this, number] { finish(number); }));
+  return number;
+}
+
+void Cells::signal(std::uint64_t number, int signal) {
+  const auto found = cells_.find(number);
+  if (found == cells_.end()) return;
+  syscall(SYS_pidfd_send_signal, found->second->spawned.pidfd.get(), signal, nullptr, 0);
+}
+
+void Cells::terminate(std::uint64_t cell) { signal(cell, SIGTERM); }
+void Cells::kill(std::uint64_t cell) { signal(cell, SIGKILL); }
+
+void Cells::kill_all() {
+  for (const auto& [number, cell] : cells_) signal(number, SIGKILL);
+}
+
+void Cells::read_report(std::uint64_t number) {
+  const auto found = cells_.find(number);
+  if (found != cells_.end()) take_report(number, *found->second);
+}
+
+void Cells::take_report(std::uint64_t number, Cell& cell) {
+  const int socket = cell.spawned.report.get();
+  auto report = receive(socket);
+  if (!report) {
+    if (report.error().number == EAGAIN) return;
+    return kill(number);
+  }
+  if (report->received.size == 0) {
+    loop_.forget(socket);
+    cell.spawned.report.reset();
+    if (cell.end.known()) return;
+    cell.running = true;
+    return cell.listener.running();
+  }
+  // Up to exec the writer is our own code, but in the server's process: anything else ends it.
+  if (report->received.size != sizeof(ChildReport)) return kill(number);
+  if (report->words.kind == ChildReportKind::failed) return cell.end.setup_failed(report->words);
+  if (report->received.fds.size() != 1) return kill(number);
+  watch_filter(number, cell, std::move(report->received.fds[0]));
+}
+
+void Cells::watch_filter(std::uint64_t number, Cell& cell, Fd notifications) {
+  cell.notifications = std::move(notifications);
+  const auto watched =
+      loop_.watch_input(cell.notifications.get(), [this, number] { read_notification(number); });
+  if (!watched) kill(number);
+}
+
+// Only a call of a foreign architecture is notified. The process waits in it, never gets an answer,
+// and dies there with its cell.
+void Cells::read_notification(std::uint64_t number) {
+  const auto found = cells_.find(number);
+  if (found == cells_.end()) return;
+  Cell& cell = *found->second;
+  seccomp_notif notification{};
+  if (has_notification(cell.notifications.get()) &&
+      ioctl(cell.notifications.get(), SECCOMP_IOCTL_NOTIF_RECV, &notification) == 0) {
+    cell.end.killed_by_filter(notification.data.arch, notification.data.nr);
+  }
+  // Otherwise this is the end of the last filtered process. There is no more to read either way.
+  loop_.forget(cell.notifications.get());
+  if (cell.end.known()) kill(number);
+}
+
+void Cells::forget(Cell& cell) {
+  loop_.forget(cell.spawned.report.get());
+  loop_.forget(cell.spawned.pidfd.get());
+  if (cell.notifications.valid()) loop_.forget(cell.notifications.get());
+}
+
+void Cells::finish(std::uint64_t number) {
+  const auto found = cells_.find(number);
+  if (found == cells_.end()) return;
+  const std::unique_ptr<Cell> cell = std::move(found->second);
+  cells_.erase(found);
+  siginfo_t info{};
+  waitid(P_PIDFD, static_cast<id_t>(cell->spawned.pidfd.get()), &info, WEXITED);
+  // Reports come before the end that they explain.
+  while (cell->spawned.report.valid()) {
+    const auto report = receive(cell->spawned.report.get());
+    if (!report || report->received.size != sizeof(ChildReport)) break;
+    if (report->words.kind == ChildReportKind::failed) cell->end.setup_failed(report->words);
+  }
+  read_ending(cell->spawned.ending.get(), cell->end);
+  cell->end.init_ended(info.si_code, info.si_status);
+  forget(*cell);
+  cell->listener.ended(cell->end.facts());
+}
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "supervisor/launcher/cell_end.h"
+#include "supervisor/launcher/event_loop.h"
+#include "supervisor/launcher/spawn.h"
+
+namespace cellblock::launcher {
+
+/// The cells that exist: watches each from its start until all its processes are gone. One thread.
+class Cells {
+ public:
+  struct Listener {
+    std::function<void()> running;                ///< exec succeeded
+    std::function<void(const CellFacts&)> ended;  ///< once, last; nothing of the cell is left
+  };
+
+  explicit Cells(EventLoop& loop) : loop_(loop) {}
+
+  /// Returns the cell's number: never 0, never used twice.
+  SysResult<std::uint64_t> add(SpawnedCell spawned, Listener listener);
+
+  void terminate(std::uint64_t cell);  ///< SIGTERM to the server process
+  void kill(std::uint64_t cell);
+  void kill_all();
+  bool empty() const { return cells_.empty(); }
+
+ private:
+  struct Cell {
+    SpawnedCell spawned;
+    Fd notifications;  ///< of the system call filter
+    Listener listener;
+    CellEnd end;
+    bool running = false;
+  };
+
+  void signal(std::uint64_t number, int signal);
+  void read_report(std::uint64_t number);
+  void take_report(std::uint64_t number, Cell& cell);
+  void watch_filter(std::uint64_t number, Cell& cell, Fd notifications);
+  void read_notification(std::uint64_t number);
+  void finish(std::uint64_t number);
+  void forget(Cell& cell);
+
+  EventLoop& loop_;
+  std::map<std::uint64_t, std::unique_ptr<Cell>> cells_;
+  std::uint64_t last_number_ = 0;
+};
+
+}  // namespace cellblock::launcher

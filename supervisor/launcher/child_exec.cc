@@ -1,0 +1,90 @@
+#include "supervisor/launcher/child_exec.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "supervisor/launcher/child_report.h"
+#include "supervisor/launcher/exec_diagnosis.h"
+
+namespace cellblock::launcher {
+namespace {
+
+// No source is below first_plan_fd (child_plan.h), so no dup2 overwrites one that is still needed.
+bool place_stdio(ChildPlan& plan) {
+  for (int target = 0; target < plan.fd_count; ++target) {
+    if (dup2(plan.fds[static_cast<std::size_t>(target)], target) < 0) return false;
+  }
+  if (dup3(plan.report, plan.fd_count, O_CLOEXEC) < 0) return false;
+  plan.report = plan.fd_count;
+  return true;
+}
+
+bool close_descriptors(ChildPlan& plan) {
+  return syscall(SYS_close_range, plan.fd_count + 1, ~0U, 0) == 0;
+}
+
+// Dispositions were reset by CLONE_CLEAR_SIGHAND; init's blocked signals are still blocked.
+bool reset_signals(ChildPlan&) {
+  sigset_t none;
+  sigemptyset(&none);
+  return sigprocmask(SIG_SETMASK, &none, nullptr) == 0 && setsid() >= 0;
+}
+
+bool send_listener(const ChildPlan& plan, int listener) {
+  const ChildReport report{.kind = ChildReportKind::listener};
+  iovec part{const_cast<ChildReport*>(&report), sizeof report};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &listener, sizeof(int));
+  return sendmsg(plan.report, &message, MSG_NOSIGNAL) >= 0;
+}
+
+bool load_filter(ChildPlan& plan) {
+  if (plan.listener == ChildPlan::Listener::none) {
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, plan.server_filter) == 0;
+  }
+  const long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                SECCOMP_FILTER_FLAG_NEW_LISTENER, plan.server_filter);
+  if (listener < 0) return false;
+  // Close-on-exec by itself; but the server must not get even that far with it.
+  const bool sent = send_listener(plan, static_cast<int>(listener));
+  const int error = errno;
+  close(static_cast<int>(listener));
+  errno = error;
+  return sent;
+}
+
+void do_step(ChildPlan& plan, SetupStep step, bool (*perform)(ChildPlan&)) {
+  if (injected_fault(plan, step) || !perform(plan)) fail_step(plan, step, errno);
+}
+
+}  // namespace
+
+void exec_server(ChildPlan& plan) noexcept {
+  do_step(plan, SetupStep::place_stdio, place_stdio);
+  do_step(plan, SetupStep::reset_signals, reset_signals);
+  do_step(plan, SetupStep::close_descriptors, close_descriptors);
+  do_step(plan, SetupStep::load_filter, load_filter);
+  if (!injected_fault(plan, SetupStep::exec)) execve(plan.path, plan.argv, plan.envp);
+  const int error = errno;
+  fail_step(plan, SetupStep::exec, error, diagnose_exec(plan.path, error));
+}
+
+}  // namespace cellblock::launcher

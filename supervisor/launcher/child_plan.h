@@ -1,0 +1,98 @@
+#pragma once
+
+#include <linux/filter.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+
+#include "policy/setup_step.h"
+
+/// Everything a child needs between clone and exec, prepared before the clone: plain words and
+/// pointers into memory of the launcher that the child has a copy of. The child only applies it.
+namespace cellblock::launcher {
+
+inline constexpr int max_child_fds = 8;
+
+enum class Network : std::uint8_t { own, shared };
+
+/// A resource limit in setrlimit's words; hard and soft are the same, so that nothing can be
+/// raised.
+struct ResourceLimit {
+  int resource = 0;
+  std::uint64_t value = 0;
+};
+
+/// Where a prepared, detached mount goes, below the new root.
+struct MountPlacement {
+  int tree = -1;  ///< from open_tree
+  const char* target = nullptr;
+};
+
+struct ChildPlan {
+  // Descriptors: all close-on-exec, and none below first_plan_fd, so that placing one cannot
+  // overwrite another.
+  int report = -1;                       ///< SOCK_SEQPACKET: failures go up; end of file is success
+  int ending = -1;                       ///< pipe: the guardian writes the server's end into it
+  int go = -1;                           ///< pipe: one byte when the ids are mapped
+  std::array<int, max_child_fds> fds{};  ///< become 0, 1, 2 ... of the server
+  int fd_count = 0;
+
+  uid_t uid = 0;  ///< inside the cell's user namespace
+  gid_t gid = 0;
+  enum class Groups : std::uint8_t { clear, cannot_be_cleared } groups = Groups::clear;
+  Network network = Network::own;
+  const char* hostname = "cell";
+
+  int root_tree = -1;                 ///< the template, already read-only
+  MountPlacement home;                ///< tree -1: none
+  const char* tmp_options = nullptr;  ///< of the tmpfs on /tmp
+  const char* shm_options = nullptr;
+
+  std::array<ResourceLimit, 8> limits{};
+  int limit_count = 0;
+
+  const sock_fprog* server_filter = nullptr;
+  const sock_fprog* init_filter = nullptr;
+  enum class Listener : std::uint8_t { none, report } listener = Listener::report;
+
+  const char* working_directory = "/";
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  char* const* envp = nullptr;
+  /// Holds envp's text. Init and guardian wipe their copy: they have no use for secrets.
+  char* environment_block = nullptr;
+  std::size_t environment_size = 0;
+
+#ifdef CELLBLOCK_FAULT_INJECTION
+  /// For tests: this step fails with this errno instead of being done.
+  SetupStep fault_step = SetupStep::none;
+  int fault_error = 0;
+#endif
+};
+
+inline constexpr int first_plan_fd = 64;
+
+/// What a child sends up its report socket.
+enum class ChildReportKind : std::uint8_t {
+  failed = 1,    ///< step, error, detail
+  listener = 2,  ///< one descriptor comes along: the filter's notifications
+};
+
+struct ChildReport {
+  ChildReportKind kind{};
+  SetupStep step = SetupStep::none;
+  ExecDetail detail = ExecDetail::none;
+  std::uint8_t reserved = 0;
+  std::int32_t error = 0;
+};
+
+/// What the guardian writes when the server has ended.
+struct ServerEnding {
+  std::int32_t wait_status = 0;
+  std::int32_t reserved = 0;
+  std::uint64_t cpu_microseconds = 0;
+  std::uint64_t max_rss_kib = 0;
+};
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,72 @@
+#include "supervisor/launcher/id_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace cellblock::launcher {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::uint32_t> parse_number(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<IdTable::Assignment> IdTable::assign(std::string_view server, std::uint32_t user) {
+  if (count_ == 1) return Assignment{first_, false};
+  const Key key(server, user);
+  if (const auto found = ids_.find(key); found != ids_.end()) {
+    return Assignment{found->second, false};
+  }
+  if (next_ >= count_) return std::nullopt;
+  const std::uint32_t id = first_ + next_++;
+  ids_.emplace(key, id);
+  return Assignment{id, true};
+}
+
+std::string IdTable::format(std::string_view server, std::uint32_t user, std::uint32_t id) {
+  return std::string(server) + ' ' + std::to_string(user) + ' ' + std::to_string(id) + '\n';
+}
+
+Result<void> IdTable::restore_line(std::string_view line) {
+  const auto words = split(line, ' ');
+  if (words.size() != 3 || words[0].empty()) return fail("not of the form SERVER USER ID");
+  const auto user = parse_number(words[1]);
+  const auto id = parse_number(words[2]);
+  if (!user || !id) return fail("not of the form SERVER USER ID");
+  if (*id < first_ || *id - first_ >= count_) return fail("an id outside the range");
+  const auto has_id = [&](const auto& entry) { return entry.second == *id; };
+  if (std::any_of(ids_.begin(), ids_.end(), has_id)) return fail("an id that was given twice");
+  if (!ids_.emplace(Key(words[0], *user), *id).second) return fail("a server and user given twice");
+  next_ = std::max(next_, *id - first_ + 1);
+  return {};
+}
+
+Result<void> IdTable::restore(std::string_view lines) {
+  if (count_ == 1) return {};
+  unsigned number = 0;
+  for (std::string_view line : split(lines, '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    if (const auto restored = restore_line(line); !restored) {
+      return fail("line " + std::to_string(number) + ": " + restored.error().text);
+    }
+  }
+  return {};
+}
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "policy/result.h"
+
+/// Which host id a server runs under for a user. Ids are handed out once and never again to another
+/// pair, so that files in a state directory keep their owner across restarts. Pure; id_store.h
+/// keeps it on disk.
+namespace cellblock::launcher {
+
+class IdTable {
+ public:
+  IdTable(std::uint32_t first, std::uint32_t count) : first_(first), count_(count) {}
+
+  struct Assignment {
+    std::uint32_t id = 0;
+    bool is_new = false;
+  };
+
+  /// The pair's id; a new one if it has none yet; nullopt when the range is used up. In a range of
+  /// one (rootless without subordinate ids) every pair has that one id.
+  std::optional<Assignment> assign(std::string_view server, std::uint32_t user);
+
+  /// "SERVER USER ID\n"
+  static std::string format(std::string_view server, std::uint32_t user, std::uint32_t id);
+
+  /// Takes up what format() wrote earlier. Every line must be well-formed, inside the range and
+  /// unique: two servers under one id would be one server.
+  Result<void> restore(std::string_view lines);
+
+ private:
+  using Key = std::pair<std::string, std::uint32_t>;
+  Result<void> restore_line(std::string_view line);
+
+  std::uint32_t first_;
+  std::uint32_t count_;
+  std::map<Key, std::uint32_t> ids_;
+  std::uint32_t next_ = 0;  ///< offset of the lowest id that was never handed out
+};
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,222 @@
+#include "supervisor/launcher/launcher.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace cellblock::launcher {
+namespace {
+
+using wire::CellEventKind;
+using wire::GatewayAsks;
+using wire::LauncherTells;
+using wire::StartRefusal;
+using wire::SupervisorAsks;
+
+constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
+constexpr std::size_t audit_fds = 2;    ///< control, log
+
+// A refused or failed start as the gateway is told it.
+wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {
+  return {.kind = CellEventKind::refused, .refusal = refusal, .request = request, .facts = facts};
+}
+
+}  // namespace
+
+Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, Fd supervisor,
+                   Fd config_bytes)
+    : loop_(loop),
+      factory_(std::move(factory)),
+      config_(config),
+      supervisor_(std::move(supervisor)),
+      config_bytes_(std::move(config_bytes)),
+      cells_(loop) {}
+
+SysResult<void> Launcher::start() {
+  CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));
+  return send_record(supervisor_.get(), wire::LauncherReport{.kind = LauncherTells::ready});
+}
+
+void Launcher::shut_down() {
+  if (!shutting_down_) loop_.forget(supervisor_.get());
+  shutting_down_ = true;
+  cells_.kill_all();
+  stop_if_empty();
+}
+
+void Launcher::stop_if_empty() {
+  if (shutting_down_ && cells_.empty()) loop_.stop();
+}
+
+// --- the supervisor's requests -------------------------------------------------------------------
+
+void Launcher::read_supervisor() {
+  wire::SupervisorRequest request;
+  auto received = receive_record(supervisor_.get(), request, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return;
+  if (!received) return shut_down();
+  obey(request, std::move(received->fds));
+}
+
+void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
+  switch (request.kind) {
+    case SupervisorAsks::start_gateway:
+      if (fds.size() != gateway_fds || gateways_.contains(request.uid)) return shut_down();
+      return start_gateway(request.uid, std::move(fds));
+    case SupervisorAsks::start_audit:
+      if (fds.size() != audit_fds) return shut_down();
+      return start_audit_writer(std::move(fds));
+    case SupervisorAsks::ids_mapped:  // only before start()
+      break;
+  }
+  shut_down();
+}
+
+void Launcher::tell_supervisor(LauncherTells what, std::uint32_t user, const CellFacts& facts) {
+  const wire::LauncherReport report{.kind = what, .uid = user, .facts = facts};
+  // The supervisor never stops reading; if its queue is full all the same, nothing can be trusted
+  // to be known there any more.
+  if (!send_record(supervisor_.get(), report, {}, MSG_DONTWAIT)) shut_down();
+}
+
+void Launcher::start_gateway(std::uint32_t user, std::vector<Fd> fds) {
+  auto channel = make_seqpacket_pair();
+  if (!channel) {
+    const SetupFailure failure{SetupStep::prepare, channel.error().number};
+    return tell_supervisor(LauncherTells::gateway_ended, user, failure.facts());
+  }
+  auto spawned = factory_.start_gateway(
+      user, {fds[0].get(), channel->second.get(), fds[1].get(), config_bytes_.get()});
+  if (!spawned) {
+    return tell_supervisor(LauncherTells::gateway_ended, user, spawned.error().facts());
+  }
+  auto gateway = std::make_unique<Gateway>();
+  gateway->user = user;
+  gateway->channel = std::move(channel->first);
+  const int descriptor = gateway->channel.get();
+  Gateway& added = *(gateways_[user] = std::move(gateway));
+  const auto cell = cells_.add(
+      std::move(*spawned), {[this, user] { tell_supervisor(LauncherTells::gateway_started, user); },
+                            [this, user](const CellFacts& facts) { gateway_ended(user, facts); }});
+  const auto watched = loop_.watch_input(descriptor, [this, user] { read_gateway(user); });
+  if (!cell || !watched) return shut_down();
+  added.cell = *cell;
+}
+
+void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  loop_.forget(found->second->channel.get());
+  for (const auto& [cell, server] : found->second->servers) cells_.kill(cell);
+  gateways_.erase(found);
+  if (!shutting_down_) tell_supervisor(LauncherTells::gateway_ended, user, facts);
+  stop_if_empty();
+}
+
+void Launcher::start_audit_writer(std::vector<Fd> fds) {
+  auto spawned = factory_.start_audit_writer({fds[0].get(), fds[1].get()});
+  if (!spawned) {
+    return tell_supervisor(LauncherTells::audit_ended, 0, spawned.error().facts());
+  }
+  const auto cell =
+      cells_.add(std::move(*spawned), {[this] { tell_supervisor(LauncherTells::audit_started, 0); },
+                                       [this](const CellFacts& facts) {
+                                         if (!shutting_down_) {
+                                           tell_supervisor(LauncherTells::audit_ended, 0, facts);
+                                         }
+                                         stop_if_empty();
+                                       }});
+  if (!cell) shut_down();
+}
+
+// --- a gateway's requests ------------------------------------------------------------------------
+
+void Launcher::read_gateway(std::uint32_t user) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  Gateway& gateway = *found->second;
+  wire::GatewayRequest request;
+  const auto received = receive_record(gateway.channel.get(), request, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return;
+  if (!received || !received->fds.empty()) {
+    loop_.forget(gateway.channel.get());
+    return cells_.kill(gateway.cell);
+  }
+  obey(gateway, request);
+}
+
+void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
+  const bool owns = gateway.servers.contains(request.cell);
+  switch (request.kind) {
+    case GatewayAsks::start_cell:
+      if (request.server_index >= config_.servers.size()) break;
+      return start_cell(gateway, request);
+    // A cell that is gone already is no offence: its end may be on the way to the gateway.
+    case GatewayAsks::terminate_cell:
+      if (owns) cells_.terminate(request.cell);
+      return;
+    case GatewayAsks::kill_cell:
+      if (owns) cells_.kill(request.cell);
+      return;
+  }
+  loop_.forget(gateway.channel.get());
+  cells_.kill(gateway.cell);
+}
+
+StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_index) const {
+  if (!config_.enabled) return StartRefusal::disabled;
+  const auto running =
+      std::count_if(gateway.servers.begin(), gateway.servers.end(),
+                    [&](const auto& entry) { return entry.second == server_index; });
+  const auto limit = config_.servers[server_index].max_cells_per_user;
+  return running >= static_cast<std::ptrdiff_t>(limit) ? StartRefusal::too_many_cells
+                                                       : StartRefusal::none;
+}
+
+void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request) {
+  if (const auto refusal = refusal_for(gateway, request.server_index);
+      refusal != StartRefusal::none) {
+    return tell(gateway, refused(request.request, refusal));
+  }
+  auto started = factory_.start_server(request.server_index, gateway.user);
+  if (!started) {
+    const auto refusal = started.error().error == ENOSPC ? StartRefusal::no_free_identity
+                                                         : StartRefusal::setup_failed;
+    return tell(gateway, refused(request.request, refusal, started.error().facts()));
+  }
+  add_server_cell(gateway, request, std::move(*started));
+}
+
+void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
+                               StartedServer started) {
+  const std::uint32_t user = gateway.user;
+  const auto number = std::make_shared<std::uint64_t>(0);
+  const auto cell = cells_.add(
+      std::move(started.cell),
+      {[this, user, number] {
+         const auto found = gateways_.find(user);
+         if (found == gateways_.end()) return;
+         tell(*found->second, {.kind = CellEventKind::running, .cell = *number});
+       },
+       [this, user, number](const CellFacts& facts) { server_ended(user, *number, facts); }});
+  if (!cell) return shut_down();
+  *number = *cell;
+  gateway.servers[*cell] = request.server_index;
+  const std::array<int, 3> ends = {started.stdio.input.get(), started.stdio.output.get(),
+                                   started.stdio.errors.get()};
+  tell(gateway, {.kind = CellEventKind::started, .request = request.request, .cell = *cell}, ends);
+}
+
+void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts) {
+  const auto found = gateways_.find(user);
+  if (found != gateways_.end() && found->second->servers.erase(cell) > 0) {
+    tell(*found->second, {.kind = CellEventKind::ended, .cell = cell, .facts = facts});
+  }
+  stop_if_empty();
+}
+
+// A gateway that lets its events pile up until the socket is full has lost touch with its cells.
+void Launcher::tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds) {
+  if (!send_record(gateway.channel.get(), event, fds, MSG_DONTWAIT)) cells_.kill(gateway.cell);
+}
+
+}  // namespace cellblock::launcher

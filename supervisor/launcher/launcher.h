@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "supervisor/kernel/wire.h"
+#include "supervisor/launcher/cell_factory.h"
+#include "supervisor/launcher/cells.h"
+
+namespace cellblock::launcher {
+
+/// What the launcher does once everything is prepared: answers the records of wire.h from the
+/// supervisor and from each gateway, and tells both how cells end. A record that is not in the
+/// tables ends its sender: a gateway is killed with all its cells; for the supervisor the launcher
+/// ends itself.
+class Launcher {
+ public:
+  Launcher(EventLoop& loop, CellFactory factory, const Config& config, Fd supervisor,
+           Fd config_bytes);
+
+  SysResult<void> start();
+  /// The supervisor is gone, or every cell is to end: kills all and stops the loop when none is
+  /// left.
+  void shut_down();
+
+ private:
+  /// One user's gateway and what it started.
+  struct Gateway {
+    std::uint32_t user = 0;
+    Fd channel;
+    std::uint64_t cell = 0;
+    std::map<std::uint64_t, std::uint32_t> servers;  ///< cell -> server index
+  };
+
+  void read_supervisor();
+  void obey(const wire::SupervisorRequest& request, std::vector<Fd> fds);
+  void start_gateway(std::uint32_t user, std::vector<Fd> fds);
+  void start_audit_writer(std::vector<Fd> fds);
+  void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
+
+  void read_gateway(std::uint32_t user);
+  void obey(Gateway& gateway, const wire::GatewayRequest& request);
+  void start_cell(Gateway& gateway, const wire::GatewayRequest& request);
+  wire::StartRefusal refusal_for(const Gateway& gateway, std::uint32_t server_index) const;
+  void add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
+                       StartedServer started);
+  void tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds = {});
+  void server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts);
+  void gateway_ended(std::uint32_t user, const CellFacts& facts);
+  void stop_if_empty();
+
+  EventLoop& loop_;
+  CellFactory factory_;
+  const Config& config_;
+  Fd supervisor_;
+  Fd config_bytes_;
+  Cells cells_;
+  std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
+  bool shutting_down_ = false;
+};
+
+}  // namespace cellblock::launcher

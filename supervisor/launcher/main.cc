@@ -1,0 +1,89 @@
+// cellblock-launcher: builds cells, reaps them, kills them. Started by cellblockd only, with the
+// descriptors of wire::launcher_fd and an empty environment. It reads no text that anybody outside
+// could have written: the sealed configuration, fixed-size records, and its own list of ids.
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+
+#include "policy/config_bytes.h"
+#include "supervisor/launcher/launcher.h"
+
+namespace cellblock::launcher {
+namespace {
+
+namespace fd = wire::launcher_fd;
+
+Result<Config> read_config() {
+  const auto bytes = CELLBLOCK_TRY(read_all(fd::config, max_config_bytes, Sealing::must_be_sealed));
+  return decode_config(bytes);
+}
+
+Result<std::string> own_directory() {
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
+  if (length <= 0) return std::unexpected<Error>(SysError{"readlink", errno});
+  const std::string_view whole(path.data(), static_cast<std::size_t>(length));
+  return std::string(whole.substr(0, whole.rfind('/')));
+}
+
+Result<void> prepare_process() {
+  // The supervisor's death ends the launcher, whose death ends every cell.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail("prctl(PR_SET_PDEATHSIG) failed");
+  if (setsid() < 0) return fail("setsid failed");
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  sigaddset(&blocked, SIGCHLD);
+  if (sigprocmask(SIG_BLOCK, &blocked, nullptr) < 0) return fail("sigprocmask failed");
+  for (const int descriptor : {fd::supervisor, fd::config, fd::secrets}) {
+    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return fail("started without its descriptors");
+  }
+  return {};
+}
+
+Result<void> enter_user_namespace() {
+  if (unshare(CLONE_NEWUSER) < 0) return std::unexpected<Error>(SysError{"unshare", errno});
+  CELLBLOCK_CHECK(send_record(
+      fd::supervisor, wire::LauncherReport{.kind = wire::LauncherTells::user_namespace_made}));
+  wire::SupervisorRequest answer;
+  CELLBLOCK_CHECK(receive_record(fd::supervisor, answer));
+  if (answer.kind != wire::SupervisorAsks::ids_mapped) return fail("the ids were not mapped");
+  // The map is written through /proc, which needs a dumpable process; from here nobody may look in.
+  if (prctl(PR_SET_DUMPABLE, 0) < 0) return fail("prctl(PR_SET_DUMPABLE) failed");
+  // After unshare the working directory and the ids are still the caller's: nothing to regain
+  // there.
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return fail("prctl(PR_SET_NO_NEW_PRIVS) failed");
+  return {};
+}
+
+Result<void> run() {
+  CELLBLOCK_CHECK(prepare_process());
+  const Config config = CELLBLOCK_TRY(read_config());
+  const std::string programs = CELLBLOCK_TRY(own_directory());
+  CELLBLOCK_CHECK(enter_user_namespace());
+  // From here every capability is one over the launcher's own user namespace.
+  CellFactory factory = CELLBLOCK_TRY(CellFactory::prepare(config, Fd(fd::secrets), programs));
+  // From here no path of the host can be named.
+  EventLoop loop = CELLBLOCK_TRY(EventLoop::make());
+  Launcher launcher(loop, std::move(factory), config, Fd(fd::supervisor), Fd(fd::config));
+  CELLBLOCK_CHECK(launcher.start());
+  CELLBLOCK_CHECK(loop.run());
+  return {};
+}
+
+}  // namespace
+}  // namespace cellblock::launcher
+
+int main() {
+  const auto ran = cellblock::launcher::run();
+  if (ran) return 0;
+  std::fprintf(stderr, "cellblock-launcher: %s\n", ran.error().text.c_str());
+  return 1;
+}

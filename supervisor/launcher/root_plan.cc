@@ -1,0 +1,90 @@
+#include "supervisor/launcher/root_plan.h"
+
+#include <algorithm>
+
+namespace cellblock::launcher {
+namespace {
+
+using Entries = std::vector<RootEntry>;
+
+RootEntry directory(std::string path) {
+  return {EntryKind::directory, std::move(path), "", {}, -1};
+}
+
+RootEntry file(std::string path, std::string content) {
+  return {EntryKind::file, std::move(path), std::move(content), {}, -1};
+}
+
+RootEntry link(std::string path, std::string target) {
+  return {EntryKind::symbolic_link, std::move(path), std::move(target), {}, -1};
+}
+
+RootEntry bind(const std::string& path, BindKind kind) {
+  return {EntryKind::bind, path, path, kind, -1};
+}
+
+void add_system_directories(Entries& entries, const HostLayout& host) {
+  for (const auto& [name, target] : host.system_directories) {
+    entries.push_back(target ? link("/" + name, *target) : bind("/" + name, BindKind::read));
+  }
+}
+
+void add_devices(Entries& entries) {
+  entries.push_back(directory("/dev"));
+  for (const char* name : {"null", "zero", "full", "random", "urandom"}) {
+    entries.push_back(bind(std::string("/dev/") + name, BindKind::device));
+  }
+  entries.push_back(link("/dev/fd", "/proc/self/fd"));
+  entries.push_back(link("/dev/stdin", "/proc/self/fd/0"));
+  entries.push_back(link("/dev/stdout", "/proc/self/fd/1"));
+  entries.push_back(link("/dev/stderr", "/proc/self/fd/2"));
+  entries.push_back(directory("/dev/shm"));
+}
+
+// Enough for getpwuid, getaddrinfo("localhost"), TLS roots and the dynamic loader; no names of the
+// host's users, no machine-id.
+void add_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
+  entries.push_back(directory("/etc"));
+  entries.push_back(file("/etc/passwd",
+                         "mcp:x:1000:1000:MCP server:/home/mcp:/bin/sh\n"
+                         "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"));
+  entries.push_back(file("/etc/group", "mcp:x:1000:\nnogroup:x:65534:\n"));
+  entries.push_back(file("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"));
+  entries.push_back(file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"));
+  entries.push_back(file("/etc/ld.so.cache", host.loader_cache));
+  entries.push_back(file("/etc/localtime", host.local_time));
+  if (network == NetworkMode::host) entries.push_back(file("/etc/resolv.conf", host.resolver));
+  for (const std::string& path : host.etc_directories) {
+    entries.push_back(bind(path, BindKind::read));
+  }
+}
+
+// Shorter targets first, so that one bind may lie inside another.
+void add_declared(Entries& entries, const std::vector<Bind>& binds) {
+  const std::size_t first = entries.size();
+  for (std::size_t i = 0; i < binds.size(); ++i) {
+    entries.push_back({EntryKind::bind, binds[i].target, binds[i].source,
+                       binds[i].access == Access::write ? BindKind::write : BindKind::read,
+                       static_cast<int>(i)});
+  }
+  std::stable_sort(
+      entries.begin() + static_cast<std::ptrdiff_t>(first), entries.end(),
+      [](const RootEntry& a, const RootEntry& b) { return a.path.size() < b.path.size(); });
+}
+
+}  // namespace
+
+std::vector<RootEntry> plan_root(const std::vector<Bind>& binds, NetworkMode network,
+                                 const HostLayout& host) {
+  Entries entries;
+  add_system_directories(entries, host);
+  add_devices(entries);
+  add_etc(entries, network, host);
+  entries.push_back(directory("/proc"));
+  entries.push_back(directory("/tmp"));
+  entries.push_back(directory(home_directory));
+  add_declared(entries, binds);
+  return entries;
+}
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/config.h"
+
+/// What stands in a cell's root file system, as a flat list of values. Made once per server, before
+/// anything is mounted; root_builder.h carries it out.
+namespace cellblock::launcher {
+
+enum class EntryKind : std::uint8_t { directory, file, symbolic_link, bind };
+
+enum class BindKind : std::uint8_t {
+  read,    ///< recursively read-only, nosuid, nodev
+  write,   ///< nosuid, nodev
+  device,  ///< a device node: nosuid, noexec, and the one kind without nodev
+};
+
+struct RootEntry {
+  EntryKind kind = EntryKind::directory;
+  std::string path;     ///< absolute, inside the cell
+  std::string content;  ///< file: its text; symbolic_link: its target; bind: the host's path
+  BindKind bind = BindKind::read;
+  int declared = -1;  ///< index into Server::binds, or -1 if the cell has it by itself
+};
+
+/// What the plan has to know of the host.
+struct HostLayout {
+  struct SystemDirectory {
+    std::string name;                 ///< "lib64"
+    std::optional<std::string> link;  ///< its target, where it is a symbolic link
+  };
+  std::vector<SystemDirectory> system_directories;  ///< of /, those that exist
+  std::vector<std::string> etc_directories;         ///< public parts of /etc that exist
+  std::string loader_cache;                         ///< content of /etc/ld.so.cache
+  std::string local_time;                           ///< content of /etc/localtime
+  std::string resolver;                             ///< content of /etc/resolv.conf
+};
+
+inline constexpr char home_directory[] = "/home/mcp";
+
+std::vector<RootEntry> plan_root(const std::vector<Bind>& binds, NetworkMode network,
+                                 const HostLayout& host);
+
+}  // namespace cellblock::launcher

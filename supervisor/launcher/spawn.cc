@@ -1,0 +1,229 @@
+#include "supervisor/launcher/spawn.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "supervisor/launcher/child_setup.h"
+#include "supervisor/launcher/mounts.h"
+
+namespace cellblock::launcher {
+namespace {
+
+constexpr std::uint32_t id_inside = 1000;
+
+constexpr std::uint64_t namespaces =
+    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+
+// One block, so that the copies that init and guardian have of it can be wiped in one go.
+class EnvironmentBlock {
+ public:
+  EnvironmentBlock(const std::vector<std::string>& plain, const std::vector<std::string>& secrets) {
+    for (const auto* list : {&plain, &secrets}) {
+      for (const std::string& entry : *list) size_ += entry.size() + 1;
+    }
+    text_ = std::make_unique<char[]>(size_ + 1);
+    char* next = text_.get();
+    for (const auto* list : {&plain, &secrets}) {
+      for (const std::string& entry : *list) {
+        pointers_.push_back(next);
+        next = std::copy_n(entry.c_str(), entry.size() + 1, next);
+      }
+    }
+    pointers_.push_back(nullptr);
+  }
+  EnvironmentBlock(const EnvironmentBlock&) = delete;
+  EnvironmentBlock& operator=(const EnvironmentBlock&) = delete;
+  ~EnvironmentBlock() { explicit_bzero(text_.get(), size_); }
+
+  char* text() const { return text_.get(); }
+  std::size_t size() const { return size_; }
+  char* const* pointers() const { return pointers_.data(); }
+
+ private:
+  std::size_t size_ = 0;
+  std::unique_ptr<char[]> text_;
+  std::vector<char*> pointers_;
+};
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+sock_fprog program_of(const FilterProgram& filter) {
+  return {static_cast<unsigned short>(filter.instructions.size()),
+          const_cast<sock_filter*>(filter.instructions.data())};
+}
+
+SysResult<Fd> raise(int descriptor) {
+  const int raised = fcntl(descriptor, F_DUPFD_CLOEXEC, first_plan_fd);
+  if (raised < 0) return sys_fail("fcntl");
+  return Fd(raised);
+}
+
+SysResult<void> write_text(const std::string& path, std::string_view text) {
+  const Fd file = CELLBLOCK_TRY(open_at(AT_FDCWD, path.c_str(), O_WRONLY));
+  return write_all(file.get(), text);
+}
+
+// The one id of the cell. The child cannot do this itself: it would need privilege over the host
+// id.
+SysResult<void> map_ids(pid_t child, const SpawnRequest& request) {
+  const std::string directory = "/proc/" + std::to_string(child);
+  const std::string map = std::to_string(id_inside) + " " + std::to_string(request.host_id) + " 1";
+  if (request.groups == ChildPlan::Groups::cannot_be_cleared) {
+    CELLBLOCK_CHECK(write_text(directory + "/setgroups", "deny"));
+  }
+  CELLBLOCK_CHECK(write_text(directory + "/uid_map", map));
+  return write_text(directory + "/gid_map", map);
+}
+
+// The /proc files of a process that is not dumpable belong to root, so its ids could not be mapped.
+// Only processes of the daemon's own uid could use this window, and the child closes it again for
+// itself as soon as it is released.
+class DumpableWindow {
+ public:
+  DumpableWindow() { prctl(PR_SET_DUMPABLE, 1); }
+  DumpableWindow(const DumpableWindow&) = delete;
+  DumpableWindow& operator=(const DumpableWindow&) = delete;
+  ~DumpableWindow() { prctl(PR_SET_DUMPABLE, 0); }
+};
+
+/// The channels between the launcher and one child, and the child's ends raised out of the way.
+struct Channels {
+  Pair report;
+  Pair ending;
+  Pair go;
+  std::vector<Fd> raised;
+};
+
+SysResult<Channels> open_channels(ChildPlan& plan, const SpawnRequest& request) {
+  Channels channels{CELLBLOCK_TRY(make_seqpacket_pair()),
+                    CELLBLOCK_TRY(make_pipe()),
+                    CELLBLOCK_TRY(make_pipe()),
+                    {}};
+  const auto give = [&](int descriptor) -> SysResult<int> {
+    channels.raised.push_back(CELLBLOCK_TRY(raise(descriptor)));
+    return channels.raised.back().get();
+  };
+  plan.report = CELLBLOCK_TRY(give(channels.report.second.get()));
+  plan.ending = CELLBLOCK_TRY(give(channels.ending.second.get()));
+  plan.go = CELLBLOCK_TRY(give(channels.go.first.get()));
+  if (request.fds.size() > max_child_fds) return std::unexpected(SysError{"fds", E2BIG});
+  for (const int descriptor : request.fds) {
+    plan.fds[static_cast<std::size_t>(plan.fd_count++)] = CELLBLOCK_TRY(give(descriptor));
+  }
+  return channels;
+}
+
+struct Cloned {
+  pid_t pid = 0;
+  Fd pidfd;
+};
+
+SysResult<Cloned> clone_child(ChildPlan& plan, int go_writer) {
+  int pidfd = -1;
+  clone_args args{};
+  args.flags = namespaces | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
+  if (plan.network == Network::own) args.flags |= CLONE_NEWNET;
+  args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
+  args.exit_signal = SIGCHLD;
+  const long pid = syscall(SYS_clone3, &args, sizeof args);
+  if (pid < 0) return sys_fail("clone3");
+  if (pid == 0) {
+    // Its own copy of the writing end would hide the launcher's death from wait_for_launcher.
+    close(go_writer);
+    run_child(plan);
+  }
+  return Cloned{static_cast<pid_t>(pid), Fd(pidfd)};
+}
+
+// Its going is certain and soon: a pid namespace ends with its pid 1.
+void end_and_reap(const Cloned& child) {
+  syscall(SYS_pidfd_send_signal, child.pidfd.get(), SIGKILL, nullptr, 0);
+  siginfo_t info{};
+  while (waitid(P_PIDFD, static_cast<id_t>(child.pidfd.get()), &info, WEXITED) < 0 &&
+         errno == EINTR) {
+  }
+}
+
+SysResult<void> release(const Cloned& child, const Channels& channels,
+                        const SpawnRequest& request) {
+  CELLBLOCK_CHECK(map_ids(child.pid, request));
+  return write_all(channels.go.second.get(), "g");
+}
+
+void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& request) {
+  plan.uid = plan.gid = id_inside;
+  plan.groups = request.groups;
+  plan.network = blueprint.network;
+  plan.hostname = "cell";
+  plan.home = {request.home.get(), "home/mcp"};
+  plan.tmp_options = blueprint.tmp_options.c_str();
+  plan.shm_options = blueprint.shm_options.c_str();
+  plan.limit_count = static_cast<int>(std::min(blueprint.limits.size(), plan.limits.size()));
+  std::copy_n(blueprint.limits.begin(), plan.limit_count, plan.limits.begin());
+  plan.listener = blueprint.listener;
+  plan.working_directory = blueprint.working_directory.c_str();
+  plan.path = blueprint.command[0].c_str();
+#ifdef CELLBLOCK_FAULT_INJECTION
+  plan.fault_step = request.fault_step;
+  plan.fault_error = request.fault_error;
+#endif
+}
+
+void wipe(std::vector<std::string>& secrets) {
+  for (std::string& secret : secrets) explicit_bzero(secret.data(), secret.size());
+}
+
+}  // namespace
+
+Result<FilterProgram> compile_init_filter() { return compile_filter(InternalProfile::init); }
+
+SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& init_filter,
+                               SpawnRequest request) {
+  if (blueprint.broken) return std::unexpected(*blueprint.broken);
+  ChildPlan plan;
+  fill(plan, blueprint, request);
+  const EnvironmentBlock environment(blueprint.environment, request.secrets);
+  wipe(request.secrets);
+  plan.envp = environment.pointers();
+  plan.environment_block = environment.text();
+  plan.environment_size = environment.size();
+  const std::vector<char*> argv = pointers_to(blueprint.command);
+  plan.argv = argv.data();
+  const sock_fprog server_filter = program_of(blueprint.filter);
+  const sock_fprog reaper_filter = program_of(init_filter);
+  plan.server_filter = &server_filter;
+  plan.init_filter = &reaper_filter;
+
+  const auto root = clone_tree(blueprint.root.get());
+  if (!root) return failed_at(SetupStep::prepare, root.error());
+  plan.root_tree = root->get();
+  auto channels = open_channels(plan, request);
+  if (!channels) return failed_at(SetupStep::prepare, channels.error());
+
+  const DumpableWindow window;
+  auto child = clone_child(plan, channels->go.second.get());
+  if (!child) return failed_at(SetupStep::clone, child.error());
+  if (const auto released = release(*child, *channels, request); !released) {
+    end_and_reap(*child);
+    return failed_at(SetupStep::map_ids, released.error());
+  }
+  return SpawnedCell{std::move(child->pidfd), std::move(channels->report.first),
+                     std::move(channels->ending.first)};
+}
+
+}  // namespace cellblock::launcher

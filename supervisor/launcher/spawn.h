@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "supervisor/launcher/blueprint.h"
+#include "supervisor/launcher/setup_failure.h"
+
+namespace cellblock::launcher {
+
+/// What one spawn adds to its blueprint.
+struct SpawnRequest {
+  std::uint32_t host_id = 0;  ///< uid and gid outside; 1000 inside
+  ChildPlan::Groups groups = ChildPlan::Groups::clear;
+  Fd home;                           ///< detached tree for /home/mcp, or none
+  std::vector<int> fds;              ///< become 0, 1, 2 ...; stay the caller's
+  std::vector<std::string> secrets;  ///< "NAME=value"; wiped here afterwards
+#ifdef CELLBLOCK_FAULT_INJECTION
+  SetupStep fault_step = SetupStep::none;
+  int fault_error = 0;
+#endif
+};
+
+/// A cell whose set-up is under way in its own processes.
+struct SpawnedCell {
+  Fd pidfd;   ///< of its pid 1; SIGKILL there ends the whole cell
+  Fd report;  ///< ChildReports; end of file: the server's program runs, if no failure came before
+  Fd ending;  ///< one ServerEnding, or end of file without one
+};
+
+/// The filter of init and guardian; the same for all cells.
+Result<FilterProgram> compile_init_filter();
+
+/// The launcher's half of a spawn: everything is prepared before clone3, ids are mapped after it.
+/// The caller is single-threaded, not dumpable, and blocks SIGTERM and SIGCHLD. Does not wait for
+/// the set-up.
+SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& init_filter,
+                               SpawnRequest request);
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "supervisor/kernel/sys.h"
+#include "supervisor/launcher/id_table.h"
+
+namespace cellblock::launcher {
+
+/// What cellblock keeps on disk, reached only through the directory's descriptor:
+///   ids                  IdTable, appended to
+///   home/SERVER/USER/    a server's home directory, owned by the id it runs under
+class StateDirectory {
+ public:
+  /// Reads `ids`. A file that does not make sense stops the start: ids must not be mixed up.
+  static Result<StateDirectory> open(Fd directory, std::uint32_t first_id, std::uint32_t ids);
+
+  /// On disk before it is used. ENOSPC when the range is used up.
+  SysResult<std::uint32_t> id_for(const std::string& server, std::uint32_t user);
+
+  /// A detached mount of that home directory, which is made if it is missing.
+  SysResult<Fd> home_tree(const std::string& server, std::uint32_t user, std::uint32_t owner);
+
+ private:
+  StateDirectory(Fd directory, Fd ids, IdTable table)
+      : directory_(std::move(directory)), ids_(std::move(ids)), table_(std::move(table)) {}
+
+  Fd directory_;
+  Fd ids_;
+  IdTable table_;
+};
+
+}  // namespace cellblock::launcher
