@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/host_facts.h"
+
+/// The host's accounts, as its name services and /etc/sub{u,g}id tell. Blocking.
+namespace cellblock {
+
+std::optional<UserFacts> find_user(const std::string& name);
+std::optional<std::uint32_t> find_group(const std::string& name);
+
+/// The home directory in the account database; empty if there is none.
+std::string home_of(uid_t uid);
+
+/// Every line of /etc/subuid and /etc/subgid.
+std::vector<SubordinateRange> subordinate_ranges();
+
+/// The lines of such a file; malformed ones are skipped.
+std::vector<SubordinateRange> parse_subordinate_ranges(std::string_view file,
+                                                       std::string_view text);
+
+}  // namespace cellblock

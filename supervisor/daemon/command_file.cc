@@ -1,0 +1,67 @@
+#include "supervisor/daemon/command_file.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "policy/path_rules.h"
+#include "supervisor/daemon/trusted_path.h"
+
+namespace cellblock {
+namespace {
+
+constexpr mode_t anybody_executes = S_IXUSR | S_IXGRP | S_IXOTH;
+
+CommandFacts facts_of(const WalkFailure& failure, std::string host_path) {
+  CommandFacts facts;
+  facts.host_path = std::move(host_path);
+  switch (failure.kind) {
+    case WalkFailure::Kind::missing:
+      facts.state = CommandState::missing;
+      break;
+    case WalkFailure::Kind::hidden:
+      facts.state = CommandState::not_visible;
+      break;
+    case WalkFailure::Kind::failed:
+      facts.state = CommandState::unreadable;
+      break;
+    case WalkFailure::Kind::unsafe:
+      facts.unsafe = failure.text;
+      break;
+  }
+  return facts;
+}
+
+CommandState state_of(const struct stat& status) {
+  if (S_ISDIR(status.st_mode)) return CommandState::directory;
+  if (!S_ISREG(status.st_mode)) return CommandState::not_a_file;
+  const bool executable = (status.st_mode & anybody_executes) != 0;
+  return executable ? CommandState::usable : CommandState::not_executable;
+}
+
+CommandFacts facts_of(const TrustedFile& file, std::span<const uid_t> owners) {
+  CommandFacts facts;
+  facts.host_path = file.path;
+  facts.state = state_of(file.status);
+  if (auto problem = unsafe_owner_or_mode(file.status, owners)) {
+    facts.unsafe = fmt::format("{} {}", file.path, *problem);
+  }
+  const bool set_id = S_ISREG(file.status.st_mode) && (file.status.st_mode & (S_ISUID | S_ISGID));
+  facts.set_id = set_id ? SetId::yes : SetId::no;
+  return facts;
+}
+
+}  // namespace
+
+CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners) {
+  const auto host_path = host_path_of(command.path, command.binds);
+  if (!host_path) return {CommandState::not_visible, "", "", SetId::no};
+  const auto inside_the_cell = [&](std::string_view target) {
+    return host_path_of(target, command.binds);
+  };
+  const auto file = open_trusted(*host_path, {owners, LastLink::follow, inside_the_cell});
+  return file ? facts_of(*file, owners) : facts_of(file.error(), *host_path);
+}
+
+}  // namespace cellblock

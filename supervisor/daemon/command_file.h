@@ -1,0 +1,16 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+
+#include "policy/facts_wanted.h"
+#include "policy/host_facts.h"
+
+/// The host's file behind a command that is named by its path inside the cell.
+namespace cellblock {
+
+/// Follows the path through the binds and all links, and judges each descriptor on the way.
+CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners);
+
+}  // namespace cellblock

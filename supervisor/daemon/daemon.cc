@@ -1,0 +1,305 @@
+#include "supervisor/daemon/daemon.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+#include <variant>
+
+#include "supervisor/daemon/explain_end.h"
+#include "supervisor/daemon/refusal.h"
+
+namespace cellblock::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds sweep_interval{60};
+constexpr milliseconds stop_slack{2'000};
+constexpr milliseconds longest_stop{30'000};
+
+Bounds bounds_of(const Listen& listen) {
+  Bounds bounds;
+  bounds.connections_per_user = listen.max_connections_per_user;
+  bounds.users = listen.max_users;
+  return bounds;
+}
+
+Admission admission_of(const Config& config) {
+  return config.enabled ? Admission::open : Admission::disabled;
+}
+
+// As long as the slowest server may take to end by itself.
+milliseconds stop_patience(const Config& config) {
+  milliseconds slowest{0};
+  for (const Server& server : config.servers) {
+    slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
+  }
+  return std::min(slowest + stop_slack, longest_stop);
+}
+
+std::string_view mode_name(RunMode mode) {
+  return mode == RunMode::system ? "system mode" : "user mode";
+}
+
+}  // namespace
+
+Daemon::Daemon(const Config& config, LauncherProcess& launcher, Fd audit_log)
+    : config_(config),
+      launcher_(launcher),
+      table_(bounds_of(config.listen), admission_of(config)),
+      audit_(loop_, std::move(audit_log),
+             [this](const wire::SupervisorRequest& request, std::span<const int> fds) {
+               return launcher_.tell(request, fds);
+             }),
+      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
+      sweep_timer_(loop_),
+      stop_timer_(loop_) {}
+
+Result<void> Daemon::start_audit(milliseconds timeout) {
+  CELLBLOCK_CHECK(audit_.start());
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::audit_started, timeout));
+  audit_.started();
+  return {};
+}
+
+Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
+  service_ = &service;
+  Fd channel = CELLBLOCK_TRY(duplicate(launcher_.channel().get()));
+  Fd death = CELLBLOCK_TRY(duplicate(launcher_.pidfd().get()));
+  const ReadWatch reports(loop_, std::move(channel), [this] { on_launcher_report(); });
+  const ReadWatch launcher_death(loop_, std::move(death),
+                                 [this] { give_up(Error{"the launcher died"}); });
+  wait_for_signal();
+  sweep_later();
+
+  // From here peers can reach us.
+  listener_ = CELLBLOCK_TRY(Listener::listen(
+      loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); }));
+  socket_.emplace(std::move(socket));
+  spdlog::info("ready on {} ({} servers, {})", config_.listen.socket, config_.servers.size(),
+               mode_name(config_.mode));
+  service_->send("READY=1");
+  loop_.run();
+  if (cause_) return std::unexpected(*cause_);
+  return {};
+}
+
+// --- what happens -------------------------------------------------------------------------------
+
+void Daemon::on_connection(Fd socket) {
+  auto peer = identify(socket.get());
+  if (!peer || !may_connect(peer->uid, config_)) {
+    ++refused_;
+    return write_refusal(socket.get(), FailureCode::not_allowlisted);
+  }
+  const std::uint32_t uid = peer->uid;
+  const Connection connection = next_connection();
+  pending_.emplace(connection, Pending{std::move(socket), std::move(*peer)});
+  act(table_.connected(uid, connection));
+}
+
+void Daemon::on_launcher_report() {
+  wire::LauncherReport report;
+  const auto received = receive_record(launcher_.channel().get(), report, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return;
+  if (!received && received.error().number == EPIPE) return give_up({"the launcher died"});
+  if (!received || !received->fds.empty()) return give_up({"the launcher sent nonsense"});
+  handle(report);
+}
+
+// Every kind that may come now, and nothing else.
+void Daemon::handle(const wire::LauncherReport& report) {
+  switch (report.kind) {
+    case wire::LauncherTells::gateway_started:
+      return on_gateway_started(report.uid);
+    case wire::LauncherTells::gateway_ended:
+      return on_gateway_ended(report);
+    case wire::LauncherTells::audit_started:
+      return on_audit_started();
+    case wire::LauncherTells::audit_ended:
+      return on_audit_ended(report);
+    default:
+      return give_up({"the launcher sent a report at the wrong time"});
+  }
+}
+
+void Daemon::on_gateway_started(std::uint32_t uid) {
+  spdlog::info("gateway for uid {} started", uid);
+  act_or_give_up(table_.gateway_started(uid));
+}
+
+void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
+  spdlog::info("gateway for uid {} {}", report.uid, explain_end(report.facts));
+  gateways_.erase(report.uid);
+  act_or_give_up(table_.gateway_ended(report.uid));
+  finish_when_empty();
+}
+
+void Daemon::on_session_closed(std::uint32_t uid, Connection connection) {
+  const auto closed = table_.session_closed(uid, connection);
+  if (!closed) on_gateway_broken(uid, closed.error());
+}
+
+void Daemon::on_gateway_broken(std::uint32_t uid, const Error& why) {
+  spdlog::warn("the channel to the gateway for uid {} is closed: {}", uid, why.text);
+  act(table_.expel(uid));
+}
+
+void Daemon::on_audit_started() {
+  if (audit_.running()) return give_up({"the launcher started a second audit writer"});
+  audit_.started();
+  spdlog::info("the audit writer is back");
+  act(table_.audit_restored());
+}
+
+void Daemon::on_audit_ended(const wire::LauncherReport& report) {
+  // While stopping this is the end that finish_when_empty waits for.
+  if (stopping_) return loop_.stop();
+  spdlog::error("the audit writer {}", explain_end(report.facts));
+  audit_.ended();
+}
+
+void Daemon::wait_for_signal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int) {
+    if (!error) on_signal();
+  });
+}
+
+// The second one means: at once.
+void Daemon::on_signal() {
+  if (stopping_) return loop_.stop();
+  start_stopping();
+  wait_for_signal();
+}
+
+void Daemon::sweep_later() {
+  sweep_timer_.expires_after(sweep_interval);
+  sweep_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    // Said once a sweep: a peer that is refused in a loop must not fill the log.
+    if (refused_ > 0) spdlog::warn("refused {} connections", std::exchange(refused_, 0));
+    act(table_.sweep());
+    sweep_later();
+  });
+}
+
+// --- what is done about it ----------------------------------------------------------------------
+
+void Daemon::act(const Actions& actions) {
+  for (const Action& action : actions) {
+    std::visit([this](const auto& chosen) { carry_out(chosen); }, action);
+  }
+}
+
+void Daemon::act_or_give_up(Result<Actions> actions) {
+  if (!actions) return give_up(actions.error());
+  act(*actions);
+}
+
+void Daemon::carry_out(const StartGateway& action) {
+  const auto started = start_gateway(action.uid);
+  if (started) return;
+  spdlog::error("cannot start a gateway for uid {}: {}", action.uid, started.error().text);
+  gateways_.erase(action.uid);
+  act_or_give_up(table_.gateway_ended(action.uid));
+}
+
+void Daemon::carry_out(const HandOver& action) {
+  const auto pending = pending_.find(action.connection);
+  const Pending& waiting = pending->second;
+  const auto sent =
+      gateways_.at(action.uid)->hand_over(action.connection, waiting.peer, waiting.socket.get());
+  if (!sent) {
+    spdlog::warn("gateway for uid {} takes no connection: {}", action.uid, sent.error().text());
+    write_refusal(waiting.socket.get(), FailureCode::too_many);
+    on_session_closed(action.uid, action.connection);
+  }
+  // Closed here: from now on it is the gateway's alone.
+  pending_.erase(pending);
+}
+
+void Daemon::carry_out(const Refuse& action) {
+  ++refused_;
+  const auto pending = pending_.find(action.connection);
+  write_refusal(pending->second.socket.get(), action.code);
+  pending_.erase(pending);
+}
+
+void Daemon::carry_out(const LetGatewayGo& action) { gateways_.erase(action.uid); }
+
+void Daemon::carry_out(const RenewAuditChannel& action) {
+  if (const auto renewed = renew_audit_channel(action.uid); !renewed) {
+    spdlog::error("gateway for uid {} has no audit channel: {}", action.uid, renewed.error().text);
+  }
+}
+
+Result<void> Daemon::start_gateway(std::uint32_t uid) {
+  Pair supervisor = CELLBLOCK_TRY(make_seqpacket_pair());
+  Pair audit = CELLBLOCK_TRY(make_seqpacket_pair());
+  const std::array<int, 2> fds{supervisor.second.get(), audit.second.get()};
+  CELLBLOCK_CHECK(launcher_.tell({.kind = wire::SupervisorAsks::start_gateway, .uid = uid}, fds));
+  gateways_[uid] =
+      std::make_unique<GatewayLink>(loop_, uid, std::move(supervisor.first), events_of(uid));
+  // Without a writer the channel is dead, the gateway refuses calls, and gets a new one later.
+  if (const auto added = audit_.add_source(uid, std::move(audit.first)); !added) {
+    spdlog::warn("gateway for uid {} starts without audit: {}", uid, added.error().text);
+  }
+  return {};
+}
+
+Result<void> Daemon::renew_audit_channel(std::uint32_t uid) {
+  Pair audit = CELLBLOCK_TRY(make_seqpacket_pair());
+  CELLBLOCK_CHECK(audit_.add_source(uid, std::move(audit.first)));
+  CELLBLOCK_CHECK(gateways_.at(uid)->renew_audit_channel(audit.second.get()));
+  return {};
+}
+
+GatewayLink::Events Daemon::events_of(std::uint32_t uid) {
+  return {
+      .session_closed = [this, uid](Connection connection) { on_session_closed(uid, connection); },
+      .broken = [this, uid](const Error& why) { on_gateway_broken(uid, why); },
+  };
+}
+
+// --- the end ------------------------------------------------------------------------------------
+
+void Daemon::start_stopping() {
+  stopping_ = true;
+  service_->send("STOPPING=1");
+  spdlog::info("stopping");
+  listener_.reset();
+  socket_.reset();
+  act(table_.stop());
+  stop_timer_.expires_after(stop_patience(config_));
+  stop_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    spdlog::warn("not everything ended in time; the rest is killed");
+    loop_.stop();
+  });
+  finish_when_empty();
+}
+
+// The audit writer ends after the last gateway: the gateways' last records are still to be written.
+void Daemon::finish_when_empty() {
+  if (!stopping_ || !table_.empty()) return;
+  if (!audit_.running()) return loop_.stop();
+  audit_.finish();
+}
+
+void Daemon::give_up(const Error& why) {
+  if (!cause_ && !stopping_) cause_ = why;
+  loop_.stop();
+}
+
+Connection Daemon::next_connection() {
+  do {
+    ++last_connection_;
+  } while (last_connection_ == 0 || pending_.contains(last_connection_));
+  return last_connection_;
+}
+
+}  // namespace cellblock::daemon

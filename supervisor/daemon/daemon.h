@@ -1,0 +1,95 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "policy/config.h"
+#include "supervisor/daemon/audit_link.h"
+#include "supervisor/daemon/gateway_link.h"
+#include "supervisor/daemon/launcher_process.h"
+#include "supervisor/daemon/listener.h"
+#include "supervisor/daemon/peer.h"
+#include "supervisor/daemon/service_notify.h"
+#include "supervisor/daemon/socket_path.h"
+#include "supervisor/daemon/user_table.h"
+
+/// The running supervisor: carries the user table's decisions out, and feeds it what happens.
+/// The only file that knows all the parts. One thread.
+namespace cellblock::daemon {
+
+class Daemon {
+ public:
+  /// `config` and `launcher` outlive it.
+  Daemon(const Config& config, LauncherProcess& launcher, Fd audit_log);
+
+  /// Blocking; before anybody can connect.
+  Result<void> start_audit(std::chrono::milliseconds timeout);
+
+  /// Listens, says that it is ready, and serves until a signal to stop: then nobody new is let in,
+  /// and the gateways have a while to end their sessions. An error: the launcher died.
+  Result<void> serve(BoundSocket socket, const ServiceNotify& service);
+
+ private:
+  struct Pending {
+    Fd socket;
+    Peer peer;
+  };
+
+  // What happens.
+  void on_connection(Fd socket);
+  void on_launcher_report();
+  void handle(const wire::LauncherReport& report);
+  void on_gateway_started(std::uint32_t uid);
+  void on_gateway_ended(const wire::LauncherReport& report);
+  void on_session_closed(std::uint32_t uid, Connection connection);
+  void on_gateway_broken(std::uint32_t uid, const Error& why);
+  void on_audit_started();
+  void on_audit_ended(const wire::LauncherReport& report);
+  void on_signal();
+  void sweep_later();
+
+  // What is done about it.
+  void act(const Actions& actions);
+  void act_or_give_up(Result<Actions> actions);
+  void carry_out(const StartGateway& action);
+  void carry_out(const HandOver& action);
+  void carry_out(const Refuse& action);
+  void carry_out(const LetGatewayGo& action);
+  void carry_out(const RenewAuditChannel& action);
+  Result<void> start_gateway(std::uint32_t uid);
+  Result<void> renew_audit_channel(std::uint32_t uid);
+  GatewayLink::Events events_of(std::uint32_t uid);
+
+  void start_stopping();
+  void finish_when_empty();
+  void give_up(const Error& why);
+  void wait_for_signal();
+  Connection next_connection();
+
+  const Config& config_;
+  LauncherProcess& launcher_;
+  boost::asio::io_context loop_{1};
+  UserTable table_;
+  AuditLink audit_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer sweep_timer_;
+  boost::asio::steady_timer stop_timer_;
+
+  std::map<Connection, Pending> pending_;  ///< bounded by the table's bounds
+  std::map<std::uint32_t, std::unique_ptr<GatewayLink>> gateways_;
+  std::unique_ptr<Listener> listener_;
+  std::optional<BoundSocket> socket_;
+  const ServiceNotify* service_ = nullptr;
+
+  Connection last_connection_ = 0;
+  std::uint64_t refused_ = 0;  ///< since the last sweep
+  bool stopping_ = false;
+  std::optional<Error> cause_;  ///< the first: why it gave up
+};
+
+}  // namespace cellblock::daemon

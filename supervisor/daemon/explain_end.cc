@@ -1,0 +1,26 @@
+#include "supervisor/daemon/explain_end.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+namespace cellblock::daemon {
+
+std::string explain_end(const CellFacts& facts) {
+  switch (facts.kind) {
+    case EndKind::setup_failed:
+      return fmt::format("failed at step {}: {}", name_of(facts.step),
+                         std::generic_category().message(facts.error));
+    case EndKind::exited:
+      return fmt::format("exited with code {}", facts.exit_code);
+    case EndKind::signalled:
+      return fmt::format("was killed by signal {}", facts.signal);
+    case EndKind::killed_by_filter:
+      return fmt::format("was killed by its filter for system call {}", facts.syscall_number);
+    case EndKind::not_ended:
+      break;
+  }
+  return "ended";
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "policy/cell_facts.h"
+
+namespace cellblock::daemon {
+
+/// How one of cellblock's own helpers ended, for the log: "failed at step exec: No such file …".
+std::string explain_end(const CellFacts& facts);
+
+}  // namespace cellblock::daemon

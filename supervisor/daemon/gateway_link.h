@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "supervisor/daemon/peer.h"
+#include "supervisor/daemon/read_watch.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::daemon {
+
+/// The supervisor's end of the socket to one gateway. Its destruction tells the gateway to go.
+class GatewayLink {
+ public:
+  struct Events {
+    std::function<void(std::uint32_t connection)> session_closed;
+    /// End of file, or something that is not a SessionClosed.
+    std::function<void(const Error& why)> broken;
+  };
+
+  GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd socket, Events events);
+
+  /// EAGAIN when the gateway does not read; nothing blocks.
+  SysResult<void> hand_over(std::uint32_t connection, const Peer& peer, int socket) const;
+  SysResult<void> renew_audit_channel(int socket) const;
+
+ private:
+  void read_one();
+
+  std::uint32_t uid_;
+  Events events_;
+  ReadWatch watch_;
+};
+
+}  // namespace cellblock::daemon

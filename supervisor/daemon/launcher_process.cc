@@ -1,0 +1,121 @@
+#include "supervisor/daemon/launcher_process.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+#include "supervisor/daemon/children.h"
+#include "supervisor/daemon/spawn.h"
+
+namespace cellblock::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// A killed cell needs as long as the kernel needs to tear its memory down.
+constexpr milliseconds time_to_die{10'000};
+
+Fd open_pidfd(pid_t process) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))); }
+
+milliseconds until(Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+  return std::max(left, milliseconds{0});
+}
+
+enum class Woke : std::uint8_t { timeout, report, death };
+
+// A report is looked at before a death: what the launcher said last explains its end.
+SysResult<Woke> wait_for(int channel, int pidfd, Clock::time_point deadline) {
+  std::array<pollfd, 2> watched{{{channel, POLLIN, 0}, {pidfd, POLLIN, 0}}};
+  int count = -1;
+  do {
+    count = ::poll(watched.data(), watched.size(), static_cast<int>(until(deadline).count()));
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return sys_fail("poll");
+  if (watched[0].revents & POLLIN) return Woke::report;
+  return count > 0 ? Woke::death : Woke::timeout;
+}
+
+}  // namespace
+
+Result<LauncherProcess> LauncherProcess::start(const std::string& program, int config,
+                                               int secrets) {
+  Pair channel = CELLBLOCK_TRY(make_seqpacket_pair());
+  const std::array<int, 3> fds{channel.second.get(), config, secrets};
+  const auto pid = spawn(program.c_str(), {"cellblock-launcher"}, fds);
+  if (!pid) {
+    return fail("cannot execute " + program + " as uid " + std::to_string(::geteuid()) + ": " +
+                pid.error().text());
+  }
+  Fd pidfd = open_pidfd(*pid);
+  LauncherProcess launcher(*pid, std::move(pidfd), std::move(channel.first));
+  if (!launcher.pidfd_.valid()) return sys_fail("pidfd_open");
+  return launcher;
+}
+
+LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pidfd_(std::move(other.pidfd_)),
+      channel_(std::move(other.channel_)) {}
+
+LauncherProcess::~LauncherProcess() { static_cast<void>(end(milliseconds{0})); }
+
+Result<void> LauncherProcess::await(wire::LauncherTells kind, milliseconds timeout) {
+  const Woke woke = CELLBLOCK_TRY(wait_for(channel_.get(), pidfd_.get(), Clock::now() + timeout));
+  if (woke == Woke::timeout) {
+    return fail("the launcher did not answer within " + std::to_string(timeout.count()) + " ms");
+  }
+  if (woke == Woke::death) return std::unexpected(explain_death());
+  wire::LauncherReport report;
+  const auto received = receive_record(channel_.get(), report, MSG_DONTWAIT);
+  if (!received && received.error().number == EPIPE) return std::unexpected(explain_death());
+  if (!received) return fail("the launcher sent nonsense: " + received.error().text());
+  if (report.kind != kind || !received->fds.empty()) {
+    return fail("the launcher sent report " + std::to_string(static_cast<int>(report.kind)) +
+                " where " + std::to_string(static_cast<int>(kind)) + " was due");
+  }
+  return {};
+}
+
+Result<void> LauncherProcess::tell(const wire::SupervisorRequest& request,
+                                   std::span<const int> fds) const {
+  // Never blocks: a launcher that does not read for so long must not stop the supervisor.
+  CELLBLOCK_CHECK(send_record(channel_.get(), request, fds, MSG_DONTWAIT));
+  return {};
+}
+
+Error LauncherProcess::explain_death() {
+  siginfo_t info{};
+  // End of the channel may be seen a moment before the death itself.
+  if (::kill(pid_, SIGKILL) < 0 ||
+      ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0) {
+    return Error{"the launcher is gone"};
+  }
+  if (info.si_code == CLD_EXITED) {
+    return Error{"the launcher exited with code " + std::to_string(info.si_status)};
+  }
+  return Error{"the launcher was killed by signal " + std::to_string(info.si_status)};
+}
+
+Result<void> LauncherProcess::end(milliseconds patience) {
+  if (pid_ < 0) return {};
+  channel_.reset();
+  if (!await_child(pid_, patience)) {
+    ::kill(pid_, SIGKILL);
+    if (!await_child(pid_, time_to_die)) return fail("the launcher cannot be killed");
+  }
+  pid_ = -1;
+  pidfd_.reset();
+  // Its children died with it and came to us, as their nearest subreaper.
+  if (!await_no_children(time_to_die)) return fail("a process of a cell cannot be killed");
+  return {};
+}
+
+}  // namespace cellblock::daemon

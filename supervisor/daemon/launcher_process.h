@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+
+#include "supervisor/kernel/sys.h"
+#include "supervisor/kernel/wire.h"
+
+/// The launcher as a child process: its start, the waiting steps of start-up, and its end.
+/// Blocking; used before and after the event loop runs. While it runs, only channel() is used.
+namespace cellblock::daemon {
+
+class LauncherProcess {
+ public:
+  /// `program` is executed with the descriptors of wire::launcher_fd and nothing else.
+  static Result<LauncherProcess> start(const std::string& program, int config, int secrets);
+
+  LauncherProcess(LauncherProcess&& other) noexcept;
+  LauncherProcess& operator=(LauncherProcess&&) = delete;
+  ~LauncherProcess();  ///< end() without patience
+
+  /// The next report must be of this kind. An error says what came instead: another kind, the
+  /// launcher's death, or nothing in time.
+  Result<void> await(wire::LauncherTells kind, std::chrono::milliseconds timeout);
+  Result<void> tell(const wire::SupervisorRequest& request, std::span<const int> fds = {}) const;
+
+  /// Closes the channel, which the launcher takes as the order to end everything; kills it when it
+  /// did not end within `patience`, and then waits until no process below it is left either.
+  /// An error if something is still there. Does nothing the second time.
+  Result<void> end(std::chrono::milliseconds patience);
+
+  pid_t pid() const { return pid_; }
+  const Fd& pidfd() const { return pidfd_; }  ///< readable once the launcher is dead
+  const Fd& channel() const { return channel_; }
+
+ private:
+  LauncherProcess(pid_t pid, Fd pidfd, Fd channel)
+      : pid_(pid), pidfd_(std::move(pidfd)), channel_(std::move(channel)) {}
+  Error explain_death();
+
+  pid_t pid_ = -1;
+  Fd pidfd_;
+  Fd channel_;
+};
+
+}  // namespace cellblock::daemon

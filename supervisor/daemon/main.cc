@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "policy/config_bytes.h"
+#include "supervisor/daemon/check_report.h"
+#include "supervisor/daemon/children.h"
+#include "supervisor/daemon/config_files.h"
+#include "supervisor/daemon/daemon.h"
+#include "supervisor/daemon/helper_path.h"
+#include "supervisor/daemon/id_map.h"
+#include "supervisor/daemon/launcher_process.h"
+#include "supervisor/daemon/options.h"
+#include "supervisor/daemon/privileges.h"
+#include "supervisor/daemon/process_start.h"
+#include "supervisor/daemon/service_notify.h"
+#include "supervisor/daemon/socket_path.h"
+#include "supervisor/daemon/state_files.h"
+
+namespace cellblock::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
+constexpr std::chrono::milliseconds end_patience{5'000};
+
+/// The configuration as every process of cellblock reads it.
+struct Sealed {
+  Fd config;
+  Fd secrets;
+};
+
+struct Owned {
+  Fd state_lock;
+  Fd audit_log;
+};
+
+int check(const Options& options) {
+  const auto loaded = load_config({options.config, options.mode, options.socket});
+  std::fputs(check_report(options.config, loaded).c_str(), stdout);
+  return loaded ? 0 : 1;
+}
+
+Result<LoadedConfig> load(const Options& options) {
+  auto loaded = load_config({options.config, options.mode, options.socket});
+  if (!loaded) return fail(check_report(options.config, loaded));
+  for (const Complaint& warning : loaded->warnings) spdlog::warn("{}", to_line(warning));
+  return std::move(*loaded);
+}
+
+// Rootless under root would run every cell as root itself.
+Result<MapWay> choose_map(Config& config) {
+  if (config.mode == RunMode::system) return MapWay::own_capabilities;
+  if (::getuid() == 0) return fail("--user is for an ordinary user; root starts it without --user");
+  const MapWay way = choose_rootless_ids(config.identity);
+  if (way == MapWay::newuidmap) {
+    spdlog::info("cells run under subordinate ids {} to {}", config.identity.first_cell_id,
+                 config.identity.first_cell_id + config.identity.cell_ids - 1);
+  } else {
+    spdlog::warn(
+        "no subordinate ids (newuidmap, /etc/subuid, /etc/subgid): cells run under your "
+        "own uid {}",
+        config.identity.uid);
+  }
+  return way;
+}
+
+Result<Sealed> seal(const LoadedConfig& loaded) {
+  return Sealed{
+      .config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(loaded.config))),
+      .secrets = CELLBLOCK_TRY(make_sealed("cellblock-secrets", encode(loaded.secrets))),
+  };
+}
+
+Result<Owned> open_owned(const Config& config) {
+  CELLBLOCK_CHECK(make_socket_directory(config));
+  return Owned{.state_lock = CELLBLOCK_TRY(open_state_directory(config)),
+               .audit_log = CELLBLOCK_TRY(open_audit_log(config))};
+}
+
+Result<void> become_user_of(const Config& config) {
+  if (config.mode == RunMode::user) return {};
+  // For giving the socket to its group, and no longer: see give_everything_up.
+  std::vector<gid_t> groups;
+  if (config.listen.group) groups.push_back(*config.listen.group);
+  return become_daemon_user({config.identity.uid, config.identity.gid, groups});
+}
+
+// Consumes the descriptors, and with them the supervisor's own view of the secrets.
+Result<LauncherProcess> start_launcher(Sealed sealed) {
+  return LauncherProcess::start(helper_path("cellblock-launcher"), sealed.config.get(),
+                                sealed.secrets.get());
+}
+
+Result<void> give_everything_up(const Config& config) {
+  if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
+  CELLBLOCK_CHECK(forbid_new_privileges());
+  CELLBLOCK_CHECK(drop_all_capabilities());
+  return prove_powerless(config.identity.first_cell_id);
+}
+
+Result<void> run(const Options& options) {
+  CELLBLOCK_CHECK(clean_start());
+  CELLBLOCK_CHECK(adopt_children());
+  CELLBLOCK_CHECK(hide_memory());
+  const ServiceNotify service;
+
+  LoadedConfig loaded = CELLBLOCK_TRY(load(options));
+  const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
+  Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
+  Sealed sealed = CELLBLOCK_TRY(seal(loaded));
+  loaded.secrets = {};
+  const Config& config = loaded.config;
+  // From here no configuration is read.
+
+  CELLBLOCK_CHECK(become_user_of(config));
+  CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
+  // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
+
+  BoundSocket socket = CELLBLOCK_TRY(BoundSocket::bind(config.listen));
+  LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(std::move(sealed)));
+  // From here the launcher alone holds the secrets.
+
+  CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));
+  CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config.identity, map_way));
+  CELLBLOCK_CHECK(give_everything_up(config));
+  // From here no process of ours holds a capability on the host.
+
+  CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorAsks::ids_mapped}));
+  CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::ready, launcher_patience));
+  Result<void> served;
+  {
+    Daemon daemon(config, launcher, std::move(owned.audit_log));
+    CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
+    served = daemon.serve(std::move(socket), service);
+  }
+  // From here no peer can reach us, and the channels to all gateways are closed.
+
+  const auto ended = launcher.end(end_patience);
+  // From here no process of ours is left.
+  return served ? ended : served;
+}
+
+}  // namespace
+}  // namespace cellblock::daemon
+
+int main(int argc, char** argv) {
+  using namespace cellblock::daemon;
+  try {
+    const auto options = parse_options(argc, argv);
+    if (!options) return options.error();
+    if (options->check_only) return check(*options);
+    set_up_log();
+    const auto result = run(*options);
+    if (!result) spdlog::error("{}", result.error().text);
+    return result ? 0 : 1;
+  } catch (const std::exception& error) {
+    // Libraries' exceptions are caught where they are called; what is left is a lack of memory.
+    std::fputs(error.what(), stderr);
+    return 1;
+  }
+}

@@ -1,0 +1,66 @@
+#include "supervisor/daemon/options.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "supervisor/daemon/config_files.h"
+
+namespace cellblock::daemon {
+namespace {
+
+struct Flags {
+  std::string config;
+  std::string socket;
+  std::string check;
+  bool user = false;
+};
+
+// The daemon works in `/`, so a relative path is resolved where it was given.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto result = std::filesystem::absolute(path, error);
+  return error ? path : result.lexically_normal().string();
+}
+
+void declare(CLI::App& app, Flags& flags) {
+  app.add_option("--config", flags.config, "configuration file")
+      ->type_name("FILE")
+      ->envname("CELLBLOCK_CONFIG");
+  app.add_option("--socket", flags.socket, "listen here instead of where the configuration says")
+      ->type_name("PATH")
+      ->envname("CELLBLOCK_SOCKET");
+  app.add_flag("--user", flags.user,
+               "rootless: serve only the user who starts it (no protection from that user)");
+  app.add_option("--check", flags.check, "check the configuration, print the verdict and end")
+      ->type_name("[FILE]")
+      ->expected(0, 1);
+  app.set_version_flag("--version", "cellblockd " CELLBLOCK_VERSION);
+}
+
+Options resolve(const CLI::App& app, const Flags& flags) {
+  Options options;
+  options.mode = flags.user ? RunMode::user : RunMode::system;
+  options.check_only = app.count("--check") > 0;
+  std::string config = options.check_only && !flags.check.empty() ? flags.check : flags.config;
+  if (config.empty()) config = default_config_path(options.mode);
+  options.config = absolute(config);
+  if (!flags.socket.empty()) options.socket = absolute(flags.socket);
+  return options;
+}
+
+}  // namespace
+
+std::expected<Options, int> parse_options(int argc, char** argv) {
+  CLI::App app("Runs declared MCP servers in cells and serves them on one Unix socket.",
+               "cellblockd");
+  Flags flags;
+  declare(app, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& stop) {
+    return std::unexpected(app.exit(stop));
+  }
+  return resolve(app, flags);
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+
+#include "policy/config.h"
+
+namespace cellblock::daemon {
+
+struct Options {
+  RunMode mode = RunMode::system;
+  std::string config;                 ///< absolute
+  std::optional<std::string> socket;  ///< instead of the configured one; absolute
+  bool check_only = false;            ///< read the configuration, print the verdict, end
+};
+
+/// Flags win over CELLBLOCK_CONFIG and CELLBLOCK_SOCKET. An exit code when there is nothing more to
+/// do: --help, --version, or a mistake that was explained on stderr.
+std::expected<Options, int> parse_options(int argc, char** argv);
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,40 @@
+#include "supervisor/daemon/peer.h"
+
+#include <sys/socket.h>
+
+#include "supervisor/kernel/sys.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::daemon {
+namespace {
+
+SysResult<std::vector<std::uint32_t>> peer_groups(int socket) {
+  static_assert(sizeof(gid_t) == sizeof(std::uint32_t));
+  std::vector<std::uint32_t> groups(wire::max_groups);
+  auto size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) < 0) {
+    return sys_fail("SO_PEERGROUPS");
+  }
+  groups.resize(size / sizeof(gid_t));
+  return groups;
+}
+
+}  // namespace
+
+Result<Peer> identify(int socket) {
+  ucred credentials{};
+  socklen_t size = sizeof(credentials);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) {
+    return sys_fail("SO_PEERCRED");
+  }
+  auto groups = CELLBLOCK_TRY(peer_groups(socket));
+  return Peer{credentials.uid, credentials.gid, credentials.pid, std::move(groups)};
+}
+
+bool may_connect(std::uint32_t uid, const Config& config) {
+  if (config.mode == RunMode::user) return uid == config.identity.uid;
+  const Identity& identity = config.identity;
+  return uid < identity.first_cell_id || uid - identity.first_cell_id >= identity.cell_ids;
+}
+
+}  // namespace cellblock::daemon

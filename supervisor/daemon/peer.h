@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policy/config.h"
+#include "policy/result.h"
+
+namespace cellblock::daemon {
+
+/// Who connected, as the kernel recorded it at connect(2); nothing of it comes from the peer.
+struct Peer {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::int32_t pid = 0;  ///< for display only: may be somebody else's by now
+  std::vector<std::uint32_t> groups;
+};
+
+/// SO_PEERCRED and SO_PEERGROUPS. An error with more groups than wire::max_groups: a cut list could
+/// hide the one that decides.
+Result<Peer> identify(int socket);
+
+/// False for a cell (it must never reach us, even if it were given a path to the socket) and,
+/// rootless, for everybody but the user himself.
+bool may_connect(std::uint32_t uid, const Config& config);
+
+}  // namespace cellblock::daemon

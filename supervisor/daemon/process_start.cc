@@ -1,0 +1,66 @@
+#include "supervisor/daemon/process_start.h"
+
+#include <fcntl.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+#include "supervisor/kernel/sys.h"
+
+namespace cellblock::daemon {
+namespace {
+
+// A missing 0, 1 or 2 would be taken by the next file opened, and then written to as stderr.
+SysResult<void> fill_stdio() {
+  int fd = -1;
+  do {
+    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd < 0) return sys_fail("open");
+  } while (fd <= STDERR_FILENO);
+  ::close(fd);
+  return {};
+}
+
+// "warning: " and "error: "; nothing for what is simply said.
+class LevelWord : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    std::string_view word;
+    if (message.level == spdlog::level::warn) word = "warning: ";
+    if (message.level >= spdlog::level::err) word = "error: ";
+    out.append(word.data(), word.data() + word.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<LevelWord>();
+  }
+};
+
+}  // namespace
+
+Result<void> clean_start() {
+  if (::close_range(STDERR_FILENO + 1, ~0U, 0) < 0) return sys_fail("close_range");
+  CELLBLOCK_CHECK(fill_stdio());
+  ::umask(077);
+  if (::chdir("/") < 0) return sys_fail("chdir");
+  // A log reader that goes away must not end the supervisor.
+  if (std::signal(SIGPIPE, SIG_IGN) == SIG_ERR) return sys_fail("signal");
+  return {};
+}
+
+void set_up_log() {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<LevelWord>('*').set_pattern("cellblockd: %*%v");
+  auto logger = std::make_shared<spdlog::logger>("cellblockd",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_st>());
+  logger->set_formatter(std::move(formatter));
+  logger->flush_on(spdlog::level::trace);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "policy/result.h"
+
+namespace cellblock::daemon {
+
+/// Makes nothing of what we were started with matter: descriptors beyond stderr are closed, 0 to 2
+/// are open, umask 077, in `/`, SIGPIPE ignored. Relative paths have
+/// been resolved before.
+Result<void> clean_start();
+
+/// Text on stderr as "cellblockd: …", written before the call returns.
+void set_up_log();
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,36 @@
+#include "supervisor/daemon/refusal.h"
+
+#include <sys/socket.h>
+
+#include <string>
+
+namespace cellblock::daemon {
+namespace {
+
+std::string sentence(FailureCode code) {
+  switch (code) {
+    case FailureCode::too_many:
+      return "Too many connections; close one and try again.";
+    case FailureCode::disabled:
+      return "cellblock is switched off by its administrator (enabled = false).";
+    case FailureCode::shutting_down:
+      return "cellblock is stopping.";
+    case FailureCode::not_allowlisted:
+      return "This user may not use cellblock.";
+    default:
+      return "cellblock could not start the process that serves this user; its log says why.";
+  }
+}
+
+}  // namespace
+
+void write_refusal(int socket, FailureCode code) {
+  Failure failure;
+  failure.code = code;
+  failure.message = sentence(code);
+  const std::string line = error_reply({}, failure) + "\n";
+  // The outcome does not matter: the connection is closed next either way.
+  static_cast<void>(::send(socket, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "policy/failure.h"
+
+namespace cellblock::daemon {
+
+/// Tells a peer why it is not served: one JSON-RPC error line without an id, made of constants
+/// only, since nothing was read from the peer. Never blocks; a peer that cannot take it gets none.
+void write_refusal(int socket, FailureCode code);
+
+}  // namespace cellblock::daemon

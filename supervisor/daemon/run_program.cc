@@ -1,0 +1,21 @@
+#include "supervisor/daemon/run_program.h"
+
+#include <sys/wait.h>
+
+#include <cerrno>
+
+#include "supervisor/daemon/spawn.h"
+
+namespace cellblock::daemon {
+
+Result<void> run_program(const char* path, const std::vector<std::string>& arguments) {
+  const pid_t child = CELLBLOCK_TRY(spawn(path, arguments, {}));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return sys_fail("waitpid");
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return fail(std::string(path) + " " + explain_status(status));
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "supervisor/kernel/sys.h"
+
+namespace cellblock::daemon {
+
+/// Executes `path` with an empty environment, default signals, /dev/null as stdin, our stderr as
+/// stdout and stderr, and `fds` as 3, 4, …; nothing else is inherited. The caller reaps.
+SysResult<pid_t> spawn(const char* path, const std::vector<std::string>& arguments,
+                       std::span<const int> fds);
+
+/// "exited with code 1", "was killed by signal 9"; of a status as waitpid gives it.
+std::string explain_status(int status);
+
+}  // namespace cellblock::daemon

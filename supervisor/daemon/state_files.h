@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "policy/config.h"
+#include "supervisor/kernel/sys.h"
+
+/// The directories and files that outlive the daemon. For root to call, before it becomes the
+/// daemon's user, where it starts as root.
+namespace cellblock::daemon {
+
+/// Makes the socket's directory, 0755 and the daemon's, if it is missing: the daemon's user must be
+/// able to remove the socket again.
+Result<void> make_socket_directory(const Config& config);
+
+/// Makes it if it is missing (0700, the daemon's) and locks it: a second daemon over the same state
+/// is refused. Locked for as long as the descriptor is open.
+Result<Fd> open_state_directory(const Config& config);
+
+/// Append-only, 0600, never through a link. Made by root where root starts us: then the daemon's
+/// user, whoever takes it over, can append through this descriptor but never open the file.
+Result<Fd> open_audit_log(const Config& config);
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,140 @@
+#include "supervisor/daemon/user_table.h"
+
+#include <utility>
+
+namespace cellblock::daemon {
+namespace {
+
+Actions refuse_all(std::deque<Connection>& waiting, FailureCode code) {
+  Actions actions;
+  for (const Connection connection : std::exchange(waiting, {})) {
+    actions.emplace_back(Refuse{connection, code});
+  }
+  return actions;
+}
+
+std::unexpected<Error> out_of_turn(const char* what, std::uint32_t uid) {
+  return fail(std::string(what) + " for uid " + std::to_string(uid) + " at the wrong time");
+}
+
+}  // namespace
+
+Actions UserTable::connected(std::uint32_t uid, Connection connection) {
+  if (stopping_) return {Refuse{connection, FailureCode::shutting_down}};
+  if (admission_ == Admission::disabled) return {Refuse{connection, FailureCode::disabled}};
+  const auto user = users_.find(uid);
+  if (user == users_.end()) return new_user(uid, connection);
+  return known_user(uid, user->second, connection);
+}
+
+Actions UserTable::new_user(std::uint32_t uid, Connection connection) {
+  if (users_.size() >= bounds_.users) return {Refuse{connection, FailureCode::too_many}};
+  users_[uid].waiting.push_back(connection);
+  return {StartGateway{uid}};
+}
+
+Actions UserTable::known_user(std::uint32_t uid, User& user, Connection connection) const {
+  const std::size_t held = user.sessions.size() + user.waiting.size();
+  if (held >= bounds_.connections_per_user) return {Refuse{connection, FailureCode::too_many}};
+  if (user.gateway == Gateway::running) {
+    user.sessions.insert(connection);
+    user.idle_sweeps = 0;
+    return {HandOver{uid, connection}};
+  }
+  if (user.waiting.size() >= bounds_.waiting_per_user) {
+    return {Refuse{connection, FailureCode::too_many}};
+  }
+  user.waiting.push_back(connection);
+  return {};
+}
+
+Result<void> UserTable::session_closed(std::uint32_t uid, Connection connection) {
+  const auto user = users_.find(uid);
+  // What a gateway sent before it learned that it is let go may still arrive.
+  if (user == users_.end() || user->second.gateway == Gateway::leaving) return {};
+  if (user->second.sessions.erase(connection) == 0) return out_of_turn("session_closed", uid);
+  return {};
+}
+
+Result<Actions> UserTable::gateway_started(std::uint32_t uid) {
+  const auto found = users_.find(uid);
+  if (found == users_.end()) return out_of_turn("gateway_started", uid);
+  User& user = found->second;
+  if (user.gateway == Gateway::leaving) return Actions{};  // let go before it said so
+  if (user.gateway == Gateway::running) return out_of_turn("gateway_started", uid);
+  user.gateway = Gateway::running;
+  Actions actions;
+  for (const Connection connection : std::exchange(user.waiting, {})) {
+    user.sessions.insert(connection);
+    actions.emplace_back(HandOver{uid, connection});
+  }
+  return actions;
+}
+
+Result<Actions> UserTable::gateway_ended(std::uint32_t uid) {
+  const auto found = users_.find(uid);
+  if (found == users_.end()) return out_of_turn("gateway_ended", uid);
+  User& user = found->second;
+  // Those who came while the old gateway was leaving get a new one; those who waited for a gateway
+  // that did not start are told so, since trying again for them would be a loop.
+  const bool start_again = user.gateway == Gateway::leaving && !user.waiting.empty() && !stopping_;
+  if (start_again) {
+    user = User{.waiting = std::move(user.waiting)};
+    return Actions{StartGateway{uid}};
+  }
+  Actions actions =
+      refuse_all(user.waiting, stopping_ ? FailureCode::shutting_down : FailureCode::server_failed);
+  users_.erase(found);
+  return actions;
+}
+
+Actions UserTable::expel(std::uint32_t uid) {
+  const auto found = users_.find(uid);
+  if (found == users_.end() || found->second.gateway == Gateway::leaving) return {};
+  User& user = found->second;
+  const FailureCode code = stopping_ ? FailureCode::shutting_down : FailureCode::server_failed;
+  Actions actions = refuse_all(user.waiting, code);
+  user.gateway = Gateway::leaving;
+  user.sessions.clear();
+  actions.emplace_back(LetGatewayGo{uid});
+  return actions;
+}
+
+Actions UserTable::audit_restored() const {
+  Actions actions;
+  for (const auto& [uid, user] : users_) {
+    if (user.gateway != Gateway::leaving) actions.emplace_back(RenewAuditChannel{uid});
+  }
+  return actions;
+}
+
+Actions UserTable::sweep() {
+  Actions actions;
+  for (auto& [uid, user] : users_) {
+    if (user.gateway != Gateway::running || !user.sessions.empty()) {
+      user.idle_sweeps = 0;
+      continue;
+    }
+    if (++user.idle_sweeps < bounds_.idle_sweeps) continue;
+    user.gateway = Gateway::leaving;
+    actions.emplace_back(LetGatewayGo{uid});
+  }
+  return actions;
+}
+
+Actions UserTable::stop() {
+  stopping_ = true;
+  Actions actions;
+  for (auto& [uid, user] : users_) {
+    for (Action& action : refuse_all(user.waiting, FailureCode::shutting_down)) {
+      actions.push_back(action);
+    }
+    if (user.gateway == Gateway::leaving) continue;
+    user.gateway = Gateway::leaving;
+    user.sessions.clear();
+    actions.emplace_back(LetGatewayGo{uid});
+  }
+  return actions;
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "policy/failure.h"
+#include "policy/result.h"
+
+/// Who is connected and which gateway serves whom, decided without I/O: events in, actions out.
+/// Every list in it is bounded by Bounds. One thread.
+namespace cellblock::daemon {
+
+/// Names one accepted connection; chosen by the caller, unique while the connection counts.
+using Connection = std::uint32_t;
+
+struct StartGateway {
+  std::uint32_t uid = 0;
+  bool operator==(const StartGateway&) const = default;
+};
+
+/// The connection leaves the supervisor for that user's gateway.
+struct HandOver {
+  std::uint32_t uid = 0;
+  Connection connection = 0;
+  bool operator==(const HandOver&) const = default;
+};
+
+struct Refuse {
+  Connection connection = 0;
+  FailureCode code{};
+  bool operator==(const Refuse&) const = default;
+};
+
+/// Close the channel to the gateway: it ends its sessions and itself.
+struct LetGatewayGo {
+  std::uint32_t uid = 0;
+  bool operator==(const LetGatewayGo&) const = default;
+};
+
+/// The gateway's channel to the audit writer is dead; it needs one to the new writer.
+struct RenewAuditChannel {
+  std::uint32_t uid = 0;
+  bool operator==(const RenewAuditChannel&) const = default;
+};
+
+using Action = std::variant<StartGateway, HandOver, Refuse, LetGatewayGo, RenewAuditChannel>;
+using Actions = std::vector<Action>;
+
+struct Bounds {
+  std::uint32_t connections_per_user = 64;  ///< handed over and waiting together
+  std::uint32_t waiting_per_user = 16;      ///< for a gateway that is not there yet
+  std::uint32_t users = 256;                ///< gateways at one time
+  std::uint32_t idle_sweeps = 10;  ///< sweeps without a session after which a gateway is let go
+};
+
+enum class Admission : std::uint8_t {
+  open,
+  disabled,  ///< `enabled = false`: everybody is told so, nothing is started
+};
+
+class UserTable {
+ public:
+  UserTable(Bounds bounds, Admission admission) : bounds_(bounds), admission_(admission) {}
+
+  Actions connected(std::uint32_t uid, Connection connection);
+  /// The session ended, or it could not be handed over. An error: that gateway never had it.
+  Result<void> session_closed(std::uint32_t uid, Connection connection);
+
+  // Errors: the launcher said something that cannot be true now.
+  Result<Actions> gateway_started(std::uint32_t uid);
+  Result<Actions> gateway_ended(std::uint32_t uid);
+
+  /// This gateway broke the protocol: its sessions end with it.
+  Actions expel(std::uint32_t uid);
+  Actions audit_restored() const;
+  /// Called at a steady pace; lets go of gateways that nobody used for `idle_sweeps` calls.
+  Actions sweep();
+  /// Nobody new from here; gateways are let go as soon as they can be.
+  Actions stop();
+
+  bool empty() const { return users_.empty(); }
+
+ private:
+  enum class Gateway : std::uint8_t { starting, running, leaving };
+
+  struct User {
+    Gateway gateway = Gateway::starting;
+    std::set<Connection> sessions;
+    std::deque<Connection> waiting;
+    std::uint32_t idle_sweeps = 0;
+  };
+
+  Actions new_user(std::uint32_t uid, Connection connection);
+  Actions known_user(std::uint32_t uid, User& user, Connection connection) const;
+
+  Bounds bounds_;
+  Admission admission_;
+  bool stopping_ = false;
+  std::map<std::uint32_t, User> users_;
+};
+
+}  // namespace cellblock::daemon
