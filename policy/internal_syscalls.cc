@@ -1,0 +1,127 @@
+#include "policy/internal_syscalls.h"
+
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+
+#include <cerrno>
+
+namespace cellblock {
+namespace {
+
+// --- gateway and audit writer: dynamic C++ programs, filtered before exec
+// ---------------------------
+
+// execve stays: the filter is loaded before it, and a filter cannot count. What is gained by a
+// second one is little: the filter is kept, there is no fork, and the program could only do what
+// the code that called it could do already.
+constexpr std::string_view start_calls[] = {"execve",
+                                            "arch_prctl",
+                                            "brk",
+                                            "exit",
+                                            "exit_group",
+                                            "getrandom",
+                                            "set_tid_address",
+                                            "set_robust_list",
+                                            "rseq",
+                                            "restart_syscall",
+                                            "uname",
+                                            "prlimit64",
+                                            "sched_getaffinity",
+                                            "sysinfo"};
+constexpr SyscallGroup start = {"start", "what the loader and the C library do before main",
+                                start_calls};
+
+constexpr std::uint32_t changes_a_file = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+constexpr ArgumentRule openat_rules[] = {allow_when({{2, changes_a_file, O_RDONLY}})};
+constexpr RuledCall load_rules[] = {
+    {"openat", "shared libraries and locale data, to read", openat_rules, EACCES}};
+constexpr std::string_view load_calls[] = {"stat",     "fstat",      "newfstatat", "statx",
+                                           "access",   "faccessat",  "faccessat2", "pread64",
+                                           "readlink", "readlinkat", "getcwd",     "lseek"};
+constexpr SyscallGroup loading = {"loading", "reading what the program consists of", load_calls,
+                                  load_rules};
+
+constexpr std::string_view memory_calls[] = {"mmap",     "munmap",  "mremap",
+                                             "mprotect", "madvise", "futex"};
+constexpr SyscallGroup memory = {"memory", "its own", memory_calls};
+
+constexpr std::string_view signal_calls[] = {
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "tgkill", "getpid",
+    "gettid",       "getuid",         "geteuid",      "getgid",      "getegid"};
+constexpr SyscallGroup signals = {"signals", "receiving them, and abort()", signal_calls};
+
+constexpr std::string_view clock_calls[] = {"clock_gettime",  "clock_getres",    "gettimeofday",
+                                            "timerfd_create", "timerfd_settime", "timerfd_gettime"};
+constexpr SyscallGroup clocks = {"clocks", "deadlines", clock_calls};
+
+// accept, connect and socket are missing on purpose: every socket comes through another socket.
+constexpr std::string_view transfer_calls[] = {
+    "read",        "write",      "readv",       "writev",        "preadv2",   "pwritev2",
+    "close",       "recvmsg",    "sendmsg",     "recvfrom",      "sendto",    "shutdown",
+    "getsockopt",  "setsockopt", "getsockname", "getpeername",   "fcntl",     "ioctl",
+    "dup",         "poll",       "ppoll",       "epoll_create1", "epoll_ctl", "epoll_wait",
+    "epoll_pwait", "eventfd2",   "pipe2"};
+constexpr SyscallGroup transfer = {"transfer", "moving bytes between the descriptors it was handed",
+                                   transfer_calls};
+
+constexpr std::string_view append_calls[] = {"fsync", "fdatasync", "pwrite64"};
+constexpr SyscallGroup appending = {"appending", "the log reaches the disk before it counts",
+                                    append_calls};
+
+// --- what only a build with sanitizers does
+// --------------------------------------------------------
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint32_t thread_flags = CLONE_VM | CLONE_THREAD;
+constexpr ArgumentRule clone_rules[] = {
+    allow_when({{0, 0x7e02'0000 | thread_flags, thread_flags}})};
+constexpr ArgumentRule prctl_rules[] = {
+    allow_when({{0, 0xffff'ffff, PR_SET_NAME}}), allow_when({{0, 0xffff'ffff, PR_GET_DUMPABLE}}),
+    allow_when({{0, 0xffff'ffff, PR_SET_DUMPABLE}}), allow_when({{0, 0xffff'ffff, 0x5356'4d41}})};
+constexpr RuledCall sanitizer_rules[] = {
+    {"clone", "the sanitizer's own thread", clone_rules, EPERM},
+    {"prctl", "names of threads and mappings", prctl_rules, EINVAL}};
+constexpr std::string_view sanitizer_calls[] = {"personality", "getrusage",       "sched_yield",
+                                                "nanosleep",   "clock_nanosleep", "getppid",
+                                                "setrlimit",   "getdents64",      "mincore"};
+constexpr SyscallGroup sanitizer = {"sanitizer", "shadow memory and reports", sanitizer_calls,
+                                    sanitizer_rules};
+constexpr std::string_view sanitized_init_calls[] = {"sigaltstack"};
+constexpr SyscallGroup sanitized_init = {"sanitized init", "asked about before every _exit",
+                                         sanitized_init_calls};
+#else
+constexpr SyscallGroup sanitizer = {"sanitizer", "nothing: this build has none", {}};
+constexpr SyscallGroup sanitized_init = sanitizer;
+#endif
+
+// --- init
+// ------------------------------------------------------------------------------------------
+
+constexpr std::string_view init_calls[] = {
+    "wait4",        "exit_group", "write",           "close",          "kill",
+    "rt_sigreturn", "exit",       "rt_sigtimedwait", "restart_syscall"};
+constexpr SyscallGroup reaping = {"reaping", "waits, forwards a signal, reports how it ended",
+                                  init_calls};
+
+constexpr const SyscallGroup* gateway_groups[] = {&start,  &loading,  &memory,   &signals,
+                                                  &clocks, &transfer, &sanitizer};
+constexpr const SyscallGroup* audit_groups[] = {&start,  &loading,  &memory,    &signals,
+                                                &clocks, &transfer, &appending, &sanitizer};
+constexpr const SyscallGroup* init_groups[] = {&reaping, &sanitized_init};
+
+}  // namespace
+
+SyscallPolicy syscall_policy(InternalProfile profile) {
+  switch (profile) {
+    case InternalProfile::gateway:
+      return {.groups = gateway_groups, .refused = {}};
+    case InternalProfile::audit_writer:
+      return {.groups = audit_groups, .refused = {}};
+    case InternalProfile::init:
+      break;
+  }
+  return {.groups = init_groups, .refused = {}, .unlisted = UnlistedCall::kill_process};
+}
+
+}  // namespace cellblock
