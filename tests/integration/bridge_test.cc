@@ -36,10 +36,7 @@ class Bridge : public testing::TestWithParam<Mode> {
   Daemon daemon_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, Bridge, testing::Values(Mode::system, Mode::user),
-                         [](const auto& info) {
-                           return info.param == Mode::system ? "AsRoot" : "Rootless";
-                         });
+INSTANTIATE_TEST_SUITE_P(Modes, Bridge, testing::Values(Mode::system, Mode::user), name_of_mode);
 
 TEST_P(Bridge, CarriesASessionAndEndsWithItsInput) {
   const auto bridge = daemon_.command({"connect", "echo"});

@@ -96,9 +96,7 @@ class EarlyCrash : public testing::TestWithParam<Mode> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Modes, EarlyCrash, testing::Values(Mode::system, Mode::user),
-                         [](const auto& info) {
-                           return info.param == Mode::system ? "AsRoot" : "Rootless";
-                         });
+                         name_of_mode);
 
 // --- found before a program runs
 // -------------------------------------------------------------------

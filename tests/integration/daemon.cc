@@ -37,6 +37,18 @@ uid_t owner_of(Mode mode) {
 
 }  // namespace
 
+std::string name_of_mode(const testing::TestParamInfo<Mode>& info) {
+  switch (info.param) {
+    case Mode::system:
+      return "AsRoot";
+    case Mode::user:
+      return "Rootless";
+    case Mode::user_with_subordinates:
+      return "RootlessWithSubordinateIds";
+  }
+  return "";
+}
+
 bool running_as_root() { return ::geteuid() == 0; }
 
 Daemon::Daemon(Mode mode) : mode_(mode), directory_(owner_of(mode)), mounts_before_(mounts()) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +26,9 @@ enum class Mode {
   user,                    ///< rootless, no subordinate ids: servers run as the user
   user_with_subordinates,  ///< rootless, with a range in /etc/subuid and /etc/subgid
 };
+
+/// "AsRoot", for the names of tests that run in several modes.
+std::string name_of_mode(const testing::TestParamInfo<Mode>& info);
 
 struct DaemonOptions {
   Mode mode = Mode::system;

@@ -51,10 +51,7 @@ class Death : public testing::TestWithParam<Mode> {
   std::optional<Host> host_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, Death, testing::Values(Mode::system, Mode::user),
-                         [](const auto& info) {
-                           return info.param == Mode::system ? "AsRoot" : "Rootless";
-                         });
+INSTANTIATE_TEST_SUITE_P(Modes, Death, testing::Values(Mode::system, Mode::user), name_of_mode);
 
 TEST_P(Death, OfTheServerEndsItsSession) {
   const Fd server = watch(the("echo_server"));

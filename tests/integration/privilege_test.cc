@@ -56,11 +56,7 @@ class Privilege : public testing::TestWithParam<Mode> {
 
 INSTANTIATE_TEST_SUITE_P(Modes, Privilege,
                          testing::Values(Mode::system, Mode::user, Mode::user_with_subordinates),
-                         [](const auto& info) {
-                           constexpr const char* names[] = {"AsRoot", "Rootless",
-                                                            "RootlessWithSubordinateIds"};
-                           return names[static_cast<int>(info.param)];
-                         });
+                         name_of_mode);
 
 TEST_P(Privilege, NoProcessHoldsACapabilityOnTheHost) {
   const std::string host_namespace = user_namespace(::getpid());
