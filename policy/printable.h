@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cellblock {
+
+inline constexpr std::size_t default_printable_limit = 1024;
+
+/// The only way for bytes of a server or a host to reach a terminal, a log or an error sentence.
+/// What could move a cursor, hide, reorder or forge text becomes visible: bytes that are no UTF-8
+/// and ASCII controls as `\xNN`; C1 controls, line and paragraph separators, bidirectional
+/// controls, zero-width and other invisible characters, variation selectors and tags as `\u{…}`.
+/// A backslash stays as it is: the aim is a safe line, not one that can be turned back.
+///
+/// The result is valid UTF-8 and at most `limit` bytes, plus `…[N more bytes]` where it was cut.
+std::string printable(std::string_view bytes, std::size_t limit = default_printable_limit);
+
+}  // namespace cellblock
