@@ -1,0 +1,168 @@
+#include "policy/crash_verdict.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <csignal>
+#include <optional>
+#include <ranges>
+
+#include "policy/printable.h"
+#include "policy/system_names.h"
+
+namespace cellblock {
+namespace {
+
+constexpr std::size_t longest_last_words = 300;
+constexpr int loader_failed = 127;
+
+constexpr std::array<std::string_view, verdict_count> verdict_names = {
+    "ordinary_exit", "never_ran",         "early_crash",   "crash",          "killed_by_filter",
+    "stopped",       "handshake_timeout", "closed_stdout", "too_much_noise",
+};
+
+std::string in_parentheses(std::string_view text) {
+  return text.empty() ? "" : fmt::format(" ({})", text);
+}
+
+std::string setup_cause(const EndedCell& cell) {
+  const CellFacts& facts = cell.facts;
+  std::string cause = fmt::format("step {} failed", name_of(facts.step));
+  if (facts.error != 0) cause += ": " + errno_name(facts.error);
+  if (facts.detail != ExecDetail::none) {
+    cause += fmt::format(": {}", name_of(facts.detail));
+  } else if (facts.error != 0) {
+    cause += ": " + errno_sentence(facts.error);
+  }
+  if (!cell.failed_path.empty()) cause += ": " + cell.failed_path;
+  return cause + in_parentheses(hint_for(facts.step, facts.error));
+}
+
+/// ld.so says it on stderr and exits with 127.
+std::optional<std::string> missing_library(const EndedCell& cell) {
+  constexpr std::string_view before = "error while loading shared libraries: ";
+  constexpr std::string_view after = ": cannot open";
+  if (cell.facts.kind != EndKind::exited || cell.facts.exit_code != loader_failed) return {};
+  for (const std::string& line : cell.stderr_tail) {
+    const std::size_t begin = line.find(before);
+    if (begin == std::string::npos) continue;
+    const std::string_view rest = std::string_view{line}.substr(begin + before.size());
+    const std::size_t end = rest.find(after);
+    if (end != std::string_view::npos) return std::string{rest.substr(0, end)};
+  }
+  return {};
+}
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(' ') == std::string_view::npos;
+}
+
+/// A crash of node or python ends with blank lines or its version: the line that names an error
+/// says more than the last one.
+bool names_an_error(std::string_view line) {
+  return line.find("rror") != std::string_view::npos ||
+         line.find("xception") != std::string_view::npos ||
+         line.find("panic") != std::string_view::npos;
+}
+
+std::string_view last_words(const std::vector<std::string>& lines) {
+  std::string_view last;
+  for (const std::string& line : std::views::reverse(lines)) {
+    if (names_an_error(line)) return line;
+    if (last.empty() && !is_blank(line)) last = line;
+  }
+  return last;
+}
+
+std::string with_last_words(std::string cause, const EndedCell& cell) {
+  const std::string_view words = last_words(cell.stderr_tail);
+  if (!words.empty()) {
+    cause += fmt::format("; last words: \"{}\"", printable(words, longest_last_words));
+  } else if (!cell.first_noise.empty()) {
+    cause += fmt::format("; it wrote \"{}\" to its standard output",
+                         printable(cell.first_noise, longest_last_words));
+  }
+  return cause;
+}
+
+std::string_view signal_hint(int signal) {
+  if (signal == SIGKILL) return " (out of memory, or killed from outside)";
+  if (signal == SIGXFSZ || signal == SIGXCPU) return " (a resource limit was reached)";
+  return "";
+}
+
+std::string end_cause(const EndedCell& cell) {
+  const CellFacts& facts = cell.facts;
+  const std::string_view when =
+      cell.handshake == Handshake::unanswered ? " before it answered" : "";
+  if (facts.kind == EndKind::exited) {
+    return fmt::format("exited with code {}{}", facts.exit_code, when);
+  }
+  if (facts.kind == EndKind::signalled) {
+    return fmt::format("killed by signal {} ({}){}{}", facts.signal, signal_name(facts.signal),
+                       when, signal_hint(facts.signal));
+  }
+  return fmt::format("ended in an unknown way{}", when);
+}
+
+Verdict end_verdict(const EndedCell& cell) {
+  if (cell.handshake == Handshake::unanswered) return Verdict::early_crash;
+  const bool cleanly = cell.facts.kind == EndKind::exited && cell.facts.exit_code == 0;
+  return cleanly ? Verdict::ordinary_exit : Verdict::crash;
+}
+
+CrashVerdict judge_own_end(const EndedCell& cell) {
+  if (const auto library = missing_library(cell)) {
+    return {end_verdict(cell), fmt::format("a shared library is missing: {}", *library)};
+  }
+  const Verdict verdict = end_verdict(cell);
+  if (verdict == Verdict::ordinary_exit) return {verdict, end_cause(cell)};
+  return {verdict, with_last_words(end_cause(cell), cell)};
+}
+
+CrashVerdict judge_given_up(const EndedCell& cell) {
+  switch (cell.given_up) {
+    case GivenUp::handshake_timeout:
+      return {Verdict::handshake_timeout,
+              with_last_words(
+                  fmt::format("is running but had not answered after {} ms", cell.age_ms), cell)};
+    case GivenUp::closed_stdout:
+      return {Verdict::closed_stdout,
+              with_last_words("closed its standard output but is still running", cell)};
+    case GivenUp::too_much_noise:
+      return {
+          Verdict::too_much_noise,
+          fmt::format("wrote {} lines that are no messages to its standard output, first \"{}\"",
+                      cell.noise_lines, printable(cell.first_noise, longest_last_words))};
+    case GivenUp::asked_to_stop:
+    case GivenUp::no:
+      break;
+  }
+  return {Verdict::stopped, "was stopped"};
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  const auto index = static_cast<std::size_t>(verdict);
+  return index < verdict_names.size() ? verdict_names[index] : "unknown";
+}
+
+/// In the order in which things can have come first: a cell whose set-up failed never ran, and one
+/// that was given up died of that.
+CrashVerdict judge_end(const EndedCell& cell) {
+  if (cell.facts.kind == EndKind::setup_failed) return {Verdict::never_ran, setup_cause(cell)};
+  if (cell.given_up != GivenUp::no) return judge_given_up(cell);
+  if (cell.facts.kind == EndKind::killed_by_filter) {
+    return {Verdict::killed_by_filter,
+            fmt::format("killed by the system call filter: {}",
+                        syscall_name(cell.facts.syscall_arch, cell.facts.syscall_number))};
+  }
+  return judge_own_end(cell);
+}
+
+std::string describe(std::string_view server, const CrashVerdict& verdict) {
+  return fmt::format("cell \"{}\": {}", server, verdict.cause);
+}
+
+}  // namespace cellblock

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/cell_facts.h"
+
+/// What the end of a cell means: facts in, one verdict and one sentence out. Pure.
+namespace cellblock {
+
+enum class Handshake : std::uint8_t { unanswered, answered };
+
+/// The first reason for which the gateway itself gave the cell up, if it did. What the cell does
+/// afterwards (mostly: die of SIGTERM or SIGKILL) does not change the verdict.
+enum class GivenUp : std::uint8_t {
+  no,
+  asked_to_stop,      ///< the host left, an admin's stop, the daemon's end
+  handshake_timeout,  ///< alive but silent
+  closed_stdout,      ///< alive, but it can never answer again
+  too_much_noise,     ///< more lines on stdout that are no messages than are allowed
+};
+
+struct EndedCell {
+  CellFacts facts;
+  Handshake handshake = Handshake::unanswered;
+  GivenUp given_up = GivenUp::no;
+  std::uint64_t age_ms = 0;  ///< from the start to the end
+  unsigned noise_lines = 0;
+  std::string first_noise;               ///< printable.h
+  std::string failed_path;               ///< the bind that facts.path_index names, or empty
+  std::vector<std::string> stderr_tail;  ///< printable.h, oldest first
+};
+
+enum class Verdict : std::uint8_t {
+  ordinary_exit,  ///< by itself, with code 0, after it had answered
+  never_ran,      ///< a set-up step failed
+  early_crash,    ///< ended before it answered
+  crash,
+  killed_by_filter,
+  stopped,
+  handshake_timeout,
+  closed_stdout,
+  too_much_noise,
+};
+
+inline constexpr std::uint8_t verdict_count =
+    static_cast<std::uint8_t>(Verdict::too_much_noise) + 1;
+
+std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
+
+struct CrashVerdict {
+  Verdict verdict{};
+  std::string cause;  ///< "exited with code 1 before it answered; last words: \"Error: …\""
+};
+
+CrashVerdict judge_end(const EndedCell& cell);
+
+/// `cell "git": step enter_root failed: EACCES: Permission denied (hint)`
+std::string describe(std::string_view server, const CrashVerdict& verdict);
+
+}  // namespace cellblock
