@@ -25,17 +25,27 @@ enum class FailureCode : std::uint8_t {
   shutting_down,
 };
 
-std::string_view name_of(FailureCode code);      ///< "not_allowlisted"
+inline constexpr std::uint8_t failure_code_count =
+    static_cast<std::uint8_t>(FailureCode::shutting_down) + 1;
+
+std::string_view name_of(FailureCode code);  ///< "not_allowlisted"
 /// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).
 int error_code_of(FailureCode code);
 
 struct Failure {
   FailureCode code{};
-  std::string message;                ///< one sentence
+  std::string message;  ///< one sentence
   std::string server;
-  CellFacts facts;                    ///< server_failed
-  std::vector<std::string> stderr_tail;  ///< already escaped; at most 10 lines
+  std::string verdict;                   ///< server_failed: its name ("early_crash"), else empty
+  std::string cause;                     ///< server_failed: what crash_verdict.h says, else empty
+  CellFacts facts;                       ///< server_failed
+  std::vector<std::string> stderr_tail;  ///< already escaped; the last 10 lines are sent
 };
+
+/// The `data` member of docs/protocol.md as raw JSON; also `failure` in cellblock/ended.
+std::string failure_data(const Failure& failure);
+/// The `facts` object of docs/protocol.md as raw JSON.
+std::string facts_json(const CellFacts& facts);
 
 /// A JSON-RPC error response. `id` is raw JSON; empty: the id is omitted.
 std::string error_reply(std::string_view id, const Failure& failure);
