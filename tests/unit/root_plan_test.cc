@@ -1,0 +1,89 @@
+#include "supervisor/launcher/root_plan.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace cellblock::launcher {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const HostLayout merged_usr = {
+    .system_directories = {{"usr", std::nullopt}, {"bin", "usr/bin"}, {"lib64", "usr/lib64"}},
+    .etc_directories = {"/etc/ssl/certs"},
+    .loader_cache = "cache",
+    .local_time = "UTC",
+    .resolver = "nameserver 192.0.2.1\n"};
+
+const RootEntry* find(const std::vector<RootEntry>& entries, std::string_view path) {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const RootEntry& entry) { return entry.path == path; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+std::ptrdiff_t place_of(const std::vector<RootEntry>& entries, std::string_view path) {
+  return find(entries, path) - entries.data();
+}
+
+TEST(RootPlan, BindsSystemDirectoriesReadOnlyAndRepeatsTheHostsLinks) {
+  const auto entries = plan_root({}, NetworkMode::none, merged_usr);
+  EXPECT_EQ(find(entries, "/usr")->kind, EntryKind::bind);
+  EXPECT_EQ(find(entries, "/usr")->bind, BindKind::read);
+  EXPECT_EQ(find(entries, "/bin")->kind, EntryKind::symbolic_link);
+  EXPECT_EQ(find(entries, "/bin")->content, "usr/bin");
+  EXPECT_EQ(find(entries, "/lib32"), nullptr);
+}
+
+TEST(RootPlan, TakesNoNamesFromTheHostsEtc) {
+  const auto entries = plan_root({}, NetworkMode::none, merged_usr);
+  for (const char* path : {"/etc/shadow", "/etc/machine-id", "/etc/hostname"}) {
+    EXPECT_EQ(find(entries, path), nullptr) << path;
+  }
+  EXPECT_EQ(find(entries, "/etc/passwd")->kind, EntryKind::file);
+  EXPECT_THAT(find(entries, "/etc/passwd")->content, Not(HasSubstr("root")));
+}
+
+TEST(RootPlan, GivesAResolverOnlyToACellOnTheHostsNetwork) {
+  EXPECT_EQ(find(plan_root({}, NetworkMode::none, merged_usr), "/etc/resolv.conf"), nullptr);
+  EXPECT_NE(find(plan_root({}, NetworkMode::host, merged_usr), "/etc/resolv.conf"), nullptr);
+}
+
+TEST(RootPlan, OnlyDeviceNodesMayBeDevices) {
+  for (const RootEntry& entry :
+       plan_root({{"/srv", "/data", Access::write}}, NetworkMode::none, merged_usr)) {
+    const bool below_dev = entry.path.starts_with("/dev/");
+    EXPECT_EQ(entry.kind == EntryKind::bind && entry.bind == BindKind::device,
+              below_dev && entry.kind == EntryKind::bind)
+        << entry.path;
+  }
+}
+
+TEST(RootPlan, HasNoTerminalAndNoMemoryDevice) {
+  const auto entries = plan_root({}, NetworkMode::none, merged_usr);
+  for (const char* path : {"/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/mem", "/dev/kmsg"}) {
+    EXPECT_EQ(find(entries, path), nullptr) << path;
+  }
+}
+
+TEST(RootPlan, PutsABindBeforeTheOnesInsideIt) {
+  const auto entries =
+      plan_root({{"/b", "/data/inner", Access::read}, {"/a", "/data", Access::write}},
+                NetworkMode::none, merged_usr);
+  EXPECT_LT(place_of(entries, "/data"), place_of(entries, "/data/inner"));
+  EXPECT_EQ(find(entries, "/data")->bind, BindKind::write);
+  EXPECT_EQ(find(entries, "/data/inner")->bind, BindKind::read);
+}
+
+TEST(RootPlan, RemembersWhichDeclaredPathAnEntryIs) {
+  const auto entries =
+      plan_root({{"/b", "/data/inner", Access::read}, {"/a", "/data", Access::write}},
+                NetworkMode::none, merged_usr);
+  EXPECT_EQ(find(entries, "/data")->declared, 1);
+  EXPECT_EQ(find(entries, "/data/inner")->declared, 0);
+  EXPECT_EQ(find(entries, "/usr")->declared, -1);
+}
+
+}  // namespace
+}  // namespace cellblock::launcher
