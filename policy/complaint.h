@@ -37,6 +37,8 @@ class Complaints {
 
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
+  /// Something was said about this key already, so that its absence need not be said as well.
+  bool mentions(std::string_view file, std::string_view key) const;
 
   /// By file and line, errors and warnings mixed; says at the end how many were left out.
   std::vector<Complaint> take_sorted();

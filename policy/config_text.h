@@ -112,8 +112,12 @@ struct ServerText {
 /// What a file may hold: servers.d/*.toml only servers.
 enum class FileRole { main, servers_only };
 
+/// broken: TOML that ends in a syntax error, of which nothing was kept.
+enum class Syntax { good, broken };
+
 struct ConfigText {
   std::string file;
+  Syntax syntax = Syntax::good;
   DaemonText daemon;
   SocketText socket;
   std::vector<ServerText> servers;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-/// What the check needs to know about this host, gathered beforehand (supervisor/daemon/host_facts),
-/// so that the check itself is a pure function.
+/// What the check needs to know about this host, gathered beforehand
+/// (supervisor/daemon/host_facts), so that the check itself is a pure function.
 namespace cellblock {
 
 template <class T>
@@ -61,11 +61,11 @@ struct HostFacts {
   std::string runtime_directory;  ///< rootless: $XDG_RUNTIME_DIR; empty if there is none
   std::string state_home;         ///< rootless: $XDG_STATE_HOME or ~/.local/state
   std::uint64_t open_files_hard = 0;
-  ByName<UserFacts> users;         ///< only those that exist
-  ByName<std::uint32_t> groups;    ///< only those that exist
-  ByName<SourceFacts> sources;     ///< by path as written
-  ByName<CommandFacts> commands;   ///< by server name
-  ByName<std::string> bad_secrets; ///< by path: why the file cannot be used
+  ByName<UserFacts> users;          ///< only those that exist
+  ByName<std::uint32_t> groups;     ///< only those that exist
+  ByName<SourceFacts> sources;      ///< by path as written
+  ByName<CommandFacts> commands;    ///< by server name
+  ByName<std::string> bad_secrets;  ///< by path: why the file cannot be used
   std::vector<SubordinateRange> subordinate_ranges;
 };
 

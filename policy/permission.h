@@ -20,7 +20,8 @@ struct Identified {
 
 struct Decision {
   bool allowed = false;
-  std::string_view rule;  ///< which rule decided: "allow.users", "allow.groups", "allow.tools", "default"
+  std::string_view
+      rule;  ///< which rule decided: "allow.users", "allow.groups", "allow.tools", "default"
 };
 
 Decision may_use_server(const Allow& allow, const Identified& who);

@@ -9,9 +9,9 @@
 #include "policy/config_bytes.h"
 #include "policy/config_check.h"
 
-/// Reads the configuration from disk: the main file, then `servers.d/*.toml` beside it. Every file is
-/// opened once, and owner, mode and the whole chain of directories above it are checked on opened
-/// descriptors. Blocking; called before anything is listened on.
+/// Reads the configuration from disk: the main file, then `servers.d/*.toml` beside it. Every file
+/// is opened once, and owner, mode and the whole chain of directories above it are checked on
+/// opened descriptors. Blocking; called before anything is listened on.
 namespace cellblock {
 
 struct LoadRequest {
@@ -30,7 +30,8 @@ struct LoadedConfig {
 /// All complaints at once, errors and warnings, if there is any error.
 std::expected<LoadedConfig, std::vector<Complaint>> load_config(const LoadRequest& request);
 
-/// /etc/cellblock/cellblock.toml; rootless $XDG_CONFIG_HOME or ~/.config, /cellblock/cellblock.toml.
+/// /etc/cellblock/cellblock.toml; rootless $XDG_CONFIG_HOME or ~/.config,
+/// /cellblock/cellblock.toml.
 std::string default_config_path(RunMode mode);
 
 }  // namespace cellblock

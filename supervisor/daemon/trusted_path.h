@@ -25,7 +25,7 @@ struct WalkFailure {
 
 struct TrustedFile {
   Fd fd;  ///< O_PATH: reopen with reopen_for_reading
-  struct stat status {};
+  struct stat status{};
   std::string path;  ///< after all links
 };
 
@@ -39,9 +39,9 @@ struct WalkRules {
   std::function<std::optional<std::string>(std::string_view)> absolute_link;
 };
 
-/// Directories above must be owned by one of `owners` and writable by nobody else. A sticky directory
-/// of root's (/tmp) passes too: nobody else can rename or replace an entry of `owners` in it. The
-/// file itself is not judged here: see unsafe_owner_or_mode.
+/// Directories above must be owned by one of `owners` and writable by nobody else. A sticky
+/// directory of root's (/tmp) passes too: nobody else can rename or replace an entry of `owners` in
+/// it. The file itself is not judged here: see unsafe_owner_or_mode.
 std::expected<TrustedFile, WalkFailure> open_trusted(const std::string& path,
                                                      const WalkRules& rules);
 

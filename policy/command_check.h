@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/host_facts.h"
+#include "policy/value_check.h"
+
+/// `command` of a server.
+namespace cellblock {
+
+/// What makes the command unsafe is an error; what merely makes this one server fail is a warning,
+/// since the others shall run, and starting it says the same with the exact step.
+std::vector<std::string> check_command(const Scope& scope, const ServerText& text,
+                                       const HostFacts& facts);
+
+}  // namespace cellblock

@@ -1,0 +1,222 @@
+#include "policy/config_bytes.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+// Little-endian, fixed widths, no padding: a magic number, then the fields in the order below. One
+// list of fields serves both directions, so that they cannot drift apart.
+namespace cellblock {
+namespace {
+
+constexpr std::uint32_t config_magic = 0x31'66'42'43;   // "CBf1"
+constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
+
+template <class T, class Wanted>
+concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
+
+auto fields(Is<Bind> auto& v) { return std::tie(v.source, v.target, v.access); }
+auto fields(Is<EnvironmentVariable> auto& v) { return std::tie(v.name, v.value); }
+auto fields(Is<SecretVariable> auto& v) { return std::tie(v.name, v.file); }
+auto fields(Is<Limits> auto& v) {
+  return std::tie(v.memory_bytes, v.cpu, v.pids, v.open_files, v.tmp_bytes, v.enforcement);
+}
+auto fields(Is<LineLimits> auto& v) { return std::tie(v.to_host, v.from_host, v.from_server); }
+auto fields(Is<Timeouts> auto& v) { return std::tie(v.handshake, v.end_of_input, v.terminate); }
+auto fields(Is<ToolPattern> auto& v) { return std::tie(v.text, v.is_prefix); }
+auto fields(Is<Allow> auto& v) { return std::tie(v.uids, v.gids, v.tools); }
+auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
+auto fields(Is<Server> auto& v) {
+  return std::tie(v.name, v.command, v.binds, v.environment, v.secrets, v.network, v.profile,
+                  v.limits, v.lines, v.timeouts, v.allow, v.client_features, v.max_cells_per_user);
+}
+auto fields(Is<Listen> auto& v) {
+  return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
+}
+auto fields(Is<Identity> auto& v) { return std::tie(v.uid, v.gid, v.first_cell_id, v.cell_ids); }
+auto fields(Is<Config> auto& v) {
+  return std::tie(v.mode, v.enabled, v.listen, v.identity, v.state_directory, v.audit_log,
+                  v.servers);
+}
+auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
+auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }
+
+template <class T>
+concept Record = requires(T& value) { fields(value); };
+
+template <class T>
+concept Number = std::unsigned_integral<T> && !std::same_as<T, bool>;
+
+constexpr std::uint8_t last_value(Access) { return 1; }
+constexpr std::uint8_t last_value(NetworkMode) { return 1; }
+constexpr std::uint8_t last_value(SyscallProfile) { return 2; }
+constexpr std::uint8_t last_value(Enforcement) { return 1; }
+constexpr std::uint8_t last_value(RunMode) { return 1; }
+
+template <class T>
+concept KnownEnum = std::is_enum_v<T>;
+
+class Writer {
+ public:
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+  void put(Number auto number) {
+    for (std::size_t i = 0; i < sizeof number; ++i) {
+      bytes_.push_back(static_cast<std::byte>((number >> (8 * i)) & 0xffU));
+    }
+  }
+  void put(bool flag) { put(static_cast<std::uint8_t>(flag ? 1 : 0)); }
+  void put(KnownEnum auto value) { put(static_cast<std::uint8_t>(value)); }
+  void put(double value) { put(std::bit_cast<std::uint64_t>(value)); }
+  void put(std::chrono::milliseconds time) { put(static_cast<std::uint64_t>(time.count())); }
+  void put(const std::string& text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    const auto* data = reinterpret_cast<const std::byte*>(text.data());
+    bytes_.insert(bytes_.end(), data, data + text.size());
+  }
+  template <class T>
+  void put(const std::optional<T>& value) {
+    put(value.has_value());
+    if (value) put(*value);
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    put(static_cast<std::uint32_t>(values.size()));
+    for (const T& value : values) put(value);
+  }
+  void put(const Record auto& record) {
+    std::apply([this](const auto&... field) { (put(field), ...); }, fields(record));
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Each get() returns false at the first byte that no Writer would have written there.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes), size_(bytes.size()) {}
+
+  std::size_t position() const { return size_ - bytes_.size(); }
+  bool at_end() const { return bytes_.empty(); }
+
+  template <Number T>
+  bool get(T& number) {
+    if (bytes_.size() < sizeof(T)) return false;
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<std::uint64_t>(bytes_[i]) << (8 * i);
+    }
+    number = static_cast<T>(value);
+    bytes_ = bytes_.subspan(sizeof(T));
+    return true;
+  }
+  bool get(bool& flag) {
+    std::uint8_t byte = 0;
+    if (!get(byte) || byte > 1) return false;
+    flag = byte == 1;
+    return true;
+  }
+  template <KnownEnum T>
+  bool get(T& value) {
+    std::uint8_t byte = 0;
+    if (!get(byte) || byte > last_value(T{})) return false;
+    value = static_cast<T>(byte);
+    return true;
+  }
+  bool get(double& value) {
+    std::uint64_t bits = 0;
+    if (!get(bits)) return false;
+    value = std::bit_cast<double>(bits);
+    return std::isfinite(value);
+  }
+  bool get(std::chrono::milliseconds& time) {
+    std::uint64_t count = 0;
+    if (!get(count) || count > std::numeric_limits<std::int64_t>::max()) return false;
+    time = std::chrono::milliseconds(static_cast<std::int64_t>(count));
+    return true;
+  }
+  bool get(std::string& text) {
+    std::uint32_t size = 0;
+    if (!get(size) || size > bytes_.size()) return false;
+    text.assign(reinterpret_cast<const char*>(bytes_.data()), size);
+    bytes_ = bytes_.subspan(size);
+    return true;
+  }
+  template <class T>
+  bool get(std::optional<T>& value) {
+    bool present = false;
+    if (!get(present)) return false;
+    value.reset();
+    return !present || get(value.emplace());
+  }
+  // Grows with what is really there: the count alone allocates nothing.
+  template <class T>
+  bool get(std::vector<T>& values) {
+    std::uint32_t count = 0;
+    if (!get(count) || count > bytes_.size()) return false;
+    values.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!get(values.emplace_back())) return false;
+    }
+    return true;
+  }
+  bool get(Record auto& record) {
+    return std::apply([this](auto&... field) { return (get(field) && ...); }, fields(record));
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::size_t size_;
+};
+
+template <class T>
+std::vector<std::byte> encode_with(std::uint32_t magic, const T& value) {
+  Writer writer;
+  writer.put(magic);
+  writer.put(value);
+  return writer.take();
+}
+
+template <class T>
+Result<T> decode_with(std::uint32_t magic, std::span<const std::byte> bytes,
+                      std::string_view what) {
+  if (bytes.size() > max_config_bytes) return fail(fmt::format("{}: too long", what));
+  Reader reader(bytes);
+  std::uint32_t found = 0;
+  if (!reader.get(found) || found != magic) {
+    return fail(fmt::format("{}: not made by this version of cellblock", what));
+  }
+  T value;
+  if (!reader.get(value) || !reader.at_end()) {
+    return fail(fmt::format("{}: malformed at byte {}", what, reader.position()));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const Config& config) { return encode_with(config_magic, config); }
+
+Result<Config> decode_config(std::span<const std::byte> bytes) {
+  return decode_with<Config>(config_magic, bytes, "sealed configuration");
+}
+
+std::vector<std::byte> encode(const Secrets& secrets) {
+  return encode_with(secrets_magic, secrets);
+}
+
+Result<Secrets> decode_secrets(std::span<const std::byte> bytes) {
+  return decode_with<Secrets>(secrets_magic, bytes, "sealed secrets");
+}
+
+}  // namespace cellblock

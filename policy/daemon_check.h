@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "policy/config.h"
+#include "policy/host_facts.h"
+#include "policy/value_check.h"
+
+/// [daemon] and [socket] -> the installation's part of Config.
+namespace cellblock {
+
+/// Rootless there is only the user's own id here; the daemon widens the range where /etc/subuid and
+/// /etc/subgid give it one.
+Identity check_identity(Complaints& complaints, const ConfigText& text, RunMode mode,
+                        const HostFacts& facts);
+
+Listen check_listen(Complaints& complaints, const ConfigText& text, RunMode mode,
+                    const std::optional<std::string>& socket_override, const HostFacts& facts);
+
+/// Fills state_directory and audit_log.
+void check_storage(Complaints& complaints, const ConfigText& text, const HostFacts& facts,
+                   Config& config);
+
+}  // namespace cellblock

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "policy/config.h"
+#include "policy/host_facts.h"
+#include "policy/value_check.h"
+
+/// `limits`, `lines`, `start` and `stop` of a server: its bounds in space and time.
+namespace cellblock {
+
+/// A declared limit that this host or version cannot enforce is an error, unless
+/// `limits.require = false`.
+Limits check_limits(const Scope& scope, const LimitsText& text, const HostFacts& facts);
+
+LineLimits check_lines(const Scope& scope, const LinesText& text);
+Timeouts check_timeouts(const Scope& scope, const StartText& start, const StopText& stop);
+
+}  // namespace cellblock

@@ -1,0 +1,214 @@
+#include "supervisor/daemon/config_files.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "policy/facts_wanted.h"
+#include "supervisor/daemon/host_facts.h"
+#include "supervisor/daemon/secret_files.h"
+#include "supervisor/daemon/trusted_path.h"
+
+namespace cellblock {
+namespace {
+
+constexpr std::size_t max_file_bytes = 1U << 20;
+constexpr std::size_t max_server_files = 1024;
+constexpr std::string_view who_may_change =
+    "allowed: files and directories that only root (or, rootless, you) can change";
+
+using Owners = std::vector<uid_t>;
+using SecretTexts = ByName<std::string>;
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, DirectoryCloser>;
+
+Owners trusted_owners(RunMode mode) {
+  if (mode == RunMode::system) return {0};
+  return {0, ::geteuid()};
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+Result<std::string> read_text(const TrustedFile& file) {
+  if (!S_ISREG(file.status.st_mode)) return fail("is not a regular file");
+  const auto fd = reopen_for_reading(file);
+  if (!fd) return fail("cannot be opened: " + fd.error().text());
+  const auto bytes = read_all(fd->get(), max_file_bytes, Sealing::any);
+  if (!bytes && bytes.error().number == EFBIG) return fail("is too large; allowed: at most 1MiB");
+  if (!bytes) return fail("cannot be read: " + bytes.error().text());
+  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
+Result<std::string> read_trusted(const std::string& path, const Owners& owners) {
+  const auto file = open_trusted(path, {owners, LastLink::follow, {}});
+  if (!file && file.error().kind == WalkFailure::Kind::unsafe) {
+    return fail(fmt::format("is not safe to use: {}; {}", file.error().text, who_may_change));
+  }
+  if (!file) return fail("cannot be used: " + file.error().text);
+  if (auto problem = unsafe_owner_or_mode(file->status, owners)) {
+    return fail(fmt::format("{}; {}", *problem, who_may_change));
+  }
+  return read_text(*file);
+}
+
+bool is_server_file(std::string_view name) {
+  return !name.starts_with('.') && name.ends_with(".toml");
+}
+
+Result<std::vector<std::string>> names_in(const TrustedFile& directory) {
+  auto fd = reopen_for_reading(directory);
+  if (!fd) return fail("cannot be opened: " + fd.error().text());
+  const Directory stream(::fdopendir(fd->get()));
+  if (stream == nullptr) return fail("is not a directory");
+  fd->release();  // the stream's from here
+  std::vector<std::string> names;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone
+  while (const dirent* entry = ::readdir(stream.get())) {
+    if (!is_server_file(entry->d_name)) continue;
+    if (names.size() == max_server_files) return fail("holds too many files; allowed: 1024");
+    names.emplace_back(entry->d_name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// Absent is well; unsafe is not, for whoever can add a file there can add a server.
+Result<std::vector<std::string>> server_files(const std::string& path, const Owners& owners) {
+  const auto directory = open_trusted(path, {owners, LastLink::follow, {}});
+  if (!directory && directory.error().kind == WalkFailure::Kind::missing) {
+    return std::vector<std::string>{};
+  }
+  if (!directory) return fail("cannot be used: " + directory.error().text);
+  if (auto problem = unsafe_owner_or_mode(directory->status, owners)) {
+    return fail(fmt::format("{}; {}", *problem, who_may_change));
+  }
+  return names_in(*directory);
+}
+
+/// One load: collects texts, complaints and secrets on the way.
+class Loader {
+ public:
+  explicit Loader(const LoadRequest& request)
+      : request_(request),
+        main_path_(absolute_path(request.path)),
+        owners_(trusted_owners(request.mode)) {}
+
+  std::expected<LoadedConfig, std::vector<Complaint>> load() {
+    read_file(main_path_, FileRole::main);
+    read_server_files();
+    // Without its main file a configuration is not what its admin wrote: nothing to check.
+    if (texts_.empty() || texts_.front().syntax == Syntax::broken || main_is_missing_) {
+      return std::unexpected(complaints_.take_sorted());
+    }
+    LoadedConfig loaded = check();
+    if (complaints_.has_errors()) return std::unexpected(complaints_.take_sorted());
+    loaded.warnings = complaints_.take_sorted();
+    return loaded;
+  }
+
+ private:
+  void read_file(const std::string& path, FileRole role) {
+    auto text = read_trusted(path, owners_);
+    if (!text) {
+      complaints_.error(path, {}, "", text.error().text);
+      if (role == FileRole::main) main_is_missing_ = true;
+      return;
+    }
+    texts_.push_back(parse_config_text(*text, path, role, complaints_));
+  }
+
+  void read_server_files() {
+    const std::string directory =
+        (std::filesystem::path(main_path_).parent_path() / "servers.d").string();
+    const auto names = server_files(directory, owners_);
+    if (!names) return complaints_.error(directory, {}, "", names.error().text);
+    for (const std::string& name : *names) {
+      read_file(directory + "/" + name, FileRole::servers_only);
+    }
+  }
+
+  LoadedConfig check() {
+    const FactsWanted wanted = facts_wanted(texts_);
+    HostFacts facts = gather_facts(wanted, owners_);
+    facts.config_path = main_path_;
+    SecretTexts secrets = read_secrets(wanted, facts);
+    LoadedConfig loaded;
+    loaded.config =
+        check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
+    loaded.secrets = in_order(loaded.config, secrets);
+    for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
+    check_size(loaded);
+    return loaded;
+  }
+
+  // Each file once, so that what was judged is what is used.
+  SecretTexts read_secrets(const FactsWanted& wanted, HostFacts& facts) const {
+    // A service's credentials belong to the service's own user.
+    const Owners owners = {0, ::geteuid()};
+    SecretTexts secrets;
+    for (const std::string& path : wanted.secrets) {
+      auto text = read_secret_file(path, owners);
+      if (text) {
+        secrets.emplace(path, std::move(*text));
+      } else {
+        facts.bad_secrets.emplace(path, text.error().text);
+      }
+    }
+    return secrets;
+  }
+
+  static Secrets in_order(const Config& config, const SecretTexts& texts) {
+    Secrets secrets;
+    for (const Server& server : config.servers) {
+      ServerSecrets& values = secrets.servers.emplace_back();
+      for (const SecretVariable& secret : server.secrets) {
+        values.values.push_back(texts.find(secret.file)->second);
+      }
+    }
+    return secrets;
+  }
+
+  void check_size(const LoadedConfig& loaded) {
+    const std::size_t bytes = std::max(encode(loaded.config).size(), encode(loaded.secrets).size());
+    if (bytes <= max_config_bytes) return;
+    complaints_.error(main_path_, {}, "",
+                      fmt::format("all files together make {} bytes; allowed: at most {}", bytes,
+                                  max_config_bytes));
+  }
+
+  const LoadRequest& request_;
+  std::string main_path_;
+  Owners owners_;
+  Complaints complaints_;
+  std::vector<ConfigText> texts_;  ///< the main file first
+  bool main_is_missing_ = false;
+};
+
+}  // namespace
+
+std::expected<LoadedConfig, std::vector<Complaint>> load_config(const LoadRequest& request) {
+  return Loader(request).load();
+}
+
+std::string default_config_path(RunMode mode) {
+  const std::string home = mode == RunMode::system ? "/etc" : user_config_home();
+  return home + "/cellblock/cellblock.toml";
+}
+
+}  // namespace cellblock
