@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "supervisor/launcher/root_plan.h"
 
 namespace cellblock::launcher {
@@ -50,13 +52,22 @@ void declare(std::vector<std::string>& environment, const EnvironmentVariable& v
   environment.push_back(variable.name + "=" + variable.value);
 }
 
+// For cellblock's own programs as many as they can use, or what this host gives; a server's
+// declared number is never lowered in silence.
+std::uint32_t own_open_files() {
+  constexpr std::uint64_t wanted = 4096;
+  struct rlimit words{};
+  if (getrlimit(RLIMIT_NOFILE, &words) < 0) return wanted;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, words.rlim_max));
+}
+
 Blueprint own_program(const char* program, FilterProgram filter) {
   Blueprint blueprint;
   blueprint.name = program;
   blueprint.command = {std::string(program_directory) + "/" + program};
   blueprint.filter = std::move(filter);
   blueprint.listener = ChildPlan::Listener::none;
-  blueprint.limits = limits_of(Limits{.pids = 1, .open_files = 4096});
+  blueprint.limits = limits_of(Limits{.pids = 1, .open_files = own_open_files()});
   blueprint.tmp_options = tmpfs_options(1U << 20);
   blueprint.shm_options = tmpfs_options(1U << 20);
   blueprint.working_directory = "/";
