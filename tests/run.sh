@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test. Any directory, root or a user with sudo.
+#
+#   tests/run.sh            everything: dev, asan-ubsan and tsan builds, fuzz smoke, format, lint
+#   tests/run.sh --quick    the dev build and its tests alone
+#   tests/run.sh --no-lint  everything but clang-tidy
+#
+# The last line is `N passed, N failed`, with the skipped ones if there are any; the exit status is 0
+# only when something was tested and nothing failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+scope=all
+lint=yes
+for argument in "$@"; do
+  case "$argument" in
+    --quick) scope=quick ;;
+    --no-lint) lint=no ;;
+    --help | -h) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "unknown option: $argument (see --help)" >&2; exit 2 ;;
+  esac
+done
+
+passed=0 failed=0 skipped=0
+started=$SECONDS
+failures=()
+
+say() { printf '\n== %s  (%d s)\n' "$*" $((SECONDS - started)); }
+must() { "$@" || { printf 'cannot go on without: %s\n0 passed, 1 failed\n' "$*"; exit 1; }; }
+
+# check NAME COMMAND...: one test that is not ctest's.
+check() {
+  local name=$1
+  shift
+  say "$name"
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)) failures+=("$name"); fi
+}
+
+attribute() { sed -n "s/^<testsuite.* $2=\"\([0-9]*\)\".*/\1/p; s/^\t$2=\"\([0-9]*\)\".*/\1/p" "$1" | head -n 1; }
+
+# run_tests PRESET [ctest options]
+run_tests() {
+  local preset=$1 report=$PWD/build/$1/report.xml total bad left_out
+  shift
+  rm -f "$report"
+  say "tests of $preset"
+  ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" --output-junit "$report" \
+        --no-tests=error "$@" || true
+  if ! [ -s "$report" ]; then failed=$((failed + 1)) failures+=("ctest of $preset"); return; fi
+  total=$(attribute "$report" tests) bad=$(attribute "$report" failures)
+  left_out=$(attribute "$report" skipped)
+  [ "$total" -gt 0 ] || { failed=$((failed + 1)) failures+=("no test in $preset"); }
+  [ "$bad" -eq 0 ] || failures+=("$bad in $preset")
+  passed=$((passed + total - bad - left_out)) failed=$((failed + bad)) skipped=$((skipped + left_out))
+}
+
+# build PRESET [targets]
+build() {
+  local preset=$1
+  shift
+  say "building $preset"
+  must cmake --preset "$preset" >"build/$preset.configure.log"
+  must cmake --build --preset "$preset" "$@"
+}
+
+sources() { git ls-files '*.h' '*.cc'; }
+format() { sources | xargs clang-format-19 --dry-run -Werror; }
+lint() {
+  sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/dev/compile_commands.json | sort -u |
+    xargs -n 1 -P "$(nproc)" clang-tidy-19 -p build/dev --quiet 2>/dev/null
+}
+
+say "packages"
+must tools/install_packages.sh tests
+must tests/fixtures/install.sh
+mkdir -p build
+export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
+
+build dev
+run_tests dev
+if [ "$scope" = all ]; then
+  check "format" format
+  build asan-ubsan
+  run_tests asan-ubsan
+  build tsan
+  run_tests tsan -L threads
+  check "fuzz smoke" tests/fuzz/smoke.sh
+  if [ "$lint" = yes ]; then check "clang-tidy" lint; fi
+fi
+
+say "done"
+for failure in "${failures[@]}"; do echo "failed: $failure"; done
+if [ "$skipped" -gt 0 ]; then
+  echo "$passed passed, $failed failed, $skipped skipped"
+else
+  echo "$passed passed, $failed failed"
+fi
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
