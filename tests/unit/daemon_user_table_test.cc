@@ -1,0 +1,181 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "supervisor/daemon/user_table.h"
+
+namespace cellblock::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::uint32_t alice = 1000;
+constexpr std::uint32_t bob = 1001;
+
+Bounds small() {
+  return {.connections_per_user = 3, .waiting_per_user = 2, .users = 2, .idle_sweeps = 2};
+}
+
+UserTable open_table() { return {small(), Admission::open}; }
+
+/// Alice's gateway runs and has session 1.
+UserTable table_with_running_gateway() {
+  UserTable table = open_table();
+  table.connected(alice, 1);
+  table.gateway_started(alice).value();
+  return table;
+}
+
+TEST(UserTable, StartsOneGatewayForAllThatWaitAndHandsThemOverInOrder) {
+  UserTable table = open_table();
+  EXPECT_THAT(table.connected(alice, 1), ElementsAre(StartGateway{alice}));
+  EXPECT_THAT(table.connected(alice, 2), IsEmpty());
+  EXPECT_THAT(table.gateway_started(alice).value(),
+              ElementsAre(HandOver{alice, 1}, HandOver{alice, 2}));
+}
+
+TEST(UserTable, HandsOverAtOnceWhenTheGatewayRuns) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_THAT(table.connected(alice, 2), ElementsAre(HandOver{alice, 2}));
+}
+
+TEST(UserTable, GivesEveryUserAGatewayOfHisOwn) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_THAT(table.connected(bob, 2), ElementsAre(StartGateway{bob}));
+}
+
+TEST(UserTable, RefusesConnectionsOverTheUsersBound) {
+  UserTable table = table_with_running_gateway();
+  table.connected(alice, 2);
+  table.connected(alice, 3);
+  EXPECT_THAT(table.connected(alice, 4), ElementsAre(Refuse{4, FailureCode::too_many}));
+}
+
+TEST(UserTable, CountsAgainAfterASessionClosed) {
+  UserTable table = table_with_running_gateway();
+  table.connected(alice, 2);
+  table.connected(alice, 3);
+  EXPECT_TRUE(table.session_closed(alice, 2));
+  EXPECT_THAT(table.connected(alice, 4), ElementsAre(HandOver{alice, 4}));
+}
+
+TEST(UserTable, BoundsTheQueueForAGatewayThatIsNotThereYet) {
+  UserTable table = open_table();
+  table.connected(alice, 1);
+  table.connected(alice, 2);
+  EXPECT_THAT(table.connected(alice, 3), ElementsAre(Refuse{3, FailureCode::too_many}));
+}
+
+TEST(UserTable, RefusesAUserOverTheBoundOnUsers) {
+  UserTable table = table_with_running_gateway();
+  table.connected(bob, 2);
+  EXPECT_THAT(table.connected(1002, 3), ElementsAre(Refuse{3, FailureCode::too_many}));
+}
+
+TEST(UserTable, RefusesEverybodyAndStartsNothingWhenDisabled) {
+  UserTable table(small(), Admission::disabled);
+  EXPECT_THAT(table.connected(alice, 1), ElementsAre(Refuse{1, FailureCode::disabled}));
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(UserTable, TellsThoseWhoWaitThatTheirGatewayDidNotStart) {
+  UserTable table = open_table();
+  table.connected(alice, 1);
+  table.connected(alice, 2);
+  EXPECT_THAT(
+      table.gateway_ended(alice).value(),
+      ElementsAre(Refuse{1, FailureCode::server_failed}, Refuse{2, FailureCode::server_failed}));
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(UserTable, StartsAFreshGatewayForTheNextConnectionAfterOneDied) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
+  EXPECT_THAT(table.connected(alice, 2), ElementsAre(StartGateway{alice}));
+}
+
+TEST(UserTable, TakesAConnectionThatAGatewayNeverHadForABreachOfProtocol) {
+  UserTable table = table_with_running_gateway();
+  table.connected(bob, 2);
+  EXPECT_FALSE(table.session_closed(alice, 2));
+}
+
+TEST(UserTable, TakesAReportAtTheWrongTimeForAnError) {
+  UserTable table = open_table();
+  EXPECT_FALSE(table.gateway_started(alice));
+  EXPECT_FALSE(table.gateway_ended(alice));
+  table.connected(alice, 1);
+  EXPECT_TRUE(table.gateway_started(alice));
+  EXPECT_FALSE(table.gateway_started(alice));
+}
+
+TEST(UserTable, StartsTheNextGatewayOnlyAfterTheExpelledOneHasEnded) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_THAT(table.expel(alice), ElementsAre(LetGatewayGo{alice}));
+  EXPECT_THAT(table.connected(alice, 2), IsEmpty());
+  EXPECT_THAT(table.gateway_ended(alice).value(), ElementsAre(StartGateway{alice}));
+  EXPECT_THAT(table.gateway_started(alice).value(), ElementsAre(HandOver{alice, 2}));
+}
+
+TEST(UserTable, LetsAGatewayThatBrokeItsChannelGoOnlyOnce) {
+  UserTable table = table_with_running_gateway();
+  table.expel(alice);
+  EXPECT_THAT(table.expel(alice), IsEmpty());
+}
+
+TEST(UserTable, IgnoresWhatALeavingGatewaySentBefore) {
+  UserTable table = table_with_running_gateway();
+  table.expel(alice);
+  EXPECT_TRUE(table.session_closed(alice, 1));
+}
+
+TEST(UserTable, LetsAnUnusedGatewayGoAfterEnoughSweeps) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_TRUE(table.session_closed(alice, 1));
+  EXPECT_THAT(table.sweep(), IsEmpty());
+  EXPECT_THAT(table.sweep(), ElementsAre(LetGatewayGo{alice}));
+}
+
+TEST(UserTable, KeepsAGatewayThatWasUsedBetweenTwoSweeps) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_TRUE(table.session_closed(alice, 1));
+  table.sweep();
+  table.connected(alice, 2);
+  EXPECT_TRUE(table.session_closed(alice, 2));
+  EXPECT_THAT(table.sweep(), IsEmpty());
+}
+
+TEST(UserTable, RenewsTheAuditChannelOfEveryGatewayThatStays) {
+  UserTable table = table_with_running_gateway();
+  table.connected(bob, 2);
+  EXPECT_THAT(table.audit_restored(),
+              UnorderedElementsAre(RenewAuditChannel{alice}, RenewAuditChannel{bob}));
+  table.expel(alice);
+  EXPECT_THAT(table.audit_restored(), ElementsAre(RenewAuditChannel{bob}));
+}
+
+TEST(UserTable, LetsEveryGatewayGoAndRefusesThoseWhoWaitWhenItStops) {
+  UserTable table = table_with_running_gateway();
+  table.connected(bob, 2);
+  EXPECT_THAT(table.stop(),
+              UnorderedElementsAre(LetGatewayGo{alice}, Refuse{2, FailureCode::shutting_down},
+                                   LetGatewayGo{bob}));
+  EXPECT_THAT(table.connected(alice, 3), ElementsAre(Refuse{3, FailureCode::shutting_down}));
+  EXPECT_THAT(table.gateway_started(bob).value(), IsEmpty());
+  EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
+  EXPECT_THAT(table.gateway_ended(bob).value(), IsEmpty());
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(UserTable, StartsNothingForThoseWhoWaitBehindALeavingGatewayWhenItStops) {
+  UserTable table = table_with_running_gateway();
+  table.expel(alice);
+  table.connected(alice, 2);
+  EXPECT_THAT(table.stop(), ElementsAre(Refuse{2, FailureCode::shutting_down}));
+  EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
+  EXPECT_TRUE(table.empty());
+}
+
+}  // namespace
+}  // namespace cellblock::daemon
