@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "client/cli/commands.h"
+#include "client/cli/control_channel.h"
+#include "client/cli/first_request.h"
+#include "client/cli/pump.h"
+#include "client/rpc_text.h"
+#include "client/unix_connect.h"
+
+// The stdio bridge: what an agent's host starts in place of a server.
+namespace cellblock::cli {
+namespace {
+
+using client::Error;
+using client::ErrorCode;
+
+// A host that asks nothing for this long shows no error either.
+constexpr std::chrono::seconds first_request_time{10};
+
+Deadline soon() { return std::chrono::steady_clock::now() + first_request_time; }
+
+Error with_server(Error error, const std::string& server) {
+  error.text = fmt::format("{}: {}", server, error.text);
+  return error;
+}
+
+// On stderr for a person, and as the answer to the host's first request for its user.
+Exit fail_to_host(const Context& context, const Error& error) {
+  const auto exit = explain(context, error);
+  if (::isatty(STDIN_FILENO) == 0) {
+    answer_first_request(STDIN_FILENO, STDOUT_FILENO, error, soon());
+  }
+  return exit;
+}
+
+Exit fail_attach(const Context& context, const std::string& server, const AttachOutcome& outcome,
+                 ControlChannel& control) {
+  const auto error = with_server(client::read_error(outcome.failure), server);
+  if (outcome.taken == Handover::no) return fail_to_host(context, error);
+  // The gateway holds the host's descriptors and answers its first request itself.
+  const auto exit = explain(context, error);
+  control.wait_for_end(soon());
+  return exit;
+}
+
+Exit tell_ending(const Context& context, const std::string& server, const Ending& ending) {
+  if (ending.reason == "host_closed") return Exit::ok;
+  if (ending.reason == "server_failed") {
+    const auto error = client::read_error(ending.failure);
+    return explain(context, with_server({.code = ErrorCode::server_failed,
+                                         .text = error.text,
+                                         .rpc_code = error.rpc_code,
+                                         .data = error.data},
+                                        server));
+  }
+  if (ending.reason == "shutting_down") {
+    return explain(context, {.code = ErrorCode::unavailable, .text = "cellblock is stopping"});
+  }
+  return explain(
+      context,
+      with_server({.code = ErrorCode::server_failed, .text = "the session was stopped"}, server));
+}
+
+Exit wait(const Context& context, const std::string& server, ControlChannel& control) {
+  const auto ending = control.wait_for_end(never);
+  if (!ending.reason.empty()) return tell_ending(context, server, ending);
+  if (control.host_gone()) return Exit::ok;
+  return explain(context,
+                 {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
+}
+
+Exit copy(const Context& context, ControlChannel& control) {
+  Pump pump(STDIN_FILENO, STDOUT_FILENO, control.socket(), control.take_rest());
+  if (pump.run() == PumpEnd::host_closed) return Exit::ok;
+  return explain(context,
+                 {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
+}
+
+}  // namespace
+
+Exit run_connect(const Context& context, const std::string& server) {
+  // Its stdout is the host's: nothing of ours may go there, not even with --json.
+  const Context quiet{.socket = context.socket, .output = Output::human, .mode = context.mode};
+  auto socket = client::connect_blocking(context.socket);
+  if (!socket) return fail_to_host(quiet, socket.error());
+  ControlChannel control(std::move(*socket));
+  const bool both = can_be_handed_over(STDIN_FILENO) && can_be_handed_over(STDOUT_FILENO);
+  const auto outcome = control.attach(server, both ? Handover::yes : Handover::no);
+  if (!outcome) return fail_to_host(quiet, outcome.error());
+  if (!outcome->failure.empty()) return fail_attach(quiet, server, *outcome, control);
+  return outcome->taken == Handover::yes ? wait(quiet, server, control) : copy(quiet, control);
+}
+
+}  // namespace cellblock::cli

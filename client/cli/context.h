@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "cellblock/client.h"
+#include "client/cli/exit_code.h"
+
+namespace cellblock::cli {
+
+enum class Output : std::uint8_t { human, json };
+
+/// Whose daemon: decides what `check` reads where no path is named.
+enum class Mode : std::uint8_t { system, user };
+
+/// What every command is given: the global flags, resolved.
+struct Context {
+  std::string socket;
+  Output output = Output::human;
+  Mode mode = Mode::system;
+};
+
+/// A connection, as the command identifies itself.
+client::Result<client::Client> open(const Context& context);
+
+/// Connected, attached to this server, and past MCP's handshake, all before `timeout` is over.
+client::Result<client::Client> open_server(const Context& context, const std::string& server,
+                                           std::chrono::milliseconds timeout);
+
+/// Tells an error and its advice on stderr; with --json also as an object on stdout.
+Exit explain(const Context& context, const client::Error& error);
+
+/// Untrusted text, made harmless for a terminal and written to stdout.
+void say(const std::string& text);
+
+/// JSON text to stdout, with a newline, as it is.
+Exit print_json(const std::string& json);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,145 @@
+#include "client/cli/control_channel.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "client/rpc_text.h"
+#include "policy/result.h"
+
+namespace cellblock::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using client::ErrorCode;
+
+constexpr std::size_t longest_control_line = 1U << 20;
+constexpr std::chrono::seconds attach_send_time{10};
+
+std::unexpected<client::Error> failed(ErrorCode code, std::string text) {
+  return std::unexpected(client::Error{.code = code, .text = std::move(text)});
+}
+
+// Both descriptors ride on the very first byte: SCM_RIGHTS is delivered with it or not at all.
+ssize_t send_with_stdio(int socket, std::string_view bytes) {
+  const std::array<int, 2> stdio = {STDIN_FILENO, STDOUT_FILENO};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(stdio))> control{};
+  iovec text{.iov_base = const_cast<char*>(bytes.data()),
+             .iov_len = bytes.size()};  // NOLINT: C API
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(stdio));
+  std::memcpy(CMSG_DATA(header), stdio.data(), sizeof(stdio));
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+client::Result<AttachOutcome> read_outcome(const std::string& line, Handover offered) {
+  const auto json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) return failed(ErrorCode::protocol, "the daemon's answer is not JSON-RPC");
+  if (json.contains("error")) {
+    // An error without an id comes from the daemon, which never saw the descriptors.
+    const bool taken = offered == Handover::yes && json.contains("id");
+    return AttachOutcome{.taken = taken ? Handover::yes : Handover::no,
+                         .failure = json["error"].dump()};
+  }
+  const auto result = json.find("result");
+  const bool taken = result != json.end() && result->is_object() &&
+                     result->value("stdio", Json(false)) == Json(true);
+  return AttachOutcome{.taken = taken ? Handover::yes : Handover::no, .failure = {}};
+}
+
+// Empty unless the line is cellblock/ended.
+Ending read_ending(const std::string& line) {
+  const auto json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || json.value("method", Json()) != Json("cellblock/ended")) return {};
+  const auto params = json.value("params", Json::object());
+  if (!params.is_object()) return {};
+  const auto reason = params.value("reason", Json());
+  Ending ending{.reason = reason.is_string() ? reason.get<std::string>() : "unknown",
+                .failure = {}};
+  if (params.contains("failure")) ending.failure = params["failure"].dump();
+  return ending;
+}
+
+}  // namespace
+
+client::Result<AttachOutcome> ControlChannel::attach(const std::string& server, Handover handover) {
+  const auto params = fmt::format(R"({{"server":{}{}}})", client::json_string(server),
+                                  handover == Handover::yes ? R"(,"stdio":true)" : "");
+  CELLBLOCK_CHECK(send_attach(client::request_line("1", "cellblock/attach", params), handover));
+  return read_outcome(CELLBLOCK_TRY(next_line(never)), handover);
+}
+
+client::Result<void> ControlChannel::send_attach(const std::string& line, Handover handover) const {
+  std::string_view rest = line;
+  if (handover == Handover::yes) {
+    const auto sent = send_with_stdio(socket_.get(), rest);
+    // A fresh connection has room; without it the daemon turned us away, and reading says why.
+    if (sent < 0) return {};
+    rest.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  (void)write_until(socket_.get(), rest, std::chrono::steady_clock::now() + attach_send_time);
+  return {};
+}
+
+Ending ControlChannel::wait_for_end(Deadline deadline) {
+  while (true) {
+    const auto line = next_line(deadline);
+    if (!line) return {};
+    if (auto ending = read_ending(*line); !ending.reason.empty()) return ending;
+  }
+}
+
+client::Result<std::string> ControlChannel::next_line(Deadline deadline) {
+  while (true) {
+    if (const auto end = buffer_.find('\n'); end != std::string::npos) {
+      auto line = buffer_.substr(0, end);
+      buffer_.erase(0, end + 1);
+      return line;
+    }
+    if (buffer_.size() > longest_control_line) {
+      return failed(ErrorCode::too_large, "the daemon's answer is too long");
+    }
+    if (!wait_readable(deadline)) return failed(ErrorCode::timed_out, "no answer in time");
+    std::array<char, 4096> bytes{};
+    const auto read = read_some(socket_.get(), bytes);
+    if (read.progress == Progress::ended) {
+      return failed(ErrorCode::disconnected, "the daemon closed the connection");
+    }
+    buffer_.append(bytes.data(), read.bytes);
+  }
+}
+
+bool ControlChannel::wait_readable(Deadline deadline) {
+  while (true) {
+    // A pipe reports its writers' end by POLLHUP, asked or not; a socket by POLLRDHUP.
+    std::array<pollfd, 2> watched{
+        pollfd{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = host_gone_ ? -1 : STDIN_FILENO, .events = POLLRDHUP, .revents = 0}};
+    const int timeout = poll_timeout(std::min(deadline, host_deadline_));
+    const int count = ::poll(watched.data(), watched.size(), timeout);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    if (watched[1].revents != 0) {
+      host_gone_ = true;
+      host_deadline_ = std::chrono::steady_clock::now() + end_grace;
+    }
+    if (watched[0].revents != 0) return true;
+  }
+}
+
+}  // namespace cellblock::cli

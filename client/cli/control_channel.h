@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cellblock/error.h"
+#include "client/cli/stdio.h"
+#include "client/fd.h"
+
+/// The bridge's side of docs/protocol.md: attach with the host's own descriptors, then wait.
+namespace cellblock::cli {
+
+enum class Handover : std::uint8_t { no, yes };
+
+/// What came of attaching.
+struct AttachOutcome {
+  Handover taken = Handover::no;  ///< the gateway reads and writes the host's descriptors now
+  std::string failure;            ///< the raw JSON of the error; empty: attached
+};
+
+/// How the session ended.
+struct Ending {
+  std::string reason;   ///< "host_closed" …; empty: the connection broke
+  std::string failure;  ///< raw JSON, with server_failed
+};
+
+class ControlChannel {
+ public:
+  explicit ControlChannel(client::OwnedFd socket) : socket_(std::move(socket)) {}
+
+  /// Sends cellblock/attach, with descriptors 0 and 1 if they are to be handed over, and waits for
+  /// the answer. Ends early when the host is gone.
+  client::Result<AttachOutcome> attach(const std::string& server, Handover handover);
+
+  /// Waits for cellblock/ended or the end of the connection, until the deadline, or until the host
+  /// has been gone for `end_grace`.
+  Ending wait_for_end(Deadline deadline);
+
+  /// The host closed its end of descriptor 0.
+  bool host_gone() const { return host_gone_; }
+  int socket() const { return socket_.get(); }
+  /// What arrived behind the last line.
+  std::string take_rest() { return std::move(buffer_); }
+
+ private:
+  client::Result<void> send_attach(const std::string& line, Handover handover) const;
+  client::Result<std::string> next_line(Deadline deadline);
+  bool wait_readable(Deadline deadline);
+
+  client::OwnedFd socket_;
+  std::string buffer_;
+  bool host_gone_ = false;
+  Deadline host_deadline_ = never;
+};
+
+/// How long the rest may take once the host has closed its end.
+inline constexpr std::chrono::milliseconds end_grace{1'800};
+
+}  // namespace cellblock::cli

@@ -1,0 +1,173 @@
+#include "client/cli/flags.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+
+#include "cellblock/types.h"
+#include "client/cli/commands.h"
+#include "client/default_socket.h"
+
+namespace cellblock::cli {
+namespace {
+
+struct Flags {
+  std::string socket;
+  bool user = false;
+  bool system = false;
+  bool json = false;
+  // Of the commands; each declares those that it has.
+  std::string server;
+  std::string path;
+  CallRequest call;
+  double timeout_seconds = 60;
+  unsigned lines = 100;
+};
+
+using Shared = std::shared_ptr<Flags>;
+using Command = std::function<Exit()>;
+
+std::string user_socket() {
+  auto path = client::user_socket_path();
+  // Where systemd puts it, for those who come without a login session's environment.
+  return path.empty() ? fmt::format("/run/user/{}/cellblock/cellblock.sock", ::geteuid()) : path;
+}
+
+std::string socket_of(const Flags& flags) {
+  if (flags.user) return user_socket();
+  if (flags.system) return client::system_socket_path();
+  return flags.socket.empty() ? client::default_socket_path() : flags.socket;
+}
+
+Context context_of(const Flags& flags) {
+  return {.socket = socket_of(flags),
+          .output = flags.json ? Output::json : Output::human,
+          .mode = flags.user ? Mode::user : Mode::system};
+}
+
+std::chrono::milliseconds timeout_of(const Flags& flags) {
+  return std::chrono::milliseconds(static_cast<long>(flags.timeout_seconds * 1000));
+}
+
+void declare_globals(CLI::App& app, Flags& flags) {
+  app.add_option("--socket", flags.socket, "the daemon's socket")
+      ->type_name("PATH")
+      ->envname("CELLBLOCK_SOCKET");
+  auto* user =
+      app.add_flag("--user", flags.user, "your own daemon, whatever CELLBLOCK_SOCKET says");
+  auto* system =
+      app.add_flag("--system", flags.system, "the system's daemon, whatever CELLBLOCK_SOCKET says");
+  user->excludes(system);
+  app.add_flag("--json", flags.json, "machine-readable output");
+}
+
+// A command with its example; running it is decided while parsing, done afterwards.
+CLI::App* add(CLI::App& app, Command& command, const char* name, const char* what,
+              const char* example, std::function<Exit()> run) {
+  auto* sub = app.add_subcommand(name, what);
+  sub->footer(std::string("Example:\n  ") + example);
+  sub->fallthrough();
+  sub->callback([&command, run = std::move(run)] { command = run; });
+  return sub;
+}
+
+CLI::Option* server_option(CLI::App* sub, Flags& flags) {
+  return sub->add_option("NAME", flags.server, "the server, as the configuration names it");
+}
+
+void timeout_option(CLI::App* sub, Flags& flags) {
+  sub->add_option("--timeout", flags.timeout_seconds, "give up after this long")
+      ->type_name("SECONDS")
+      ->transform(
+          CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 0.001}, {"s", 1}, {"min", 60}},
+                                CLI::AsNumberWithUnit::CASE_SENSITIVE))
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
+}
+
+void declare_call(CLI::App& app, Command& command, const Shared& flags) {
+  auto* call = add(app, command, "call", "call a tool and print its answer",
+                   "cellblock call files read_text_file --arg path=/data/notes.txt", [flags] {
+                     auto request = flags->call;
+                     request.server = flags->server;
+                     request.timeout = timeout_of(*flags);
+                     return run_call(context_of(*flags), request);
+                   });
+  server_option(call, *flags)->required();
+  call->add_option("TOOL", flags->call.tool, "the tool")->required();
+  call->add_option("ARGUMENTS", flags->call.arguments, "all arguments as one JSON object");
+  call->add_option("--arg", flags->call.pairs,
+                   "one argument; what reads as JSON is that, else it is text")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  timeout_option(call, *flags);
+}
+
+void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
+  auto* connect = add(app, command, "connect", "be that server on stdin and stdout, for an agent",
+                      R"({"command": "cellblock", "args": ["connect", "files"]})",
+                      [flags] { return run_connect(context_of(*flags), flags->server); });
+  server_option(connect, *flags)->required();
+  auto* tools =
+      add(app, command, "tools", "list a server's tools", "cellblock tools files",
+          [flags] { return run_tools(context_of(*flags), flags->server, timeout_of(*flags)); });
+  server_option(tools, *flags)->required();
+  timeout_option(tools, *flags);
+  declare_call(app, command, flags);
+}
+
+void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
+  auto* status = add(app, command, "status", "servers, their cells, and how the last one ended",
+                     "cellblock status files",
+                     [flags] { return run_status(context_of(*flags), flags->server); });
+  server_option(status, *flags);
+  auto* logs =
+      add(app, command, "logs", "what a server wrote to stderr", "cellblock logs files -n 20",
+          [flags] { return run_logs(context_of(*flags), flags->server, flags->lines); });
+  server_option(logs, *flags)->required();
+  logs->add_option("-n,--lines", flags->lines, "the last so many lines")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  auto* stop = add(app, command, "stop", "stop your cells of a server", "cellblock stop files",
+                   [flags] { return run_stop(context_of(*flags), flags->server); });
+  server_option(stop, *flags)->required();
+  auto* restart = add(app, command, "restart", "stop them and forget the last failure",
+                      "cellblock restart files",
+                      [flags] { return run_restart(context_of(*flags), flags->server); });
+  server_option(restart, *flags)->required();
+}
+
+void declare_local(CLI::App& app, Command& command, const Shared& flags) {
+  auto* check = add(app, command, "check", "check a configuration, without a daemon",
+                    "cellblock check ./cellblock.toml",
+                    [flags] { return run_check(context_of(*flags), flags->path); });
+  check->add_option("PATH", flags->path, "the configuration; else the one that the daemon reads");
+  add(app, command, "version", "print the version", "cellblock version --json",
+      [flags] { return run_version(context_of(*flags)); });
+}
+
+}  // namespace
+
+void declare(CLI::App& app, std::function<Exit()>& command) {
+  app.name("cellblock");
+  app.description("Calls MCP servers that run in cells, through the socket of cellblockd.");
+  app.footer(
+      "Exit codes: 0 ok, 1 error, 2 usage, 3 the tool failed, 4 refused, 5 the server failed,\n"
+      "            6 no daemon, 7 timeout, 8 busy\n"
+      "Example:\n  cellblock tools files");
+  app.require_subcommand(1);
+  const auto flags = std::make_shared<Flags>();
+  declare_globals(app, *flags);
+  declare_mcp(app, command, flags);
+  declare_daemon(app, command, flags);
+  declare_local(app, command, flags);
+}
+
+int exit_after(const CLI::App& app, const CLI::ParseError& stop) {
+  const int code = app.exit(stop);
+  return code == 0 ? 0 : static_cast<int>(Exit::usage);
+}
+
+}  // namespace cellblock::cli

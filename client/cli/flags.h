@@ -1,0 +1,16 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "client/cli/exit_code.h"
+
+namespace cellblock::cli {
+
+/// Declares all flags and commands. Parsing then sets `command` to what was asked for.
+void declare(CLI::App& app, std::function<Exit()>& command);
+
+/// Prints help or the mistake; the exit code.
+int exit_after(const CLI::App& app, const CLI::ParseError& stop);
+
+}  // namespace cellblock::cli

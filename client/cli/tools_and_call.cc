@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/call_arguments.h"
+#include "client/cli/commands.h"
+#include "client/cli/content_text.h"
+#include "client/cli/terminal_text.h"
+#include "policy/result.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+Exit print_tools_json(const std::vector<client::Tool>& tools) {
+  std::string array;
+  for (const auto& tool : tools) array += (array.empty() ? "" : ",") + tool.json;
+  return print_json("[" + array + "]");
+}
+
+Exit print_tools(const std::vector<client::Tool>& tools) {
+  std::size_t width = 0;
+  for (const auto& tool : tools) width = std::max(width, safe_line(tool.name).size());
+  for (const auto& tool : tools) {
+    fmt::print("{:<{}}  {}\n", safe_line(tool.name), width,
+               safe_line(first_line(tool.description)));
+  }
+  if (tools.empty()) fmt::print(stderr, "This server offers you no tools.\n");
+  return Exit::ok;
+}
+
+client::Result<client::ToolResult> call(const Context& context, const CallRequest& request) {
+  const auto arguments = CELLBLOCK_TRY(call_arguments(request.arguments, request.pairs));
+  auto server = CELLBLOCK_TRY(open_server(context, request.server, request.timeout));
+  return server.call_tool(request.tool, arguments, {.timeout = request.timeout, .stop = {}});
+}
+
+}  // namespace
+
+Exit run_tools(const Context& context, const std::string& server,
+               std::chrono::milliseconds timeout) {
+  auto connection = open_server(context, server, timeout);
+  if (!connection) return explain(context, connection.error());
+  const auto tools = connection->list_tools({.timeout = timeout, .stop = {}});
+  if (!tools) return explain(context, tools.error());
+  return context.output == Output::json ? print_tools_json(*tools) : print_tools(*tools);
+}
+
+Exit run_call(const Context& context, const CallRequest& request) {
+  const auto result = call(context, request);
+  if (!result) return explain(context, result.error());
+  if (context.output == Output::json) {
+    print_json(result->json);
+  } else {
+    say(content_text(result->json));
+  }
+  return result->is_error ? Exit::tool_error : Exit::ok;
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "cellblock/export.h"
+
+/// Errors of libcellblock-client, as values: no function of the library throws, except for
+/// std::bad_alloc.
+namespace cellblock::client {
+
+enum class ErrorCode : std::uint8_t {
+  // Before the first byte is exchanged.
+  invalid_argument,    ///< the caller's own: no such path, arguments that are not a JSON object
+  unreachable,         ///< nobody listens on the socket
+  no_access,           ///< the socket is there but not for this user
+  untrusted_listener,  ///< somebody else could have put the socket there: nothing was sent
+  // Of the connection.
+  disconnected,  ///< the other side closed it; also every call after that
+  protocol,      ///< the other side sent what is not JSON-RPC; the connection was closed
+  too_large,     ///< a message over its bound, in either direction
+  too_many,      ///< calls in flight, connections or cells over their bound: try again later
+  // Of one call.
+  timed_out,  ///< the caller's deadline passed; the server was told to stop
+  cancelled,  ///< by the caller
+  // What cellblock answered (docs/protocol.md).
+  refused,            ///< not_allowlisted, disabled, not_attached, invalid_request
+  server_failed,      ///< the server could not start, crashed or was stopped
+  handshake_timeout,  ///< the server runs but never answered
+  unavailable,        ///< the daemon is stopping or cannot write its audit log: try again later
+  // What the server answered.
+  rpc,  ///< a JSON-RPC error of the server's own: rpc_code, text, data
+};
+
+/// "timed_out": stable, for programs and logs.
+CELLBLOCK_CLIENT_API std::string_view name_of(ErrorCode code);
+
+struct Error {
+  ErrorCode code{};
+  std::string text = {};  ///< one sentence. Where it came from a server it is not escaped
+  int rpc_code = 0;       ///< JSON-RPC `error.code`, or 0
+  std::string data = {};  ///< JSON-RPC `error.data` as JSON text, or empty
+
+  bool operator==(const Error&) const = default;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+}  // namespace cellblock::client

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cellblock/export.h"
+#include "cellblock/types.h"
+
+/// The asynchronous face: one connection to cellblock, on the caller's Asio executor.
+///
+/// Threads: a session is not locked. Call it only from its executor, and let that be a strand if
+/// several threads run the context. Every completion and handler runs there, never inside the call
+/// that started it; exactly once each, also when the session is closed or destroyed.
+///
+/// Build against the same Boost as the library: the executor crosses as it is.
+namespace cellblock::client {
+
+/// A deadline that never comes.
+inline constexpr std::chrono::milliseconds no_deadline = std::chrono::milliseconds::max();
+
+/// Names a call for cancel().
+enum class CallId : std::uint64_t { none = 0 };
+
+class CELLBLOCK_CLIENT_API Session {
+ public:
+  Session(boost::asio::any_io_executor executor, Options options);
+  /// As close(). Completions still run; they hold nothing of the session.
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  /// Reaches the daemon and proves that its listener is root, this user, or placed by them, before
+  /// a byte is sent. A full backlog is retried for about two seconds.
+  void connect(Completion<void> done);
+
+  /// Starts a cell of this server for this connection; done when its program runs. Once only.
+  void attach(std::string_view server, std::chrono::milliseconds deadline,
+              Completion<Attached> done);
+
+  /// MCP's handshake (revision 2025-11-25). Gives the server's answer as JSON text.
+  void initialize(std::chrono::milliseconds deadline, Completion<std::string> done);
+
+  /// All pages, within one deadline and the bounds of Limits.
+  void list_tools(std::chrono::milliseconds deadline, Completion<std::vector<Tool>> done);
+
+  /// `arguments` is a JSON object. When the deadline passes the server is told to stop.
+  CallId call_tool(std::string_view tool, std::string_view arguments,
+                   std::chrono::milliseconds deadline, Completion<ToolResult> done);
+
+  /// Any other request; `params` is a JSON object. Gives the result as JSON text.
+  CallId request(std::string_view method, std::string_view params,
+                 std::chrono::milliseconds deadline, Completion<std::string> done);
+
+  Result<void> notify(std::string_view method, std::string_view params);
+
+  /// Completes that call with `cancelled` and tells the server. Nothing, if it has ended already.
+  void cancel(CallId call);
+
+  /// The same for every call that is open.
+  void cancel_all();
+
+  /// Ends the connection; open calls complete with `cancelled`.
+  void close();
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace cellblock::client

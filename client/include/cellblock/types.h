@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cellblock/error.h"
+#include "cellblock/export.h"
+
+/// What both faces (session.h: asynchronous, client.h: synchronous) speak of.
+///
+/// JSON crosses as text: the library then ties no program to a JSON library or to its version, and
+/// a result reaches the caller byte for byte as the server wrote it.
+namespace cellblock::client {
+
+/// Bounds, so that neither a peer nor a busy caller can make this process grow without end.
+struct Limits {
+  std::size_t incoming_line = 10U << 20;   ///< bytes of one message from the daemon
+  std::size_t outgoing_line = 8U << 20;    ///< bytes of one message to it (the daemon's default)
+  std::size_t outgoing_queue = 32U << 20;  ///< bytes waiting to be sent
+  std::size_t calls_in_flight = 1024;
+  std::size_t list_pages = 64;
+  std::size_t list_items = 10'000;
+};
+
+/// A message of the server that answers nothing. `params` is a JSON object as text, or empty.
+using NotificationHandler = std::function<void(std::string_view method, std::string_view params)>;
+
+/// A request of the server to this host (sampling, elicitation, roots; they arrive only if the
+/// administrator allows them and `capabilities` declares them). Returns the result as JSON text, or
+/// the error to answer with (`rpc_code`, `text`).
+using RequestHandler =
+    std::function<Result<std::string>(std::string_view method, std::string_view params)>;
+
+struct Options {
+  std::string socket;  ///< empty: default_socket_path()
+  Limits limits;
+  std::string client_name = "cellblock-client";  ///< told to the server
+  std::string client_version = "0.1.0";
+  std::string capabilities = "{}";  ///< MCP client capabilities, a JSON object
+  NotificationHandler on_notification;
+  RequestHandler on_request;  ///< none: every request is answered -32601
+};
+
+/// Where a daemon listens: the environment's CELLBLOCK_SOCKET, the user's own daemon
+/// ($XDG_RUNTIME_DIR/cellblock/cellblock.sock) if it is there, /run/cellblock/cellblock.sock.
+CELLBLOCK_CLIENT_API std::string default_socket_path();
+
+/// Where the outcome of an asynchronous operation goes: called exactly once.
+template <class T>
+using Completion = std::move_only_function<void(Result<T>)>;
+
+struct Attached {
+  std::string server;
+  std::string session;
+  std::string cell;
+};
+
+struct Tool {
+  std::string name;
+  std::string description;  ///< untrusted text; may be empty
+  std::string json;         ///< the whole definition, as the server wrote it
+};
+
+struct ToolResult {
+  std::string json;       ///< the whole result, as the server wrote it
+  std::string text;       ///< its text blocks, joined by newlines. Untrusted
+  bool is_error = false;  ///< the tool ran and says that it failed
+};
+
+}  // namespace cellblock::client

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cellblock/error.h"
+
+/// Composes JSON-RPC lines and reads the parts of answers. nlohmann_json stays behind this door.
+namespace cellblock::client {
+
+/// The same object on one line; invalid_argument if it is not one JSON object.
+Result<std::string> one_line_object(std::string_view json);
+
+/// `"…"` with everything escaped. Bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+
+/// `{"jsonrpc":"2.0",…}` and a newline. `id` and `params` are raw JSON; empty: left out.
+std::string request_line(std::string_view id, std::string_view method, std::string_view params);
+std::string result_line(std::string_view id, std::string_view result);
+std::string error_line(std::string_view id, int code, std::string_view message,
+                       std::string_view data = {});
+
+/// The member `error` of an answer.
+Error read_error(std::string_view error_object);
+
+/// From `data.code` of cellblock's own failures ("too_many"); rpc if it is none of those.
+ErrorCode code_of_failure(std::string_view name);
+
+}  // namespace cellblock::client

@@ -1,0 +1,118 @@
+#include "client/tool_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "client/rpc_text.h"
+#include "policy/result.h"
+
+namespace cellblock::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view protocol_version = "2025-11-25";
+
+std::unexpected<Error> unexpected_answer(std::string_view what) {
+  return std::unexpected(
+      Error{.code = ErrorCode::protocol, .text = fmt::format("the answer holds no {}", what)});
+}
+
+std::string text_member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string joined_text(const Json& result) {
+  std::string text;
+  const auto content = result.find("content");
+  if (content == result.end() || !content->is_array()) return text;
+  for (const auto& block : *content) {
+    if (!block.is_object() || text_member(block, "type") != "text") continue;
+    if (!text.empty()) text += '\n';
+    text += text_member(block, "text");
+  }
+  return text;
+}
+
+// The gateway's own failure, or null.
+const Json* own_failure(const Json& result) {
+  const auto meta = result.find("_meta");
+  if (meta == result.end() || !meta->is_object()) return nullptr;
+  const auto failure = meta->find("cellblock/error");
+  return failure != meta->end() && failure->is_object() ? &*failure : nullptr;
+}
+
+}  // namespace
+
+Result<ToolPage> read_tool_page(std::string_view result) {
+  const auto json = Json::parse(result, nullptr, false);
+  if (!json.is_object() || !json.contains("tools") || !json["tools"].is_array()) {
+    return unexpected_answer("list of tools");
+  }
+  ToolPage page{.tools = {}, .next_cursor = text_member(json, "nextCursor")};
+  for (const auto& tool : json["tools"]) {
+    if (!tool.is_object() || text_member(tool, "name").empty())
+      return unexpected_answer("tool name");
+    page.tools.push_back({.name = text_member(tool, "name"),
+                          .description = text_member(tool, "description"),
+                          .json = tool.dump()});
+  }
+  return page;
+}
+
+std::string tool_page_params(std::string_view cursor) {
+  return cursor.empty() ? "{}" : fmt::format(R"({{"cursor":{}}})", json_string(cursor));
+}
+
+Result<ToolResult> read_tool_result(std::string result) {
+  const auto json = Json::parse(result, nullptr, false);
+  if (!json.is_object()) return unexpected_answer("tool result");
+  auto text = joined_text(json);
+  if (const auto* failure = own_failure(json)) {
+    return std::unexpected(Error{.code = code_of_failure(text_member(*failure, "code")),
+                                 .text = std::move(text),
+                                 .rpc_code = 0,
+                                 .data = failure->dump()});
+  }
+  const auto is_error = json.find("isError");
+  const bool failed = is_error != json.end() && is_error->is_boolean() && is_error->get<bool>();
+  return ToolResult{.json = std::move(result), .text = std::move(text), .is_error = failed};
+}
+
+Result<std::string> tool_call_params(std::string_view tool, std::string_view arguments) {
+  auto object = one_line_object(arguments);
+  if (!object) {
+    object.error().text = "the arguments of a tool are a JSON object";
+    return object;
+  }
+  return fmt::format(R"({{"name":{},"arguments":{}}})", json_string(tool), *object);
+}
+
+Result<std::string> initialize_params(const Options& options) {
+  auto capabilities = one_line_object(options.capabilities);
+  if (!capabilities) {
+    capabilities.error().text = "the client's capabilities are a JSON object";
+    return capabilities;
+  }
+  return fmt::format(
+      R"({{"protocolVersion":"{}","capabilities":{},"clientInfo":{{"name":{},"version":{}}}}})",
+      protocol_version, *capabilities, json_string(options.client_name),
+      json_string(options.client_version));
+}
+
+std::string attach_params(std::string_view server) {
+  return fmt::format(R"({{"server":{}}})", json_string(server));
+}
+
+Result<Attached> read_attached(std::string_view result) {
+  const auto json = Json::parse(result, nullptr, false);
+  if (!json.is_object()) return unexpected_answer("session");
+  return Attached{.server = text_member(json, "server"),
+                  .session = text_member(json, "session"),
+                  .cell = text_member(json, "cell")};
+}
+
+}  // namespace cellblock::client

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cellblock/types.h"
+
+/// Reads the results of MCP's tool methods and composes their parameters.
+namespace cellblock::client {
+
+struct ToolPage {
+  std::vector<Tool> tools;
+  std::string next_cursor;  ///< empty: the last page
+};
+
+/// protocol, if the server's text is not a list of tools.
+Result<ToolPage> read_tool_page(std::string_view result);
+std::string tool_page_params(std::string_view cursor);
+
+/// A failure of cellblock that came dressed for the model (`_meta["cellblock/error"]`) is an error
+/// here.
+Result<ToolResult> read_tool_result(std::string result);
+/// invalid_argument, if `arguments` is not a JSON object.
+Result<std::string> tool_call_params(std::string_view tool, std::string_view arguments);
+
+/// invalid_argument, if the options' capabilities are not a JSON object.
+Result<std::string> initialize_params(const Options& options);
+
+std::string attach_params(std::string_view server);
+Result<Attached> read_attached(std::string_view result);
+
+}  // namespace cellblock::client
