@@ -1,15 +1,18 @@
 #include "policy/json_number.h"
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <system_error>
 
 namespace cellblock {
 namespace {
 
 constexpr std::int64_t largest_exact = (std::int64_t{1} << 53) - 1;
 
-bool skip_one_of(std::string_view& text, std::string_view choices) {
-  if (text.empty() || !choices.contains(text.front())) return false;
+template <char... choices>
+bool skip_one_of(std::string_view& text) {
+  if (text.empty() || !((text.front() == choices) || ...)) return false;
   text.remove_prefix(1);
   return true;
 }
@@ -23,23 +26,30 @@ bool skip_digits(std::string_view& text) {
 }
 
 bool skip_integer(std::string_view& text) {
-  skip_one_of(text, "-");
-  return skip_one_of(text, "0") || skip_digits(text);
+  skip_one_of<'-'>(text);
+  return skip_one_of<'0'>(text) || skip_digits(text);
 }
 
 bool skip_exponent(std::string_view& text) {
-  skip_one_of(text, "+-");
+  skip_one_of<'+', '-'>(text);
   return skip_digits(text);
+}
+
+/// Only an exponent can make a number too large or too small: 256 digits alone cannot.
+bool fits_a_double(std::string_view text) {
+  double value = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{};
 }
 
 }  // namespace
 
 bool is_json_number(std::string_view text) {
   if (text.size() > max_number_length) return false;
-  if (!skip_integer(text)) return false;
-  if (skip_one_of(text, ".") && !skip_digits(text)) return false;
-  if (skip_one_of(text, "eE") && !skip_exponent(text)) return false;
-  return text.empty();
+  std::string_view rest = text;
+  if (!skip_integer(rest)) return false;
+  if (skip_one_of<'.'>(rest) && !skip_digits(rest)) return false;
+  if (!skip_one_of<'e', 'E'>(rest)) return rest.empty();
+  return skip_exponent(rest) && rest.empty() && fits_a_double(text);
 }
 
 bool is_exact_integer(std::string_view text) {

@@ -9,7 +9,8 @@ namespace cellblock {
 /// Longer ones are refused: some parsers take quadratic time for them.
 inline constexpr std::size_t max_number_length = 256;
 
-/// `text` is one number of RFC 8259, section 6, of at most max_number_length bytes.
+/// `text` is one number of RFC 8259, section 6, of at most max_number_length bytes, and of a
+/// magnitude that a double has: `1e400` is an error to some parsers and infinity to others.
 bool is_json_number(std::string_view text);
 
 /// A plain integer of at most 2^53-1 in magnitude: what every JSON parser keeps exactly. Not `-0`,

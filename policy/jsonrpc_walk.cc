@@ -19,8 +19,12 @@ constexpr std::size_t kept_parser_capacity = 256U << 10;
 
 constexpr std::string_view white_space = " \t\r\n";
 
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// By hand: this runs for every value, and mostly there is nothing to do.
 std::string_view without_trailing_space(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(white_space) + 1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 bool is_literal(std::string_view token) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -264,6 +265,10 @@ const Verdict broken[] = {
     {with_value("1e"), MessageFault::not_json},
     {with_value("1e+"), MessageFault::not_json},
     {with_value("-"), MessageFault::not_json},
+    {with_value("1e400"), MessageFault::not_json},
+    {with_value("-1e400"), MessageFault::not_json},
+    {with_value("1e-400"), MessageFault::not_json},
+    {with_value(std::string(257, '7')), MessageFault::not_json},
     {with_value("1_000"), MessageFault::not_json},
     {with_value(std::string(20'000, '1')), MessageFault::not_json},
     {with_value("1 /* c */"), MessageFault::not_json},
@@ -326,10 +331,27 @@ TEST(MessageScanner, TakesEveryLegalId) {
 
 TEST(MessageScanner, TakesEveryLegalValue) {
   for (const std::string value :
-       {"0", "-0", "0.0", "1E+10", "1e400", "123456789012345678901234567890", "\"\\u0000\"",
-        R"("\ud83d\ude00")", R"("\uD83D\uDE00 \\ud800 \b\f\n\r\t\/\"")", "\"\x7f\xc2\x85\"",
-        "\"\xf4\x8f\xbf\xbf\"", "[]", "{}", "[[],{}]", "[ ]", R"({ "a" : [ ] , "b" : { } })",
-        R"("a:b,c{d}e[f]")", R"("\\")", R"("\\\"")"}) {
+       std::initializer_list<std::string>{"0",
+                                          "-0",
+                                          "0.0",
+                                          "1E+10",
+                                          "1e308",
+                                          "-2.5e-300",
+                                          std::string(256, '7'),
+                                          "123456789012345678901234567890",
+                                          "\"\\u0000\"",
+                                          R"("\ud83d\ude00")",
+                                          R"("\uD83D\uDE00 \\ud800 \b\f\n\r\t\/\"")",
+                                          "\"\x7f\xc2\x85\"",
+                                          "\"\xf4\x8f\xbf\xbf\"",
+                                          "[]",
+                                          "{}",
+                                          "[[],{}]",
+                                          "[ ]",
+                                          R"({ "a" : [ ] , "b" : { } })",
+                                          R"("a:b,c{d}e[f]")",
+                                          R"("\\")",
+                                          R"("\\\"")"}) {
     for (const char behind : tempting) {
       EXPECT_TRUE(scan(with_value(value), behind).has_value()) << value << " then " << behind;
     }
