@@ -330,7 +330,7 @@ TEST(MessageScanner, TakesEveryLegalId) {
 }
 
 TEST(MessageScanner, TakesEveryLegalValue) {
-  for (const std::string value :
+  for (const std::string& value :
        std::initializer_list<std::string>{"0",
                                           "-0",
                                           "0.0",
