@@ -1,0 +1,137 @@
+#include "tests/containment/cell_runner.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "supervisor/launcher/cell_factory.h"
+#include "supervisor/launcher/cells.h"
+#include "tests/containment/launcher_process.h"
+
+namespace cellblock::containment {
+namespace {
+
+constexpr std::uint32_t user = 1234;
+constexpr std::uint32_t tested = 0;
+constexpr std::uint32_t neighbour = 1;
+
+Config config_for(const harness::TestDirectory& directory, const CellSpec& spec) {
+  const Ids ids = ids_here();
+  Config config;
+  config.identity = {
+      .uid = ids.daemon, .gid = ids.daemon, .first_cell_id = ids.first_cell, .cell_ids = ids.cells};
+  config.state_directory = directory.make_directory("state", 0700);
+  config.servers = {spec.server};
+  Server other;
+  other.name = "neighbour";
+  other.command = {"/bin/cat"};  // until the end of its input
+  other.environment = spec.neighbour;
+  config.servers.push_back(other);
+  return config;
+}
+
+Result<launcher::CellFactory> prepare(const harness::TestDirectory& directory,
+                                      const Config& config) {
+  const Secrets none{.servers = std::vector<ServerSecrets>(config.servers.size())};
+  Fd secrets = CELLBLOCK_TRY(make_sealed("secrets", encode(none)));
+  return launcher::CellFactory::prepare(config, std::move(secrets), directory.path("bin"));
+}
+
+std::string read_available(int pipe) {
+  std::string text(65'536, '\0');
+  ::fcntl(pipe, F_SETFL, O_NONBLOCK);
+  const ssize_t count = ::read(pipe, text.data(), text.size());
+  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+/// The events of the cells of one run, in the launcher's own loop.
+class Run {
+ public:
+  Run(launcher::EventLoop& loop, launcher::CellFactory& factory)
+      : loop_(loop), factory_(factory), cells_(loop) {}
+
+  SysResult<void> start_neighbour() {
+    auto started = factory_.start_server(neighbour, user);
+    if (!started) return std::unexpected(SysError{"the neighbour", started.error().error});
+    neighbour_stdio_ = std::move(started->stdio);
+    CELLBLOCK_CHECK(
+        cells_.add(std::move(started->cell), {[this] { start_tested(); }, stop_if_last()}));
+    return {};
+  }
+
+  void start_tested() {
+    auto started = factory_.start_server(tested, user);
+    if (!started) return finish(started.error().facts());
+    stdio_ = std::move(started->stdio);
+    const auto added = cells_.add(std::move(started->cell),
+                                  {[] {}, [this](const CellFacts& ended) { finish(ended); }});
+    if (!added) loop_.stop();
+  }
+
+  CellFacts facts;
+  std::string output;
+
+ private:
+  void finish(const CellFacts& ended) {
+    facts = ended;
+    if (stdio_.output.valid()) output = read_available(stdio_.output.get());
+    cells_.kill_all();
+    if (cells_.empty()) loop_.stop();
+  }
+
+  std::function<void(const CellFacts&)> stop_if_last() {
+    return [this](const CellFacts&) {
+      if (cells_.empty()) loop_.stop();
+    };
+  }
+
+  launcher::EventLoop& loop_;
+  launcher::CellFactory& factory_;
+  launcher::Cells cells_;
+  launcher::StdioEnds stdio_;
+  launcher::StdioEnds neighbour_stdio_;
+};
+
+Result<CellRun> run_here(const harness::TestDirectory& directory, const CellSpec& spec) {
+  auto factory = CELLBLOCK_TRY(prepare(directory, config_for(directory, spec)));
+  auto loop = CELLBLOCK_TRY(launcher::EventLoop::make());
+  Run run(loop, factory);
+  if (spec.neighbour.empty()) {
+    run.start_tested();
+  } else {
+    CELLBLOCK_CHECK(run.start_neighbour());
+  }
+  CELLBLOCK_CHECK(loop.run());
+  return CellRun{run.facts, run.output, ""};
+}
+
+int report(int output, const Result<CellRun>& run) {
+  if (!run) {
+    write_all(output, run.error().text);
+    return 1;
+  }
+  const std::string_view facts(reinterpret_cast<const char*>(&run->facts), sizeof run->facts);
+  return write_all(output, facts) && write_all(output, run->output) ? 0 : 1;
+}
+
+}  // namespace
+
+CellRun run_in_cell(const harness::TestDirectory& directory, const CellSpec& spec) {
+  const ChildResult result = run_as_launcher([&](int output) {
+    if (spec.in_launcher) spec.in_launcher();
+    return report(output, run_here(directory, spec));
+  });
+  CellRun run;
+  if (result.end != "exit 0" || result.output.size() < sizeof run.facts) {
+    run.trouble = result.end + ": " + result.output;
+    return run;
+  }
+  std::memcpy(&run.facts, result.output.data(), sizeof run.facts);
+  run.output = result.output.substr(sizeof run.facts);
+  return run;
+}
+
+}  // namespace cellblock::containment

@@ -1,0 +1,347 @@
+// What a server could do as an ordinary process, and cannot do in its cell.
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/containment/child_process.h"
+#include "tests/containment/containment_fixture.h"
+
+namespace cellblock::containment {
+namespace {
+
+// --- files ---------------------------------------------------------------------------------------
+
+TEST_F(Containment, AServerCannotReadAFileOfTheHost) {
+  const std::string file = directory_.write("public", "for everybody", 0644);
+  EXPECT_CONTAINED(outside("read_file", {file}), inside("read_file", {file}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotReadTheHostsUsers) {
+  // /etc/shadow needs root outside; in the cell no such file exists for anybody.
+  NEEDS_ROOT_OUTSIDE();
+  EXPECT_CONTAINED(outside("read_file", {"/etc/shadow"}, Outside::root),
+                   inside("read_file", {"/etc/shadow"}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotWriteToItsRoot) {
+  NEEDS_ROOT_OUTSIDE();
+  for (const char* path :
+       {"/cellblock-probe", "/usr/bin/cellblock-probe", "/etc/cellblock-probe"}) {
+    EXPECT_CONTAINED(outside("create_file", {path}, Outside::root), inside("create_file", {path}),
+                     "EROFS");
+  }
+}
+
+TEST_F(Containment, AServerCannotChangeWhatItWasGivenToRead) {
+  NEEDS_ROOT_OUTSIDE();
+  const std::string path = directory_.path("bin/cellblock-probe");
+  EXPECT_CONTAINED(outside("create_file", {path}, Outside::root), inside("create_file", {path}),
+                   "EROFS");
+}
+
+TEST_F(Containment, AServerWritesWhereItMay) {
+  EXPECT_EQ(inside("create_file", {"/tmp/cellblock-probe"}), "allowed");
+  EXPECT_EQ(inside("create_file", {"/home/mcp/cellblock-probe"}), "allowed");
+}
+
+TEST_F(Containment, AServerCannotMakeADevice) {
+  NEEDS_ROOT_OUTSIDE();
+  EXPECT_CONTAINED(outside("make_device", {directory_.path("null")}, Outside::root),
+                   inside("make_device", {"/tmp/null"}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotMakeAFileThatLendsItsIdentity) {
+  const std::string directory = directory_.make_directory("open");
+  ASSERT_EQ(::chmod(directory.c_str(), 01777), 0);
+  EXPECT_CONTAINED(outside("lend_identity", {directory + "/file"}),
+                   inside("lend_identity", {"/home/mcp/file"}), "EPERM");
+}
+
+TEST_F(Containment, AServerGainsNothingFromASetUserIdProgram) {
+  NEEDS_ROOT_OUTSIDE();
+  const std::string program = directory_.install("probe_run_set_user_id_program");
+  const std::string lender = directory_.path("bin/lender");
+  ASSERT_EQ(std::system(("cp " + program + " " + lender).c_str()), 0);  // NOLINT
+  ASSERT_EQ(::chmod(lender.c_str(), 04755), 0);
+  EXPECT_CONTAINED(outside("run_set_user_id_program", {lender}),
+                   inside("run_set_user_id_program", {lender}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotRunAProgramFromTmp) {
+  const std::string directory = directory_.make_directory("open");
+  ASSERT_EQ(::chmod(directory.c_str(), 01777), 0);
+  EXPECT_CONTAINED(outside("run_from_tmp", {directory + "/program"}),
+                   inside("run_from_tmp", {"/tmp/program"}), "EACCES");
+}
+
+TEST_F(Containment, ANativeServerCannotRunAProgramThatWasNeverAFile) {
+  EXPECT_CONTAINED(outside("run_without_a_file", {}), inside("run_without_a_file", {}), "ENOSYS");
+}
+
+TEST_F(Containment, AServerCannotFillMoreThanItsTmp) {
+  const std::string directory = directory_.make_directory("open");
+  ASSERT_EQ(::chmod(directory.c_str(), 01777), 0);
+  CellSpec spec = spec_of("fill_directory", {"/tmp", "4194304"});
+  spec.server.limits.tmp_bytes = 1U << 20;
+  EXPECT_CONTAINED(outside("fill_directory", {directory, "4194304"}), inside(spec), "ENOSPC");
+}
+
+// --- the kernel ----------------------------------------------------------------------------------
+
+TEST_F(Containment, AServerCannotChangeWhereCoreFilesGo) {
+  NEEDS_ROOT_OUTSIDE();
+  constexpr char file[] = "/proc/sys/kernel/core_pattern";
+  EXPECT_CONTAINED(outside("open_for_writing", {file}, Outside::root),
+                   inside("open_for_writing", {file}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotTuneTheKernel) {
+  NEEDS_ROOT_OUTSIDE();
+  constexpr char file[] = "/proc/sys/vm/drop_caches";
+  EXPECT_CONTAINED(outside("open_for_writing", {file}, Outside::root),
+                   inside("open_for_writing", {file}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotMount) {
+  NEEDS_ROOT_OUTSIDE();
+  EXPECT_CONTAINED(outside("mount_tmpfs", {}, Outside::root), inside("mount_tmpfs", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotUnshareAUserNamespace) {
+  EXPECT_CONTAINED(outside("make_user_namespace", {"unshare"}),
+                   inside("make_user_namespace", {"unshare"}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotCloneAUserNamespace) {
+  EXPECT_CONTAINED(outside("make_user_namespace", {"clone"}),
+                   inside("make_user_namespace", {"clone"}), "EPERM");
+}
+
+TEST_F(Containment, AServerThatHidesTheFlagsInClone3FindsNoSuchCall) {
+  EXPECT_CONTAINED(outside("make_user_namespace", {"clone3"}),
+                   inside("make_user_namespace", {"clone3"}), "ENOSYS");
+}
+
+TEST_F(Containment, AServerCannotQueueCallsPastTheFilter) {
+  EXPECT_CONTAINED(outside("set_up_io_uring", {}), inside("set_up_io_uring", {}), "ENOSYS");
+}
+
+TEST_F(Containment, AServerCannotReachTheKeysOfItsUser) {
+  EXPECT_CONTAINED(outside("add_key", {}), inside("add_key", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotTypeIntoATerminal) {
+  NEEDS_ROOT_OUTSIDE();
+  EXPECT_CONTAINED(outside("type_into_terminal", {}, Outside::root),
+                   inside("type_into_terminal", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerThatCallsThroughAnotherAbiIsKilledAndTheCallIsNamed) {
+  if (outside("foreign_abi_call", {}) != "allowed") {
+    GTEST_SKIP() << "this kernel has no 32-bit entry";
+  }
+  const CellRun run = run_in_cell(directory_, spec_of("foreign_abi_call", {}));
+  ASSERT_EQ(run.trouble, "");
+  EXPECT_EQ(run.facts.kind, EndKind::killed_by_filter);
+  EXPECT_EQ(run.facts.syscall_arch, std::uint32_t{AUDIT_ARCH_I386});
+  EXPECT_EQ(run.facts.syscall_number, 20);
+  EXPECT_EQ(run.output, "");
+}
+
+TEST_F(Containment, AServerCannotBecomeAnotherUser) {
+  NEEDS_ROOT_OUTSIDE();
+  EXPECT_CONTAINED(outside("become_other_user", {}, Outside::root), inside("become_other_user", {}),
+                   "EPERM");
+}
+
+// --- limits --------------------------------------------------------------------------------------
+
+TEST_F(Containment, AServerCannotRaiseALimit) {
+  EXPECT_CONTAINED(outside("raise_limit", {}), inside("raise_limit", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotStartMoreProcessesThanItMay) {
+  CellSpec spec = spec_of("start_processes", {"40"});
+  spec.server.limits.pids = 20;
+  EXPECT_CONTAINED(outside("start_processes", {"40"}), inside(spec), "EAGAIN");
+}
+
+// --- other processes -----------------------------------------------------------------------------
+
+constexpr char bystander_name[] = "bystander";
+constexpr char planted[] = "PLANTED_SECRET=4711";
+
+/// Of the same user as the cell, so that only the cell is in the way.
+void become_bystander() {
+  if (!become_cell_user()) ::_exit(1);
+  ::prctl(PR_SET_NAME, bystander_name);
+}
+
+TEST_F(Containment, AServerCannotSeeTheProcessesOfTheHost) {
+  const BackgroundProcess bystander(become_bystander);
+  EXPECT_CONTAINED(outside("see_process", {bystander_name}),
+                   inside("see_process", {bystander_name}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotReadAFileThroughTheRootOfAProcessOfTheHost) {
+  const BackgroundProcess bystander(become_bystander);
+  const std::string file = "/proc/" + std::to_string(bystander.pid()) + "/root" +
+                           directory_.write("public", "for everybody", 0644);
+  EXPECT_CONTAINED(outside("read_file", {file}), inside("read_file", {file}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotSignalAProcessOfTheHost) {
+  const BackgroundProcess bystander(become_bystander);
+  const std::string pid = std::to_string(bystander.pid());
+  EXPECT_CONTAINED(outside("signal_process", {pid}), inside("signal_process", {pid}), "ESRCH");
+}
+
+TEST_F(Containment, AServerCannotTraceEvenItsOwnChild) {
+  EXPECT_CONTAINED(outside("trace_sibling", {}), inside("trace_sibling", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotReadTheMemoryOfEvenItsOwnChild) {
+  EXPECT_CONTAINED(outside("read_sibling_memory", {}), inside("read_sibling_memory", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotReadTheEnvironmentOfAnotherServer) {
+  const BackgroundProcess bystander([] {
+    become_bystander();
+    char secret[sizeof planted];
+    std::memcpy(secret, planted, sizeof planted);
+    char program[] = "/bin/sleep";
+    char seconds[] = "600";
+    char* arguments[] = {program, seconds, nullptr};
+    char* environment[] = {secret, nullptr};
+    ::execve(program, arguments, environment);
+  });
+  CellSpec spec = spec_of("read_other_environment", {planted});
+  spec.neighbour = {{"PLANTED_SECRET", "4711"}};
+  EXPECT_CONTAINED(outside("read_other_environment", {planted}), inside(spec), "ENOENT");
+}
+
+TEST_F(Containment, AServerSeesNothingOfTheLaunchersEnvironment) {
+  const auto plant = [] { ::setenv("PLANTED_SECRET", "4711", 1); };  // NOLINT
+  CellSpec own = spec_of("see_variable", {"PLANTED_SECRET"});
+  own.in_launcher = plant;
+  EXPECT_EQ(inside(own), "refused ENOENT");
+  CellSpec of_init = spec_of("read_other_environment", {planted});
+  of_init.in_launcher = plant;
+  EXPECT_EQ(inside(of_init), "refused ENOENT");
+}
+
+TEST_F(Containment, AServerSeesTheVariablesThatWereDeclaredForIt) {
+  CellSpec spec = spec_of("see_variable", {"DECLARED"});
+  spec.server.environment = {{"DECLARED", "yes"}};
+  EXPECT_EQ(inside(spec), "allowed");
+}
+
+TEST_F(Containment, AServerCannotEndTheInitOfItsCell) {
+  EXPECT_EQ(inside("end_own_init", {}), "still alive after 0");
+}
+
+// --- descriptors ---------------------------------------------------------------------------------
+
+TEST_F(Containment, AServerKeepsNoDescriptorThatTheLauncherHadOpen) {
+  const int leaked = ::open("/", O_PATH | O_DIRECTORY);  // NOLINT: inherited on purpose
+  ASSERT_GE(leaked, 0);
+  const std::string kept_outside = outside("keep_inherited_descriptor", {});
+  const std::string kept_inside = inside("keep_inherited_descriptor", {});
+  ::close(leaked);
+  EXPECT_CONTAINED(kept_outside, kept_inside, "EBADF");
+}
+
+// --- network -------------------------------------------------------------------------------------
+
+/// A socket that listens outside; closed with the object.
+struct Listening {
+  int socket = -1;
+  std::string port;
+  ~Listening() { ::close(socket); }
+};
+
+void listen_on_loopback(Listening& listening) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  listening.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listening.socket, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listening.socket, 4), 0);
+  ASSERT_EQ(::getsockname(listening.socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  listening.port = std::to_string(ntohs(address.sin_port));
+}
+
+void listen_locally(Listening& listening, const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(name.size(), sizeof address.sun_path);
+  std::memcpy(address.sun_path, name.data(), name.size());
+  if (name[0] == '@') address.sun_path[0] = '\0';
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  listening.socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listening.socket, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listening.socket, 4), 0);
+}
+
+TEST_F(Containment, AServerCannotConnectToTheLoopbackOfTheHost) {
+  Listening listening;
+  listen_on_loopback(listening);
+  const Arguments where = {"127.0.0.1", listening.port};
+  EXPECT_CONTAINED(outside("connect_out", where), inside("connect_out", where), "ECONNREFUSED");
+}
+
+TEST_F(Containment, AServerHasNoWayOutToAnyNetwork) {
+  EXPECT_CONTAINED(outside("find_route", {"192.0.2.1"}), inside("find_route", {"192.0.2.1"}),
+                   "ENETUNREACH");
+}
+
+TEST_F(Containment, AServerCannotConnectToAnAbstractSocketOfTheHost) {
+  Listening listening;
+  const std::string name = "@cellblock-probe-" + std::to_string(::getpid());
+  listen_locally(listening, name);
+  EXPECT_CONTAINED(outside("connect_local", {name}), inside("connect_local", {name}),
+                   "ECONNREFUSED");
+}
+
+TEST_F(Containment, AServerCannotConnectToAnAbstractSocketEvenInTheNetworkOfTheHost) {
+  Listening listening;
+  const std::string name = "@cellblock-probe-" + std::to_string(::getpid());
+  listen_locally(listening, name);
+  CellSpec spec = spec_of("connect_local", {name});
+  spec.server.network = NetworkMode::host;
+  EXPECT_CONTAINED(outside("connect_local", {name}), inside(spec), "EAFNOSUPPORT");
+}
+
+TEST_F(Containment, AServerCannotConnectToASocketInTheHostsFiles) {
+  Listening listening;
+  const std::string path = directory_.path("socket");
+  listen_locally(listening, path);
+  ASSERT_EQ(::chmod(path.c_str(), 0777), 0);
+  EXPECT_CONTAINED(outside("connect_local", {path}), inside("connect_local", {path}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotTalkToTheHypervisor) {
+  EXPECT_CONTAINED(outside("open_vsock", {}), inside("open_vsock", {}), "EAFNOSUPPORT");
+}
+
+TEST_F(Containment, AServerReachesTheHostsLoopbackWhereTheHostsNetworkWasDeclared) {
+  Listening listening;
+  listen_on_loopback(listening);
+  CellSpec spec = spec_of("connect_out", {"127.0.0.1", listening.port});
+  spec.server.network = NetworkMode::host;
+  EXPECT_EQ(inside(spec), "allowed");
+}
+
+}  // namespace
+}  // namespace cellblock::containment
