@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "supervisor/kernel/wire.h"
+
+/// One thing worth recording, before it becomes an AuditRecord. The views live for the call that
+/// hands it on.
+namespace cellblock::gateway {
+
+struct AuditNote {
+  wire::AuditKind kind{};
+  wire::AuditOutcome outcome = wire::AuditOutcome::none;
+  std::string_view tool;    ///< or method
+  std::string_view reason;  ///< a stable code
+  std::uint64_t call = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t microseconds = 0;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "supervisor/kernel/sys.h"
+
+/// Reads and writes that never block, whatever flags the descriptor has.
+namespace cellblock::gateway {
+
+enum class IoStatus : std::uint8_t {
+  done,  ///< `count` bytes, more than 0
+  would_block,
+  closed,  ///< end of file, or nobody reads any more
+};
+
+struct IoResult {
+  IoStatus status = IoStatus::would_block;
+  std::size_t count = 0;
+};
+
+enum class Stream : std::uint8_t {
+  own_pipe,      ///< our end alone has this description: O_NONBLOCK on it is ours
+  foreign_pipe,  ///< others share the description and its flags: RWF_NOWAIT on each call
+  socket,        ///< MSG_DONTWAIT on each call
+};
+
+IoResult read_some(int descriptor, Stream stream, std::span<char> into);
+/// At most IOV_MAX pieces.
+IoResult write_some(int descriptor, Stream stream, std::span<const iovec> pieces);
+
+/// Also takes the descriptors that came with the bytes.
+IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>& descriptors);
+
+/// Makes one of our own pipe ends non-blocking and, where the user's budget allows it, larger.
+SysResult<void> prepare_own_pipe(int descriptor, std::size_t wanted_bytes);
+
+/// Which calls suit a descriptor that a host handed over; an error if none does: neither an
+/// anonymous pipe nor a stream socket, or a kernel without RWF_NOWAIT for pipes (before 6.5).
+SysResult<Stream> classify_foreign(int descriptor);
+
+}  // namespace cellblock::gateway

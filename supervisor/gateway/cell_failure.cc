@@ -1,0 +1,45 @@
+#include "supervisor/gateway/cell_failure.h"
+
+#include <csignal>
+
+#include "supervisor/gateway/failures.h"
+
+namespace cellblock::gateway {
+
+EndedCell with_true_cause(EndedCell ended) {
+  const bool by_kill = ended.facts.kind == EndKind::signalled && ended.facts.signal == SIGKILL;
+  if (ended.given_up == GivenUp::closed_stdout && !by_kill) ended.given_up = GivenUp::no;
+  return ended;
+}
+
+Failure failure_of_end(const std::string& server, const EndedCell& ended) {
+  const CrashVerdict verdict = judge_end(ended);
+  const bool late = verdict.verdict == Verdict::handshake_timeout;
+  Failure failure =
+      plain_failure(late ? FailureCode::handshake_timeout : FailureCode::server_failed,
+                    describe(server, verdict), server);
+  failure.verdict = name_of(verdict.verdict);
+  failure.cause = verdict.cause;
+  failure.facts = ended.facts;
+  failure.stderr_tail = ended.stderr_tail;
+  return failure;
+}
+
+Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal,
+                           const EndedCell& ended) {
+  switch (refusal) {
+    case wire::StartRefusal::too_many_cells:
+      return plain_failure(FailureCode::too_many,
+                           "this user has as many cells of this server as are allowed", server);
+    case wire::StartRefusal::no_free_identity:
+      return plain_failure(FailureCode::too_many, "the range of ids for cells is used up", server);
+    case wire::StartRefusal::disabled:
+      return plain_failure(FailureCode::disabled, "cellblock is switched off", server);
+    case wire::StartRefusal::none:
+    case wire::StartRefusal::setup_failed:
+      break;
+  }
+  return failure_of_end(server, ended);
+}
+
+}  // namespace cellblock::gateway

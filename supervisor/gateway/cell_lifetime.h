@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+/// The life of one cell as its session sees it: a table of states and events. No time, no
+/// descriptors: it says what to do, the session does it.
+namespace cellblock::gateway {
+
+enum class CellState : std::uint8_t {
+  stopped,      ///< nothing has been asked for
+  asked,        ///< the launcher has the request
+  abandoned,    ///< no longer wanted before the launcher answered
+  building,     ///< its set-up runs
+  handshaking,  ///< its program runs and has not answered anything
+  ready,
+  draining,     ///< its input is closed
+  terminating,  ///< SIGTERM was sent
+  killing,      ///< the whole cell is being killed
+  ended,
+};
+inline constexpr std::size_t cell_state_count = 10;
+
+enum class CellInput : std::uint8_t {
+  start,
+  started,   ///< the launcher handed its pipes over
+  refused,   ///< the launcher did not start it
+  running,   ///< exec succeeded
+  answered,  ///< a valid answer came
+  stop,      ///< it is no longer needed
+  fault,     ///< it broke the rules: end it now
+  deadline,  ///< the time given to the last action has passed
+  ended,     ///< the launcher has buried it
+};
+inline constexpr std::size_t cell_input_count = 9;
+
+enum class CellAction : std::uint8_t {
+  none,
+  ask_start,
+  close_input,  ///< then wait for timeouts.end_of_input
+  terminate,    ///< then wait for timeouts.terminate
+  kill,
+  report_impossible,  ///< the launcher and we disagree: end this gateway
+};
+
+class CellLifetime {
+ public:
+  CellState state() const { return state_; }
+  [[nodiscard]] CellAction on(CellInput input);
+
+  bool is_over() const { return state_ == CellState::stopped || state_ == CellState::ended; }
+
+ private:
+  CellState state_ = CellState::stopped;
+};
+
+/// The word in `cellblock status`: several states are one to the reader.
+std::string_view public_name_of(CellState state);
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,96 @@
+#include "supervisor/gateway/control_request.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "supervisor/gateway/failures.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint32_t default_log_lines = 100;
+constexpr std::uint32_t max_log_lines = 1000;
+constexpr std::size_t max_params = 64U << 10;
+
+struct Shape {
+  std::string_view name;
+  ControlMethod method;
+  bool takes_server;
+  std::string_view option;  ///< the one further member it takes
+};
+
+constexpr std::array shapes{
+    Shape{"cellblock/attach", ControlMethod::attach, true, "stdio"},
+    Shape{"cellblock/status", ControlMethod::status, false, ""},
+    Shape{"cellblock/logs", ControlMethod::logs, true, "lines"},
+    Shape{"cellblock/stop", ControlMethod::stop, true, ""},
+    Shape{"cellblock/restart", ControlMethod::restart, true, ""},
+};
+
+std::unexpected<Failure> invalid(std::string message) {
+  return std::unexpected(plain_failure(FailureCode::invalid_request, std::move(message)));
+}
+
+std::expected<void, Failure> only_known_members(const Json& params, const Shape& shape) {
+  for (const auto& [name, value] : params.items()) {
+    const bool known = (shape.takes_server && name == "server") ||
+                       (!shape.option.empty() && name == shape.option) || name == "_meta";
+    if (!known) return invalid("unknown parameter \"" + name.substr(0, 64) + "\"");
+  }
+  return {};
+}
+
+std::expected<std::string, Failure> server_of(const Json& params) {
+  const auto server = params.find("server");
+  if (server == params.end() || !server->is_string()) {
+    return invalid("parameter \"server\" must be the name of a server");
+  }
+  return server->get<std::string>();
+}
+
+std::expected<StdioOffer, Failure> stdio_of(const Json& params) {
+  const auto stdio = params.find("stdio");
+  if (stdio == params.end()) return StdioOffer::none;
+  if (!stdio->is_boolean()) return invalid("parameter \"stdio\" must be true or false");
+  return stdio->get<bool>() ? StdioOffer::offered : StdioOffer::none;
+}
+
+std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
+  const auto lines = params.find("lines");
+  if (lines == params.end()) return default_log_lines;
+  if (!lines->is_number_unsigned() || lines->get<std::uint64_t>() < 1 ||
+      lines->get<std::uint64_t>() > max_log_lines) {
+    return invalid("parameter \"lines\" must be a number from 1 to 1000");
+  }
+  return lines->get<std::uint32_t>();
+}
+
+std::expected<ControlRequest, Failure> read(const Json& params, const Shape& shape) {
+  CELLBLOCK_CHECK(only_known_members(params, shape));
+  ControlRequest request{.method = shape.method, .server = {}, .lines = default_log_lines};
+  if (shape.takes_server) request.server = CELLBLOCK_TRY(server_of(params));
+  if (shape.option == "stdio") request.stdio = CELLBLOCK_TRY(stdio_of(params));
+  if (shape.option == "lines") request.lines = CELLBLOCK_TRY(lines_of(params));
+  return request;
+}
+
+}  // namespace
+
+std::expected<ControlRequest, Failure> parse_control(std::string_view method,
+                                                     std::string_view params) {
+  const auto shape = std::ranges::find(shapes, method, &Shape::name);
+  if (shape == shapes.end()) {
+    return invalid("cellblock has no method \"" + std::string(method.substr(0, 64)) + "\"");
+  }
+  if (params.size() > max_params) return invalid("the parameters are too large");
+  const Json object =
+      params.empty() ? Json::object() : Json::parse(params, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return invalid("the parameters must be an object");
+  return read(object, *shape);
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "policy/failure.h"
+#include "policy/result.h"
+
+/// cellblock's own requests (docs/protocol.md), parsed. Their parameters are small and rare, so
+/// they go through a JSON tree.
+namespace cellblock::gateway {
+
+enum class ControlMethod : std::uint8_t { attach, status, logs, stop, restart };
+
+enum class StdioOffer : std::uint8_t { none, offered };
+
+struct ControlRequest {
+  ControlMethod method{};
+  std::string server;                   ///< empty in status
+  StdioOffer stdio = StdioOffer::none;  ///< attach
+  std::uint32_t lines = 0;              ///< logs
+};
+
+inline constexpr std::string_view control_prefix = "cellblock/";
+
+/// `params` is a validated JSON object, or empty. Unknown members are refused: a misspelt one would
+/// otherwise be an instruction that nobody follows.
+std::expected<ControlRequest, Failure> parse_control(std::string_view method,
+                                                     std::string_view params);
+
+}  // namespace cellblock::gateway

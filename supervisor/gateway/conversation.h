@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "policy/config.h"
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "policy/message_edit.h"
+#include "supervisor/gateway/audit_note.h"
+#include "supervisor/gateway/call_table.h"
+#include "supervisor/gateway/upstream_ids.h"
+
+/// MCP between one host and one cell: validated messages in, edited messages out. Decides what each
+/// side may say to the other and keeps their ids and progress tokens apart. Knows no descriptors
+/// and nothing of the cell's life.
+namespace cellblock::gateway {
+
+/// Pieces of one message, newline included. They point into the line that was handed in and into
+/// the edits, so they are gone when the call returns.
+using Slices = std::span<const std::string_view>;
+
+enum class AuditState : std::uint8_t { writable, broken };
+
+class ConversationEffects {
+ public:
+  virtual void to_host(Slices message) = 0;
+  virtual void to_cell(Slices message) = 0;
+  virtual void record(const AuditNote& note) = 0;
+  virtual AuditState audit_state() const = 0;
+
+ protected:
+  ~ConversationEffects() = default;
+};
+
+struct Traffic {
+  std::uint64_t calls = 0;            ///< requests sent to the server
+  std::uint64_t late_answers = 0;     ///< to calls that were cancelled
+  std::uint64_t foreign_answers = 0;  ///< to calls that never were
+  std::uint64_t stray_notifications =
+      0;  ///< progress and cancellations that name nothing in flight
+};
+
+class Conversation {
+ public:
+  static constexpr std::size_t max_calls = 256;        ///< in flight, host to server
+  static constexpr std::size_t max_server_calls = 64;  ///< in flight, server to host
+
+  Conversation(const Server& server, UpstreamIds& ids, ConversationEffects& effects);
+
+  void from_host(std::string_view line, const Message& message, Time now);
+  void from_cell(std::string_view line, const Message& message, Time now);
+
+  /// Every call in flight is answered with this.
+  void fail_all(const Failure& failure, Time now);
+  /// Every call in flight is cancelled at the server; nobody waits for the answers.
+  void cancel_all(std::string_view reason, Time now);
+
+  std::size_t in_flight() const { return calls_.size(); }
+  const Traffic& traffic() const { return traffic_; }
+
+  /// The one way to tell a host that its request failed.
+  static std::string failed_reply(std::string_view id, CallKind kind, Era era,
+                                  const Failure& failure);
+
+ private:
+  void request_from_host(std::string_view line, const Message& message, Time now);
+  void notification_from_host(std::string_view line, const Message& message, Time now);
+  void response_from_host(std::string_view line, const Message& message);
+  bool refused(std::string_view line, const Message& message, CallKind kind);
+  void cancel_from_host(std::string_view line, const Message& message, Time now);
+  std::vector<Replacement> edits_for_cell(std::string_view line, const Message& message,
+                                          const Call& call) const;
+
+  void refuse_size(std::string_view line, const Message& message);
+  void request_from_cell(std::string_view line, const Message& message, Time now);
+  void notification_from_cell(std::string_view line, const Message& message);
+  void response_from_cell(std::string_view line, const Message& message, Time now);
+  void cancel_from_cell(std::string_view line, const Message& message);
+  void deliver(std::string_view line, const Message& message, const Call& call, Time now);
+
+  void progress(std::string_view line, const Message& message, const CallTable& calls,
+                void (ConversationEffects::*send)(Slices));
+  void say_to_host(std::string_view text);
+  void say_to_cell(std::string_view text);
+  void note_end(const Call& call, wire::AuditOutcome outcome, std::string_view reason,
+                std::size_t bytes, Time now);
+
+  const Server& server_;
+  UpstreamIds& ids_;
+  ConversationEffects& effects_;
+  CallTable calls_{max_calls};
+  CallTable server_calls_{max_server_calls};
+  Traffic traffic_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "supervisor/gateway/audit_channel.h"
+#include "supervisor/gateway/launcher_channel.h"
+#include "supervisor/gateway/session_runner.h"
+#include "supervisor/gateway/supervisor_channel.h"
+
+/// One user's gateway: his sessions, the cells behind them, and what is remembered about both.
+namespace cellblock::gateway {
+
+struct GatewayChannels {
+  Fd supervisor;
+  Fd launcher;
+  Fd audit;
+};
+
+class Gateway final : private GatewayServices {
+ public:
+  Gateway(EventLoop& loop, Config config, GatewayChannels channels);
+
+  /// Ends every session and stops the loop when all cells have ended, or after a while.
+  void shut_down();
+
+ private:
+  struct History {
+    StderrRing errors;
+    std::optional<LastEnd> last_end;
+  };
+
+  // GatewayServices
+  EventLoop& loop() override { return loop_; }
+  const Config& config() const override { return config_; }
+  UpstreamIds& ids() override { return ids_; }
+  MessageScanner& scanner() override { return scanner_; }
+  void start_cell(SessionRunner& session, std::uint32_t server) override;
+  void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
+  void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
+  void record(const wire::AuditRecord& record) override { audit_.add(record); }
+  AuditState audit_state() const override { return audit_.state(); }
+  std::string answer_control(const ControlRequest& request, const Peer& peer) override;
+  StderrRing& stderr_ring(std::uint32_t server) override { return history_[server].errors; }
+  void remember_end(std::uint32_t server, const Failure& failure) override;
+  void host_closed(SessionRunner& session) override;
+  void finished(SessionRunner& session) override;
+  void give_up(std::string_view why) override;
+
+  void open_session(const wire::SessionGrant& grant, Fd connection);
+  void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
+  void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
+  void cell_news(const wire::CellEvent& event);
+  std::string status(const Peer& peer) const;
+  std::size_t stop_cells(std::uint32_t server);
+  std::vector<SessionRunner*> sessions_of(std::uint32_t server) const;
+
+  EventLoop& loop_;
+  const Config config_;
+  std::vector<History> history_;  ///< by server index
+  UpstreamIds ids_;
+  MessageScanner scanner_;
+  SupervisorChannel supervisor_;
+  LauncherChannel launcher_;
+  AuditChannel audit_;
+  std::optional<std::uint32_t> uid_;  ///< whose gateway this is: the first grant says it
+  bool shutting_down_ = false;
+  Timer patience_;
+
+  std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
+  std::unordered_map<std::uint32_t, SessionRunner*> asked_;           ///< by request
+  std::unordered_map<std::uint64_t, SessionRunner*> cells_;           ///< by cell
+  std::uint32_t next_request_ = 1;
+};
+
+}  // namespace cellblock::gateway

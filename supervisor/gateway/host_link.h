@@ -1,0 +1,84 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/gateway/endpoint.h"
+#include "supervisor/gateway/line_reader.h"
+#include "supervisor/gateway/line_writer.h"
+#include "supervisor/gateway/session.h"
+
+/// One host's descriptors: the accepted socket, and the stdio that it may have handed over. MCP
+/// goes over the one or the other, cellblock's control lines always over the socket.
+namespace cellblock::gateway {
+
+class HostLink {
+ public:
+  struct Receiver {
+    std::function<void(std::string_view line)> line;
+    std::function<void(std::size_t seen)> too_long;
+    std::function<void(HostEnd how)> ended;
+    std::function<void()> turn_done;  ///< after each turn in which anything happened
+  };
+  struct Bounds {
+    std::size_t max_line = 0;
+    std::size_t max_queued = 0;
+  };
+
+  HostLink(EventLoop& loop, Fd socket, Bounds bounds, Receiver receiver);
+
+  void to_control(std::string_view line);
+  void to_mcp(std::span<const std::string_view> slices) { mcp_out().write(slices); }
+
+  /// The two descriptors that came with the last request become MCP's way in and out.
+  bool take_stdio();
+
+  void set_flow(HostFlow flow);
+  void set_paused(bool paused);  ///< the cell does not take what this host sends
+  void deliver() { mcp_in().deliver(); }
+  void flush();
+  std::size_t queued();
+  bool is_broken() { return mcp_out().is_broken(); }
+
+  /// Nothing more is read. What is queued is still delivered, for a while.
+  void close();
+  bool is_closing() const { return closing_; }
+  bool is_closed() const { return closed_; }
+
+ private:
+  struct Stdio {
+    Stdio(EventLoop& loop, Fd read_end, Fd write_end)
+        : in(loop, std::move(read_end)), out(loop, std::move(write_end)) {}
+    Endpoint in;
+    Endpoint out;
+    std::optional<LineReader> reader;
+    std::optional<LineWriter> writer;
+  };
+
+  LineReader::Receiver socket_receiver();
+  LineReader::Receiver stdio_receiver();
+  LineReader& mcp_in() { return stdio_ ? *stdio_->reader : socket_reader_; }
+  LineWriter& mcp_out() { return stdio_ ? *stdio_->writer : socket_writer_; }
+  void apply_flow();
+  HostEnd how_ended(const Endpoint& out) const;
+  void close_if_flushed();
+  void close_now();
+
+  EventLoop& loop_;
+  Bounds bounds_;
+  Receiver receiver_;
+  std::vector<Fd> offered_;
+  Endpoint socket_;
+  LineReader socket_reader_;
+  LineWriter socket_writer_;
+  std::optional<Stdio> stdio_;
+  Timer linger_;
+  HostFlow flow_ = HostFlow::flowing;
+  bool paused_ = false;
+  bool closing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "supervisor/gateway/event_loop.h"
+#include "supervisor/gateway/record_sender.h"
+#include "supervisor/kernel/sys.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::gateway {
+
+/// The one way to get a cell: asks the launcher, hears what became of it.
+class LauncherChannel {
+ public:
+  struct Receiver {
+    std::function<void(const wire::CellEvent&, std::vector<Fd> pipes)> event;
+    std::function<void()> closed;
+  };
+
+  LauncherChannel(EventLoop& loop, Fd socket, Receiver receiver);
+
+  void start_cell(std::uint32_t request, std::uint32_t server_index);
+  void terminate_cell(std::uint64_t cell);
+  void kill_cell(std::uint64_t cell);
+
+ private:
+  void ask(const wire::GatewayRequest& request);
+  void readable();
+
+  Fd socket_;
+  Watch watch_;
+  RecordSender<wire::GatewayRequest> sender_;
+  Receiver receiver_;
+};
+
+}  // namespace cellblock::gateway

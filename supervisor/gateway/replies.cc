@@ -1,0 +1,54 @@
+#include "supervisor/gateway/replies.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Replaces what is no UTF-8 instead of throwing.
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string id_member(std::string_view id) {
+  return id.empty() ? std::string{} : fmt::format(R"("id":{},)", id);
+}
+
+}  // namespace
+
+std::string protocol_error(std::string_view id, int code, std::string_view message) {
+  return fmt::format(R"({{"jsonrpc":"2.0",{}"error":{{"code":{},"message":{}}}}})", id_member(id),
+                     code, text_of(Json(message)));
+}
+
+std::string result_reply(std::string_view id, std::string_view result) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);
+}
+
+std::string attached_reply(std::string_view id, std::string_view server, std::uint64_t session,
+                           std::uint64_t cell, std::optional<bool> stdio) {
+  Json result{
+      {"server", server}, {"session", std::to_string(session)}, {"cell", std::to_string(cell)}};
+  if (stdio) result["stdio"] = *stdio;
+  return result_reply(id, text_of(result));
+}
+
+std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":{}}}}})",
+      id, text_of(Json(reason)));
+}
+
+std::string ended_notification(std::string_view reason, const Failure* failure) {
+  const std::string what =
+      failure == nullptr ? std::string{} : R"(,"failure":)" + failure_data(*failure);
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"cellblock/ended","params":{{"reason":{}{}}}}})",
+                     text_of(Json(reason)), what);
+}
+
+}  // namespace cellblock::gateway

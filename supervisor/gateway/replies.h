@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/failure.h"
+
+/// The lines that the gateway writes itself, without their newline.
+namespace cellblock::gateway {
+
+inline constexpr int invalid_request = -32600;
+inline constexpr int method_not_found = -32601;
+inline constexpr int invalid_params = -32602;
+
+/// `id` is raw JSON; empty: it is left out, since the request's could not be read.
+std::string protocol_error(std::string_view id, int code, std::string_view message);
+
+/// `result` is raw JSON.
+std::string result_reply(std::string_view id, std::string_view result);
+
+std::string attached_reply(std::string_view id, std::string_view server, std::uint64_t session,
+                           std::uint64_t cell, std::optional<bool> stdio);
+
+/// notifications/cancelled for one of our own ids.
+std::string cancelled_notification(std::uint64_t id, std::string_view reason);
+
+/// cellblock/ended; `failure` may be null.
+std::string ended_notification(std::string_view reason, const Failure* failure);
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,207 @@
+#include "supervisor/gateway/session_runner.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace cellblock::gateway {
+
+namespace {
+
+// Where one side is held back because the other does not keep up, and where it may go on.
+constexpr std::size_t high_water = 1U << 20;
+constexpr std::size_t low_water = 256U << 10;
+
+constexpr std::size_t pipe_count = 3;
+constexpr std::size_t stderr_tail_lines = 10;
+
+// One bound for all servers, since nobody knows before attach which it will be; the session holds
+// each line to its own.
+HostLink::Bounds bounds_of(const Config& config) {
+  HostLink::Bounds bounds{.max_line = 64U << 10, .max_queued = 4U << 20};
+  for (const Server& server : config.servers) {
+    bounds.max_line = std::max<std::size_t>(bounds.max_line, server.lines.from_host);
+    bounds.max_queued =
+        std::max<std::size_t>(bounds.max_queued, 2 * server.lines.to_host + (4U << 20));
+  }
+  return bounds;
+}
+
+template <std::size_t size>
+std::size_t copy_into(std::array<char, size>& field, std::string_view text) {
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::ranges::copy(text.substr(0, length), field.begin());
+  return length;
+}
+
+}  // namespace
+
+SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection)
+    : services_(services),
+      session_(std::move(peer), services.config(), services.ids(), services.scanner(), *this),
+      host_(services.loop(), std::move(connection), bounds_of(services.config()), host_receiver()),
+      deadline_(services.loop(), [this] {
+        session_.deadline(now());
+        settle();
+      }) {
+  record({.kind = wire::AuditKind::session_opened});
+}
+
+HostLink::Receiver SessionRunner::host_receiver() {
+  return {.line = [this](std::string_view line) { session_.host_line(line, now()); },
+          .too_long = [this](std::size_t seen) { session_.host_line_too_long(seen, now()); },
+          .ended = [this](HostEnd how) { session_.host_ended(how, now()); },
+          .turn_done = [this] { settle(); }};
+}
+
+CellLink::Receiver SessionRunner::cell_receiver() {
+  return {.line = [this](std::string_view line) { session_.cell_line(line, now()); },
+          .too_long = [this](std::size_t seen) { session_.cell_line_too_long(seen, now()); },
+          .output_closed =
+              [this] {
+                // After its end this is what was to be expected.
+                if (!facts_) session_.cell_output_closed();
+              },
+          .turn_done = [this] { settle(); }};
+}
+
+// --- from the launcher ---------------------------------------------------------------------------
+
+void SessionRunner::cell_started(std::uint64_t cell, std::vector<Fd> pipes) {
+  if (pipes.size() != pipe_count) return services_.give_up("a cell without its three pipes");
+  for (const Fd& pipe : pipes) {
+    if (!prepare_own_pipe(pipe.get(), high_water))
+      return services_.give_up("a cell's pipe is none");
+  }
+  cell_ = std::make_unique<CellLink>(
+      services_.loop(), CellPipes{std::move(pipes[0]), std::move(pipes[1]), std::move(pipes[2])},
+      *session_.server(), cell, services_.stderr_ring(session_.server_index()), cell_receiver());
+  session_.cell_started(cell, now());
+  settle();
+}
+
+void SessionRunner::cell_refused(const wire::CellEvent& event) {
+  session_.cell_refused(event.refusal, event.facts, now());
+  settle();
+}
+
+void SessionRunner::cell_running() {
+  session_.cell_running();
+  if (cell_) cell_->begin_output();
+  settle();
+}
+
+void SessionRunner::cell_ended(const CellFacts& facts) {
+  facts_ = facts;
+  settle();
+}
+
+void SessionRunner::stop(Session::StopReason reason) {
+  session_.stop(reason, now());
+  settle();
+}
+
+// --- effects -------------------------------------------------------------------------------------
+
+void SessionRunner::to_host(Slices message) {
+  if (!host_.is_closing()) host_.to_mcp(message);
+}
+
+void SessionRunner::to_cell(Slices message) {
+  if (cell_) cell_->to_cell(message);
+}
+
+void SessionRunner::close_cell_input() {
+  if (cell_) cell_->close_input();
+}
+
+void SessionRunner::set_deadline(std::optional<Milliseconds> from_now) {
+  if (from_now) {
+    deadline_.set(*from_now);
+  } else {
+    deadline_.cancel();
+  }
+}
+
+void SessionRunner::record(const AuditNote& note) {
+  wire::AuditRecord record;
+  record.kind = note.kind;
+  record.outcome = note.outcome;
+  record.pid = session_.peer().pid;
+  record.session = session_.peer().session;
+  record.cell = session_.cell();
+  record.call = note.call;
+  record.bytes = note.bytes;
+  record.microseconds = note.microseconds;
+  if (session_.server() != nullptr) {
+    record.server_length =
+        static_cast<std::uint8_t>(copy_into(record.server, session_.server()->name));
+  }
+  record.tool_length = static_cast<std::uint8_t>(copy_into(record.tool, note.tool));
+  copy_into(record.reason, note.reason);
+  services_.record(record);
+}
+
+std::string SessionRunner::answer_control(const ControlRequest& request) {
+  return services_.answer_control(request, session_.peer());
+}
+
+std::vector<std::string> SessionRunner::stderr_tail(std::uint64_t cell) {
+  return services_.stderr_ring(session_.server_index()).last_of(cell, stderr_tail_lines);
+}
+
+void SessionRunner::remember_end(std::uint32_t server, const Failure& failure) {
+  services_.remember_end(server, failure);
+}
+
+// --- the end of each turn ------------------------------------------------------------------------
+
+void SessionRunner::settle() {
+  host_.deliver();
+  finish_cell();
+  if (host_.is_broken() && !host_.is_closing()) session_.host_ended(HostEnd::gone, now());
+  if (cell_) cell_->flush();
+  host_.flush();
+  balance();
+  retire();
+}
+
+void SessionRunner::finish_cell() {
+  if (!facts_) return;
+  if (cell_) {
+    if (!cell_->drain_output()) return;
+    cell_->drain_errors();
+    // It may be one of its own callbacks that brought us here.
+    services_.loop().defer([done = std::shared_ptr<CellLink>(std::move(cell_))] {});
+  }
+  const CellFacts facts = *std::exchange(facts_, std::nullopt);
+  session_.cell_ended(facts, now());
+}
+
+// Never the cell for the cell's own queue, nor the host for the host's: a side that reads nothing
+// until it has written everything would stand still for ever.
+void SessionRunner::balance() {
+  if (!cell_) return host_.set_paused(false);
+  if (cell_->queued() > high_water) host_.set_paused(true);
+  if (cell_->queued() < low_water) host_.set_paused(false);
+  const std::size_t waiting = host_.is_closing() ? 0 : host_.queued();
+  if (waiting > high_water) cell_->set_paused(true);
+  if (waiting < low_water) cell_->set_paused(false);
+}
+
+void SessionRunner::retire() {
+  if (!host_.is_closed()) return;
+  if (!std::exchange(host_reported_, true)) services_.host_closed(*this);
+  if (session_.is_over() && !std::exchange(finished_, true)) services_.finished(*this);
+}
+
+CellRow SessionRunner::row(Time at) const {
+  return {.cell = session_.cell(),
+          .session = session_.peer().session,
+          .state = session_.cell_state(),
+          .uptime_ms = std::chrono::duration_cast<Milliseconds>(at - session_.cell_since()).count(),
+          .calls = session_.traffic().calls,
+          .noise_lines = session_.noise_lines()};
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,107 @@
+#include "supervisor/gateway/status_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "policy/weakenings.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string_view name_of(SyscallProfile profile) {
+  switch (profile) {
+    case SyscallProfile::native:
+      return "native";
+    case SyscallProfile::node:
+      return "node";
+    case SyscallProfile::python:
+      break;
+  }
+  return "python";
+}
+
+// How far a state is on the way to being useful: the best cell speaks for its server.
+int rank_of(CellState state) {
+  if (state == CellState::ready) return 4;
+  if (state == CellState::handshaking) return 3;
+  const std::string_view name = public_name_of(state);
+  if (name == "starting") return 2;
+  return name == "draining" ? 1 : 0;
+}
+
+bool is_a_crash(const Failure& failure) {
+  return failure.verdict != "stopped" && failure.verdict != "ordinary_exit";
+}
+
+std::string_view state_of(const ServerRow& row) {
+  if (!row.cells.empty()) {
+    const auto best = std::ranges::max_element(
+        row.cells, {}, [](const CellRow& cell) { return rank_of(cell.state); });
+    return public_name_of(best->state);
+  }
+  return row.last_end != nullptr && is_a_crash(row.last_end->failure) ? "failed" : "stopped";
+}
+
+Json json_of(const CellRow& cell) {
+  return {{"cell", std::to_string(cell.cell)},
+          {"session", std::to_string(cell.session)},
+          {"state", public_name_of(cell.state)},
+          {"uptime_ms", cell.uptime_ms},
+          {"calls", cell.calls},
+          {"noise_lines", cell.noise_lines}};
+}
+
+Json json_of(const LastEnd& end) {
+  return {{"verdict", end.failure.verdict},
+          {"cause", end.failure.cause},
+          {"at_ms", end.at_ms},
+          {"facts", Json::parse(facts_json(end.failure.facts), nullptr, false)},
+          {"stderr", end.failure.stderr_tail}};
+}
+
+Json json_of(const ServerRow& row) {
+  const Server& server = *row.server;
+  Json cells = Json::array();
+  for (const CellRow& cell : row.cells) cells.push_back(json_of(cell));
+  Json json{{"name", server.name},
+            {"state", state_of(row)},
+            {"command", server.command.empty() ? "" : server.command.front()},
+            {"profile", name_of(server.profile)},
+            {"network", server.network == NetworkMode::host ? "host" : "none"},
+            {"weakenings", weakenings_of(server)},
+            {"cells", std::move(cells)}};
+  if (row.last_end != nullptr) json["last_end"] = json_of(*row.last_end);
+  return json;
+}
+
+}  // namespace
+
+std::string status_json(const Config& config, const std::vector<ServerRow>& servers) {
+  Json list = Json::array();
+  for (const ServerRow& row : servers) list.push_back(json_of(row));
+  return text_of({{"version", CELLBLOCK_VERSION},
+                  {"mode", config.mode == RunMode::user ? "user" : "system"},
+                  {"enabled", config.enabled},
+                  {"weakenings", weakenings_of(config)},
+                  {"servers", std::move(list)}});
+}
+
+std::string logs_json(const std::vector<const StderrLine*>& lines) {
+  Json list = Json::array();
+  for (const StderrLine* line : lines) {
+    list.push_back(
+        {{"cell", std::to_string(line->cell)}, {"at_ms", line->at_ms}, {"text", line->text}});
+  }
+  return text_of({{"lines", std::move(list)}});
+}
+
+std::string stopped_json(std::size_t cells) { return text_of({{"stopped", cells}}); }
+
+}  // namespace cellblock::gateway

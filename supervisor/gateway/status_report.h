@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/config.h"
+#include "policy/failure.h"
+#include "supervisor/gateway/cell_lifetime.h"
+#include "supervisor/gateway/stderr_log.h"
+
+/// cellblock/status and cellblock/logs: values in, raw JSON out.
+namespace cellblock::gateway {
+
+struct CellRow {
+  std::uint64_t cell = 0;
+  std::uint64_t session = 0;
+  CellState state = CellState::stopped;
+  std::int64_t uptime_ms = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t noise_lines = 0;
+};
+
+struct LastEnd {
+  Failure failure;
+  std::int64_t at_ms = 0;  ///< Unix time
+};
+
+struct ServerRow {
+  const Server* server = nullptr;
+  std::vector<CellRow> cells;
+  const LastEnd* last_end = nullptr;
+};
+
+std::string status_json(const Config& config, const std::vector<ServerRow>& servers);
+std::string logs_json(const std::vector<const StderrLine*>& lines);
+std::string stopped_json(std::size_t cells);
+
+}  // namespace cellblock::gateway
