@@ -28,7 +28,9 @@ void add_unique(std::vector<std::uint32_t>& ids, std::uint32_t id) {
   if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }
 
+// A range of one is the rootless user's own id.
 bool is_cell_id(const Identity& identity, std::uint32_t id) {
+  if (identity.cell_ids == 1) return false;
   return id >= identity.first_cell_id && id - identity.first_cell_id < identity.cell_ids;
 }
 

@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "policy/toml_depth.h"
 #include "policy/toml_reader.h"
 
 namespace cellblock {
@@ -121,8 +122,15 @@ ConfigText parse_config_text(std::string_view text, std::string_view file, FileR
                              Complaints& complaints) {
   ConfigText result;
   result.file = file;
-  // A library's exception must not leave here, whichever it is: the text may be hostile.
   result.syntax = Syntax::broken;
+  if (const auto at = find_too_deep_key(text)) {
+    complaints.error(file, *at, "",
+                     fmt::format("a key of more than {} parts; allowed: the keys of "
+                                 "docs/configuration.md",
+                                 max_key_dots + 1));
+    return result;
+  }
+  // A library's exception must not leave here, whichever it is: the text may be hostile.
   try {
     const toml::table root = toml::parse(text, file);
     read_file(TableReader(root, file, "", complaints), role, result);

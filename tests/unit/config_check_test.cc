@@ -1,0 +1,495 @@
+#include "policy/config_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+namespace cellblock {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+HostFacts example_facts() {
+  HostFacts facts;
+  facts.config_path = "/etc/cellblock/cellblock.toml";
+  facts.open_files_hard = 4096;
+  facts.users = {{"cellblock", {990, 991}}, {"alice", {1001, 1001}}, {"root", {0, 0}}};
+  facts.groups = {{"cellblock", 991}, {"agents", 2000}};
+  for (const char* path : {"/opt/mcp", "/srv/project", "/srv", "/var/lib", "/var/lib/cellblock/x",
+                           "/etc/cellblock", "/etc/cellblock/servers.d", "/var/log"}) {
+    facts.sources[path] = {PathKind::directory, path};
+  }
+  facts.sources["/srv/link"] = {PathKind::directory, "/proc/1"};
+  facts.sources["/srv/to-state"] = {PathKind::directory, "/var/lib/cellblock"};
+  facts.sources["/srv/socket"] = {PathKind::other, "/srv/socket"};
+  facts.bad_secrets["/etc/cellblock/secrets/open"] = "is open to its group or to others";
+  return facts;
+}
+
+struct Checked {
+  Config config;
+  std::vector<Complaint> all;
+
+  std::vector<Complaint> of(Complaint::Severity severity) const {
+    std::vector<Complaint> some;
+    std::ranges::copy_if(all, std::back_inserter(some),
+                         [&](const Complaint& c) { return c.severity == severity; });
+    return some;
+  }
+  std::vector<Complaint> errors() const { return of(Complaint::Severity::error); }
+  std::vector<Complaint> warnings() const { return of(Complaint::Severity::warning); }
+};
+
+std::string lines_of(const std::vector<Complaint>& complaints) {
+  std::string lines;
+  for (const Complaint& complaint : complaints) lines += to_line(complaint) + "\n";
+  return lines;
+}
+
+struct File {
+  const char* name;
+  std::string text;
+};
+
+Checked check_files(const std::vector<File>& files, const HostFacts& facts,
+                    RunMode mode = RunMode::system) {
+  Complaints complaints;
+  std::vector<ConfigText> texts;
+  for (const File& file : files) {
+    const FileRole role = texts.empty() ? FileRole::main : FileRole::servers_only;
+    texts.push_back(parse_config_text(file.text, file.name, role, complaints));
+  }
+  Checked checked;
+  checked.config = check_config({mode, {}, texts}, facts, complaints);
+  checked.all = complaints.take_sorted();
+  return checked;
+}
+
+Checked check(const std::string& text, const HostFacts& facts = example_facts(),
+              RunMode mode = RunMode::system) {
+  return check_files({{"c.toml", text}}, facts, mode);
+}
+
+constexpr const char* command_line = "command = [\"/usr/bin/node\", \"/opt/mcp/x.js\"]\n";
+constexpr const char* allow_line = "allow = { users = [\"alice\"], tools = [\"*\"] }\n";
+
+std::string server(const std::string& lines) {
+  return std::string("[server.s]\n") + command_line + allow_line + lines + "\n";
+}
+
+// --- the whole -----------------------------------------------------------------------------------
+
+constexpr const char* full_example = R"(
+[daemon]
+id_range = { first = 300000, count = 1000 }
+[socket]
+group = "agents"
+[server.files]
+command = ["/usr/bin/node", "/opt/mcp/x.js", "/data"]
+read    = ["/opt/mcp"]
+write   = ["/srv/project:/data"]
+env     = { NODE_ENV = "production" }
+env_from_file = { API_TOKEN = "/etc/cellblock/secrets/files.token" }
+network = "none"
+profile = "node"
+limits  = { memory = "512MiB", pids = 64, open_files = 1024, cpu = 1, require = false }
+start   = { mode = "lazy", handshake_timeout = "10s" }
+stop    = { end_of_input = "1s", terminate = "500ms" }
+lines   = { to_host = "16MiB" }
+allow   = { users = ["alice", 1002], groups = ["agents"], tools = ["read_*", "list"] }
+client_features = ["roots"]
+max_cells_per_user = 2
+)";
+
+TEST(ConfigCheck, AGoodConfigurationBecomesItsValues) {
+  const Checked checked = check(full_example);
+  ASSERT_THAT(checked.all, IsEmpty()) << lines_of(checked.all);
+  const Config& config = checked.config;
+  EXPECT_EQ(config.identity, (Identity{990, 991, 300'000, 1000}));
+  EXPECT_EQ(config.listen.socket, "/run/cellblock/cellblock.sock");
+  EXPECT_EQ(config.listen.group, 2000U);
+  ASSERT_EQ(config.servers.size(), 1U);
+  const Server& files = config.servers.front();
+  EXPECT_THAT(files.binds, ElementsAre(Bind{"/srv/project", "/data", Access::write},
+                                       Bind{"/opt/mcp", "/opt/mcp", Access::read}));
+  EXPECT_EQ(files.limits.memory_bytes, 512ULL << 20);
+  EXPECT_EQ(files.limits.cpu, 1.0);
+  EXPECT_EQ(files.limits.pids, 64U);
+  EXPECT_EQ(files.limits.enforcement, Enforcement::best_effort);
+  EXPECT_EQ(files.timeouts.terminate, std::chrono::milliseconds(500));
+  EXPECT_EQ(files.lines.to_host, 16ULL << 20);
+  EXPECT_THAT(files.allow.uids, ElementsAre(1001U, 1002U));
+  EXPECT_THAT(files.allow.gids, ElementsAre(2000U));
+  EXPECT_THAT(files.allow.tools,
+              ElementsAre(ToolPattern{"read_", true}, ToolPattern{"list", false}));
+  EXPECT_TRUE(files.client_features.roots);
+  EXPECT_FALSE(files.client_features.sampling);
+  EXPECT_EQ(files.profile, SyscallProfile::node);
+}
+
+TEST(ConfigCheck, AllComplaintsComeAtOnceEachWithItsPlace) {
+  const Checked checked = check(
+      "[server.a]\ncommand = [\"node\"]\nnetwork = \"egress\"\n[server.b]\ncommand = []\n"
+      "limits = { pids = 0 }\n");
+  const auto errors = checked.errors();
+  ASSERT_EQ(errors.size(), 4U) << lines_of(errors);
+  EXPECT_EQ(errors[0].key, "server.a.command");
+  EXPECT_EQ(errors[0].line, 2U);
+  EXPECT_EQ(errors[0].column, 12U);
+  EXPECT_EQ(errors[1].key, "server.a.network");
+  EXPECT_EQ(errors[2].key, "server.b.command");
+  EXPECT_EQ(errors[3].key, "server.b.limits.pids");
+  for (const Complaint& error : errors) EXPECT_THAT(error.text, HasSubstr("allowed:"));
+}
+
+TEST(ConfigCheck, AServerDeclaredInTwoFilesIsRefusedAndBothAreNamed) {
+  const Checked checked =
+      check_files({{"main.toml", server("")}, {"servers.d/s.toml", server("")}}, example_facts());
+  ASSERT_EQ(checked.errors().size(), 1U);
+  EXPECT_EQ(checked.errors()[0].file, "servers.d/s.toml");
+  EXPECT_THAT(checked.errors()[0].text, HasSubstr("main.toml:1"));
+}
+
+TEST(ConfigCheck, ServersAreSortedByNameWhateverTheirOrder) {
+  const Checked checked =
+      check(std::string("[server.b]\n") + command_line + "[server.a]\n" + command_line);
+  ASSERT_EQ(checked.config.servers.size(), 2U);
+  EXPECT_EQ(checked.config.servers[0].name, "a");
+}
+
+// --- each rule: a row that fails it, a row that passes
+// ---------------------------------------------
+
+struct Row {
+  const char* line;
+  const char* key;  ///< of the only error; empty: it passes
+  const char* says;
+};
+
+TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
+  const std::array rows = {
+      Row{"read = [\"/opt/mcp\"]", "", ""},
+      Row{"read = [\"/opt/mcp:/mcp\"]", "", ""},
+      Row{"read = [\"/srv:/tmp/srv\"]", "", ""},
+      Row{"read = [\"opt/mcp\"]", "server.s.read", "not absolute"},
+      Row{"read = [\"/opt/../srv\"]", "server.s.read", "\"..\""},
+      Row{"read = [\"/opt//mcp\"]", "server.s.read", "empty part"},
+      Row{"read = [\"/srv:/a:/b\"]", "server.s.read", "more than one"},
+      Row{"read = [\"/srv:data\"]", "server.s.read", "not absolute"},
+      Row{"read = [\"/missing\"]", "server.s.read", "does not exist"},
+      Row{"read = [\"/srv/socket\"]", "server.s.read", "a device, a socket"},
+      Row{"read = [\"/proc/1:/data\"]", "server.s.read", "/proc"},
+      Row{"read = [\"/sys:/data\"]", "server.s.read", "/sys"},
+      Row{"read = [\"/dev/sda:/data\"]", "server.s.read", "/dev"},
+      Row{"read = [\"/run/docker.sock:/data\"]", "server.s.read", "/run"},
+      Row{"read = [\"/etc:/data\"]", "server.s.read", "name the part"},
+      Row{"read = [\"/:/data\"]", "server.s.read", "whole host"},
+      Row{"read = [\"/srv/link:/data\"]", "server.s.read", "leads to /proc/1"},
+      Row{"read = [\"/srv/to-state:/data\"]", "server.s.read", "cellblock's state"},
+      Row{"write = [\"/var/lib:/data\"]", "server.s.write", "cellblock's state"},
+      Row{"write = [\"/var/lib/cellblock/x:/data\"]", "server.s.write", "cellblock's state"},
+      Row{"read = [\"/etc/cellblock:/data\"]", "server.s.read", "cellblock's configuration"},
+      Row{"read = [\"/etc/cellblock/servers.d:/data\"]", "server.s.read", "configuration"},
+      Row{"read = [\"/srv:/\"]", "server.s.read", "cell's own"},
+      Row{"read = [\"/srv:/usr/local/x\"]", "server.s.read", "read-only"},
+      Row{"read = [\"/srv:/proc\"]", "server.s.read", "cell's own"},
+      Row{"read = [\"/srv:/dev/x\"]", "server.s.read", "cell's own"},
+      Row{"read = [\"/srv:/etc\"]", "server.s.read", "cell's own"},
+      Row{"read = [\"/srv:/tmp\"]", "server.s.read", "cell's own"},
+      Row{"read = [\"/srv:/home/mcp\"]", "server.s.read", "cell's own"},
+      Row{"read = [\"/srv:/d\"]\nwrite = [\"/srv/project:/d\"]", "server.s.write", "already taken"},
+      Row{"env = { PATH = \"/opt/bin\", LANG = \"C\" }", "", ""},
+      Row{"env = { \"1A\" = \"x\" }", "server.s.env.1A", "no variable name"},
+      Row{"env = { \"A-B\" = \"x\" }", "server.s.env.A-B", "no variable name"},
+      Row{"env = { A = \"x\\u0000\" }", "server.s.env.A", "NUL"},
+      Row{"env = { LD_PRELOAD = \"x\" }", "server.s.env.LD_PRELOAD", "load or run code"},
+      Row{"env = { GLIBC_TUNABLES = \"x\" }", "server.s.env.GLIBC_TUNABLES", "loader"},
+      Row{"env = { NODE_OPTIONS = \"x\" }", "server.s.env.NODE_OPTIONS", "node options"},
+      Row{"env = { BASH_ENV = \"x\" }", "server.s.env.BASH_ENV", "load or run code"},
+      Row{"env = { PYTHONSTARTUP = \"x\" }", "server.s.env.PYTHONSTARTUP", "load or run"},
+      Row{"env = { HOME = \"/\" }", "server.s.env.HOME", "set by cellblock"},
+      Row{"env = { NOTIFY_SOCKET = \"x\" }", "server.s.env.NOTIFY_SOCKET", "systemd"},
+      Row{"env = { LISTEN_FDS = \"1\" }", "server.s.env.LISTEN_FDS", "systemd"},
+      Row{"env_from_file = { T = \"/etc/cellblock/secrets/t\" }", "", ""},
+      Row{"env_from_file = { T = \"secrets/t\" }", "server.s.env_from_file.T", "not absolute"},
+      Row{"env_from_file = { T = \"/etc/cellblock/secrets/open\" }", "server.s.env_from_file.T",
+          "open to its group"},
+      Row{"env = { T = \"x\" }\nenv_from_file = { T = \"/etc/t\" }", "server.s.env_from_file.T",
+          "under env as well"},
+      Row{"network = \"host\"", "", ""},
+      Row{"network = \"egress\"", "server.s.network", "allowed: \"none\", \"host\""},
+      Row{"profile = \"python\"", "", ""},
+      Row{"profile = \"ruby\"", "server.s.profile", "\"native\", \"node\", \"python\""},
+      Row{"limits = { memory = \"512MiB\" }", "server.s.limits.memory", "memory.max"},
+      Row{"limits = { cpu = 0.5 }", "server.s.limits.cpu", "cpu.max"},
+      Row{"limits = { memory = \"512MiB\", cpu = 0.5, require = false }", "", ""},
+      Row{"limits = { memory = \"1KiB\", require = false }", "server.s.limits.memory", "range"},
+      Row{"limits = { memory = \"512M\", require = false }", "server.s.limits.memory", "512MiB"},
+      Row{"limits = { cpu = 0, require = false }", "server.s.limits.cpu", "range"},
+      Row{"limits = { cpu = nan, require = false }", "server.s.limits.cpu", "range"},
+      Row{"limits = { cpu = inf, require = false }", "server.s.limits.cpu", "range"},
+      Row{"limits = { pids = 4 }", "", ""},
+      Row{"limits = { pids = 3 }", "server.s.limits.pids", "4 to 32768"},
+      Row{"limits = { pids = -1 }", "server.s.limits.pids", "4 to 32768"},
+      Row{"limits = { pids = 9223372036854775807 }", "server.s.limits.pids", "4 to 32768"},
+      Row{"limits = { open_files = 4096 }", "", ""},
+      Row{"limits = { open_files = 4097 }", "server.s.limits.open_files", "LimitNOFILE"},
+      Row{"limits = { open_files = 4097, require = false }", "", ""},
+      Row{"limits = { tmp = \"1MiB\" }", "", ""},
+      Row{"limits = { tmp = \"1B\" }", "server.s.limits.tmp", "64KiB"},
+      Row{"lines = { to_host = \"1GiB\" }", "server.s.lines.to_host", "256MiB"},
+      Row{"start = { mode = \"lazy\" }", "", ""},
+      Row{"start = { mode = \"eager\" }", "server.s.start.mode", "allowed: \"lazy\""},
+      Row{"start = { handshake_timeout = \"1ms\" }", "server.s.start.handshake_timeout", "100ms"},
+      Row{"stop = { terminate = \"0s\" }", "", ""},
+      Row{"stop = { terminate = \"6m\" }", "server.s.stop.terminate", "5m"},
+      Row{"client_features = [\"roots\", \"sampling\", \"elicitation\"]", "", ""},
+      Row{"client_features = [\"shell\"]", "server.s.client_features", "\"roots\""},
+      Row{"max_cells_per_user = 0", "server.s.max_cells_per_user", "1 to 1024"},
+  };
+  for (const Row& row : rows) {
+    const auto errors = check(server(row.line)).errors();
+    if (*row.key == '\0') {
+      EXPECT_THAT(errors, IsEmpty()) << row.line << "\n" << lines_of(errors);
+      continue;
+    }
+    ASSERT_EQ(errors.size(), 1U) << row.line << "\n" << lines_of(errors);
+    EXPECT_EQ(errors[0].key, row.key) << row.line;
+    EXPECT_THAT(errors[0].text, HasSubstr(row.says)) << row.line;
+    EXPECT_THAT(errors[0].text, HasSubstr("allowed:")) << row.line;
+  }
+}
+
+TEST(ConfigCheck, HoldsEveryRuleOfTheDaemonAndItsSocket) {
+  const std::string long_path = "/" + std::string(107, 'x');
+  const std::string long_socket = "[socket]\npath = \"" + long_path + "\"";
+  const std::array rows = {
+      Row{"[daemon]\nuser = 5000\ngroup = 5000", "", ""},
+      Row{"[daemon]\nuser = \"alice\"", "", ""},
+      Row{"[daemon]\nuser = 5000", "daemon.group", "missing beside a numeric user"},
+      Row{"[daemon]\nuser = 0\ngroup = 5000", "daemon.user", "root"},
+      Row{"[daemon]\nuser = 5000\ngroup = 0", "daemon.group", "root"},
+      Row{"[daemon]\nuser = \"nobody-here\"", "daemon.user", "no user"},
+      Row{"[daemon]\nuser = -1\ngroup = 1", "daemon.user", "no id"},
+      Row{"[daemon]\ngroup = \"nobody-here\"", "daemon.group", "no group"},
+      Row{"[daemon]\nid_range = { first = 1000, count = 64 }", "", ""},
+      Row{"[daemon]\nid_range = { first = 999 }", "daemon.id_range.first", "1000 to"},
+      Row{"[daemon]\nid_range = { count = 1 }", "daemon.id_range.count", "64 to"},
+      Row{"[daemon]\nid_range = { first = 2147483000, count = 65536 }", "daemon.id_range", "2^31"},
+      Row{"[daemon]\nuser = 200005\ngroup = 5", "daemon.id_range", "daemon's own id"},
+      Row{"[daemon]\nstate_directory = \"var\"", "daemon.state_directory", "not absolute"},
+      Row{"[daemon]\naudit_log = \"/a/../b\"", "daemon.audit_log", "\"..\""},
+      Row{"[socket]\npath = \"/run/c.sock\"\nmode = \"0666\"", "", ""},
+      Row{"[socket]\npath = \"c.sock\"", "socket.path", "not absolute"},
+      Row{long_socket.c_str(), "socket.path", "at most 107"},
+      Row{"[socket]\nmode = \"660\"", "socket.mode", "four octal digits"},
+      Row{"[socket]\nmode = \"0777\"", "socket.mode", "no mode for a socket"},
+      Row{"[socket]\nmode = \"0060\"", "socket.mode", "no mode for a socket"},
+      Row{"[socket]\ngroup = \"nobody-here\"", "socket.group", "no group"},
+      Row{"[socket]\nmax_connections_per_user = 0", "socket.max_connections_per_user", "1 to"},
+      Row{"[socket]\nmax_users = 5000", "socket.max_users", "1 to 4096"},
+  };
+  for (const Row& row : rows) {
+    const auto errors = check(row.line).errors();
+    if (*row.key == '\0') {
+      EXPECT_THAT(errors, IsEmpty()) << row.line << "\n" << lines_of(errors);
+      continue;
+    }
+    ASSERT_EQ(errors.size(), 1U) << row.line << "\n" << lines_of(errors);
+    EXPECT_EQ(errors[0].key, row.key) << row.line;
+    EXPECT_THAT(errors[0].text, HasSubstr(row.says)) << row.line;
+  }
+}
+
+TEST(ConfigCheck, HoldsEveryRuleOfAllow) {
+  const std::array rows = {
+      Row{"{ users = [\"alice\"], tools = [\"a/b.c-d_E9\"] }", "", ""},
+      Row{"{ users = [0], groups = [2000], tools = [\"*\"] }", "", ""},
+      Row{"{ users = [\"bob\"], tools = [\"*\"] }", "server.s.allow.users", "no user \"bob\""},
+      Row{"{ users = [-1], tools = [\"*\"] }", "server.s.allow.users", "no id"},
+      Row{"{ users = [4294967295], tools = [\"*\"] }", "server.s.allow.users", "no id"},
+      Row{"{ users = [200000], tools = [\"*\"] }", "server.s.allow.users", "belongs to cells"},
+      Row{"{ groups = [265535], tools = [\"*\"] }", "server.s.allow.groups", "belongs to cells"},
+      Row{"{ groups = [265536], tools = [\"*\"] }", "", ""},
+      Row{"{ groups = [\"nope\"], tools = [\"*\"] }", "server.s.allow.groups", "no group"},
+      Row{"{ users = [1], tools = [\"*_read\"] }", "server.s.allow.tools", "no tool name"},
+      Row{"{ users = [1], tools = [\"a**\"] }", "server.s.allow.tools", "no tool name"},
+      Row{"{ users = [1], tools = [\"\"] }", "server.s.allow.tools", "no tool name"},
+      Row{"{ users = [1], tools = [\"a b\"] }", "server.s.allow.tools", "no tool name"},
+  };
+  for (const Row& row : rows) {
+    const auto errors =
+        check(std::string("[server.s]\n") + command_line + "allow = " + row.line + "\n").errors();
+    if (*row.key == '\0') {
+      EXPECT_THAT(errors, IsEmpty()) << row.line << "\n" << lines_of(errors);
+      continue;
+    }
+    ASSERT_EQ(errors.size(), 1U) << row.line << "\n" << lines_of(errors);
+    EXPECT_EQ(errors[0].key, row.key) << row.line;
+    EXPECT_THAT(errors[0].text, HasSubstr(row.says)) << row.line;
+  }
+}
+
+TEST(ConfigCheck, AServerThatNobodyCanUseIsAWarning) {
+  for (const char* allow :
+       {"", "allow = {}\n", "allow = { tools = [\"*\"] }\n", "allow = { users = [\"alice\"] }\n"}) {
+    const Checked checked = check(std::string("[server.s]\n") + command_line + allow);
+    EXPECT_THAT(checked.errors(), IsEmpty()) << allow;
+    ASSERT_EQ(checked.warnings().size(), 1U) << allow;
+    EXPECT_EQ(checked.warnings()[0].key, "server.s.allow") << allow;
+  }
+}
+
+TEST(ConfigCheck, NamesOutsideTheAlphabetAreRefused) {
+  const std::string longest(63, 'a');
+  for (const std::string& name : {std::string("a"), std::string("a-9"), longest}) {
+    EXPECT_THAT(check("[server." + name + "]\n" + command_line).errors(), IsEmpty()) << name;
+  }
+  for (const std::string& name :
+       {std::string("A"), std::string("9a"), std::string("-a"), std::string("a_b"),
+        std::string("\"\""), std::string("\"a.b\""), longest + "a"}) {
+    const auto errors = check("[server." + name + "]\n" + command_line).errors();
+    ASSERT_EQ(errors.size(), 1U) << name << lines_of(errors);
+    EXPECT_THAT(errors[0].text, HasSubstr("[a-z][a-z0-9-]{0,62}")) << name;
+  }
+}
+
+// --- commands
+// --------------------------------------------------------------------------------------
+
+Checked check_command_with(const CommandFacts& command) {
+  HostFacts facts = example_facts();
+  facts.commands["s"] = command;
+  return check(server(""), facts);
+}
+
+TEST(ConfigCheck, ACommandThatOthersCanChangeIsAnError) {
+  CommandFacts command;
+  command.unsafe = "the directory /srv can be changed by its group";
+  const Checked checked = check_command_with(command);
+  ASSERT_EQ(checked.errors().size(), 1U);
+  EXPECT_THAT(checked.errors()[0].text, HasSubstr("/srv can be changed by its group"));
+}
+
+TEST(ConfigCheck, ASetUidCommandIsAnError) {
+  CommandFacts command;
+  command.set_id = SetId::yes;
+  EXPECT_EQ(check_command_with(command).errors().size(), 1U);
+}
+
+TEST(ConfigCheck, ACommandThatCannotStartIsOnlyAWarningSinceTheOthersShallRun) {
+  for (const CommandState state :
+       {CommandState::not_visible, CommandState::missing, CommandState::directory,
+        CommandState::not_a_file, CommandState::not_executable, CommandState::unreadable}) {
+    CommandFacts command;
+    command.state = state;
+    const Checked checked = check_command_with(command);
+    EXPECT_THAT(checked.errors(), IsEmpty());
+    ASSERT_EQ(checked.warnings().size(), 1U);
+    EXPECT_THAT(checked.warnings()[0].text, HasSubstr("will not start"));
+  }
+}
+
+TEST(ConfigCheck, WarnsOfCommandsThatFetchOrRunShellText) {
+  struct Habit {
+    const char* command;
+    bool warned;
+  };
+  const std::array habits = {
+      Habit{"[\"/usr/bin/npx\", \"-y\", \"x\"]", true},
+      Habit{"[\"/usr/bin/uvx\", \"x\"]", true},
+      Habit{"[\"/usr/bin/docker\", \"run\"]", true},
+      Habit{"[\"/usr/bin/pipx\", \"run\", \"x\"]", true},
+      Habit{"[\"/usr/bin/node\", \"/usr/bin/npx\", \"x\"]", true},
+      Habit{"[\"/bin/sh\", \"-c\", \"x\"]", true},
+      Habit{"[\"/usr/bin/npm\", \"start\"]", false},
+      Habit{"[\"/usr/bin/node\", \"npx\"]", false},
+      Habit{"[\"/bin/sh\", \"/opt/run.sh\"]", false},
+  };
+  for (const Habit& habit : habits) {
+    const Checked checked =
+        check(std::string("[server.s]\ncommand = ") + habit.command + "\n" + allow_line);
+    EXPECT_THAT(checked.errors(), IsEmpty()) << habit.command;
+    EXPECT_EQ(checked.warnings().size(), habit.warned ? 1U : 0U) << habit.command;
+  }
+}
+
+// --- identity
+// --------------------------------------------------------------------------------------
+
+TEST(ConfigCheck, RootWithoutAnAccountIsToldBothRemedies) {
+  HostFacts facts = example_facts();
+  facts.users.erase("cellblock");
+  const auto errors = check("", facts).errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_THAT(errors[0].text, HasSubstr("useradd --system"));
+  EXPECT_THAT(errors[0].text, HasSubstr("numbers"));
+}
+
+TEST(ConfigCheck, AnOverlapWithSubordinateIdsIsAWarning) {
+  HostFacts facts = example_facts();
+  facts.subordinate_ranges = {{"/etc/subuid", "bob", 165'536, 65'536}};
+  const Checked checked = check(server(""), facts);
+  EXPECT_THAT(checked.errors(), IsEmpty());
+  ASSERT_EQ(checked.warnings().size(), 1U);
+  EXPECT_EQ(checked.warnings()[0].key, "daemon.id_range");
+  facts.subordinate_ranges[0].first = 100'000;
+  EXPECT_THAT(check(server(""), facts).warnings(), IsEmpty());
+}
+
+HostFacts rootless_facts() {
+  HostFacts facts = example_facts();
+  facts.uid = facts.gid = 1001;
+  facts.runtime_directory = "/run/user/1001";
+  facts.state_home = "/home/alice/.local/state";
+  return facts;
+}
+
+TEST(ConfigCheck, RootlessEverythingIsTheUsersOwn) {
+  const Checked checked = check(server(""), rootless_facts(), RunMode::user);
+  ASSERT_THAT(checked.all, IsEmpty()) << lines_of(checked.all);
+  EXPECT_EQ(checked.config.identity, (Identity{1001, 1001, 1001, 1}));
+  EXPECT_EQ(checked.config.listen.socket, "/run/user/1001/cellblock/cellblock.sock");
+  EXPECT_EQ(checked.config.listen.mode, 0600U);
+  EXPECT_EQ(checked.config.state_directory, "/home/alice/.local/state/cellblock");
+}
+
+TEST(ConfigCheck, RootlessRefusesIdsAndNeedsAPlaceForItsSocket) {
+  HostFacts facts = rootless_facts();
+  EXPECT_EQ(check("[daemon]\nuser = 5\ngroup = 5", facts, RunMode::user).errors().size(), 2U);
+  EXPECT_EQ(check("[daemon]\nid_range = { first = 5000 }", facts, RunMode::user).errors().size(),
+            1U);
+  facts.runtime_directory.clear();
+  EXPECT_EQ(check("", facts, RunMode::user).errors().size(), 1U);
+}
+
+// --- weakenings
+// ------------------------------------------------------------------------------------
+
+TEST(ConfigCheck, EveryWeakeningHasTheNameItHasInTheFile) {
+  Server weak;
+  EXPECT_THAT(weakenings_of(weak), IsEmpty());
+  weak.network = NetworkMode::host;
+  weak.limits.enforcement = Enforcement::best_effort;
+  weak.limits.memory_bytes = 1;
+  weak.client_features = {false, true, true};
+  weak.allow.tools = {{"", true}};
+  EXPECT_THAT(
+      weakenings_of(weak),
+      ElementsAre("network = \"host\"", "limits.require = false (not enforced: memory)",
+                  "client_features = [\"sampling\", \"elicitation\"]", "allow.tools = [\"*\"]"));
+}
+
+TEST(ConfigCheck, RootlessIsAWeakeningOfTheInstallation) {
+  Config config;
+  const std::size_t by_default = weakenings_of(config).size();
+  config.mode = RunMode::user;
+  EXPECT_EQ(weakenings_of(config).size(), by_default + 1);
+}
+
+}  // namespace
+}  // namespace cellblock

@@ -1,0 +1,69 @@
+#include "supervisor/daemon/secret_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "tests/unit/scratch_directory.h"
+
+namespace cellblock {
+namespace {
+
+using ::testing::HasSubstr;
+
+Result<std::string> read(const std::string& path) {
+  const std::array<uid_t, 2> owners = {0, ::geteuid()};
+  return read_secret_file(path, owners);
+}
+
+TEST(SecretFiles, ReadsTheContentWithoutOneNewline) {
+  const ScratchDirectory scratch;
+  EXPECT_EQ(read(scratch.write("a", "token\n", 0600)), "token");
+  EXPECT_EQ(read(scratch.write("b", "token\n\n", 0400)), "token\n");
+  EXPECT_EQ(read(scratch.write("c", "", 0600)), "");
+}
+
+TEST(SecretFiles, RefusesAFileThatOthersCanRead) {
+  const ScratchDirectory scratch;
+  for (const mode_t mode : {0604, 0644, 0660, 0620, 0601}) {
+    const auto secret = read(scratch.write("a", "hidden", mode));
+    ASSERT_FALSE(secret.has_value()) << std::oct << mode;
+    EXPECT_THAT(secret.error().text, Not(HasSubstr("hidden")));
+  }
+}
+
+TEST(SecretFiles, RefusesASymbolicLink) {
+  const ScratchDirectory scratch;
+  const std::string target = scratch.write("a", "x", 0600);
+  const std::string link = scratch.path() + "/link";
+  ASSERT_EQ(::symlink(target.c_str(), link.c_str()), 0);
+  ASSERT_FALSE(read(link).has_value());
+  EXPECT_THAT(read(link).error().text, HasSubstr("symbolic link"));
+}
+
+TEST(SecretFiles, RefusesADirectoryThatOthersCanChange) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.write("a", "x", 0600);
+  ASSERT_EQ(::chmod(scratch.path().c_str(), 0777), 0);
+  EXPECT_FALSE(read(path).has_value());
+}
+
+TEST(SecretFiles, RefusesWhatIsNoSmallTextFile) {
+  const ScratchDirectory scratch;
+  EXPECT_THAT(read(scratch.path()).error().text, HasSubstr("regular file"));
+  EXPECT_FALSE(read(scratch.path() + "/missing").has_value());
+  EXPECT_THAT(read(scratch.write("nul", std::string("a\0b", 3), 0600)).error().text,
+              HasSubstr("NUL"));
+  EXPECT_TRUE(read(scratch.write("full", std::string(max_secret_bytes, 'x'), 0600)).has_value());
+  EXPECT_THAT(read(scratch.write("big", std::string(max_secret_bytes + 1, 'x'), 0600)).error().text,
+              HasSubstr("64KiB"));
+  const std::string fifo = scratch.path() + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_FALSE(read(fifo).has_value());
+}
+
+}  // namespace
+}  // namespace cellblock
