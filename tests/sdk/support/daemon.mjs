@@ -1,0 +1,133 @@
+// A cellblockd for the SDK tests: as root for the whole system, else rootless. Everything lies in a
+// directory that passes the daemon's own checks, and is gone after stop().
+
+import { spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const isRoot = process.getuid() === 0;
+const daemonId = 64001;
+const hostId = 64101;
+const hostsGroup = 64100;
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const fixtures = path.resolve(here, '../../fixtures');
+const bin = process.env.CELLBLOCK_TEST_BIN ?? path.resolve(here, '../../../build/dev/bin');
+const programs = ['cellblockd', 'cellblock-launcher', 'cellblock-gateway', 'cellblock-audit', 'cellblock'];
+
+// What every host process starts as: nobody special.
+const asHost = isRoot
+  ? ['setpriv', '--reuid', `${hostId}`, '--regid', `${hostId}`, '--groups', `${hostsGroup}`, '--']
+  : [];
+
+function makeDirectory() {
+  const parent = isRoot ? '/var/lib' : path.join(os.homedir(), '.cache');
+  fs.mkdirSync(parent, { recursive: true });
+  const directory = fs.mkdtempSync(path.join(parent, 'cellblock-sdk.'));
+  fs.chmodSync(directory, 0o755);
+  return directory;
+}
+
+function quoted(list) {
+  return `[${list.map((item) => JSON.stringify(item)).join(', ')}]`;
+}
+
+export class Daemon {
+  constructor() {
+    this.directory = makeDirectory();
+    this.socket = path.join(this.directory, 'run', 'cellblock.sock');
+    this.modules = path.join(this.directory, 'mcp', 'node_modules');
+    this.servers = new Map();
+    this.log = '';
+  }
+
+  // A directory that a server may write to, at the same path inside and outside of the cell.
+  makeProject(name) {
+    const project = path.join(this.directory, name);
+    fs.mkdirSync(project);
+    fs.chmodSync(project, 0o777);
+    return project;
+  }
+
+  // Declares an npm server; `lines` are further lines of its table.
+  declare(name, packageName, args, lines = []) {
+    const script = path.join(this.modules, packageName, 'dist', 'index.js');
+    const command = [fs.realpathSync(process.execPath), script, ...args];
+    this.servers.set(name, { command, lines });
+  }
+
+  configuration() {
+    const system = isRoot ? `user = ${daemonId}\ngroup = ${daemonId}\n` : '';
+    const socket = isRoot ? `mode = "0660"\ngroup = ${hostsGroup}\n` : '';
+    let text = `[daemon]\n${system}state_directory = "${this.directory}/state"
+audit_log = "${this.directory}/audit.log"\n\n[socket]\npath = "${this.socket}"\n${socket}\n`;
+    for (const [name, { command, lines }] of this.servers) {
+      const reads = lines.some((line) => line.startsWith('read ')) ? '' : `read = ["${this.directory}/mcp"]\n`;
+      text += `[server.${name}]\ncommand = ${quoted(command)}\n${reads}profile = "node"
+allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${lines.join('\n')}\n\n`;
+    }
+    return text;
+  }
+
+  async start() {
+    fs.mkdirSync(path.join(this.directory, 'bin'));
+    for (const program of programs) {
+      fs.copyFileSync(path.join(bin, program), path.join(this.directory, 'bin', program));
+    }
+    fs.cpSync(path.join(fixtures, 'node_modules'), this.modules, { recursive: true });
+    if (!isRoot) fs.mkdirSync(path.dirname(this.socket), { mode: 0o700 });
+    const file = path.join(this.directory, 'cellblock.toml');
+    fs.writeFileSync(file, this.configuration(), { mode: 0o644 });
+    const args = ['--config', file, ...(isRoot ? [] : ['--user'])];
+    const env = { PATH: '/usr/bin:/bin', HOME: this.directory, XDG_RUNTIME_DIR: path.dirname(this.socket),
+                  ASAN_OPTIONS: 'detect_leaks=0' };
+    this.process = spawn(path.join(this.directory, 'bin', 'cellblockd'), args,
+                         { env, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+    await this.#ready();
+  }
+
+  async #ready() {
+    const lines = createInterface({ input: this.process.stderr });
+    await new Promise((resolve, reject) => {
+      lines.on('line', (line) => {
+        this.log += `${line}\n`;
+        if (line.includes('ready on')) resolve();
+      });
+      this.process.once('exit', (code) => reject(new Error(`cellblockd ended with ${code}\n${this.log}`)));
+    });
+  }
+
+  async stop() {
+    if (this.process?.exitCode === null) {
+      const ended = once(this.process, 'exit');
+      this.process.kill('SIGTERM');
+      await ended;
+    }
+    fs.rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  // Parameters of a stdio transport. Both ways run as the same user.
+  direct(name) {
+    const [command, ...args] = [...asHost, ...this.servers.get(name).command];
+    return { command, args, env: { PATH: '/usr/bin:/bin', HOME: '/', TZ: 'UTC', LANG: 'C.UTF-8' }, stderr: 'ignore' };
+  }
+
+  throughCell(name) {
+    const [command, ...args] = [...asHost, path.join(this.directory, 'bin', 'cellblock'), 'connect', name];
+    return { command, args, env: { PATH: '/usr/bin:/bin', CELLBLOCK_SOCKET: this.socket }, stderr: 'pipe' };
+  }
+
+  // One run of the command-line tool: its standard output.
+  async command(...args) {
+    const { command, args: prefix, env } = this.throughCell('');
+    const child = spawn(command, [...prefix.slice(0, -2), ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.on('data', (chunk) => { text += chunk; });
+    await once(child, 'close');
+    return text;
+  }
+}
