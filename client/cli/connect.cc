@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "client/cli/commands.h"
 #include "client/cli/control_channel.h"
@@ -46,15 +47,21 @@ Exit fail_attach(const Context& context, const std::string& server, const Attach
   return exit;
 }
 
+// `failure` has the form of error data: the cause stands in it.
+Error failure_of(const Ending& ending) {
+  const auto json = nlohmann::json::parse(ending.failure, nullptr, false);
+  Error error{
+      .code = ErrorCode::server_failed, .text = "the server failed", .data = ending.failure};
+  if (json.is_object() && json.contains("cause") && json["cause"].is_string()) {
+    error.text = json["cause"];
+  }
+  return error;
+}
+
 Exit tell_ending(const Context& context, const std::string& server, const Ending& ending) {
   if (ending.reason == "host_closed") return Exit::ok;
   if (ending.reason == "server_failed") {
-    const auto error = client::read_error(ending.failure);
-    return explain(context, with_server({.code = ErrorCode::server_failed,
-                                         .text = error.text,
-                                         .rpc_code = error.rpc_code,
-                                         .data = error.data},
-                                        server));
+    return explain(context, with_server(failure_of(ending), server));
   }
   if (ending.reason == "shutting_down") {
     return explain(context, {.code = ErrorCode::unavailable, .text = "cellblock is stopping"});

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Installs the client library and the command to an empty prefix and builds the example against it,
+# once by find_package and once by pkg-config, as a user of the package would.
+# install_test.sh BUILD_DIR SOURCE_DIR CXX
+set -eu
+build=$1 source=$2 cxx=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+for component in client command; do
+  cmake --install "$build" --prefix "$prefix" --component "$component" >"$work/log" 2>&1 ||
+    { cat "$work/log"; exit 1; }
+done
+"$prefix/bin/cellblock" version
+
+mkdir "$work/app"
+cat >"$work/app/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(app LANGUAGES CXX)
+find_package(cellblock 0.1 REQUIRED)
+add_executable(minimal_host "$source/examples/minimal_host.cc")
+target_link_libraries(minimal_host PRIVATE cellblock::client)
+CMAKE
+cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_CXX_COMPILER="$cxx" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+cmake --build "$work/app/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+echo "built with find_package"
+
+pc=$(dirname "$(find "$prefix" -name cellblock-client.pc)")
+# The prefix was chosen after configuring, so it is told to pkg-config as well.
+flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$prefix" --cflags --libs cellblock-client)
+# shellcheck disable=SC2086 # flags are words
+"$cxx" -std=c++23 "$source/examples/minimal_host.cc" $flags -o "$work/minimal_host"
+echo "built with pkg-config"
+
+# Both run, and say that there is no daemon here.
+library=$(dirname "$pc")
+for host in "$work/app/build/minimal_host" "$work/minimal_host"; do
+  if LD_LIBRARY_PATH=$library CELLBLOCK_SOCKET=$work/none.sock "$host" files 2>"$work/said"; then
+    echo "$host reached a daemon that is not there"
+    exit 1
+  fi
+  grep -q "minimal_host: socket $work/none.sock: No such file" "$work/said" ||
+    { cat "$work/said"; exit 1; }
+done
+echo "both run"

@@ -1,0 +1,171 @@
+#include <gmock/gmock.h>
+
+#include "tests/unit/fake_gateway.h"
+#include "tests/unit/subprocess.h"
+
+namespace cellblock::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Subprocess::Ended cli(const FakeGateway& gateway, std::vector<std::string> words) {
+  std::vector<std::string> all{CELLBLOCK_CLI, "--socket", gateway.path()};
+  all.insert(all.end(), words.begin(), words.end());
+  return run(std::move(all));
+}
+
+// Greets, answers one request with this result, and waits for the end.
+FakeGateway::Script after_greeting(std::string result) {
+  return [result = std::move(result)](FakeConnection& peer) {
+    peer.greet();
+    peer.answer(peer.read_line().value_or(""), result);
+    (void)peer.read_line();
+  };
+}
+
+FakeGateway::Script answering(std::string result) {
+  return [result = std::move(result)](FakeConnection& peer) {
+    peer.answer(peer.read_line().value_or(""), result);
+    (void)peer.read_line();
+  };
+}
+
+TEST(CliTools, ListsNamesWithTheFirstLineOfTheirDescriptions) {
+  FakeGateway gateway(after_greeting(
+      R"({"tools":[{"name":"read","description":"Reads.\nMore."},{"name":"list_all"}]})"));
+  const auto ended = cli(gateway, {"tools", "files"});
+  EXPECT_EQ(ended.out, "read      Reads.\nlist_all  \n");
+  EXPECT_EQ(ended.exit_code, 0);
+}
+
+TEST(CliTools, LetsNoServerWriteEscapesToTheTerminal) {
+  FakeGateway gateway(after_greeting(R"({"tools":[{"name":"a","description":"\u001b[2Jgone"}]})"));
+  const auto ended = cli(gateway, {"tools", "files"});
+  EXPECT_THAT(ended.out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(ended.out, HasSubstr("\\x1b[2Jgone"));
+}
+
+TEST(CliTools, PrintsTheArrayAsJson) {
+  FakeGateway gateway(after_greeting(R"({"tools":[{"name":"a"},{"name":"b"}]})"));
+  EXPECT_EQ(cli(gateway, {"tools", "files", "--json"}).out, R"([{"name":"a"},{"name":"b"}])"
+                                                            "\n");
+}
+
+TEST(CliCall, MergesArgumentsAndPrintsText) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.greet();
+    const auto call = peer.read_line().value_or("");
+    EXPECT_THAT(call, HasSubstr(R"("arguments":{"a":1,"n":3,"path":"/x=y"}})"));
+    peer.answer(
+        call,
+        R"({"content":[{"type":"text","text":"one\ntwo"},{"type":"image","mimeType":"image/png","data":"AAAA"}]})");
+    (void)peer.read_line();
+  });
+  const auto ended =
+      cli(gateway, {"call", "files", "t", "--arg", "n=3", "--arg", "path=/x=y", R"({"a":1})"});
+  EXPECT_EQ(ended.out, "one\ntwo\n[image image/png, 4 bytes of base64]\n");
+  EXPECT_EQ(ended.exit_code, 0);
+}
+
+TEST(CliCall, PrintsTheWholeResultAsItCame) {
+  const std::string result = R"({ "content":[], "x":1.50 })";
+  FakeGateway gateway(after_greeting(result));
+  EXPECT_EQ(cli(gateway, {"--json", "call", "files", "t"}).out, result + "\n");
+}
+
+TEST(CliCall, ExitsWith3WhenTheToolFailed) {
+  FakeGateway gateway(
+      after_greeting(R"({"content":[{"type":"text","text":"no"}],"isError":true})"));
+  EXPECT_EQ(cli(gateway, {"call", "files", "t"}).exit_code, 3);
+}
+
+TEST(CliCall, ExitsWith7WhenNoAnswerComes) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    while (peer.read_line()) {
+    }
+  });
+  const auto ended = cli(gateway, {"call", "files", "t", "--timeout", "20ms"});
+  EXPECT_EQ(ended.exit_code, 7);
+  EXPECT_THAT(ended.err, HasSubstr("--timeout"));
+}
+
+TEST(CliCall, ExitsWith2OnArgumentsThatAreNoObject) {
+  FakeGateway gateway(after_greeting("{}"));
+  EXPECT_EQ(cli(gateway, {"call", "files", "t", "[1]"}).exit_code, 2);
+  EXPECT_EQ(cli(gateway, {"call", "files", "t", "--arg", "novalue"}).exit_code, 2);
+  EXPECT_EQ(cli(gateway, {"call", "files"}).exit_code, 2);
+}
+
+TEST(CliErrors, ShowTheCauseAndTheServersLastLines) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    const auto attach = peer.read_line().value_or("");
+    peer.send(R"({"jsonrpc":"2.0","id":)" + FakeConnection::id_of(attach) +
+              R"(,"error":{"code":-31003,"message":"files: exited with code 1","data":)"
+              R"({"code":"server_failed","stderr":["Error: no such database"]}}})"
+              "\n");
+    (void)peer.read_line();
+  });
+  const auto ended = cli(gateway, {"--json", "tools", "files"});
+  EXPECT_EQ(ended.exit_code, 5);
+  EXPECT_THAT(ended.err, HasSubstr("files: exited with code 1\n  | Error: no such database\n"));
+  EXPECT_THAT(ended.out, HasSubstr(R"({"error":{"code":"server_failed")"));
+}
+
+TEST(CliErrors, NameTheSocketThatWasTried) {
+  const auto ended = run({CELLBLOCK_CLI, "--socket", "/nonexistent/x.sock", "status"});
+  EXPECT_EQ(ended.exit_code, 6);
+  EXPECT_THAT(ended.err, HasSubstr("/nonexistent/x.sock"));
+  EXPECT_THAT(ended.err, HasSubstr("Is cellblockd running?"));
+}
+
+constexpr auto status =
+    R"({"version":"0.1.0","mode":"system","enabled":true,"weakenings":[],"servers":[
+{"name":"files","state":"ready","command":"/usr/bin/node","network":"none","weakenings":[],
+ "cells":[{"cell":"37","uptime_ms":1200}],"last_end":null},
+{"name":"git","state":"failed","command":"/usr/bin/python3","network":"host",
+ "weakenings":["network = \"host\""],"cells":[],
+ "last_end":{"verdict":"early_crash","cause":"exited with code 1","stderr":["Error: \u001b[31m"]}}]})";
+
+std::string one_line(std::string text) {
+  std::erase(text, '\n');
+  return text;
+}
+
+TEST(CliStatus, IsAnAlignedTableWithoutColourInAPipe) {
+  FakeGateway gateway(answering(one_line(status)));
+  const auto ended = cli(gateway, {"status"});
+  EXPECT_EQ(ended.out,
+            "cellblock 0.1.0, system mode\n\n"
+            "SERVER  STATE   CELLS         NETWORK  COMMAND\n"
+            "files   ready   1 (up 1.2 s)  none     /usr/bin/node\n"
+            "git     failed  -             host     /usr/bin/python3\n"
+            "\ngit: last end: early_crash: exited with code 1\n  | Error: \\x1b[31m\n"
+            "\nweakened git: network = \"host\"\n");
+}
+
+TEST(CliStatus, KnowsOneServerAndRefusesAnUnknownOne) {
+  FakeGateway gateway(answering(one_line(status)));
+  EXPECT_THAT(cli(gateway, {"status", "files"}).out, Not(HasSubstr("git")));
+  EXPECT_EQ(cli(gateway, {"status", "nothing"}).exit_code, 4);
+}
+
+TEST(CliControl, AsksForLogsStopAndRestart) {
+  FakeGateway logs(answering(R"({"lines":[{"cell":"3","at_ms":0,"text":"hello"}]})"));
+  EXPECT_THAT(cli(logs, {"logs", "files", "-n", "5"}).out, HasSubstr("  cell 3  hello\n"));
+  FakeGateway stop(answering(R"({"stopped":2})"));
+  EXPECT_EQ(cli(stop, {"stop", "files"}).out, "files: 2 of your cells are being stopped\n");
+  EXPECT_EQ(cli(stop, {"restart", "files", "--json"}).out, "{\"stopped\":2}\n");
+}
+
+TEST(CliHelp, IsThereForEveryCommand) {
+  for (const auto* command :
+       {"connect", "tools", "call", "status", "logs", "check", "stop", "restart", "version"}) {
+    const auto ended = run({CELLBLOCK_CLI, command, "--help"});
+    EXPECT_EQ(ended.exit_code, 0) << command;
+    EXPECT_THAT(ended.out, HasSubstr("Example:")) << command;
+  }
+}
+
+}  // namespace
+}  // namespace cellblock::testing
