@@ -30,7 +30,7 @@ Result<void> run() {
 }
 
 void say(std::string_view text) {
-  std::fputs(fmt::format("cellblock-audit: {}\n", text).c_str(), stderr);
+  static_cast<void>(std::fputs(fmt::format("cellblock-audit: {}\n", text).c_str(), stderr));
 }
 
 }  // namespace

@@ -59,7 +59,9 @@ bool all_reaped() {
 
 Result<void> adopt_children() {
   const sigset_t set = child_signal();
-  if (::sigprocmask(SIG_BLOCK, &set, nullptr) < 0) return sys_fail("sigprocmask");
+  if (const int error = ::pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
+    return std::unexpected(SysError{"pthread_sigmask", error});
+  }
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0) return sys_fail("prctl");
   return {};
 }

@@ -145,7 +145,7 @@ void Daemon::on_session_closed(std::uint32_t uid, Connection connection) {
 }
 
 void Daemon::on_gateway_broken(std::uint32_t uid, const Error& why) {
-  spdlog::warn("the channel to the gateway for uid {} is closed: {}", uid, why.text);
+  spdlog::error("gateway for uid {} breaks the protocol and is let go: {}", uid, why.text);
   act(table_.expel(uid));
 }
 
@@ -261,6 +261,8 @@ Result<void> Daemon::renew_audit_channel(std::uint32_t uid) {
 GatewayLink::Events Daemon::events_of(std::uint32_t uid) {
   return {
       .session_closed = [this, uid](Connection connection) { on_session_closed(uid, connection); },
+      // How it ended is reported by the launcher, soon after.
+      .gone = [this, uid] { act(table_.expel(uid)); },
       .broken = [this, uid](const Error& why) { on_gateway_broken(uid, why); },
   };
 }

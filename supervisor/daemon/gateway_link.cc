@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 namespace cellblock::daemon {
@@ -36,6 +37,7 @@ void GatewayLink::read_one() {
   if (!received && received.error().number == EAGAIN) return;
   // The handler may destroy this object, and with it the handler: it runs as a copy.
   const Events events = events_;
+  if (!received && received.error().number == EPIPE) return events.gone();
   if (!received) return events.broken(received.error());
   if (!received->fds.empty()) return events.broken(Error{"a descriptor where none belongs"});
   events.session_closed(closed.connection);

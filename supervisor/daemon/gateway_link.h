@@ -14,8 +14,8 @@ class GatewayLink {
  public:
   struct Events {
     std::function<void(std::uint32_t connection)> session_closed;
-    /// End of file, or something that is not a SessionClosed.
-    std::function<void(const Error& why)> broken;
+    std::function<void()> gone;
+    std::function<void(const Error& why)> broken;  ///< it sent something that is not SessionClosed
   };
 
   GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd socket, Events events);

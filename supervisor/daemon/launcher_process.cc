@@ -65,7 +65,10 @@ LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
       pidfd_(std::move(other.pidfd_)),
       channel_(std::move(other.channel_)) {}
 
-LauncherProcess::~LauncherProcess() { static_cast<void>(end(milliseconds{0})); }
+LauncherProcess::~LauncherProcess() {
+  // Nobody is left to tell; whoever wants to know calls end() first.
+  [[maybe_unused]] const auto ended = end(milliseconds{0});
+}
 
 Result<void> LauncherProcess::await(wire::LauncherTells kind, milliseconds timeout) {
   const Woke woke = CELLBLOCK_TRY(wait_for(channel_.get(), pidfd_.get(), Clock::now() + timeout));

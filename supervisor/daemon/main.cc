@@ -42,14 +42,15 @@ struct Owned {
 
 int check(const Options& options) {
   const auto loaded = load_config({options.config, options.mode, options.socket});
-  std::fputs(check_report(options.config, loaded).c_str(), stdout);
-  return loaded ? 0 : 1;
+  const bool shown = std::fputs(check_report(options.config, loaded).c_str(), stdout) >= 0;
+  return loaded && shown ? 0 : 1;
 }
 
 Result<LoadedConfig> load(const Options& options) {
   auto loaded = load_config({options.config, options.mode, options.socket});
   if (!loaded) return fail(check_report(options.config, loaded));
-  for (const Complaint& warning : loaded->warnings) spdlog::warn("{}", to_line(warning));
+  // Each line says itself that it is a warning.
+  for (const Complaint& warning : loaded->warnings) spdlog::info("{}", to_line(warning));
   return std::move(*loaded);
 }
 
@@ -85,10 +86,16 @@ Result<Owned> open_owned(const Config& config) {
 
 Result<void> become_user_of(const Config& config) {
   if (config.mode == RunMode::user) return {};
-  // For giving the socket to its group, and no longer: see give_everything_up.
+  // For giving the socket to its group, and no longer than that: see bind_socket.
   std::vector<gid_t> groups;
   if (config.listen.group) groups.push_back(*config.listen.group);
   return become_daemon_user({config.identity.uid, config.identity.gid, groups});
+}
+
+Result<BoundSocket> bind_socket(const Config& config) {
+  BoundSocket socket = CELLBLOCK_TRY(BoundSocket::bind(config.listen));
+  if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
+  return socket;
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
@@ -98,7 +105,6 @@ Result<LauncherProcess> start_launcher(Sealed sealed) {
 }
 
 Result<void> give_everything_up(const Config& config) {
-  if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
   CELLBLOCK_CHECK(forbid_new_privileges());
   CELLBLOCK_CHECK(drop_all_capabilities());
   return prove_powerless(config.identity.first_cell_id);
@@ -122,7 +128,7 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
   // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
 
-  BoundSocket socket = CELLBLOCK_TRY(BoundSocket::bind(config.listen));
+  BoundSocket socket = CELLBLOCK_TRY(bind_socket(config));
   LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(std::move(sealed)));
   // From here the launcher alone holds the secrets.
 
@@ -161,7 +167,7 @@ int main(int argc, char** argv) {
     return result ? 0 : 1;
   } catch (const std::exception& error) {
     // Libraries' exceptions are caught where they are called; what is left is a lack of memory.
-    std::fputs(error.what(), stderr);
+    static_cast<void>(std::fputs(error.what(), stderr));
     return 1;
   }
 }
