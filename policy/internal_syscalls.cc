@@ -47,8 +47,8 @@ constexpr std::string_view memory_calls[] = {"mmap",     "munmap",  "mremap",
 constexpr SyscallGroup memory = {"memory", "its own", memory_calls};
 
 constexpr std::string_view signal_calls[] = {
-    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "tgkill", "getpid",
-    "gettid",       "getuid",         "geteuid",      "getgid",      "getegid"};
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "signalfd4", "tgkill",
+    "getpid",       "gettid",         "getuid",       "geteuid",     "getgid",    "getegid"};
 constexpr SyscallGroup signals = {"signals", "receiving them, and abort()", signal_calls};
 
 constexpr std::string_view clock_calls[] = {"clock_gettime",  "clock_getres",    "gettimeofday",
@@ -57,11 +57,11 @@ constexpr SyscallGroup clocks = {"clocks", "deadlines", clock_calls};
 
 // accept, connect and socket are missing on purpose: every socket comes through another socket.
 constexpr std::string_view transfer_calls[] = {
-    "read",        "write",      "readv",       "writev",        "preadv2",   "pwritev2",
-    "close",       "recvmsg",    "sendmsg",     "recvfrom",      "sendto",    "shutdown",
-    "getsockopt",  "setsockopt", "getsockname", "getpeername",   "fcntl",     "ioctl",
-    "dup",         "poll",       "ppoll",       "epoll_create1", "epoll_ctl", "epoll_wait",
-    "epoll_pwait", "eventfd2",   "pipe2"};
+    "read",       "write",       "readv",      "writev",      "preadv2",       "pwritev2",
+    "close",      "recvmsg",     "sendmsg",    "sendmmsg",    "recvfrom",      "sendto",
+    "shutdown",   "getsockopt",  "setsockopt", "getsockname", "getpeername",   "fcntl",
+    "ioctl",      "dup",         "poll",       "ppoll",       "epoll_create1", "epoll_ctl",
+    "epoll_wait", "epoll_pwait", "eventfd2",   "pipe2"};
 constexpr SyscallGroup transfer = {"transfer", "moving bytes between the descriptors it was handed",
                                    transfer_calls};
 
