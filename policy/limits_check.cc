@@ -15,8 +15,7 @@ constexpr std::uint64_t gib = 1ULL << 30;
 
 constexpr Range<std::uint64_t> memory_range{4 * mib, 1024 * gib};
 constexpr Range<double> cpu_range{0.01, 1024.0};
-// The cell's first process and the server's parent count as well.
-constexpr Range<std::int64_t> pids_range{4, 32'768};
+constexpr Range<std::int64_t> pids_range{1, 32'768};
 constexpr Range<std::int64_t> open_files_range{16, 1'048'576};
 constexpr Range<std::uint64_t> tmp_range{64 * kib, 64 * gib};
 constexpr Range<std::uint64_t> line_range{4 * kib, 256 * mib};

@@ -37,7 +37,7 @@ constexpr std::array time_units = {
     Unit{"ms", 1},
 };
 
-constexpr std::uint64_t longest_duration = 24 * 3'600'000;  // ms
+constexpr std::uint64_t longest_duration = 24ULL * 3'600'000;  // ms
 
 constexpr std::string_view size_help =
     "allowed: a whole number and one of B, KiB, MiB, GiB, TiB, KB, MB, GB, TB, like \"512MiB\"";
@@ -90,7 +90,7 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
 Result<std::uint32_t> parse_mode(std::string_view text) {
   std::uint32_t mode = 0;
   const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, mode, 8);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (error != std::errc{} || end != last || text.size() != 4 || text.front() != '0') {
     return fail(
         fmt::format("\"{}\" is not a mode; allowed: four octal digits, like \"0660\"", text));

@@ -35,7 +35,7 @@ auto with_entry(LookUp look_up, Take take) -> decltype(take(std::declval<const E
 
 bool parse_number(std::string_view text, std::uint64_t& number) {
   const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc{} && end == last && number <= UINT32_MAX;
 }
 

@@ -139,7 +139,7 @@ class Loader {
     const auto names = server_files(directory, owners_);
     if (!names) return complaints_.error(directory, {}, "", names.error().text);
     for (const std::string& name : *names) {
-      read_file(directory + "/" + name, FileRole::servers_only);
+      read_file(fmt::format("{}/{}", directory, name), FileRole::servers_only);
     }
   }
 
