@@ -53,7 +53,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       patience_(loop, [this] { give_up("cells that do not end"); }) {}
 
 void Gateway::give_up(std::string_view why) {
-  if (!shutting_down_) spdlog::warn("gateway ends: {}", why);
+  if (std::exchange(ending_, true)) return;
+  if (!why.empty()) spdlog::info("gateway ends: {}", why);
   audit_.flush();
   loop_.stop();
 }

@@ -70,6 +70,7 @@ class Gateway final : private GatewayServices {
   AuditChannel audit_;
   std::optional<std::uint32_t> uid_;  ///< whose gateway this is: the first grant says it
   bool shutting_down_ = false;
+  bool ending_ = false;
   Timer patience_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
