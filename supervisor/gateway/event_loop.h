@@ -16,7 +16,7 @@
 ///
 /// Not Boost.Asio here: its descriptors switch O_NONBLOCK on in the file *description*, which a
 /// gateway shares with its host where stdio was handed over, and its waits cost a system call each
-/// (docs/decisions/0007-gateway-event-loop.md).
+/// (docs/decisions/0008-the-gateway-has-its-own-event-loop.md).
 namespace cellblock::gateway {
 
 class EventLoop {

@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "supervisor/gateway/call_table.h"
+#include "supervisor/gateway/cell_failure.h"
+#include "supervisor/gateway/client_features.h"
+#include "supervisor/gateway/control_request.h"
+#include "supervisor/gateway/noise_budget.h"
+#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/stderr_log.h"
+#include "supervisor/gateway/upstream_ids.h"
+
+namespace cellblock::gateway {
+namespace {
+
+TEST(UpstreamIds, StayBelowTwoToThe53AndAboveZero) {
+  unsigned fills = 0;
+  UpstreamIds ids([&fills](std::span<std::byte> bytes) {
+    std::ranges::fill(bytes, std::byte{++fills == 1 ? std::uint8_t{0} : std::uint8_t{0xff}});
+  });
+  EXPECT_EQ(ids.next(), (1ULL << 53) - 1);  // the zeroes were skipped
+  EXPECT_EQ(fills, 2U);
+}
+
+TEST(UpstreamIds, ReadsBackOnlyPlainIntegers) {
+  EXPECT_EQ(parse_upstream_id("42"), 42U);
+  for (const auto* raw : {"", "\"42\"", "42 ", "-42", "4.2", "99999999999999999999"}) {
+    EXPECT_EQ(parse_upstream_id(raw), 0U) << raw;
+  }
+}
+
+Call call(std::uint64_t ours, std::string theirs) {
+  Call made;
+  made.ours = ours;
+  made.theirs = std::move(theirs);
+  return made;
+}
+
+TEST(CallTable, RefusesAnIdThatIsInFlightAndTakesItAgainAfterwards) {
+  CallTable calls(4);
+  calls.open(call(10, "1"));
+  EXPECT_EQ(calls.refusal_for("1"), CallTable::Refusal::duplicate);
+  EXPECT_FALSE(calls.refusal_for("\"1\""));
+  EXPECT_EQ(calls.close("10")->theirs, "1");
+  EXPECT_FALSE(calls.refusal_for("1"));
+}
+
+TEST(CallTable, HoldsNoMoreThanItsBound) {
+  CallTable calls(2);
+  calls.open(call(10, "1"));
+  calls.open(call(11, "2"));
+  EXPECT_EQ(calls.refusal_for("3"), CallTable::Refusal::too_many);
+}
+
+TEST(CallTable, RemembersThatACallWasCancelled) {
+  CallTable calls(2);
+  calls.open(call(10, "1"));
+  EXPECT_TRUE(calls.cancel("1"));
+  EXPECT_FALSE(calls.cancel("1"));
+  EXPECT_FALSE(calls.close("10"));
+  EXPECT_TRUE(calls.was_cancelled("10"));
+  EXPECT_FALSE(calls.was_cancelled("11"));
+}
+
+TEST(CallTable, KeepsTheOthersWhenOneLeaves) {
+  CallTable calls(8);
+  for (std::uint64_t i = 1; i <= 5; ++i) calls.open(call(i, std::to_string(i * 10)));
+  EXPECT_TRUE(calls.close("2"));
+  EXPECT_TRUE(calls.close("5"));
+  for (const auto* ours : {"1", "3", "4"}) EXPECT_NE(calls.find(ours), nullptr) << ours;
+  EXPECT_EQ(calls.take_all().size(), 3U);
+  EXPECT_EQ(calls.size(), 0U);
+}
+
+TEST(ClientFeatures, TellsAServerOnlyOfWhatItMayUse) {
+  EXPECT_EQ(strip_capabilities(R"({"sampling":{},"x":[1],"roots":{"listChanged":true}})", {}),
+            R"({"x":[1]})");
+  ClientFeatures all{.roots = true, .sampling = true, .elicitation = true};
+  EXPECT_FALSE(strip_capabilities(R"({"sampling":{},"roots":{}})", all));
+  EXPECT_FALSE(strip_capabilities(R"({"experimental":{}})", {}));
+}
+
+TEST(ClientFeatures, RefusesEveryRequestThatIsNotDeclared) {
+  EXPECT_FALSE(server_may_request("roots/list", {}));
+  EXPECT_TRUE(server_may_request("roots/list", {.roots = true}));
+  EXPECT_FALSE(server_may_request("sampling/createMessage", {.roots = true}));
+  EXPECT_FALSE(server_may_request("tools/call", {.roots = true, .sampling = true}));
+  EXPECT_TRUE(server_may_request("ping", {}));
+}
+
+TEST(ControlRequest, ReadsEachShape) {
+  const auto attach = parse_control("cellblock/attach", R"({"server":"files","stdio":true})");
+  ASSERT_TRUE(attach);
+  EXPECT_EQ(attach->server, "files");
+  EXPECT_EQ(attach->stdio, StdioOffer::offered);
+  EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a"})")->lines, 100U);
+  EXPECT_TRUE(parse_control("cellblock/status", ""));
+}
+
+TEST(ControlRequest, RefusesWhatItDoesNotKnow) {
+  for (const auto& [method, params] : {std::pair{"cellblock/attach", R"({})"},
+                                       {"cellblock/attach", R"({"server":1})"},
+                                       {"cellblock/attach", R"({"server":"a","stdin":true})"},
+                                       {"cellblock/attach", R"({"server":"a","stdio":1})"},
+                                       {"cellblock/logs", R"({"server":"a","lines":0})"},
+                                       {"cellblock/logs", R"({"server":"a","lines":1001})"},
+                                       {"cellblock/status", R"({"server":"a"})"},
+                                       {"cellblock/nothing", R"({})"}}) {
+    const auto request = parse_control(method, params);
+    ASSERT_FALSE(request) << method << params;
+    EXPECT_EQ(request.error().code, FailureCode::invalid_request);
+  }
+}
+
+TEST(NoiseBudget, IsRenewedByAValidMessage) {
+  NoiseBudget noise;
+  for (unsigned i = 0; i < NoiseBudget::max_lines; ++i) EXPECT_FALSE(noise.spend("x"));
+  noise.renew();
+  EXPECT_FALSE(noise.spend("x"));
+  EXPECT_EQ(noise.total(), NoiseBudget::max_lines + 1);
+}
+
+TEST(NoiseBudget, CountsBytesAsWellAsLinesAndKeepsTheFirst) {
+  NoiseBudget noise;
+  EXPECT_FALSE(noise.spend("\x1b[31mred"));
+  EXPECT_TRUE(noise.spend(std::string(NoiseBudget::max_bytes, 'x')));
+  EXPECT_EQ(noise.first(), "\\x1b[31mred");
+}
+
+TEST(StderrCollector, CutsLongLinesAndSaysByHowMuch) {
+  StderrRing ring;
+  StderrCollector errors(ring, 7);
+  errors.add(std::string(StderrCollector::max_line, 'x'), 1000);
+  errors.add("yyy\nnext\nrest", 1000);
+  errors.finish(1000);
+  const auto lines = ring.last(10);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_TRUE(lines[0]->text.ends_with("x ... (3 more bytes)"));
+  EXPECT_EQ(lines[1]->text, "next");
+  EXPECT_EQ(lines[2]->text, "rest");
+}
+
+TEST(StderrCollector, SumsUpAFlood) {
+  StderrRing ring;
+  StderrCollector errors(ring, 7);
+  for (int i = 0; i < 150; ++i) errors.add("line\n", 1000);
+  errors.add("later\n", 2000);
+  const auto lines = ring.last(2);
+  EXPECT_EQ(lines[0]->text, "(50 more lines in one second)");
+  EXPECT_EQ(lines[1]->text, "later");
+}
+
+TEST(StderrRing, KeepsTheNewestAndTellsCellsApart) {
+  StderrRing ring;
+  for (std::size_t i = 0; i < StderrRing::max_lines; ++i) ring.add({1, 0, "old"});
+  ring.add({2, 0, "a"});
+  ring.add({1, 0, "b"});
+  ring.add({2, 0, "c"});
+  EXPECT_EQ(ring.last(1000).size(), StderrRing::max_lines);
+  EXPECT_EQ(ring.last_of(2, 10), (std::vector<std::string>{"a", "c"}));
+}
+
+TEST(CellFailure, AnEndOfItsOwnIsTheCauseOfAClosedOutput) {
+  EndedCell ended;
+  ended.given_up = GivenUp::closed_stdout;
+  ended.facts.kind = EndKind::exited;
+  EXPECT_EQ(with_true_cause(ended).given_up, GivenUp::no);
+  ended.facts.kind = EndKind::signalled;
+  ended.facts.signal = SIGKILL;
+  EXPECT_EQ(with_true_cause(ended).given_up, GivenUp::closed_stdout);
+  ended.facts.signal = SIGSEGV;
+  EXPECT_EQ(with_true_cause(ended).given_up, GivenUp::no);
+}
+
+TEST(Replies, EscapeWhatAPeerSaid) {
+  EXPECT_EQ(
+      protocol_error("\"i\"", -32602, "Unknown tool: a\"b\n"),
+      R"({"jsonrpc":"2.0","id":"i","error":{"code":-32602,"message":"Unknown tool: a\"b\n"}})");
+  EXPECT_EQ(protocol_error("", -32700, "x"),
+            R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}})");
+}
+
+}  // namespace
+}  // namespace cellblock::gateway

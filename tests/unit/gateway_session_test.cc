@@ -1,0 +1,381 @@
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "supervisor/gateway/session.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+/// Writes down what the session wants done.
+struct Recorder final : SessionEffects {
+  void to_host(Slices message) override { host.push_back(line_of(message)); }
+  void to_cell(Slices message) override { cell.push_back(line_of(message)); }
+  void record(const AuditNote& note) override { notes.emplace_back(note.kind, note.outcome); }
+  AuditState audit_state() const override { return audit; }
+  void to_control(std::string_view line) override { control.emplace_back(line); }
+  bool take_stdio() override { return stdio; }
+  void set_host_flow(HostFlow now) override { flow = now; }
+  void close_host() override { did.emplace_back("close_host"); }
+  void start_cell(std::uint32_t) override { did.emplace_back("start_cell"); }
+  void close_cell_input() override { did.emplace_back("close_cell_input"); }
+  void terminate_cell() override { did.emplace_back("terminate_cell"); }
+  void kill_cell() override { did.emplace_back("kill_cell"); }
+  void protocol_broken() override { did.emplace_back("protocol_broken"); }
+  void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
+  std::string answer_control(const ControlRequest&) override { return "{}"; }
+  std::vector<std::string> stderr_tail(std::uint64_t) override { return {"last words"}; }
+  void remember_end(std::uint32_t, const Failure& failure) override { ends.push_back(failure); }
+
+  static std::string line_of(Slices message) {
+    std::string line;
+    for (const auto slice : message) line += slice;
+    EXPECT_TRUE(line.ends_with('\n'));
+    line.pop_back();
+    return line;
+  }
+
+  Json last_to_host() const { return host.empty() ? Json{} : Json::parse(host.back()); }
+  Json last_to_cell() const { return cell.empty() ? Json{} : Json::parse(cell.back()); }
+
+  std::vector<std::string> host, cell, control, did;
+  std::vector<std::pair<AuditKind, AuditOutcome>> notes;
+  std::vector<Failure> ends;
+  std::optional<Milliseconds> deadline;
+  HostFlow flow = HostFlow::flowing;
+  AuditState audit = AuditState::writable;
+  bool stdio = false;
+};
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionTest() {
+    Server server;
+    server.name = "files";
+    server.allow.uids = {1000};
+    server.allow.tools = {{"read_", true}};
+    server.lines.from_host = 2000;
+    server.lines.to_host = 2000;
+    config_.servers = {server};
+  }
+
+  /// The scanner reads a little beyond the line.
+  void host_says(std::string line) {
+    line_ = std::move(line);
+    const std::size_t size = line_.size();
+    line_.resize(size + MessageScanner::padding);
+    session().host_line(std::string_view(line_).substr(0, size), now_);
+  }
+  void cell_says(std::string line) {
+    line_ = std::move(line);
+    const std::size_t size = line_.size();
+    line_.resize(size + MessageScanner::padding);
+    session().cell_line(std::string_view(line_).substr(0, size), now_);
+  }
+
+  Session& session() {
+    if (!session_) {
+      session_.emplace(Peer{.session = 12, .uid = 1000, .gid = 1000, .pid = 1, .groups = {}},
+                       config_, ids_, scanner_, effects_);
+    }
+    return *session_;
+  }
+
+  void attach(std::string_view more = "") {
+    host_says(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/attach","params":{"server":"files")" +
+              std::string(more) + "}}");
+  }
+  void attach_and_run() {
+    attach();
+    session().cell_started(37, now_);
+    session().cell_running();
+  }
+  /// Sends a request of the host and returns the id that the server sees.
+  std::string ask(std::string line) {
+    host_says(std::move(line));
+    return effects_.last_to_cell()["id"].dump();
+  }
+
+  Config config_;
+  UpstreamIds ids_{[](std::span<std::byte> bytes) {
+    static std::uint8_t next = 1;
+    for (std::byte& byte : bytes) byte = std::byte{next = static_cast<std::uint8_t>(next * 31 + 7)};
+  }};
+  MessageScanner scanner_;
+  Recorder effects_;
+  Time now_{};
+  std::string line_;
+  std::optional<Session> session_;
+};
+
+TEST_F(SessionTest, AnswersAttachOnlyOnceTheProgramRuns) {
+  attach();
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
+  EXPECT_EQ(effects_.flow, HostFlow::held);
+  session().cell_started(37, now_);
+  EXPECT_THAT(effects_.control, IsEmpty());
+  session().cell_running();
+  EXPECT_THAT(
+      effects_.control,
+      ElementsAre(
+          R"({"jsonrpc":"2.0","id":1,"result":{"server":"files","session":"12","cell":"37"}})"));
+  EXPECT_EQ(effects_.flow, HostFlow::flowing);
+}
+
+TEST_F(SessionTest, AttachesOnce) {
+  attach_and_run();
+  attach();
+  EXPECT_EQ(effects_.last_to_host()["error"]["data"]["code"], "invalid_request");
+}
+
+TEST_F(SessionTest, RefusesMcpBeforeAttach) {
+  host_says(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -31002);
+  host_says(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  EXPECT_EQ(effects_.host.size(), 1U);
+}
+
+TEST_F(SessionTest, StartsNothingWhileSwitchedOffOrUnrecorded) {
+  config_.enabled = false;
+  attach();
+  EXPECT_EQ(Json::parse(effects_.control.back())["error"]["code"], -31008);
+  config_.enabled = true;
+  effects_.audit = AuditState::broken;
+  attach();
+  EXPECT_EQ(Json::parse(effects_.control.back())["error"]["code"], -31007);
+  EXPECT_THAT(effects_.did, IsEmpty());
+}
+
+TEST_F(SessionTest, ForbiddenToolsDoNotExist) {
+  attach_and_run();
+  host_says(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"write"}})");
+  EXPECT_THAT(effects_.cell, IsEmpty());
+  EXPECT_EQ(effects_.last_to_host()["error"],
+            Json::parse(R"({"code":-32602,"message":"Unknown tool: write"})"));
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::denied)));
+}
+
+TEST_F(SessionTest, ListsOnlyPermittedTools) {
+  attach_and_run();
+  const std::string id = ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
+  cell_says(R"({"jsonrpc":"2.0","id":)" + id +
+            R"(,"result":{"tools":[{"name":"write"},{"name":"read_a"},{"name":"rm"}]}})");
+  EXPECT_EQ(effects_.host.back(),
+            R"({"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"read_a"}]}})");
+}
+
+TEST_F(SessionTest, TranslatesACancellationAndDropsTheLateAnswer) {
+  attach_and_run();
+  const std::string id = ask(R"({"jsonrpc":"2.0","id":"x","method":"resources/list"})");
+  host_says(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}})");
+  EXPECT_EQ(effects_.last_to_cell()["params"]["requestId"].dump(), id);
+  cell_says(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{}})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(session().traffic().late_answers, 1U);
+}
+
+TEST_F(SessionTest, NeverCancelsInitialize) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{}}})");
+  host_says(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}})");
+  EXPECT_EQ(effects_.cell.size(), 1U);
+}
+
+TEST_F(SessionTest, StripsCapabilitiesThatTheServerMayNotUseInBothEras) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{"roots":{}}}})");
+  EXPECT_EQ(effects_.last_to_cell()["params"]["capabilities"], Json::object());
+  ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)"
+      R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+      R"("io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}})");
+  EXPECT_EQ(
+      effects_.last_to_cell()["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"],
+      Json::object());
+}
+
+TEST_F(SessionTest, TranslatesProgressUntilTheAnswer) {
+  attach_and_run();
+  host_says(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a","_meta":{"progressToken":"t"}}})");
+  const Json request = effects_.last_to_cell();
+  const std::string token = request["params"]["_meta"]["progressToken"].dump();
+  EXPECT_NE(token, "\"t\"");
+  const std::string note =
+      R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" + token +
+      R"(,"progress":1}})";
+  cell_says(note);
+  EXPECT_EQ(effects_.last_to_host()["params"]["progressToken"], "t");
+  cell_says(R"({"jsonrpc":"2.0","id":)" + request["id"].dump() + R"(,"result":{}})");
+  EXPECT_EQ(effects_.last_to_host()["id"], 2);
+  cell_says(note);
+  EXPECT_EQ(effects_.host.size(), 2U);
+}
+
+TEST_F(SessionTest, RefusesASecondRequestWithAnIdInFlight) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  host_says(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32600);
+  EXPECT_EQ(effects_.cell.size(), 1U);
+}
+
+TEST_F(SessionTest, DropsAnswersThatNobodyAskedFor) {
+  attach_and_run();
+  cell_says(R"({"jsonrpc":"2.0","id":7,"result":{}})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(session().traffic().foreign_answers, 1U);
+}
+
+TEST_F(SessionTest, AnswersARequestOfTheServerThatIsNotAllowed) {
+  attach_and_run();
+  cell_says(R"({"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{}})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(effects_.last_to_cell()["error"]["code"], -32601);
+  EXPECT_EQ(effects_.last_to_cell()["id"], "s");
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
+}
+
+TEST_F(SessionTest, PassesAnAllowedRequestOfTheServerAndItsAnswer) {
+  config_.servers[0].client_features.roots = true;
+  attach_and_run();
+  cell_says(R"({"jsonrpc":"2.0","id":"s","method":"roots/list"})");
+  const std::string ours = effects_.last_to_host()["id"].dump();
+  EXPECT_NE(ours, "\"s\"");
+  host_says(R"({"jsonrpc":"2.0","id":)" + ours + R"(,"result":{"roots":[]}})");
+  EXPECT_EQ(effects_.cell.back(), R"({"jsonrpc":"2.0","id":"s","result":{"roots":[]}})");
+  host_says(R"({"jsonrpc":"2.0","id":)" + ours + R"(,"result":{"roots":[]}})");
+  EXPECT_EQ(effects_.cell.size(), 1U);
+}
+
+TEST_F(SessionTest, GivesAListenStreamItsHostsIdBack) {
+  attach_and_run();
+  const std::string id = ask(R"({"jsonrpc":"2.0","id":"l","method":"subscriptions/listen"})");
+  const std::string meta = R"({"_meta":{"io.modelcontextprotocol/subscriptionId":)" + id + "}}";
+  cell_says(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":)" + meta +
+            "}");
+  EXPECT_EQ(effects_.last_to_host()["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
+            "l");
+  cell_says(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id +
+            "}}");
+  EXPECT_EQ(effects_.last_to_host()["params"]["requestId"], "l");
+}
+
+TEST_F(SessionTest, TheHandshakeIsTimedFromTheFirstRequestOn) {
+  attach_and_run();
+  EXPECT_FALSE(effects_.deadline);
+  const std::string id = ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
+  cell_says(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{}})");
+  EXPECT_FALSE(effects_.deadline);
+  EXPECT_EQ(session().cell_state(), CellState::ready);
+}
+
+TEST_F(SessionTest, AnExitThatShowsAsClosedOutputFirstIsAnExit) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  session().cell_output_closed();
+  EXPECT_THAT(effects_.did, Contains("kill_cell"));
+  CellFacts facts;
+  facts.kind = EndKind::exited;
+  facts.exit_code = 3;
+  session().cell_ended(facts, now_);
+  EXPECT_EQ(effects_.ends.back().verdict, "early_crash");
+}
+
+TEST_F(SessionTest, TheFirstCauseWins) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  session().deadline(now_);
+  session().cell_output_closed();
+  CellFacts facts;
+  facts.kind = EndKind::signalled;
+  facts.signal = SIGKILL;
+  session().cell_ended(facts, now_);
+  EXPECT_EQ(effects_.ends.back().code, FailureCode::handshake_timeout);
+}
+
+TEST_F(SessionTest, OutputThatClosesBeforeTheNewsOfExecIsAFaultAfterIt) {
+  attach();
+  session().cell_started(37, now_);
+  session().cell_output_closed();
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
+  session().cell_running();
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell", "kill_cell"));
+}
+
+TEST_F(SessionTest, AToolCallHearsOfACrashAsAResult) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a"}})");
+  session().cell_ended({}, now_);
+  EXPECT_EQ(effects_.last_to_host()["result"]["isError"], true);
+  EXPECT_EQ(effects_.deadline, Milliseconds{0});
+  host_says(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -31003);
+  session().deadline(now_);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(SessionTest, ANotificationAloneGetsNoAnswerFromADeadCell) {
+  attach_and_run();
+  session().cell_ended({}, now_);
+  EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
+  host_says(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_NE(effects_.deadline, Milliseconds{0});
+}
+
+TEST_F(SessionTest, AHostThatLeavesWhileTheCellIsAskedForAbandonsIt) {
+  attach();
+  session().host_ended(HostEnd::gone, now_);
+  EXPECT_FALSE(session().is_over());
+  session().cell_started(37, now_);
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "kill_cell"));
+  session().cell_ended({}, now_);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(SessionTest, WaitsForAnswersAfterTheEndOfInputButNotForEver) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
+  session().deadline(now_);
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "close_cell_input"));
+  EXPECT_EQ(effects_.last_to_cell()["method"], "notifications/cancelled");
+  session().deadline(now_);
+  session().deadline(now_);
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "close_cell_input",
+                                        "terminate_cell", "kill_cell"));
+}
+
+TEST_F(SessionTest, HoldsALineToTheBoundOfItsServer) {
+  attach_and_run();
+  host_says(R"({"jsonrpc":"2.0","id":2,"method":"x","params":{"a":")" + std::string(2000, 'x') +
+            R"("}})");
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -31005);
+  EXPECT_THAT(effects_.cell, IsEmpty());
+}
+
+TEST_F(SessionTest, WithHandedStdioTheEndIsToldOnTheSocket) {
+  effects_.stdio = true;
+  attach(R"(,"stdio":true)");
+  session().cell_started(37, now_);
+  session().cell_running();
+  session().stop(Session::StopReason::shutting_down, now_);
+  const Json ended = Json::parse(effects_.control.back());
+  EXPECT_EQ(ended["method"], "cellblock/ended");
+  EXPECT_EQ(ended["params"]["reason"], "shutting_down");
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
