@@ -33,7 +33,8 @@ constexpr Fetcher fetchers[] = {
 
 bool fetches_at(const std::vector<std::string>& command, std::size_t index) {
   const std::string_view program = name_in(command[index]);
-  const std::string_view next = index + 1 < command.size() ? command[index + 1] : "";
+  std::string_view next;
+  if (index + 1 < command.size()) next = command[index + 1];
   return std::ranges::any_of(fetchers, [&](const Fetcher& fetcher) {
     return program == fetcher.program && (fetcher.argument.empty() || next == fetcher.argument);
   });

@@ -94,7 +94,7 @@ class Writer {
     for (const T& value : values) put(value);
   }
   void put(const Record auto& record) {
-    std::apply([this](const auto&... field) { (put(field), ...); }, fields(record));
+    std::apply([this](const auto&... field) { (this->put(field), ...); }, fields(record));
   }
 
  private:
@@ -171,7 +171,7 @@ class Reader {
     return true;
   }
   bool get(Record auto& record) {
-    return std::apply([this](auto&... field) { return (get(field) && ...); }, fields(record));
+    return std::apply([this](auto&... field) { return (this->get(field) && ...); }, fields(record));
   }
 
  private:
