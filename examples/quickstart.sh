@@ -70,7 +70,7 @@ work=$(mktemp -d "$parent/cellblock-quickstart.XXXXXX")
 chmod 0755 "$work"
 socket=$work/run/cellblock.sock
 mkdir -p "$work/bin" "$work/mcp" "$work/project"
-cp build/release/bin/cellblock* "$work/bin/"
+cp build/release/bin/cellblock* build/release/bin/libcellblock-client.so* "$work/bin/"
 
 chapter "3. The server: @modelcontextprotocol/server-filesystem $server_version from npm"
 npm install --prefix "$work/mcp" --no-audit --no-fund --loglevel=error \

@@ -108,9 +108,7 @@ Process::Process(const Options& options) {
   Pair input = pipe_or_throw();
   Pair output = pipe_or_throw();
   Pair errors = pipe_or_throw();
-  pid_ = ::fork();
-  if (pid_ < 0) give_up("fork");
-  if (pid_ == 0) run_child(options, input.first.get(), output.second.get(), errors.second.get());
+  pid_ = spawn(options, input.first.get(), output.second.get(), errors.second.get());
   pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_.valid()) give_up("pidfd_open");
   input_ = std::move(input.second);
@@ -139,6 +137,13 @@ std::optional<int> Process::wait() {
   int status = 0;
   if (::waitpid(pid_, &status, 0) == pid_) status_ = status;
   return status_;
+}
+
+pid_t spawn(const Process::Options& options, int input, int output, int errors) {
+  const pid_t pid = ::fork();
+  if (pid < 0) give_up("fork");
+  if (pid == 0) run_child(options, input, output, errors);
+  return pid;
 }
 
 bool wait_for_end(int pidfd) {

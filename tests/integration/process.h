@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "supervisor/kernel/sys.h"
@@ -86,6 +87,9 @@ class Process {
   std::optional<Output> output_;
   std::optional<Output> errors_;
 };
+
+/// Starts the program with these descriptors as its standard ones. Throws std::system_error.
+pid_t spawn(const Process::Options& options, int input, int output, int errors);
 
 /// True when the process behind the pidfd has ended before the deadline.
 bool wait_for_end(int pidfd);

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tests/bench/subject.h"
+
+/// Calls of one kind through one subject, and what they took.
+namespace cellblock::bench {
+
+using Nanoseconds = std::chrono::duration<double, std::nano>;
+
+struct Load {
+  std::string name;
+  std::string before_id;  ///< the request's line up to its id
+  std::string after_id;   ///< and from there to its newline
+  unsigned in_flight = 1;
+  unsigned calls_per_round = 1;
+};
+
+struct Samples {
+  std::vector<Nanoseconds> latencies;    ///< of each call, over all rounds
+  std::vector<double> calls_per_second;  ///< of each round
+};
+
+Load echo_load(unsigned in_flight, unsigned calls);
+Load payload_load(unsigned long bytes, unsigned calls);
+
+/// Runs one round. The echo server answers in order, so the n-th line answers the n-th request.
+void run_round(Subject& subject, const Load& load, Samples& samples);
+
+Nanoseconds percentile(std::vector<Nanoseconds> values, double share);
+double median(std::vector<double> values);
+
+}  // namespace cellblock::bench

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "tests/bench/calls.h"
+#include "tests/integration/daemon.h"
+
+/// From a host's first byte to the first list of tools.
+namespace cellblock::bench {
+
+/// Through the socket: attach, initialize, tools/list.
+Nanoseconds time_of_attach(const harness::Daemon& daemon, const std::string& server);
+
+/// The same program started directly: fork, initialize, tools/list.
+Nanoseconds time_of_direct_start(const harness::Process::Options& options);
+
+}  // namespace cellblock::bench
