@@ -1,0 +1,142 @@
+#include "tests/containment/fault_runner.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "supervisor/launcher/own_root.h"
+#include "supervisor/launcher/root_builder.h"
+#include "tests/containment/launcher_process.h"
+
+#ifndef CELLBLOCK_FAULT_INJECTION
+#error "this needs the launcher's units as they are built for tests"
+#endif
+
+namespace cellblock::containment {
+namespace {
+
+using launcher::Blueprint;
+using launcher::SetupFailure;
+using launcher::SpawnedCell;
+using launcher::SpawnRequest;
+
+/// Everything that a spawn could leave behind in the launcher.
+std::set<std::string> belongings() {
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the iterator's own
+    const auto target = std::filesystem::read_symlink(entry.path(), gone);
+    if (!gone) found.insert("descriptor " + entry.path().filename().string());
+  }
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) found.insert("mount " + line);
+  if (::waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD) found.insert("process");
+  return found;
+}
+
+std::string describe(SetupStep step, int error) {
+  return std::string(name_of(step)) + " " + ::strerrorname_np(error);
+}
+
+std::string describe(const SetupFailure& failure) { return describe(failure.step, failure.error); }
+
+struct Prepared {
+  Blueprint blueprint;
+  launcher::FilterProgram init_filter;
+  Fd null;
+};
+
+Result<Prepared> prepare(const Fault& fault, const std::string& state_directory) {
+  Server server;
+  server.name = "faulty";
+  server.command = {"/bin/true"};
+  if (!fault.missing_bind.empty()) server.binds = {{fault.missing_bind, "/data", Access::read}};
+  const Fd host = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
+  const auto layout = CELLBLOCK_TRY(launcher::read_host_layout(host.get()));
+  Prepared prepared;
+  prepared.blueprint = CELLBLOCK_TRY(launcher::blueprint_of(server));
+  prepared.init_filter = CELLBLOCK_TRY(launcher::compile_init_filter());
+  prepared.null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
+  const auto own = CELLBLOCK_TRY(launcher::enter_own_root(state_directory));
+  if (::mkdir("/cells/faulty", 0755) < 0) return fail("mkdir");
+  auto root = launcher::build_template(launcher::plan_root(server.binds, server.network, layout),
+                                       own.host.get(), "/cells/faulty");
+  if (root) {
+    prepared.blueprint.root = std::move(*root);
+  } else {
+    prepared.blueprint.broken = root.error();
+  }
+  CELLBLOCK_CHECK(launcher::forget_host());
+  return prepared;
+}
+
+/// Takes away what the launcher would need. Undone by nothing: the process ends soon.
+void make_short(Fault::Shortage shortage) {
+  if (shortage == Fault::Shortage::descriptors) {
+    const rlimit none{8, 8};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  if (shortage == Fault::Shortage::namespaces) {
+    std::ofstream("/proc/sys/user/max_pid_namespaces") << "0" << std::flush;
+  }
+}
+
+/// The first failure that the child reports before the end of file.
+std::string wait_for_end(const SpawnedCell& cell) {
+  std::string outcome = "none";
+  launcher::ChildReport report;
+  while (receive_record(cell.report.get(), report)) {
+    const bool failed = report.kind == launcher::ChildReportKind::failed;
+    if (failed && outcome == "none") outcome = describe(report.step, report.error);
+  }
+  siginfo_t info{};
+  ::waitid(P_PIDFD, static_cast<id_t>(cell.pidfd.get()), &info, WEXITED);
+  return outcome;
+}
+
+std::string spawn_once(const Prepared& prepared, const Fault& fault) {
+  SpawnRequest request;
+  request.host_id = fault.host_id != 0 ? fault.host_id : ids_here().first_cell;
+  if (::geteuid() != 0 && ids_here().cells == 1) {
+    request.groups = launcher::ChildPlan::Groups::cannot_be_cleared;
+  }
+  request.fds = {prepared.null.get(), prepared.null.get(), prepared.null.get()};
+  request.fault_step = fault.step;
+  request.fault_error = EIO;
+  const auto cell = launcher::spawn(prepared.blueprint, prepared.init_filter, std::move(request));
+  return cell ? wait_for_end(*cell) : describe(cell.error());
+}
+
+std::string outcome_here(const Fault& fault, const std::string& state_directory) {
+  const auto prepared = prepare(fault, state_directory);
+  if (!prepared) return prepared.error().text;
+  const auto before = belongings();
+  make_short(fault.shortage);
+  std::string outcome = spawn_once(*prepared, fault);
+  const rlimit enough{64, 64};
+  ::setrlimit(RLIMIT_NOFILE, &enough);
+  for (const std::string& thing : belongings()) {
+    if (!before.contains(thing)) outcome += "\nleft behind: " + thing;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::string outcome_of(const Fault& fault, const std::string& state_directory) {
+  const ChildResult result = run_as_launcher(
+      [&](int output) { return write_all(output, outcome_here(fault, state_directory)) ? 0 : 1; });
+  return result.end == "exit 0" ? result.output : result.end + ": " + result.output;
+}
+
+}  // namespace cellblock::containment
