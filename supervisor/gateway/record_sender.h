@@ -35,7 +35,7 @@ class RecordSender {
       if (!done) broken_ = true;
       queue_.pop_front();
     }
-    static_cast<void>(watch_.want_write(!queue_.empty() && !broken_));
+    if (!watch_.want_write(!queue_.empty() && !broken_)) broken_ = true;
   }
 
   Watch& watch_;
