@@ -46,6 +46,27 @@ TEST_P(Bridge, CarriesASessionAndEndsWithItsInput) {
   EXPECT_EQ(bridge->wait(), 0) << bridge->errors().so_far();
 }
 
+TEST_P(Bridge, HandsItsStreamsToTheGatewayAndAddsNoHop) {
+  auto to_server = make_pipe();
+  auto from_server = make_pipe();
+  ASSERT_TRUE(to_server && from_server);
+  Host control = daemon_.connect();
+  const int streams[] = {to_server->first.get(), from_server->second.get()};
+  control.send_with({{"jsonrpc", "2.0"},
+                     {"id", 1},
+                     {"method", "cellblock/attach"},
+                     {"params", {{"server", "echo"}, {"stdio", true}}}},
+                    streams);
+  const json attached = control.receive();
+  EXPECT_EQ(attached["result"]["stdio"], true) << attached.dump();
+  ASSERT_TRUE(write_all(to_server->second.get(), initialize));
+  to_server->second.reset();
+  from_server->second.reset();
+  EXPECT_THAT(Output(std::move(from_server->first)).all(), HasSubstr("echo-server"));
+  EXPECT_EQ(control.receive()["params"]["reason"], "host_closed");
+  EXPECT_TRUE(control.at_end());
+}
+
 TEST_P(Bridge, EndsWhenItsInputWasAtItsEndFromTheStart) {
   const auto bridge = daemon_.command({"connect", "echo"});
   bridge->close_input();

@@ -63,6 +63,12 @@ void Host::send_bytes(std::string_view bytes) {
 
 void Host::send(const json& message) { send_bytes(message.dump() + "\n"); }
 
+void Host::send_with(const json& message, std::span<const int> descriptors) {
+  const std::string line = message.dump() + "\n";
+  const auto sent = send_record(socket_.get(), std::as_bytes(std::span(line)), descriptors);
+  require(sent.has_value(), "sendmsg");
+}
+
 void Host::end_input() { ::shutdown(socket_.get(), SHUT_WR); }
 
 std::optional<std::string> Host::line() {

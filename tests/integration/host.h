@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ class Host {
   /// Sends the bytes as they are.
   void send_bytes(std::string_view bytes);
   void send(const nlohmann::json& message);
+  /// The same, with descriptors on its first byte.
+  void send_with(const nlohmann::json& message, std::span<const int> descriptors);
   /// Ends the sending direction.
   void end_input();
 

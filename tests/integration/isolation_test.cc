@@ -156,7 +156,8 @@ TEST_F(Isolation, NobodyOutsideTheGroupCanConnect) {
 TEST_F(Isolation, SwitchedOffItStartsNothing) {
   daemon_.start({.servers = recorder("common", "64101"), .daemon_extra = "enabled = false"});
   Host host = daemon_.connect(alice);
-  EXPECT_EQ(host.attach("common")["error"]["code"], -31008);
+  EXPECT_EQ(host.receive()["error"]["code"], -31008) << "said at once, whatever is asked";
+  EXPECT_TRUE(host.at_end());
   EXPECT_TRUE(daemon_.processes_named("recording_server").empty());
 }
 

@@ -200,14 +200,13 @@ TEST_P(Session, AnswersACallWhoseResultIsOverTheHostsBound) {
   EXPECT_EQ(host.call_for_text("oversized", {{"bytes", 3}}), "xxx");
 }
 
-TEST_P(Session, SkipsALineOfTheServerThatIsOverItsBoundAndGoesOn) {
+TEST_P(Session, FailsTheCallWhoseAnswerWasOverTheServersBoundAndGoesOn) {
   start("lines = { from_server = \"64KiB\", to_host = \"64KiB\" }");
   Host host = daemon_.connect();
   host.open_session("recorder");
-  host.send({{"jsonrpc", "2.0"},
-             {"id", "lost"},
-             {"method", "tools/call"},
-             {"params", {{"name", "oversized"}, {"arguments", {{"bytes", 1'000'000}}}}}});
+  const json answer = host.call("oversized", {{"bytes", 1'000'000}});
+  EXPECT_EQ(answer["result"]["isError"], true) << answer.dump().substr(0, 300);
+  EXPECT_EQ(answer["result"]["_meta"]["cellblock/error"]["code"], "too_large");
   EXPECT_EQ(host.call_for_text("oversized", {{"bytes", 3}}), "xxx");
 }
 
