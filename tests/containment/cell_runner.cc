@@ -31,11 +31,10 @@ Config config_for(const harness::TestDirectory& directory, const CellSpec& spec)
   return config;
 }
 
-Result<launcher::CellFactory> prepare(const harness::TestDirectory& directory,
-                                      const Config& config) {
+Result<launcher::CellFactory> prepare(const Config& config) {
   const Secrets none{.servers = std::vector<ServerSecrets>(config.servers.size())};
   Fd secrets = CELLBLOCK_TRY(make_sealed("secrets", encode(none)));
-  return launcher::CellFactory::prepare(config, std::move(secrets), directory.path("bin"));
+  return launcher::CellFactory::prepare(config, std::move(secrets), {});
 }
 
 std::string read_available(int pipe) {
@@ -96,7 +95,7 @@ class Run {
 };
 
 Result<CellRun> run_here(const harness::TestDirectory& directory, const CellSpec& spec) {
-  auto factory = CELLBLOCK_TRY(prepare(directory, config_for(directory, spec)));
+  auto factory = CELLBLOCK_TRY(prepare(config_for(directory, spec)));
   auto loop = CELLBLOCK_TRY(launcher::EventLoop::make());
   Run run(loop, factory);
   if (spec.neighbour.empty()) {
@@ -109,12 +108,9 @@ Result<CellRun> run_here(const harness::TestDirectory& directory, const CellSpec
 }
 
 int report(int output, const Result<CellRun>& run) {
-  if (!run) {
-    write_all(output, run.error().text);
-    return 1;
-  }
+  if (!run) return write_all(output, run.error().text) ? 1 : 2;
   const std::string_view facts(reinterpret_cast<const char*>(&run->facts), sizeof run->facts);
-  return write_all(output, facts) && write_all(output, run->output) ? 0 : 1;
+  return write_all(output, facts) && write_all(output, run->output) ? 0 : 2;
 }
 
 }  // namespace

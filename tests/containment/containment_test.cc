@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "supervisor/kernel/sys.h"
 #include "tests/containment/child_process.h"
 #include "tests/containment/containment_fixture.h"
 
@@ -253,21 +254,18 @@ TEST_F(Containment, AServerCannotEndTheInitOfItsCell) {
 // --- descriptors ---------------------------------------------------------------------------------
 
 TEST_F(Containment, AServerKeepsNoDescriptorThatTheLauncherHadOpen) {
-  const int leaked = ::open("/", O_PATH | O_DIRECTORY);  // NOLINT: inherited on purpose
-  ASSERT_GE(leaked, 0);
-  const std::string kept_outside = outside("keep_inherited_descriptor", {});
-  const std::string kept_inside = inside("keep_inherited_descriptor", {});
-  ::close(leaked);
-  EXPECT_CONTAINED(kept_outside, kept_inside, "EBADF");
+  const Fd leaked(::open("/", O_PATH | O_DIRECTORY));  // NOLINT: inherited on purpose
+  ASSERT_TRUE(leaked.valid());
+  EXPECT_CONTAINED(outside("keep_inherited_descriptor", {}),
+                   inside("keep_inherited_descriptor", {}), "EBADF");
 }
 
 // --- network -------------------------------------------------------------------------------------
 
-/// A socket that listens outside; closed with the object.
+/// A socket that listens outside.
 struct Listening {
-  int socket = -1;
+  Fd socket;
   std::string port;
-  ~Listening() { ::close(socket); }
 };
 
 void listen_on_loopback(Listening& listening) {
@@ -275,10 +273,11 @@ void listen_on_loopback(Listening& listening) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  listening.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(::bind(listening.socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(::listen(listening.socket, 4), 0);
-  ASSERT_EQ(::getsockname(listening.socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  listening.socket = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_TRUE(listening.socket.valid());
+  ASSERT_EQ(::bind(listening.socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listening.socket.get(), 4), 0);
+  ASSERT_EQ(::getsockname(listening.socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
   listening.port = std::to_string(ntohs(address.sin_port));
 }
 
@@ -289,9 +288,10 @@ void listen_locally(Listening& listening, const std::string& name) {
   std::memcpy(address.sun_path, name.data(), name.size());
   if (name[0] == '@') address.sun_path[0] = '\0';
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  listening.socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(::bind(listening.socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(::listen(listening.socket, 4), 0);
+  listening.socket = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_TRUE(listening.socket.valid());
+  ASSERT_EQ(::bind(listening.socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listening.socket.get(), 4), 0);
 }
 
 TEST_F(Containment, AServerCannotConnectToTheLoopbackOfTheHost) {

@@ -6,12 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 
 #include "supervisor/launcher/own_root.h"
@@ -30,13 +27,13 @@ using launcher::SetupFailure;
 using launcher::SpawnedCell;
 using launcher::SpawnRequest;
 
+constexpr int highest_descriptor = 4096;
+
 /// Everything that a spawn could leave behind in the launcher.
 std::set<std::string> belongings() {
   std::set<std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // the iterator's own
-    const auto target = std::filesystem::read_symlink(entry.path(), gone);
-    if (!gone) found.insert("descriptor " + entry.path().filename().string());
+  for (int descriptor = 0; descriptor < highest_descriptor; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) found.insert("descriptor " + std::to_string(descriptor));
   }
   std::ifstream mounts("/proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) found.insert("mount " + line);

@@ -52,7 +52,8 @@ bool settle() {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGTERM);
   sigaddset(&blocked, SIGCHLD);
-  return ::sigprocmask(SIG_BLOCK, &blocked, nullptr) == 0 && ::prctl(PR_SET_DUMPABLE, 0) == 0 &&
+  const int masked = ::sigprocmask(SIG_BLOCK, &blocked, nullptr);  // NOLINT(concurrency-mt-unsafe)
+  return masked == 0 && ::prctl(PR_SET_DUMPABLE, 0) == 0 &&
          ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 

@@ -31,6 +31,7 @@ int exec_probe(int output, const std::vector<std::string>& command, Outside who)
   if (::dup2(output, STDOUT_FILENO) < 0) return 98;
   if (!(who == Outside::root ? keep_mounts_private() : become_cell_user())) return 99;
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ::execv(arguments[0], arguments.data());
