@@ -2,7 +2,7 @@
 # Builds with the release preset and measures. Root only: it changes identities.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cmake --preset release >/dev/null
+cmake --preset release -DCELLBLOCK_TESTS=ON >/dev/null
 cmake --build --preset release --target cellblock-bench cellblockd cellblock-launcher \
   cellblock-gateway cellblock-audit cellblock echo_server >&2
 exec build/release/bin/cellblock-bench
