@@ -42,7 +42,7 @@ void refuse_rootless(const Scope& scope, Place at, std::string_view key) {
 Identity rootless_identity(const Scope& scope, const DaemonText& text, const HostFacts& facts) {
   if (text.user) refuse_rootless(scope, text.user->at, "user");
   if (text.group) refuse_rootless(scope, text.group->at, "group");
-  if (text.id_range.value.first) refuse_rootless(scope, text.id_range.at, "id_range");
+  if (text.id_range.at.line > 0) refuse_rootless(scope, text.id_range.at, "id_range");
   return {facts.uid, facts.gid, facts.uid, 1};
 }
 

@@ -12,25 +12,18 @@ namespace {
 // --- gateway and audit writer: dynamic C++ programs, filtered before exec
 // ---------------------------
 
-// execve stays: the filter is loaded before it, and a filter cannot count. What is gained by a
-// second one is little: the filter is kept, there is no fork, and the program could only do what
-// the code that called it could do already.
-constexpr std::string_view start_calls[] = {"execve",
-                                            "arch_prctl",
-                                            "brk",
-                                            "exit",
-                                            "exit_group",
-                                            "getrandom",
-                                            "set_tid_address",
-                                            "set_robust_list",
-                                            "rseq",
-                                            "restart_syscall",
-                                            "uname",
-                                            "prlimit64",
-                                            "sched_getaffinity",
+// Only a program that was handed over open: the cell's root has an interpreter or two, and a path
+// to one is of no use here.
+constexpr ArgumentRule execveat_rules[] = {allow_when({{4, 0xffff'ffff, AT_EMPTY_PATH}})};
+constexpr RuledCall start_rules[] = {
+    {"execveat", "the program itself, by its descriptor", execveat_rules, EPERM}};
+constexpr std::string_view start_calls[] = {"arch_prctl",      "brk",       "exit",
+                                            "exit_group",      "getrandom", "set_tid_address",
+                                            "set_robust_list", "rseq",      "restart_syscall",
+                                            "uname",           "prlimit64", "sched_getaffinity",
                                             "sysinfo"};
 constexpr SyscallGroup start = {"start", "what the loader and the C library do before main",
-                                start_calls};
+                                start_calls, start_rules};
 
 constexpr std::uint32_t changes_a_file = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 constexpr ArgumentRule openat_rules[] = {allow_when({{2, changes_a_file, O_RDONLY}})};
@@ -57,13 +50,18 @@ constexpr SyscallGroup clocks = {"clocks", "deadlines", clock_calls};
 
 // accept, connect and socket are missing on purpose: every socket comes through another socket.
 constexpr std::string_view transfer_calls[] = {
-    "read",       "write",       "readv",      "writev",      "preadv2",       "pwritev2",
-    "close",      "recvmsg",     "sendmsg",    "sendmmsg",    "recvfrom",      "sendto",
-    "shutdown",   "getsockopt",  "setsockopt", "getsockname", "getpeername",   "fcntl",
-    "ioctl",      "dup",         "poll",       "ppoll",       "epoll_create1", "epoll_ctl",
-    "epoll_wait", "epoll_pwait", "eventfd2",   "pipe2"};
+    "read",        "write",      "readv",      "writev",        "preadv2",     "pwritev2",
+    "close",       "recvmsg",    "sendmsg",    "sendmmsg",      "recvfrom",    "sendto",
+    "shutdown",    "getsockopt", "setsockopt", "getsockname",   "getpeername", "ioctl",
+    "dup",         "poll",       "ppoll",      "epoll_create1", "epoll_ctl",   "epoll_wait",
+    "epoll_pwait", "eventfd2",   "pipe2"};
 constexpr SyscallGroup transfer = {"transfer", "moving bytes between the descriptors it was handed",
                                    transfer_calls};
+
+// Not for the audit writer: F_SETFL could take O_APPEND off its log.
+// fstatfs tells an anonymous pipe, which can be read without blocking, from a named one.
+constexpr std::string_view flag_calls[] = {"fcntl", "fstatfs"};
+constexpr SyscallGroup flags = {"flags", "descriptors that must not block", flag_calls};
 
 constexpr std::string_view append_calls[] = {"fsync", "fdatasync", "pwrite64"};
 constexpr SyscallGroup appending = {"appending", "the log reaches the disk before it counts",
@@ -104,8 +102,8 @@ constexpr std::string_view init_calls[] = {
 constexpr SyscallGroup reaping = {"reaping", "waits, forwards a signal, reports how it ended",
                                   init_calls};
 
-constexpr const SyscallGroup* gateway_groups[] = {&start,  &loading,  &memory,   &signals,
-                                                  &clocks, &transfer, &sanitizer};
+constexpr const SyscallGroup* gateway_groups[] = {&start,  &loading,  &memory, &signals,
+                                                  &clocks, &transfer, &flags,  &sanitizer};
 constexpr const SyscallGroup* audit_groups[] = {&start,  &loading,  &memory,    &signals,
                                                 &clocks, &transfer, &appending, &sanitizer};
 constexpr const SyscallGroup* init_groups[] = {&reaping, &sanitized_init};

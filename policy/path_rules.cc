@@ -45,15 +45,15 @@ constexpr Refusal closed_targets[] = {
     {"/proc", "is the cell's own"},
     {"/sys", "does not exist in a cell"},
     {"/dev", "is the cell's own"},
+    {"/tmp", "is the cell's own, made anew for each cell"},
+    {"/home/mcp", "is the server's home directory, mounted over what would be there"},
 };
 
 // The cell's own; something may be put below them.
 constexpr std::string_view own_targets[] = {
     "/",
     "/etc",
-    "/tmp",
     "/home",
-    "/home/mcp",
     "/etc/passwd",
     "/etc/group",
     "/etc/hosts",

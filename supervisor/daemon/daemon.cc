@@ -231,6 +231,11 @@ void Daemon::carry_out(const Refuse& action) {
 
 void Daemon::carry_out(const LetGatewayGo& action) { gateways_.erase(action.uid); }
 
+void Daemon::carry_out(const EndGateway& action) {
+  const auto told = launcher_.tell({.kind = wire::SupervisorAsks::end_gateway, .uid = action.uid});
+  if (!told) spdlog::error("cannot end the gateway for uid {}: {}", action.uid, told.error().text);
+}
+
 void Daemon::carry_out(const RenewAuditChannel& action) {
   if (const auto renewed = renew_audit_channel(action.uid); !renewed) {
     spdlog::error("gateway for uid {} has no audit channel: {}", action.uid, renewed.error().text);

@@ -60,6 +60,7 @@ class Daemon {
   void carry_out(const HandOver& action);
   void carry_out(const Refuse& action);
   void carry_out(const LetGatewayGo& action);
+  void carry_out(const EndGateway& action);
   void carry_out(const RenewAuditChannel& action);
   Result<void> start_gateway(std::uint32_t uid);
   Result<void> renew_audit_channel(std::uint32_t uid);

@@ -9,6 +9,7 @@
 #include <array>
 #include <csignal>
 #include <utility>
+#include <vector>
 
 #include "supervisor/daemon/children.h"
 #include "supervisor/daemon/spawn.h"
@@ -45,15 +46,12 @@ SysResult<Woke> wait_for(int channel, int pidfd, Clock::time_point deadline) {
 
 }  // namespace
 
-Result<LauncherProcess> LauncherProcess::start(const std::string& program, int config,
-                                               int secrets) {
+Result<LauncherProcess> LauncherProcess::start(int program, std::span<const int> fds) {
   Pair channel = CELLBLOCK_TRY(make_seqpacket_pair());
-  const std::array<int, 3> fds{channel.second.get(), config, secrets};
-  const auto pid = spawn(program.c_str(), {"cellblock-launcher"}, fds);
-  if (!pid) {
-    return fail("cannot execute " + program + " as uid " + std::to_string(::geteuid()) + ": " +
-                pid.error().text());
-  }
+  std::vector<int> passed{channel.second.get()};
+  passed.insert(passed.end(), fds.begin(), fds.end());
+  const auto pid = spawn(program, {"cellblock-launcher"}, passed);
+  if (!pid) return fail("cannot start the launcher: " + pid.error().text());
   Fd pidfd = open_pidfd(*pid);
   LauncherProcess launcher(*pid, std::move(pidfd), std::move(channel.first));
   if (!launcher.pidfd_.valid()) return sys_fail("pidfd_open");

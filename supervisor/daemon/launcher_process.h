@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <span>
 #include <string>
 
 #include "supervisor/kernel/sys.h"
@@ -14,8 +15,9 @@ namespace cellblock::daemon {
 
 class LauncherProcess {
  public:
-  /// `program` is executed with the descriptors of wire::launcher_fd and nothing else.
-  static Result<LauncherProcess> start(const std::string& program, int config, int secrets);
+  /// The open program is executed with the descriptors of wire::launcher_fd and nothing else; `fds`
+  /// are those after the channel, in order.
+  static Result<LauncherProcess> start(int program, std::span<const int> fds);
 
   LauncherProcess(LauncherProcess&& other) noexcept;
   LauncherProcess& operator=(LauncherProcess&&) = delete;

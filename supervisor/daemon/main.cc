@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -21,6 +22,7 @@
 #include "supervisor/daemon/process_start.h"
 #include "supervisor/daemon/service_notify.h"
 #include "supervisor/daemon/socket_path.h"
+#include "supervisor/daemon/spawn.h"
 #include "supervisor/daemon/state_files.h"
 
 namespace cellblock::daemon {
@@ -33,6 +35,13 @@ constexpr std::chrono::milliseconds end_patience{5'000};
 struct Sealed {
   Fd config;
   Fd secrets;
+};
+
+/// The programs that are started later, when their paths may be out of reach.
+struct Programs {
+  Fd launcher;
+  Fd gateway;
+  Fd audit_writer;
 };
 
 struct Owned {
@@ -84,6 +93,19 @@ Result<Owned> open_owned(const Config& config) {
                .audit_log = CELLBLOCK_TRY(open_audit_log(config))};
 }
 
+Result<Fd> open_helper(const char* name) {
+  const std::string path = helper_path(name);
+  auto program = open_program(path);
+  if (!program) return fail(path + ": " + program.error().text());
+  return std::move(*program);
+}
+
+Result<Programs> open_programs() {
+  return Programs{.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher")),
+                  .gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway")),
+                  .audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"))};
+}
+
 Result<void> become_user_of(const Config& config) {
   if (config.mode == RunMode::user) return {};
   // For giving the socket to its group, and no longer than that: see bind_socket.
@@ -99,9 +121,10 @@ Result<BoundSocket> bind_socket(const Config& config) {
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
-Result<LauncherProcess> start_launcher(Sealed sealed) {
-  return LauncherProcess::start(helper_path("cellblock-launcher"), sealed.config.get(),
-                                sealed.secrets.get());
+Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs) {
+  const std::array<int, 4> fds{sealed.config.get(), sealed.secrets.get(), programs.gateway.get(),
+                               programs.audit_writer.get()};
+  return LauncherProcess::start(programs.launcher.get(), fds);
 }
 
 Result<void> give_everything_up(const Config& config) {
@@ -120,6 +143,7 @@ Result<void> run(const Options& options) {
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded));
+  const Programs programs = CELLBLOCK_TRY(open_programs());
   loaded.secrets = {};
   const Config& config = loaded.config;
   // From here no configuration is read.
@@ -129,7 +153,7 @@ Result<void> run(const Options& options) {
   // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
 
   BoundSocket socket = CELLBLOCK_TRY(bind_socket(config));
-  LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(std::move(sealed)));
+  LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(std::move(sealed), programs));
   // From here the launcher alone holds the secrets.
 
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));

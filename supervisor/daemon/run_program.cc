@@ -9,7 +9,8 @@
 namespace cellblock::daemon {
 
 Result<void> run_program(const char* path, const std::vector<std::string>& arguments) {
-  const pid_t child = CELLBLOCK_TRY(spawn(path, arguments, {}));
+  const Fd program = CELLBLOCK_TRY(open_program(path));
+  const pid_t child = CELLBLOCK_TRY(spawn(program.get(), arguments, {}));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return sys_fail("waitpid");

@@ -1,8 +1,9 @@
 #include "supervisor/daemon/spawn.h"
 
 #include <fcntl.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigfillset is POSIX
-#include <spawn.h>
+#include <linux/close_range.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigemptyset is POSIX
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,64 +17,10 @@ constexpr int first_passed = 3;
 // one.
 constexpr int out_of_the_way = 32;
 
-class FileActions {
- public:
-  FileActions() { ::posix_spawn_file_actions_init(&actions_); }
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  posix_spawn_file_actions_t* get() { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-class Attributes {
- public:
-  Attributes() { ::posix_spawnattr_init(&attributes_); }
-  ~Attributes() { ::posix_spawnattr_destroy(&attributes_); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  posix_spawnattr_t* get() { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_{};
-};
-
-SysResult<std::vector<Fd>> move_out_of_the_way(std::span<const int> fds) {
-  std::vector<Fd> moved;
-  for (const int fd : fds) {
-    moved.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, out_of_the_way));
-    if (!moved.back().valid()) return sys_fail("fcntl");
-  }
+SysResult<Fd> move_out_of_the_way(int descriptor) {
+  Fd moved(::fcntl(descriptor, F_DUPFD_CLOEXEC, out_of_the_way));
+  if (!moved.valid()) return sys_fail("fcntl");
   return moved;
-}
-
-int place_descriptors(FileActions& actions, std::span<const Fd> fds) {
-  int error =
-      ::posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (error == 0) {
-    error = ::posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
-  }
-  int target = first_passed;
-  for (const Fd& fd : fds) {
-    if (error == 0) error = ::posix_spawn_file_actions_adddup2(actions.get(), fd.get(), target++);
-  }
-  if (error == 0) error = ::posix_spawn_file_actions_addclosefrom_np(actions.get(), target);
-  return error;
-}
-
-// Blocked and ignored signals survive an exec; the child shall start like any program.
-int reset_signals(Attributes& attributes) {
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  int error =
-      ::posix_spawnattr_setflags(attributes.get(), POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  if (error == 0) error = ::posix_spawnattr_setsigmask(attributes.get(), &none);
-  if (error == 0) error = ::posix_spawnattr_setsigdefault(attributes.get(), &all);
-  return error;
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& arguments) {
@@ -85,23 +32,83 @@ std::vector<char*> pointers(const std::vector<std::string>& arguments) {
   return result;
 }
 
+// --- between fork and exec: system calls on what was prepared, nothing else ---------------------
+
+struct ChildWords {
+  int null = -1;
+  int program = -1;
+  int report = -1;
+  std::span<const Fd> fds;
+  char* const* argv = nullptr;
+};
+
+// Close-on-exec all from the first number that is not passed: the report must live until then.
+bool place_descriptors(const ChildWords& words) {
+  if (::dup2(words.null, STDIN_FILENO) < 0) return false;
+  if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return false;
+  int target = first_passed;
+  for (const Fd& fd : words.fds) {
+    if (::dup2(fd.get(), target++) < 0) return false;
+  }
+  return ::syscall(SYS_close_range, target, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+// Blocked and ignored signals survive an exec; the child shall start like any program.
+bool reset_signals() {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
+}
+
+[[noreturn]] void run_child(const ChildWords& words) {
+  char* no_environment = nullptr;
+  if (place_descriptors(words) && reset_signals()) {
+    ::syscall(SYS_execveat, words.program, "", words.argv, &no_environment, AT_EMPTY_PATH);
+  }
+  const int error = errno;
+  [[maybe_unused]] const ssize_t told = ::write(words.report, &error, sizeof error);
+  ::_exit(127);
+}
+
+// --------------------------------------------------------------------------------------------------
+
+// End of file without an errno: the exec has closed the child's end.
+SysResult<void> await_exec(int report, pid_t child) {
+  int error = 0;
+  ssize_t count = -1;
+  do {
+    count = ::read(report, &error, sizeof error);
+  } while (count < 0 && errno == EINTR);
+  if (count != sizeof error) return {};
+  ::waitpid(child, nullptr, 0);
+  return std::unexpected(SysError{"execveat", error});
+}
+
 }  // namespace
 
-SysResult<pid_t> spawn(const char* path, const std::vector<std::string>& arguments,
+SysResult<Fd> open_program(const std::string& path) {
+  return open_at(AT_FDCWD, path.c_str(), O_PATH);
+}
+
+SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
                        std::span<const int> fds) {
-  const auto passed = move_out_of_the_way(fds);
-  if (!passed) return std::unexpected(passed.error());
-  FileActions actions;
-  Attributes attributes;
-  char* no_environment = nullptr;
-  pid_t child = -1;
-  int error = place_descriptors(actions, *passed);
-  if (error == 0) error = reset_signals(attributes);
-  if (error == 0) {
-    error = ::posix_spawn(&child, path, actions.get(), attributes.get(), pointers(arguments).data(),
-                          &no_environment);
-  }
-  if (error != 0) return std::unexpected(SysError{"posix_spawn", error});
+  std::vector<Fd> passed;
+  for (const int fd : fds) passed.push_back(CELLBLOCK_TRY(move_out_of_the_way(fd)));
+  const Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
+  const Fd raised = CELLBLOCK_TRY(move_out_of_the_way(program));
+  Pair report = CELLBLOCK_TRY(make_pipe());
+  Fd told = CELLBLOCK_TRY(move_out_of_the_way(report.second.get()));
+  report.second.reset();
+  const auto argv = pointers(arguments);
+  const ChildWords words{null.get(), raised.get(), told.get(), passed, argv.data()};
+  const pid_t child = ::fork();
+  if (child < 0) return sys_fail("fork");
+  if (child == 0) run_child(words);
+  told.reset();
+  CELLBLOCK_CHECK(await_exec(report.first.get(), child));
   return child;
 }
 

@@ -10,9 +10,13 @@
 
 namespace cellblock::daemon {
 
-/// Executes `path` with an empty environment, default signals, /dev/null as stdin, our stderr as
-/// stdout and stderr, and `fds` as 3, 4, …; nothing else is inherited. The caller reaps.
-SysResult<pid_t> spawn(const char* path, const std::vector<std::string>& arguments,
+/// A program to be started later, whatever may be reached by path then.
+SysResult<Fd> open_program(const std::string& path);
+
+/// Executes an open program with an empty environment, default signals, /dev/null as stdin, our
+/// stderr as stdout and stderr, and `fds` as 3, 4, …; nothing else is inherited. Returns once it
+/// runs, or with the errno of what failed. The caller has one thread, and reaps.
+SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
                        std::span<const int> fds);
 
 /// "exited with code 1", "was killed by signal 9"; of a status as waitpid gives it.

@@ -97,6 +97,7 @@ Actions UserTable::expel(std::uint32_t uid) {
   user.gateway = Gateway::leaving;
   user.sessions.clear();
   actions.emplace_back(LetGatewayGo{uid});
+  actions.emplace_back(EndGateway{uid});
   return actions;
 }
 
@@ -111,13 +112,16 @@ Actions UserTable::audit_restored() const {
 Actions UserTable::sweep() {
   Actions actions;
   for (auto& [uid, user] : users_) {
-    if (user.gateway != Gateway::running || !user.sessions.empty()) {
-      user.idle_sweeps = 0;
-      continue;
+    const bool in_use = user.gateway == Gateway::starting || !user.sessions.empty();
+    user.idle_sweeps = in_use ? 0 : user.idle_sweeps + 1;
+    if (user.idle_sweeps < bounds_.idle_sweeps) continue;
+    user.idle_sweeps = 0;
+    if (user.gateway == Gateway::leaving) {
+      actions.emplace_back(EndGateway{uid});
+    } else {
+      user.gateway = Gateway::leaving;
+      actions.emplace_back(LetGatewayGo{uid});
     }
-    if (++user.idle_sweeps < bounds_.idle_sweeps) continue;
-    user.gateway = Gateway::leaving;
-    actions.emplace_back(LetGatewayGo{uid});
   }
   return actions;
 }

@@ -41,13 +41,20 @@ struct LetGatewayGo {
   bool operator==(const LetGatewayGo&) const = default;
 };
 
+/// It does not end by itself: the launcher kills it.
+struct EndGateway {
+  std::uint32_t uid = 0;
+  bool operator==(const EndGateway&) const = default;
+};
+
 /// The gateway's channel to the audit writer is dead; it needs one to the new writer.
 struct RenewAuditChannel {
   std::uint32_t uid = 0;
   bool operator==(const RenewAuditChannel&) const = default;
 };
 
-using Action = std::variant<StartGateway, HandOver, Refuse, LetGatewayGo, RenewAuditChannel>;
+using Action =
+    std::variant<StartGateway, HandOver, Refuse, LetGatewayGo, EndGateway, RenewAuditChannel>;
 using Actions = std::vector<Action>;
 
 struct Bounds {
@@ -74,10 +81,11 @@ class UserTable {
   Result<Actions> gateway_started(std::uint32_t uid);
   Result<Actions> gateway_ended(std::uint32_t uid);
 
-  /// This gateway broke the protocol: its sessions end with it.
+  /// This gateway broke the protocol: it is ended, and its sessions with it.
   Actions expel(std::uint32_t uid);
   Actions audit_restored() const;
-  /// Called at a steady pace; lets go of gateways that nobody used for `idle_sweeps` calls.
+  /// Called at a steady pace; lets go of gateways that nobody used for `idle_sweeps` calls, and
+  /// ends those that did not go within as many.
   Actions sweep();
   /// Nobody new from here; gateways are let go as soon as they can be.
   Actions stop();

@@ -22,12 +22,13 @@ enum class SupervisorAsks : std::uint8_t {
   ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
   start_gateway = 2,  ///< fds: the gateway's ends of [supervisor, audit]
   start_audit = 3,    ///< fds: the writer's end of its control socket, the append-only log
+  end_gateway = 4,    ///< kill it, and its cells with it
 };
 
 struct SupervisorRequest {
   SupervisorAsks kind{};
   std::array<std::uint8_t, 3> reserved{};
-  std::uint32_t uid = 0;  ///< start_gateway: whose
+  std::uint32_t uid = 0;  ///< start_gateway, end_gateway: whose
 };
 
 // launcher -> supervisor
@@ -170,6 +171,8 @@ namespace launcher_fd {
 inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET
 inline constexpr int config = 4;      ///< sealed memfd, config_bytes.h
 inline constexpr int secrets = 5;     ///< sealed memfd, config_bytes.h
+inline constexpr int gateway = 6;     ///< cellblock-gateway, to be executed
+inline constexpr int audit = 7;       ///< cellblock-audit, likewise
 }  // namespace launcher_fd
 
 namespace gateway_fd {

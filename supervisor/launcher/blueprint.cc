@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "supervisor/launcher/root_plan.h"
 
@@ -61,10 +62,11 @@ std::uint32_t own_open_files() {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, words.rlim_max));
 }
 
-Blueprint own_program(const char* program, FilterProgram filter) {
+Blueprint own_program(const char* name, Fd program, FilterProgram filter) {
   Blueprint blueprint;
-  blueprint.name = program;
-  blueprint.command = {std::string(program_directory) + "/" + program};
+  blueprint.name = name;
+  blueprint.command = {name};
+  blueprint.program = std::move(program);
   blueprint.filter = std::move(filter);
   blueprint.listener = ChildPlan::Listener::none;
   blueprint.limits = limits_of(Limits{.pids = 1, .open_files = own_open_files()});
@@ -91,12 +93,13 @@ Result<Blueprint> blueprint_of(const Server& server) {
   return blueprint;
 }
 
-Result<Blueprint> gateway_blueprint() {
-  return own_program("cellblock-gateway", CELLBLOCK_TRY(compile_filter(InternalProfile::gateway)));
+Result<Blueprint> gateway_blueprint(Fd program) {
+  return own_program("cellblock-gateway", std::move(program),
+                     CELLBLOCK_TRY(compile_filter(InternalProfile::gateway)));
 }
 
-Result<Blueprint> audit_writer_blueprint() {
-  return own_program("cellblock-audit",
+Result<Blueprint> audit_writer_blueprint(Fd program) {
+  return own_program("cellblock-audit", std::move(program),
                      CELLBLOCK_TRY(compile_filter(InternalProfile::audit_writer)));
 }
 

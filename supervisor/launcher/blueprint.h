@@ -25,19 +25,17 @@ struct Blueprint {
   std::string tmp_options;
   std::string shm_options;
   std::string working_directory;
+  Fd program;                          ///< what is executed, if it is not command[0]
   Fd root;                             ///< of the template
   std::optional<SetupFailure> broken;  ///< why it could not be prepared; then no cell can start
 };
 
-/// Everything but the root template. Links of `environment` are: what a cell has by itself, then
-/// what the TOML declares.
+/// Everything but the root template.
 Result<Blueprint> blueprint_of(const Server& server);
 
-/// cellblock's own processes live in cells as well.
-Result<Blueprint> gateway_blueprint();
-Result<Blueprint> audit_writer_blueprint();
-
-/// Where those two find their programs inside their cells.
-inline constexpr char program_directory[] = "/cellblock";
+/// cellblock's own processes live in cells as well. `program` is executed by its descriptor, so
+/// that neither the launcher nor the cell needs a path to it.
+Result<Blueprint> gateway_blueprint(Fd program);
+Result<Blueprint> audit_writer_blueprint(Fd program);
 
 }  // namespace cellblock::launcher

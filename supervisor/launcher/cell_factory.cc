@@ -50,8 +50,7 @@ Result<void> require_sound(const Blueprint& blueprint) {
 
 }  // namespace
 
-Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets,
-                                         const std::string& programs) {
+Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs) {
   const Fd host_root = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host_root.get()));
   Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
@@ -70,14 +69,13 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets,
              make_template(server.binds, server.network, layout, own.host.get(), server.name));
     factory.servers_.push_back(std::move(blueprint));
   }
-  const std::vector<Bind> own_binds = {{programs, program_directory, Access::read}};
-  factory.gateway_ = CELLBLOCK_TRY(gateway_blueprint());
+  factory.gateway_ = CELLBLOCK_TRY(gateway_blueprint(std::move(programs.gateway)));
   add_root(factory.gateway_,
-           make_template(own_binds, NetworkMode::none, layout, own.host.get(), gateway_identity));
+           make_template({}, NetworkMode::none, layout, own.host.get(), gateway_identity));
   CELLBLOCK_CHECK(require_sound(factory.gateway_));
-  factory.audit_writer_ = CELLBLOCK_TRY(audit_writer_blueprint());
+  factory.audit_writer_ = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
   add_root(factory.audit_writer_,
-           make_template(own_binds, NetworkMode::none, layout, own.host.get(), audit_identity));
+           make_template({}, NetworkMode::none, layout, own.host.get(), audit_identity));
   CELLBLOCK_CHECK(require_sound(factory.audit_writer_));
   CELLBLOCK_CHECK(forget_host());
   return factory;

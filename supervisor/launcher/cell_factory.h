@@ -17,6 +17,12 @@ struct StdioEnds {
   Fd errors;
 };
 
+/// cellblock's programs that live in cells, opened by the supervisor while it could reach them.
+struct OwnPrograms {
+  Fd gateway;
+  Fd audit_writer;
+};
+
 struct StartedServer {
   SpawnedCell cell;
   StdioEnds stdio;
@@ -26,9 +32,8 @@ struct StartedServer {
 class CellFactory {
  public:
   /// Enters the launcher's own root, prepares one blueprint per server (a server whose paths cannot
-  /// be prepared is kept with its failure) and forgets the host's file system. `programs` is the
-  /// directory of cellblock's helper programs.
-  static Result<CellFactory> prepare(const Config& config, Fd secrets, const std::string& programs);
+  /// be prepared is kept with its failure) and forgets the host's file system.
+  static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs);
 
   SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user);
 

@@ -25,11 +25,15 @@ bool place_stdio(ChildPlan& plan) {
   }
   if (dup3(plan.report, plan.fd_count, O_CLOEXEC) < 0) return false;
   plan.report = plan.fd_count;
+  if (plan.program < 0) return true;
+  if (dup3(plan.program, plan.fd_count + 1, O_CLOEXEC) < 0) return false;
+  plan.program = plan.fd_count + 1;
   return true;
 }
 
 bool close_descriptors(ChildPlan& plan) {
-  return syscall(SYS_close_range, plan.fd_count + 1, ~0U, 0) == 0;
+  const int last = plan.program < 0 ? plan.report : plan.program;
+  return syscall(SYS_close_range, last + 1, ~0U, 0) == 0;
 }
 
 // Dispositions were reset by CLONE_CLEAR_SIGHAND; init's blocked signals are still blocked.
@@ -71,6 +75,15 @@ bool load_filter(ChildPlan& plan) {
   return sent;
 }
 
+// Returns only when it failed.
+void execute(const ChildPlan& plan) {
+  if (plan.program < 0) {
+    execve(plan.path, plan.argv, plan.envp);
+  } else {
+    syscall(SYS_execveat, plan.program, "", plan.argv, plan.envp, AT_EMPTY_PATH);
+  }
+}
+
 void do_step(ChildPlan& plan, SetupStep step, bool (*perform)(ChildPlan&)) {
   if (injected_fault(plan, step) || !perform(plan)) fail_step(plan, step, errno);
 }
@@ -82,7 +95,7 @@ void exec_server(ChildPlan& plan) noexcept {
   do_step(plan, SetupStep::reset_signals, reset_signals);
   do_step(plan, SetupStep::close_descriptors, close_descriptors);
   do_step(plan, SetupStep::load_filter, load_filter);
-  if (!injected_fault(plan, SetupStep::exec)) execve(plan.path, plan.argv, plan.envp);
+  if (!injected_fault(plan, SetupStep::exec)) execute(plan);
   const int error = errno;
   fail_step(plan, SetupStep::exec, error, diagnose_exec(plan.path, error));
 }

@@ -57,7 +57,8 @@ struct ChildPlan {
   enum class Listener : std::uint8_t { none, report } listener = Listener::report;
 
   const char* working_directory = "/";
-  const char* path = nullptr;
+  const char* path = nullptr;  ///< what is executed, unless `program` is
+  int program = -1;            ///< a descriptor to execute; -1: none
   char* const* argv = nullptr;
   char* const* envp = nullptr;
   /// Holds envp's text. Init and guardian wipe their copy: they have no use for secrets.

@@ -65,6 +65,10 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
     case SupervisorAsks::start_audit:
       if (fds.size() != audit_fds) return shut_down();
       return start_audit_writer(std::move(fds));
+    case SupervisorAsks::end_gateway:
+      // Not there: its end is on the way already.
+      if (gateways_.contains(request.uid)) cells_.kill(gateways_[request.uid]->cell);
+      return;
     case SupervisorAsks::ids_mapped:  // only before start()
       break;
   }

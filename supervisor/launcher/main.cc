@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <cstdio>
 
@@ -25,14 +24,6 @@ Result<Config> read_config() {
   return decode_config(bytes);
 }
 
-Result<std::string> own_directory() {
-  std::array<char, 4096> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
-  if (length <= 0) return std::unexpected<Error>(SysError{"readlink", errno});
-  const std::string_view whole(path.data(), static_cast<std::size_t>(length));
-  return std::string(whole.substr(0, whole.rfind('/')));
-}
-
 Result<void> prepare_process() {
   // The supervisor's death ends the launcher, whose death ends every cell.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail("prctl(PR_SET_PDEATHSIG) failed");
@@ -42,7 +33,7 @@ Result<void> prepare_process() {
   sigaddset(&blocked, SIGTERM);
   sigaddset(&blocked, SIGCHLD);
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) < 0) return fail("sigprocmask failed");
-  for (const int descriptor : {fd::supervisor, fd::config, fd::secrets}) {
+  for (const int descriptor : {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit}) {
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return fail("started without its descriptors");
   }
   return {};
@@ -66,10 +57,10 @@ Result<void> enter_user_namespace() {
 Result<void> run() {
   CELLBLOCK_CHECK(prepare_process());
   const Config config = CELLBLOCK_TRY(read_config());
-  const std::string programs = CELLBLOCK_TRY(own_directory());
   CELLBLOCK_CHECK(enter_user_namespace());
   // From here every capability is one over the launcher's own user namespace.
-  CellFactory factory = CELLBLOCK_TRY(CellFactory::prepare(config, Fd(fd::secrets), programs));
+  CellFactory factory = CELLBLOCK_TRY(CellFactory::prepare(
+      config, Fd(fd::secrets), {.gateway = Fd(fd::gateway), .audit_writer = Fd(fd::audit)}));
   // From here no path of the host can be named.
   EventLoop loop = CELLBLOCK_TRY(EventLoop::make());
   Launcher launcher(loop, std::move(factory), config, Fd(fd::supervisor), Fd(fd::config));

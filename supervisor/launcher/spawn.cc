@@ -109,7 +109,8 @@ struct Channels {
   std::vector<Fd> raised;
 };
 
-SysResult<Channels> open_channels(ChildPlan& plan, const SpawnRequest& request) {
+SysResult<Channels> open_channels(ChildPlan& plan, const Blueprint& blueprint,
+                                  const SpawnRequest& request) {
   Channels channels{CELLBLOCK_TRY(make_seqpacket_pair()),
                     CELLBLOCK_TRY(make_pipe()),
                     CELLBLOCK_TRY(make_pipe()),
@@ -121,6 +122,7 @@ SysResult<Channels> open_channels(ChildPlan& plan, const SpawnRequest& request) 
   plan.report = CELLBLOCK_TRY(give(channels.report.second.get()));
   plan.ending = CELLBLOCK_TRY(give(channels.ending.second.get()));
   plan.go = CELLBLOCK_TRY(give(channels.go.first.get()));
+  if (blueprint.program.valid()) plan.program = CELLBLOCK_TRY(give(blueprint.program.get()));
   if (request.fds.size() > max_child_fds) return std::unexpected(SysError{"fds", E2BIG});
   for (const int descriptor : request.fds) {
     plan.fds[static_cast<std::size_t>(plan.fd_count++)] = CELLBLOCK_TRY(give(descriptor));
@@ -212,7 +214,7 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   const auto root = clone_tree(blueprint.root.get());
   if (!root) return failed_at(SetupStep::prepare, root.error());
   plan.root_tree = root->get();
-  auto channels = open_channels(plan, request);
+  auto channels = open_channels(plan, blueprint, request);
   if (!channels) return failed_at(SetupStep::prepare, channels.error());
 
   const DumpableWindow window;

@@ -174,7 +174,7 @@ TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
   const std::array rows = {
       Row{"read = [\"/opt/mcp\"]", "", ""},
       Row{"read = [\"/opt/mcp:/mcp\"]", "", ""},
-      Row{"read = [\"/srv:/tmp/srv\"]", "", ""},
+      Row{"read = [\"/srv:/data/srv\"]", "", ""},
       Row{"read = [\"opt/mcp\"]", "server.s.read", "not absolute"},
       Row{"read = [\"/opt/../srv\"]", "server.s.read", "\"..\""},
       Row{"read = [\"/opt//mcp\"]", "server.s.read", "empty part"},
@@ -200,7 +200,7 @@ TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
       Row{"read = [\"/srv:/dev/x\"]", "server.s.read", "cell's own"},
       Row{"read = [\"/srv:/etc\"]", "server.s.read", "cell's own"},
       Row{"read = [\"/srv:/tmp\"]", "server.s.read", "cell's own"},
-      Row{"read = [\"/srv:/home/mcp\"]", "server.s.read", "cell's own"},
+      Row{"read = [\"/srv:/home/mcp\"]", "server.s.read", "home directory"},
       Row{"read = [\"/srv:/d\"]\nwrite = [\"/srv/project:/d\"]", "server.s.write", "already taken"},
       Row{"env = { PATH = \"/opt/bin\", LANG = \"C\" }", "", ""},
       Row{"env = { \"1A\" = \"x\" }", "server.s.env.1A", "no variable name"},

@@ -6,6 +6,7 @@
 
 #include "supervisor/daemon/children.h"
 #include "supervisor/daemon/launcher_process.h"
+#include "supervisor/daemon/spawn.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -27,7 +28,9 @@ class LauncherProcessTest : public ::testing::Test {
   static LauncherProcess start(std::string_view word) {
     const Fd config = sealed(word);
     const Fd secrets = sealed("");
-    return LauncherProcess::start(FAKE_LAUNCHER, config.get(), secrets.get()).value();
+    const Fd program = open_program(FAKE_LAUNCHER).value();
+    const std::array<int, 2> fds{config.get(), secrets.get()};
+    return LauncherProcess::start(program.get(), fds).value();
   }
 
   static std::string why_not_ready(LauncherProcess& launcher, milliseconds patience = plenty) {
@@ -42,7 +45,7 @@ TEST_F(LauncherProcessTest, HearsALauncherThatStarts) {
   EXPECT_TRUE(launcher.end(plenty));
 }
 
-TEST_F(LauncherProcessTest, GivesItThreeDescriptorsAndNothingElse) {
+TEST_F(LauncherProcessTest, GivesItItsDescriptorsAndNothingElse) {
   // Not close-on-exec: only the spawn itself can keep it from the launcher.
   const Fd leak(::dup(STDERR_FILENO));
   LauncherProcess launcher = start("look-for-leaks");
@@ -81,10 +84,11 @@ TEST_F(LauncherProcessTest, KillsALauncherThatDoesNotEnd) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST_F(LauncherProcessTest, SaysThatAProgramCannotBeExecutedAndAsWhom) {
-  const auto launcher = LauncherProcess::start("/nonexistent/launcher", 0, 0);
+TEST_F(LauncherProcessTest, SaysWhyAProgramCannotBeExecuted) {
+  const Fd no_program = open_program("/etc/passwd").value();
+  const auto launcher = LauncherProcess::start(no_program.get(), {});
   ASSERT_FALSE(launcher);
-  EXPECT_THAT(launcher.error().text, HasSubstr("/nonexistent/launcher as uid"));
+  EXPECT_THAT(launcher.error().text, HasSubstr("execveat: Permission denied"));
 }
 
 }  // namespace

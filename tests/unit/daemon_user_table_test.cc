@@ -112,10 +112,19 @@ TEST(UserTable, TakesAReportAtTheWrongTimeForAnError) {
 
 TEST(UserTable, StartsTheNextGatewayOnlyAfterTheExpelledOneHasEnded) {
   UserTable table = table_with_running_gateway();
-  EXPECT_THAT(table.expel(alice), ElementsAre(LetGatewayGo{alice}));
+  EXPECT_THAT(table.expel(alice), ElementsAre(LetGatewayGo{alice}, EndGateway{alice}));
   EXPECT_THAT(table.connected(alice, 2), IsEmpty());
   EXPECT_THAT(table.gateway_ended(alice).value(), ElementsAre(StartGateway{alice}));
   EXPECT_THAT(table.gateway_started(alice).value(), ElementsAre(HandOver{alice, 2}));
+}
+
+TEST(UserTable, EndsALeavingGatewayThatDoesNotGo) {
+  UserTable table = table_with_running_gateway();
+  table.session_closed(alice, 1).value();
+  table.sweep();
+  table.sweep();  // lets go
+  EXPECT_THAT(table.sweep(), IsEmpty());
+  EXPECT_THAT(table.sweep(), ElementsAre(EndGateway{alice}));
 }
 
 TEST(UserTable, LetsAGatewayThatBrokeItsChannelGoOnlyOnce) {

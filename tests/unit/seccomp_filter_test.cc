@@ -16,6 +16,8 @@
 #include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <functional>
@@ -409,9 +411,30 @@ TEST(ServerFilter, RunsNativePrograms) {
   EXPECT_EQ(end_of_program(filter, {"/bin/sh", "-c", "ls -l / | sort | grep -q usr"}), "exit 0");
 }
 
-TEST(GatewayFilter, LetsADynamicProgramStartAndEnd) {
-  EXPECT_EQ(end_of_program(filter_for(InternalProfile::gateway), {"/bin/true"}), "exit 0");
-  EXPECT_EQ(end_of_program(filter_for(InternalProfile::audit_writer), {"/bin/true"}), "exit 0");
+// As the launcher starts cellblock's own programs.
+std::string end_of_open_program(const FilterProgram& filter, const char* path) {
+  const Fd program(::open(path, O_PATH | O_CLOEXEC));
+  return end_under(filter, [&] {
+    char* const arguments[] = {const_cast<char*>(path), nullptr};
+    ::syscall(SYS_execveat, program.get(), "", arguments, environ, AT_EMPTY_PATH);
+    return 127;
+  });
+}
+
+TEST(OwnFilters, LetADynamicProgramStartByItsDescriptorAndEnd) {
+  EXPECT_EQ(end_of_open_program(filter_for(InternalProfile::gateway), "/bin/true"), "exit 0");
+  EXPECT_EQ(end_of_open_program(filter_for(InternalProfile::audit_writer), "/bin/true"), "exit 0");
+}
+
+TEST(OwnFilters, LetNothingBeExecutedByItsPath) {
+  EXPECT_EQ(end_of_program(filter_for(InternalProfile::gateway), {"/bin/true"}), "exit 127");
+  EXPECT_EQ(end_of_program(filter_for(InternalProfile::audit_writer), {"/bin/true"}), "exit 127");
+}
+
+TEST(OwnFilters, KeepTheAuditLogAppendOnly) {
+  EXPECT_EQ(end_under(filter_for(InternalProfile::audit_writer),
+                      [] { return ::fcntl(1, F_SETFL, 0) < 0 && errno == ENOSYS ? 0 : 1; }),
+            "exit 0");
 }
 
 }  // namespace
