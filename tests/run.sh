@@ -4,6 +4,7 @@
 #   tests/run.sh            everything: dev, asan-ubsan and tsan builds, fuzz smoke, format, lint
 #   tests/run.sh --quick    the dev build and its tests alone
 #   tests/run.sh --no-lint  everything but clang-tidy
+#   tests/run.sh --lint-all clang-tidy over the tests as well (some 20 minutes more on two cores)
 #
 # The last line is `N passed, N failed`, with the skipped ones if there are any; the exit status is 0
 # only when something was tested and nothing failed.
@@ -12,11 +13,13 @@ cd "$(dirname "$0")/.."
 
 scope=all
 lint=yes
+lint_tests=
 for argument in "$@"; do
   case "$argument" in
     --quick) scope=quick ;;
     --no-lint) lint=no ;;
-    --help | -h) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --lint-all) lint_tests=yes ;;
+    --help | -h) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option: $argument (see --help)" >&2; exit 2 ;;
   esac
 done
@@ -66,8 +69,13 @@ build() {
 sources() { git ls-files '*.h' '*.cc'; }
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
 lint() {
-  sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/dev/compile_commands.json | sort -u |
-    xargs -n 1 -P "$(nproc)" clang-tidy-19 -p build/dev --quiet 2>/dev/null
+  # The compile database is g++'s: clang does not know each of its warnings.
+  git ls-files 'policy/*.cc' 'supervisor/*.cc' 'client/*.cc' ${lint_tests:+'tests/*.cc' 'examples/*.cc'} |
+    while read -r file; do
+      grep -q "\"file\": \".*/$file\"" build/dev/compile_commands.json && echo "$file"
+    done |
+    xargs -n 1 -P "$(nproc)" clang-tidy-19 -p build/dev --quiet \
+      --extra-arg=-Wno-unknown-warning-option 2>/dev/null
 }
 
 say "packages"

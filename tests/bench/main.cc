@@ -119,6 +119,7 @@ void print_calls(const Daemon& daemon) {
 template <class Start>
 void print_start(std::string_view name, Start&& start) {
   std::vector<Nanoseconds> times;
+  times.reserve(starts);
   start();
   for (unsigned i = 0; i < starts; ++i) times.push_back(start());
   fmt::print("| {} | {:.1f} | {:.1f} |\n", name, microseconds(percentile(times, 0.5)) / 1e3,

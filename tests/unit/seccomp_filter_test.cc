@@ -426,7 +426,7 @@ TEST(OwnFilters, LetADynamicProgramStartByItsDescriptorAndEnd) {
   EXPECT_EQ(end_of_open_program(filter_for(InternalProfile::audit_writer), "/bin/true"), "exit 0");
 }
 
-TEST(OwnFilters, LetNothingBeExecutedByItsPath) {
+TEST(OwnFilters, RefuseTheOrdinaryExec) {
   EXPECT_EQ(end_of_program(filter_for(InternalProfile::gateway), {"/bin/true"}), "exit 127");
   EXPECT_EQ(end_of_program(filter_for(InternalProfile::audit_writer), {"/bin/true"}), "exit 127");
 }
