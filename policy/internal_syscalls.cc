@@ -12,8 +12,10 @@ namespace {
 // --- gateway and audit writer: dynamic C++ programs, filtered before exec
 // ---------------------------
 
-// Only a program that was handed over open: the cell's root has an interpreter or two, and a path
-// to one is of no use here.
+// The program is handed over open, so execve itself is not needed. This does not keep a gateway
+// that was taken over from executing something by an absolute path in its own root, which a filter
+// cannot see; but there is no fork, the filter stays, and nothing there can do more than the code
+// that called it.
 constexpr ArgumentRule execveat_rules[] = {allow_when({{4, 0xffff'ffff, AT_EMPTY_PATH}})};
 constexpr RuledCall start_rules[] = {
     {"execveat", "the program itself, by its descriptor", execveat_rules, EPERM}};

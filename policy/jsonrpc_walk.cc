@@ -161,7 +161,7 @@ bool MessageWalk::walk_tool(Value value, unsigned depth) {
 /// member to skip.
 bool MessageWalk::walk_value(Value value, Place place, unsigned depth, Found& found) {
   const std::string_view raw = value.raw_json_token();
-  const std::size_t begin = offset_of(raw.data());
+  const std::size_t begin = offset_of(raw.begin());
   if (begin >= line_.size()) return refuse(MessageFault::not_json, "the line ends too early");
   const std::string_view token = without_trailing_space(raw);
   found.text = {};

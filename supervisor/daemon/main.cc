@@ -81,16 +81,18 @@ Result<MapWay> choose_map(Config& config) {
 }
 
 Result<Sealed> seal(const LoadedConfig& loaded) {
-  return Sealed{
-      .config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(loaded.config))),
-      .secrets = CELLBLOCK_TRY(make_sealed("cellblock-secrets", encode(loaded.secrets))),
-  };
+  Sealed sealed;
+  sealed.config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(loaded.config)));
+  sealed.secrets = CELLBLOCK_TRY(make_sealed("cellblock-secrets", encode(loaded.secrets)));
+  return sealed;
 }
 
 Result<Owned> open_owned(const Config& config) {
   CELLBLOCK_CHECK(make_socket_directory(config));
-  return Owned{.state_lock = CELLBLOCK_TRY(open_state_directory(config)),
-               .audit_log = CELLBLOCK_TRY(open_audit_log(config))};
+  Owned owned;
+  owned.state_lock = CELLBLOCK_TRY(open_state_directory(config));
+  owned.audit_log = CELLBLOCK_TRY(open_audit_log(config));
+  return owned;
 }
 
 Result<Fd> open_helper(const char* name) {
@@ -101,9 +103,11 @@ Result<Fd> open_helper(const char* name) {
 }
 
 Result<Programs> open_programs() {
-  return Programs{.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher")),
-                  .gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway")),
-                  .audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"))};
+  Programs programs;
+  programs.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher"));
+  programs.gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway"));
+  programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
+  return programs;
 }
 
 Result<void> become_user_of(const Config& config) {

@@ -96,6 +96,7 @@ SysResult<Fd> open_program(const std::string& path) {
 SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
                        std::span<const int> fds) {
   std::vector<Fd> passed;
+  passed.reserve(fds.size());
   for (const int fd : fds) passed.push_back(CELLBLOCK_TRY(move_out_of_the_way(fd)));
   const Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
   const Fd raised = CELLBLOCK_TRY(move_out_of_the_way(program));

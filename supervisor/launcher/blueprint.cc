@@ -94,13 +94,13 @@ Result<Blueprint> blueprint_of(const Server& server) {
 }
 
 Result<Blueprint> gateway_blueprint(Fd program) {
-  return own_program("cellblock-gateway", std::move(program),
-                     CELLBLOCK_TRY(compile_filter(InternalProfile::gateway)));
+  FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::gateway));
+  return own_program("cellblock-gateway", std::move(program), std::move(filter));
 }
 
 Result<Blueprint> audit_writer_blueprint(Fd program) {
-  return own_program("cellblock-audit", std::move(program),
-                     CELLBLOCK_TRY(compile_filter(InternalProfile::audit_writer)));
+  FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::audit_writer));
+  return own_program("cellblock-audit", std::move(program), std::move(filter));
 }
 
 }  // namespace cellblock::launcher

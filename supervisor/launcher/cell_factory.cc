@@ -55,11 +55,11 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
   const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host_root.get()));
   Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
   OwnRoot own = CELLBLOCK_TRY(enter_own_root(config.state_directory));
-  CellFactory factory(
-      config,
-      CELLBLOCK_TRY(StateDirectory::open(std::move(own.state), config.identity.first_cell_id,
-                                         config.identity.cell_ids)),
-      SecretStore(std::move(secrets)), CELLBLOCK_TRY(compile_init_filter()));
+  StateDirectory state = CELLBLOCK_TRY(StateDirectory::open(
+      std::move(own.state), config.identity.first_cell_id, config.identity.cell_ids));
+  FilterProgram init_filter = CELLBLOCK_TRY(compile_init_filter());
+  CellFactory factory(config, std::move(state), SecretStore(std::move(secrets)),
+                      std::move(init_filter));
   factory.null_ = std::move(null);
   factory.groups_ = groups_here();
 

@@ -57,6 +57,7 @@ class EnvironmentBlock {
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -111,10 +112,10 @@ struct Channels {
 
 SysResult<Channels> open_channels(ChildPlan& plan, const Blueprint& blueprint,
                                   const SpawnRequest& request) {
-  Channels channels{CELLBLOCK_TRY(make_seqpacket_pair()),
-                    CELLBLOCK_TRY(make_pipe()),
-                    CELLBLOCK_TRY(make_pipe()),
-                    {}};
+  Channels channels;
+  channels.report = CELLBLOCK_TRY(make_seqpacket_pair());
+  channels.ending = CELLBLOCK_TRY(make_pipe());
+  channels.go = CELLBLOCK_TRY(make_pipe());
   const auto give = [&](int descriptor) -> SysResult<int> {
     channels.raised.push_back(CELLBLOCK_TRY(raise(descriptor)));
     return channels.raised.back().get();
