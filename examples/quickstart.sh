@@ -16,7 +16,7 @@ host_id=64101
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'; else bold='' dim='' plain=''; fi
 chapter() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 tell() { printf '%s\n' "$*"; }
-indented() { sed 's/^/    /'; }
+indented() { cut -c1-110 | sed 's/^/    /'; }
 fail() { printf '\nquickstart: %s\n' "$*" >&2; exit 1; }
 
 # show COMMAND...: prints what is typed, then what it says.
@@ -91,7 +91,7 @@ tell "  $work/hidden.txt          hidden, though every user of this machine may 
 cat >"$work/cellblock.toml" <<TOML
 [socket]
 path = "$socket"
-$(if [ "$(id -u)" -eq 0 ]; then echo 'mode = "0666"'; fi)
+$(if [ "$(id -u)" -eq 0 ]; then echo "group = $host_id  # who may connect"; fi)
 
 [daemon]
 $(if [ "$(id -u)" -eq 0 ]; then echo "user = $daemon_id"; echo "group = $daemon_id"; fi)
@@ -111,7 +111,7 @@ profile = "node"
 allow   = { users = [$allowed], tools = ["read_*", "list_*"] }
 TOML
 tell "  $work/cellblock.toml:"
-sed -n '/^\[server.files\]/,/^$/p' "$work/cellblock.toml" | indented
+sed -n '/^\[server.files\]/,/^allow/p' "$work/cellblock.toml" | sed 's/^/    /'
 
 chapter "5. cellblockd"
 if [ "$(id -u)" -eq 0 ]; then mode=(); else mode=(--user); fi
@@ -126,25 +126,25 @@ while read -r -t 30 line <&3; do
 done
 [ "$ready" = yes ] || fail "cellblockd did not get ready"
 # Whatever it says from here on is shown as it comes.
-sed 's/^/  /' <&3 &
+sed -u 's/^/  /' <&3 &
 
 # --- 3 ------------------------------------------------------------------------------------------------
 
 chapter "6. Its tools, through the socket, as an ordinary user"
 show tools files
-show call files list_directory path=/data
-show call files read_text_file path=/data/notes.txt
+show call files list_directory --arg path=/data
+show call files read_text_file --arg path=/data/notes.txt
 
 chapter "7. Outside that directory"
 tell "  The server's own rule, which one has to trust:"
-show_refusal call files read_text_file path="$work/hidden.txt"
+show_refusal call files read_text_file --arg path="$work/hidden.txt"
 tell "  The same server told to serve /. Its rule allows it, and there is nothing to read:"
-show_refusal call curious read_text_file path="$work/hidden.txt"
-show_refusal call curious read_text_file path=/etc/shadow
+show_refusal call curious read_text_file --arg path="$work/hidden.txt"
+show_refusal call curious read_text_file --arg path=/etc/shadow
 tell "  This is all of its world:"
-show call curious list_directory path=/
+show call curious list_directory --arg path=/
 tell "  A tool that the configuration does not allow does not exist:"
-show_refusal call files write_file path=/data/new.txt content=hello
+show_refusal call files write_file --arg path=/data/new.txt --arg content=hello
 
 chapter "8. What runs, and what each weakening is"
 show status
