@@ -28,13 +28,14 @@ Result<void> AuditWriter::run() {
   return drain();
 }
 
-// One record from each, so that a gateway that writes without end cannot keep the others waiting.
+// A few records from each, so that a gateway that writes without end cannot keep the others
+// waiting.
 Result<AuditWriter::Supervisor> AuditWriter::serve_once() {
   std::vector<pollfd> watched{{control_.get(), POLLIN, 0}};
   for (const Source& source : sources_) watched.push_back({source.socket.get(), POLLIN, 0});
   CELLBLOCK_CHECK(wait_for_any(watched));
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    if (watched[i + 1].revents != 0) CELLBLOCK_CHECK(read_record(sources_[i]));
+    if (watched[i + 1].revents != 0) CELLBLOCK_CHECK(read_some(sources_[i]));
   }
   if (watched[0].revents == 0) return Supervisor::present;
   return read_control();
@@ -56,13 +57,23 @@ Result<AuditWriter::Supervisor> AuditWriter::read_control() {
 // Bounded by what the sockets hold, since every gateway is gone when the supervisor lets us go.
 Result<void> AuditWriter::drain() {
   for (Source& source : sources_) {
-    while (source.socket.valid() && CELLBLOCK_TRY(read_record(source))) {
+    while (CELLBLOCK_TRY(read_some(source))) {
     }
   }
   return {};
 }
 
-Result<bool> AuditWriter::read_record(Source& source) {
+Result<bool> AuditWriter::read_some(Source& source) {
+  std::string lines;
+  for (std::size_t count = 0; count < batch && read_record(source, lines); ++count) {
+  }
+  if (lines.empty()) return false;
+  CELLBLOCK_CHECK(append(lines));
+  return true;
+}
+
+bool AuditWriter::read_record(Source& source, std::string& lines) {
+  if (!source.socket.valid()) return false;
   wire::AuditRecord record;
   const auto received = receive_record(source.socket.get(), record, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return false;
@@ -77,18 +88,18 @@ Result<bool> AuditWriter::read_record(Source& source) {
     return false;
   }
   ++sequence_;
-  CELLBLOCK_CHECK(append(*line));
+  lines += *line;
   return true;
 }
 
-// In one call: a line is in the log whole or this writer is at its end.
-Result<void> AuditWriter::append(const std::string& line) const {
+// In one call: the lines are in the log whole or this writer is at its end.
+Result<void> AuditWriter::append(const std::string& lines) const {
   ssize_t written = -1;
   do {
-    written = ::write(log_.get(), line.data(), line.size());
+    written = ::write(log_.get(), lines.data(), lines.size());
   } while (written < 0 && errno == EINTR);
   if (written < 0) return sys_fail("write");
-  if (static_cast<std::size_t>(written) != line.size()) return fail("the audit log is full");
+  if (static_cast<std::size_t>(written) != lines.size()) return fail("the audit log is full");
   return {};
 }
 

@@ -33,9 +33,15 @@ class AuditWriter {
   Result<Supervisor> serve_once();
   Result<Supervisor> read_control();
   Result<void> drain();
-  /// True when a record was read. A source that ended or sent nonsense is closed.
-  Result<bool> read_record(Source& source);
-  Result<void> append(const std::string& line) const;
+  /// How many records are read from one source before the next has its turn, and are written with
+  /// one call.
+  static constexpr std::size_t batch = 64;
+
+  /// True when something was read. A source that ended or sent nonsense is closed.
+  Result<bool> read_some(Source& source);
+  /// One record, as a line at the end of `lines`; false when there is none.
+  bool read_record(Source& source, std::string& lines);
+  Result<void> append(const std::string& lines) const;
   void forget_closed();
 
   Fd control_;

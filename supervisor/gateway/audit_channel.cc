@@ -1,5 +1,6 @@
 #include "supervisor/gateway/audit_channel.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -38,10 +39,21 @@ void AuditChannel::break_off() {
 }
 
 void AuditChannel::add(const wire::AuditRecord& record) {
+  if (queue_.size() == max_queued) wait_for_room();
   if (queue_.size() == max_queued) return break_off();
   queue_.push_back(record);
   if (queue_.size() >= batch) return flush();
   if (!timer_.is_set()) timer_.set(delay);
+}
+
+// The one place where the gateway stands still, and on purpose: no call may go unrecorded, and to
+// refuse calls because many were made would punish the user for a busy moment.
+void AuditChannel::wait_for_room() {
+  if (broken_) return;
+  pollfd writer{.fd = socket_.get(), .events = POLLOUT, .revents = 0};
+  if (::poll(&writer, 1, static_cast<int>(patience.count())) != 1) return;
+  blocked_ = false;
+  flush();
 }
 
 void AuditChannel::flush() {

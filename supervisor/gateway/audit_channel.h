@@ -10,8 +10,9 @@
 
 namespace cellblock::gateway {
 
-/// Records for the audit writer, sent a few at a time: 32 at once, or after 20 ms. Broken (the
-/// writer is gone, or cannot keep up): nothing new may be called until a fresh socket comes.
+/// Records for the audit writer, sent a few at a time: 32 at once, or after 20 ms. A writer that is
+/// behind slows this gateway's one user down, until it has caught up. Broken (the writer is gone,
+/// or stands still): nothing new may be called until a fresh socket comes.
 class AuditChannel {
  public:
   AuditChannel(EventLoop& loop, Fd socket);
@@ -26,8 +27,10 @@ class AuditChannel {
   static constexpr std::size_t batch = 32;
   static constexpr Milliseconds delay{20};
   static constexpr std::size_t max_queued = 8192;
+  static constexpr Milliseconds patience{1'000};  ///< for a writer that reads nothing at all
 
   void send_batch();
+  void wait_for_room();
   void adopt(Fd socket);
   void break_off();
 
