@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 
 namespace cellblock::bench {
 namespace {
@@ -27,24 +28,31 @@ void send_requests(Subject& subject, const Load& load, unsigned count,
 }  // namespace
 
 Load echo_load(unsigned in_flight, unsigned calls) {
-  return {fmt::format("echo, {} in flight", in_flight), std::string(before_id),
+  return {fmt::format("echo, {} in flight", in_flight),
+          std::string(before_id),
           R"(,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello, world"}}})"
           "\n",
-          in_flight, calls};
+          in_flight,
+          calls,
+          70};
 }
 
 Load payload_load(unsigned long bytes, unsigned calls) {
-  return {fmt::format("{} MB result", bytes / 1'000'000), std::string(before_id),
+  return {fmt::format("{} MB result", bytes / 1'000'000),
+          std::string(before_id),
           fmt::format(R"(,"method":"tools/call","params":{{"name":"payload",)"
                       R"("arguments":{{"bytes":{}}}}}}}{})",
                       bytes, "\n"),
-          1, calls};
+          1,
+          calls,
+          bytes};
 }
 
 void run_round(Subject& subject, const Load& load, Samples& samples) {
   std::deque<Clock::time_point> sent;
   unsigned left_to_send = load.calls_per_round;
   unsigned answered = 0;
+  std::size_t bytes = 0;
   const auto start = Clock::now();
   const auto send = [&](unsigned count) {
     count = std::min(count, left_to_send);
@@ -53,15 +61,20 @@ void run_round(Subject& subject, const Load& load, Samples& samples) {
   };
   send(load.in_flight);
   while (answered < load.calls_per_round) {
-    const unsigned lines = subject.receive();
+    const auto [lines, count] = subject.receive();
     const auto now = Clock::now();
     for (unsigned i = 0; i < lines; ++i, sent.pop_front()) {
       samples.latencies.emplace_back(now - sent.front());
     }
     answered += lines;
+    bytes += count;
     send(lines);
   }
   const std::chrono::duration<double> whole = Clock::now() - start;
+  const std::size_t per_answer = bytes / load.calls_per_round;
+  if (per_answer < load.answer_bytes || per_answer > 2 * load.answer_bytes) {
+    throw std::runtime_error(fmt::format("{} gave wrong answers to {}", subject.name(), load.name));
+  }
   samples.calls_per_second.push_back(load.calls_per_round / whole.count());
 }
 

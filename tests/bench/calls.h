@@ -17,6 +17,7 @@ struct Load {
   std::string after_id;   ///< and from there to its newline
   unsigned in_flight = 1;
   unsigned calls_per_round = 1;
+  std::size_t answer_bytes = 0;  ///< at least; and at most twice that: an error is no answer
 };
 
 struct Samples {

@@ -31,7 +31,7 @@ Subject::Subject(std::string name, const harness::Process::Options& options)
   input_ = std::move(input->second);
   output_ = std::move(output->first);
   send(handshake);
-  if (receive() != 1) throw std::runtime_error(name_ + " did not answer the handshake");
+  if (receive().lines != 1) throw std::runtime_error(name_ + " did not answer the handshake");
 }
 
 Subject::~Subject() {
@@ -47,12 +47,13 @@ void Subject::send(std::string_view bytes) const {
   }
 }
 
-unsigned Subject::receive() {
+Subject::Received Subject::receive() {
   while (true) {
     const ssize_t count = ::read(output_.get(), buffer_.data(), buffer_.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) throw std::runtime_error(name_ + " ended");
-    return static_cast<unsigned>(std::count(buffer_.begin(), buffer_.begin() + count, '\n'));
+    const auto lines = std::count(buffer_.begin(), buffer_.begin() + count, '\n');
+    return {static_cast<unsigned>(lines), static_cast<std::size_t>(count)};
   }
 }
 

@@ -22,9 +22,12 @@ class Subject {
 
   const std::string& name() const { return name_; }
   void send(std::string_view bytes) const;
-  /// Reads what there is, blocking for the first byte: the number of newlines in it. Throws at the
-  /// end of the output.
-  unsigned receive();
+  struct Received {
+    unsigned lines = 0;  ///< newlines in what came
+    std::size_t bytes = 0;
+  };
+  /// Reads what there is, blocking for the first byte. Throws at the end of the output.
+  Received receive();
 
  private:
   std::string name_;
