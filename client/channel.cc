@@ -26,7 +26,7 @@ Error closed_by_peer(const ErrorCodeOfAsio& error) {
 
 }  // namespace
 
-Channel::Channel(asio::any_io_executor executor, const Limits& limits)
+Channel::Channel(const asio::any_io_executor& executor, const Limits& limits)
     : socket_(executor), timer_(executor), limits_(limits), lines_(limits.incoming_line) {}
 
 void Channel::connect(const std::string& path, Handlers handlers, Completion<void> done) {
@@ -56,7 +56,7 @@ void Channel::retry(unsigned number) {
 
 void Channel::connected(OwnedFd socket) {
   ErrorCodeOfAsio error;
-  socket_.assign({}, socket.get(), error);
+  static_cast<void>(socket_.assign({}, socket.get(), error));
   if (error) return finish_connect(std::unexpected(closed_by_peer(error)));
   socket.release();
   read();
@@ -130,7 +130,7 @@ void Channel::end(Error why) {
 
 void Channel::close() {
   ErrorCodeOfAsio ignored;
-  socket_.close(ignored);  // NOLINT(bugprone-unused-return-value): nothing can be done about it
+  static_cast<void>(socket_.close(ignored));
   timer_.cancel();
   if (connecting_) {
     finish_connect(

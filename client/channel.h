@@ -25,7 +25,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     std::function<void(Error why)> ended;
   };
 
-  Channel(boost::asio::any_io_executor executor, const Limits& limits);
+  Channel(const boost::asio::any_io_executor& executor, const Limits& limits);
 
   void connect(const std::string& path, Handlers handlers, Completion<void> done);
 

@@ -112,7 +112,7 @@ void Session::Impl::connect(Completion<void> done) {
                                           if (const auto self = weak.lock()) self->handle(line);
                                         },
                                     .ended =
-                                        [weak = weak_from_this()](Error why) {
+                                        [weak = weak_from_this()](const Error& why) {
                                           if (const auto self = weak.lock())
                                             self->fail_all(self->farewell.value_or(why));
                                         }};
@@ -152,7 +152,8 @@ void Session::Impl::give_up(std::uint64_t id, Error why) {
   const auto reason =
       why.code == ErrorCode::timed_out ? "deadline passed" : "cancelled by the host";
   // A queue too full for this line belongs to a connection that is stuck anyway.
-  if (auto line = conversation.give_up(id, reason)) (void)channel->send(*std::move(line));
+  if (auto line = conversation.give_up(id, reason))
+    static_cast<void>(channel->send(*std::move(line)));
   complete(id, std::unexpected(std::move(why)));
 }
 
@@ -193,7 +194,8 @@ void Session::Impl::handle(const FailedUnnamed& failure) {
 void Session::Impl::handle(const Asked& request) {
   auto line = conversation.answer(request, answer_to(request));
   if (!line) line = error_line(request.id, -32603, line.error().text);
-  (void)channel->send(*std::move(line));  // full or closed: the asker gives up by itself
+  static_cast<void>(
+      channel->send(*std::move(line)));  // full or closed: the asker gives up by itself
 }
 
 Result<std::string> Session::Impl::answer_to(const Asked& request) {
@@ -251,7 +253,7 @@ void Session::initialize(milliseconds deadline, Completion<std::string> done) {
     const auto self = weak.lock();
     // The server serves nothing before this.
     if (answer && self) {
-      (void)self->channel->send(request_line({}, "notifications/initialized", {}));
+      static_cast<void>(self->channel->send(request_line({}, "notifications/initialized", {})));
     }
     done(std::move(answer));
   };

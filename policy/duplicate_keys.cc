@@ -1,6 +1,7 @@
 #include "policy/duplicate_keys.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 
 namespace cellblock {
@@ -14,7 +15,8 @@ using Keys = std::span<std::string_view>;
 
 bool few_are_distinct(Keys keys) {
   for (std::size_t i = 1; i < keys.size(); ++i) {
-    if (std::ranges::find(keys.first(i), keys[i]) != keys.begin() + i) return false;
+    if (std::ranges::find(keys.first(i), keys[i]) != keys.begin() + static_cast<std::ptrdiff_t>(i))
+      return false;
   }
   return true;
 }

@@ -44,13 +44,14 @@ std::vector<std::string> words_for(const Context& context, const std::string& pa
 
 [[noreturn]] void become(std::vector<std::string> words) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(arguments.front(), arguments.data());
   fmt::print(stderr,
              "cellblock: {}: {}\n  The daemon checks its configuration itself: install it.\n",
              words.front(), std::generic_category().message(errno));
-  std::fflush(stderr);
+  static_cast<void>(std::fflush(stderr));
   ::_exit(static_cast<int>(Exit::error));
 }
 

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& stop) {
     return cellblock::cli::exit_after(app, stop);
   } catch (const std::exception& failure) {
-    std::fputs(failure.what(), stderr);
+    static_cast<void>(std::fputs(failure.what(), stderr));
     return static_cast<int>(cellblock::cli::Exit::error);
   }
 }

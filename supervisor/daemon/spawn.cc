@@ -60,7 +60,7 @@ bool reset_signals() {
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
-  return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
+  return ::pthread_sigmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
 [[noreturn]] void run_child(const ChildWords& words) {
