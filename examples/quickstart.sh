@@ -58,7 +58,7 @@ trap clean_up EXIT
 # --- 1 ------------------------------------------------------------------------------------------------
 
 chapter "1. Packages"
-tools/install_packages.sh demo
+tests/install_packages.sh demo
 
 chapter "2. Build (a few minutes the first time)"
 cmake --preset release -DCELLBLOCK_TESTS=OFF >/dev/null

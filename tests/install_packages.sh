@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: tools/install_packages.sh build|demo|tests
+# Installs the Debian packages that are missing: tests/install_packages.sh build|demo|tests
 # Needs root or sudo only when something is missing. Debian 12 or newer.
 set -euo pipefail
 
