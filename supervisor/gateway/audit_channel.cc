@@ -40,7 +40,7 @@ void AuditChannel::break_off() {
 
 void AuditChannel::add(const wire::AuditRecord& record) {
   if (queue_.size() == max_queued) wait_for_room();
-  if (queue_.size() == max_queued) return break_off();
+  if (queue_.size() == most) return break_off();
   queue_.push_back(record);
   if (queue_.size() >= batch) return flush();
   if (!timer_.is_set()) timer_.set(delay);

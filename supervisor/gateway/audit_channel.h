@@ -11,14 +11,16 @@
 namespace cellblock::gateway {
 
 /// Records for the audit writer, sent a few at a time: 32 at once, or after 20 ms. A writer that is
-/// behind slows this gateway's one user down, until it has caught up. Broken (the writer is gone,
-/// or stands still): nothing new may be called until a fresh socket comes.
+/// behind slows this gateway's one user down. While the queue is full for all that, or the writer
+/// is gone, nothing new may be called: until there is room again, or a fresh socket comes.
 class AuditChannel {
  public:
   AuditChannel(EventLoop& loop, Fd socket);
 
   void add(const wire::AuditRecord& record);
-  AuditState state() const { return broken_ ? AuditState::broken : AuditState::writable; }
+  AuditState state() const {
+    return broken_ || queue_.size() >= max_queued ? AuditState::broken : AuditState::writable;
+  }
   /// What is still here goes to the new writer.
   void replace(Fd socket);
   void flush();
@@ -27,6 +29,8 @@ class AuditChannel {
   static constexpr std::size_t batch = 32;
   static constexpr Milliseconds delay{20};
   static constexpr std::size_t max_queued = 8192;
+  /// What was called before the queue was full still ends, and is recorded.
+  static constexpr std::size_t most = 4 * max_queued;
   static constexpr Milliseconds patience{1'000};  ///< for a writer that reads nothing at all
 
   void send_batch();
