@@ -67,6 +67,9 @@ concept KnownEnum = std::is_enum_v<T>;
 
 class Writer {
  public:
+  Writer() = default;
+  explicit Writer(std::size_t size) { bytes_.reserve(size); }
+
   std::vector<std::byte> take() { return std::move(bytes_); }
 
   void put(Number auto number) {
@@ -180,14 +183,6 @@ class Reader {
 };
 
 template <class T>
-std::vector<std::byte> encode_with(std::uint32_t magic, const T& value) {
-  Writer writer;
-  writer.put(magic);
-  writer.put(value);
-  return writer.take();
-}
-
-template <class T>
 Result<T> decode_with(std::uint32_t magic, std::span<const std::byte> bytes,
                       std::string_view what) {
   if (bytes.size() > max_config_bytes) return fail(fmt::format("{}: too long", what));
@@ -205,14 +200,32 @@ Result<T> decode_with(std::uint32_t magic, std::span<const std::byte> bytes,
 
 }  // namespace
 
-std::vector<std::byte> encode(const Config& config) { return encode_with(config_magic, config); }
+std::vector<std::byte> encode(const Config& config) {
+  Writer writer;
+  writer.put(config_magic);
+  writer.put(config);
+  return writer.take();
+}
 
 Result<Config> decode_config(std::span<const std::byte> bytes) {
   return decode_with<Config>(config_magic, bytes, "sealed configuration");
 }
 
+std::size_t encoded_size(const Secrets& secrets) {
+  constexpr std::size_t length = sizeof(std::uint32_t);
+  std::size_t size = sizeof secrets_magic + length;
+  for (const ServerSecrets& server : secrets.servers) {
+    size += length;
+    for (const std::string& value : server.values) size += length + value.size();
+  }
+  return size;
+}
+
 std::vector<std::byte> encode(const Secrets& secrets) {
-  return encode_with(secrets_magic, secrets);
+  Writer writer(encoded_size(secrets));
+  writer.put(secrets_magic);
+  writer.put(secrets);
+  return writer.take();
 }
 
 Result<Secrets> decode_secrets(std::span<const std::byte> bytes) {

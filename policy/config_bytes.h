@@ -28,7 +28,9 @@ struct Secrets {
 std::vector<std::byte> encode(const Config& config);
 Result<Config> decode_config(std::span<const std::byte> bytes);
 
+/// Into one allocation: growing would leave pieces of the secrets in freed memory.
 std::vector<std::byte> encode(const Secrets& secrets);
+std::size_t encoded_size(const Secrets& secrets);
 Result<Secrets> decode_secrets(std::span<const std::byte> bytes);
 
 }  // namespace cellblock

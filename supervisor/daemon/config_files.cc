@@ -17,6 +17,7 @@
 #include "supervisor/daemon/host_facts.h"
 #include "supervisor/daemon/secret_files.h"
 #include "supervisor/daemon/trusted_path.h"
+#include "supervisor/daemon/wipe.h"
 
 namespace cellblock {
 namespace {
@@ -152,6 +153,7 @@ class Loader {
     loaded.config =
         check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
     loaded.secrets = in_order(loaded.config, secrets);
+    for (auto& [path, text] : secrets) wipe(text);
     for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
     check_size(loaded);
     return loaded;
@@ -178,14 +180,14 @@ class Loader {
     for (const Server& server : config.servers) {
       ServerSecrets& values = secrets.servers.emplace_back();
       for (const SecretVariable& secret : server.secrets) {
-        values.values.push_back(texts.find(secret.file)->second);
+        values.values.push_back(secret_text(texts.find(secret.file)->second));
       }
     }
     return secrets;
   }
 
   void check_size(const LoadedConfig& loaded) {
-    const std::size_t bytes = std::max(encode(loaded.config).size(), encode(loaded.secrets).size());
+    const std::size_t bytes = std::max(encode(loaded.config).size(), encoded_size(loaded.secrets));
     if (bytes <= max_config_bytes) return;
     complaints_.error(main_path_, {}, "",
                       fmt::format("all files together make {} bytes; allowed: at most {}", bytes,

@@ -22,7 +22,7 @@ struct LoadRequest {
 
 struct LoadedConfig {
   Config config;
-  Secrets secrets;
+  Secrets secrets;  ///< the caller wipes them; no other copy is left
   std::vector<Complaint> warnings;
   std::vector<std::string> files;  ///< that were read, the main one first
 };

@@ -12,6 +12,7 @@
 #include "policy/config_bytes.h"
 #include "supervisor/daemon/check_report.h"
 #include "supervisor/daemon/children.h"
+#include "supervisor/daemon/clean_start.h"
 #include "supervisor/daemon/config_files.h"
 #include "supervisor/daemon/daemon.h"
 #include "supervisor/daemon/helper_path.h"
@@ -19,11 +20,11 @@
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/options.h"
 #include "supervisor/daemon/privileges.h"
-#include "supervisor/daemon/process_start.h"
 #include "supervisor/daemon/service_notify.h"
 #include "supervisor/daemon/socket_path.h"
 #include "supervisor/daemon/spawn.h"
 #include "supervisor/daemon/state_files.h"
+#include "supervisor/daemon/wipe.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -83,7 +84,9 @@ Result<MapWay> choose_map(Config& config) {
 Result<Sealed> seal(const LoadedConfig& loaded) {
   Sealed sealed;
   sealed.config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(loaded.config)));
-  sealed.secrets = CELLBLOCK_TRY(make_sealed("cellblock-secrets", encode(loaded.secrets)));
+  auto secrets = encode(loaded.secrets);
+  sealed.secrets = CELLBLOCK_TRY(make_sealed("cellblock-secrets", secrets));
+  wipe(secrets);
   return sealed;
 }
 
@@ -148,7 +151,7 @@ Result<void> run(const Options& options) {
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded));
   const Programs programs = CELLBLOCK_TRY(open_programs());
-  loaded.secrets = {};
+  wipe(loaded.secrets);
   const Config& config = loaded.config;
   // From here no configuration is read.
 

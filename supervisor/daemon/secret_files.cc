@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "supervisor/daemon/trusted_path.h"
+#include "supervisor/daemon/wipe.h"
 
 namespace cellblock {
 namespace {
@@ -27,10 +28,12 @@ std::optional<std::string> problem_of(const struct stat& status, std::span<const
 Result<std::string> content_of(const TrustedFile& file) {
   const auto fd = reopen_for_reading(file);
   if (!fd) return fail("cannot be opened: " + fd.error().text());
-  const auto bytes = read_all(fd->get(), max_secret_bytes, Sealing::any);
+  auto bytes = read_all(fd->get(), max_secret_bytes, Sealing::any);
   if (!bytes && bytes.error().number == EFBIG) return fail("is larger than 64KiB");
   if (!bytes) return fail("cannot be read: " + bytes.error().text());
-  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  std::string secret = secret_text({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  wipe(*bytes);
+  return secret;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <system_error>
@@ -12,6 +13,7 @@
 namespace cellblock {
 namespace {
 
+constexpr std::size_t read_step = 65'536;
 constexpr int all_seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
 
 template <class Call>
@@ -19,6 +21,13 @@ auto retry(Call call) {
   auto result = call();
   while (result < 0 && errno == EINTR) result = call();
   return result;
+}
+
+// With room for one byte more, whose absence is the end of the file. /proc has no sizes to tell.
+std::size_t first_read(int descriptor, std::size_t limit) {
+  struct stat status{};
+  const bool sized = ::fstat(descriptor, &status) == 0 && status.st_size > 0;
+  return sized ? std::min(static_cast<std::size_t>(status.st_size), limit) + 1 : read_step;
 }
 
 struct alignas(cmsghdr) FdControl {
@@ -101,10 +110,10 @@ SysResult<std::vector<std::byte>> read_all(int descriptor, std::size_t limit, Se
   if (sealing == Sealing::must_be_sealed && ::fcntl(descriptor, F_GET_SEALS) != all_seals) {
     return std::unexpected(SysError{"fcntl", EPERM});
   }
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes(first_read(descriptor, limit));
   std::size_t filled = 0;
   while (true) {
-    bytes.resize(filled + 65'536);
+    if (filled == bytes.size()) bytes.resize(filled + read_step);
     const ssize_t count = retry([&] {
       return ::pread(descriptor, bytes.data() + filled, bytes.size() - filled,
                      static_cast<off_t>(filled));

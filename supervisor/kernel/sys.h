@@ -72,7 +72,8 @@ SysResult<Fd> duplicate(int descriptor);
 SysResult<Fd> make_sealed(const char* name, std::span<const std::byte> bytes);
 
 /// Everything in the file, at most `limit` bytes; EFBIG beyond. Refuses an unsealed descriptor with
-/// EPERM if `sealed` is set.
+/// EPERM if `sealed` is set. A file that keeps the size it has when it is opened is read into one
+/// allocation, so a caller who wipes the result has left no piece of it in freed memory.
 enum class Sealing : std::uint8_t { any, must_be_sealed };
 SysResult<std::vector<std::byte>> read_all(int descriptor, std::size_t limit, Sealing sealing);
 

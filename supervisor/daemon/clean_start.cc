@@ -1,9 +1,10 @@
-#include "supervisor/daemon/process_start.h"
+#include "supervisor/daemon/clean_start.h"
 
 #include <fcntl.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,11 +42,22 @@ class LevelWord : public spdlog::custom_flag_formatter {
   }
 };
 
+// The launcher inherits it: each of its cells takes some three descriptors, and the soft limit that
+// a login or a service starts with is for programs that use select(2).
+SysResult<void> raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return sys_fail("getrlimit");
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &limit) < 0) return sys_fail("setrlimit");
+  return {};
+}
+
 }  // namespace
 
 Result<void> clean_start() {
   if (::close_range(STDERR_FILENO + 1, ~0U, 0) < 0) return sys_fail("close_range");
   CELLBLOCK_CHECK(fill_stdio());
+  CELLBLOCK_CHECK(raise_descriptor_limit());
   ::umask(077);
   if (::chdir("/") < 0) return sys_fail("chdir");
   // A log reader that goes away must not end the supervisor.

@@ -5,8 +5,8 @@
 namespace cellblock::daemon {
 
 /// Makes nothing of what we were started with matter: descriptors beyond stderr are closed, 0 to 2
-/// are open, umask 077, in `/`, SIGPIPE ignored. Relative paths have
-/// been resolved before.
+/// are open, as many may be as the hard limit allows, umask 077, in `/`, SIGPIPE ignored. Relative
+/// paths have been resolved before.
 Result<void> clean_start();
 
 /// Text on stderr as "cellblockd: …", written before the call returns.
