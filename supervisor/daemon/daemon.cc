@@ -92,7 +92,8 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
 
 void Daemon::on_connection(Fd socket) {
   auto peer = identify(socket.get());
-  if (!peer || !may_connect(peer->uid, config_)) {
+  if (!peer) return refuse_unidentified(socket.get(), peer.error());
+  if (!may_connect(peer->uid, config_)) {
     ++refused_;
     return write_refusal(socket.get(), FailureCode::not_allowlisted);
   }
@@ -100,6 +101,16 @@ void Daemon::on_connection(Fd socket) {
   const Connection connection = next_connection();
   pending_.emplace(connection, Pending{std::move(socket), std::move(*peer)});
   act(table_.connected(uid, connection));
+}
+
+void Daemon::refuse_unidentified(int socket, const Error& why) {
+  ++refused_;
+  if (!std::exchange(unidentified_said_, true)) {
+    spdlog::warn("refused a connection, since it cannot be told whose it is: {}", why.text);
+  }
+  write_refusal(socket, FailureCode::too_many,
+                "The kernel's record of this user cannot be read whole: is the user in more groups "
+                "than cellblock allows (256)?");
 }
 
 void Daemon::on_launcher_report() {
@@ -133,7 +144,8 @@ void Daemon::on_gateway_started(std::uint32_t uid) {
 }
 
 void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
-  spdlog::info("gateway for uid {} {}", report.uid, explain_end(report.facts));
+  const auto level = ended_well(report.facts) ? spdlog::level::debug : spdlog::level::warn;
+  spdlog::log(level, "gateway for uid {} {}", report.uid, explain_end(report.facts));
   gateways_.erase(report.uid);
   act_or_give_up(table_.gateway_ended(report.uid));
   finish_when_empty();
@@ -182,6 +194,7 @@ void Daemon::sweep_later() {
     if (error) return;
     // Said once a sweep: a peer that is refused in a loop must not fill the log.
     if (refused_ > 0) spdlog::warn("refused {} connections", std::exchange(refused_, 0));
+    unidentified_said_ = false;
     act(table_.sweep());
     sweep_later();
   });

@@ -42,6 +42,7 @@ class Daemon {
 
   // What happens.
   void on_connection(Fd socket);
+  void refuse_unidentified(int socket, const Error& why);
   void on_launcher_report();
   void handle(const wire::LauncherReport& report);
   void on_gateway_started(std::uint32_t uid);
@@ -88,7 +89,8 @@ class Daemon {
   const ServiceNotify* service_ = nullptr;
 
   Connection last_connection_ = 0;
-  std::uint64_t refused_ = 0;  ///< since the last sweep
+  std::uint64_t refused_ = 0;       ///< since the last sweep
+  bool unidentified_said_ = false;  ///< since the last sweep
   bool stopping_ = false;
   std::optional<Error> cause_;  ///< the first: why it gave up
 };

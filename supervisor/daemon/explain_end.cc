@@ -23,4 +23,8 @@ std::string explain_end(const CellFacts& facts) {
   return "ended";
 }
 
+bool ended_well(const CellFacts& facts) {
+  return facts.kind == EndKind::exited && facts.exit_code == 0;
+}
+
 }  // namespace cellblock::daemon

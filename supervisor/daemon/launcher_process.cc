@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "supervisor/daemon/children.h"
+#include "supervisor/daemon/explain_end.h"
 #include "supervisor/daemon/spawn.h"
 
 namespace cellblock::daemon {
@@ -42,6 +43,15 @@ SysResult<Woke> wait_for(int channel, int pidfd, Clock::time_point deadline) {
   if (count < 0) return sys_fail("poll");
   if (watched[0].revents & POLLIN) return Woke::report;
   return count > 0 ? Woke::death : Woke::timeout;
+}
+
+// At start-up the audit writer is the one process that can end before its time.
+Error not_due(const wire::LauncherReport& report, wire::LauncherTells due) {
+  if (report.kind == wire::LauncherTells::audit_ended) {
+    return Error{"the audit writer " + explain_end(report.facts)};
+  }
+  return Error{"the launcher sent report " + std::to_string(static_cast<int>(report.kind)) +
+               " where " + std::to_string(static_cast<int>(due)) + " was due"};
 }
 
 }  // namespace
@@ -78,10 +88,7 @@ Result<void> LauncherProcess::await(wire::LauncherTells kind, milliseconds timeo
   const auto received = receive_record(channel_.get(), report, MSG_DONTWAIT);
   if (!received && received.error().number == EPIPE) return std::unexpected(explain_death());
   if (!received) return fail("the launcher sent nonsense: " + received.error().text());
-  if (report.kind != kind || !received->fds.empty()) {
-    return fail("the launcher sent report " + std::to_string(static_cast<int>(report.kind)) +
-                " where " + std::to_string(static_cast<int>(kind)) + " was due");
-  }
+  if (report.kind != kind || !received->fds.empty()) return std::unexpected(not_due(report, kind));
   return {};
 }
 

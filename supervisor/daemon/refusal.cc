@@ -7,7 +7,7 @@
 namespace cellblock::daemon {
 namespace {
 
-std::string sentence(FailureCode code) {
+std::string_view sentence_of(FailureCode code) {
   switch (code) {
     case FailureCode::too_many:
       return "Too many connections; close one and try again.";
@@ -24,10 +24,12 @@ std::string sentence(FailureCode code) {
 
 }  // namespace
 
-void write_refusal(int socket, FailureCode code) {
+void write_refusal(int socket, FailureCode code) { write_refusal(socket, code, sentence_of(code)); }
+
+void write_refusal(int socket, FailureCode code, std::string_view sentence) {
   Failure failure;
   failure.code = code;
-  failure.message = sentence(code);
+  failure.message = sentence;
   const std::string line = error_reply({}, failure) + "\n";
   // The outcome does not matter: the connection is closed next either way.
   static_cast<void>(::send(socket, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
