@@ -3,12 +3,12 @@
 # Needs root or sudo only when something is missing. Debian 12 or newer.
 set -euo pipefail
 
-build=(ccache cmake g++ libboost1.81-dev libcap-dev libcli11-dev libfmt-dev libseccomp-dev
+build=(ccache cmake g++ libboost1.81-dev libcli11-dev libfmt-dev libseccomp-dev
        libsimdjson-dev libspdlog-dev libtomlplusplus-dev make ninja-build nlohmann-json3-dev
        pkg-config)
 # uidmap: servers get ids of their own also when cellblock runs without root.
 demo=("${build[@]}" uidmap)
-tests=("${demo[@]}" clang-19 clang-format-19 clang-tidy-19 git libclang-rt-19-dev libgmock-dev
+tests=("${demo[@]}" clang-19 clang-format-19 clang-tidy-19 git libcap-dev libclang-rt-19-dev libgmock-dev
        libgtest-dev procps python3 socat)
 
 case "${1:-}" in
