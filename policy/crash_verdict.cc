@@ -17,8 +17,9 @@ constexpr std::size_t longest_last_words = 300;
 constexpr int loader_failed = 127;
 
 constexpr std::array<std::string_view, verdict_count> verdict_names = {
-    "ordinary_exit", "never_ran",         "early_crash",   "crash",          "killed_by_filter",
-    "stopped",       "handshake_timeout", "closed_stdout", "too_much_noise",
+    "ordinary_exit",    "never_ran",    "early_crash",       "crash",
+    "killed_by_filter", "stopped",      "handshake_timeout", "closed_stdout",
+    "too_much_noise",   "closed_stdin", "unread_stdin",
 };
 
 std::string in_parentheses(std::string_view text) {
@@ -129,6 +130,12 @@ CrashVerdict judge_given_up(const EndedCell& cell) {
     case GivenUp::closed_stdout:
       return {Verdict::closed_stdout,
               with_last_words("closed its standard output but is still running", cell)};
+    case GivenUp::closed_stdin:
+      return {Verdict::closed_stdin,
+              with_last_words("closed its standard input but is still running", cell)};
+    case GivenUp::unread_stdin:
+      return {Verdict::unread_stdin,
+              with_last_words("is running but does not read its standard input", cell)};
     case GivenUp::too_much_noise:
       return {
           Verdict::too_much_noise,

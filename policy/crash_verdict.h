@@ -20,6 +20,8 @@ enum class GivenUp : std::uint8_t {
   handshake_timeout,  ///< alive but silent
   closed_stdout,      ///< alive, but it can never answer again
   too_much_noise,     ///< more lines on stdout that are no messages than are allowed
+  closed_stdin,       ///< alive, but it can never be asked again
+  unread_stdin,       ///< alive, but what is written to it only piles up
 };
 
 struct EndedCell {
@@ -43,10 +45,11 @@ enum class Verdict : std::uint8_t {
   handshake_timeout,
   closed_stdout,
   too_much_noise,
+  closed_stdin,
+  unread_stdin,
 };
 
-inline constexpr std::uint8_t verdict_count =
-    static_cast<std::uint8_t>(Verdict::too_much_noise) + 1;
+inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::unread_stdin) + 1;
 
 std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
 

@@ -23,10 +23,11 @@ enum class FailureCode : std::uint8_t {
   disabled,
   invalid_request,
   shutting_down,
+  bad_answer,  ///< the server answered with something that is not valid JSON-RPC
 };
 
 inline constexpr std::uint8_t failure_code_count =
-    static_cast<std::uint8_t>(FailureCode::shutting_down) + 1;
+    static_cast<std::uint8_t>(FailureCode::bad_answer) + 1;
 
 std::string_view name_of(FailureCode code);  ///< "not_allowlisted"
 /// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).

@@ -30,11 +30,19 @@ IoResult retried(Call call) {
   }
 }
 
-ssize_t send_pieces(int socket, std::span<const iovec> pieces) {
-  msghdr message{};
-  message.msg_iov = const_cast<iovec*>(pieces.data());  // NOLINT(*-const-cast): sendmsg only reads
-  message.msg_iovlen = pieces.size();
-  return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+// One by one: who may call sendmsg may send descriptors along, and the gateway may not.
+IoResult send_pieces(int socket, std::span<const iovec> pieces) {
+  std::size_t sent = 0;
+  for (const iovec& piece : pieces) {
+    if (piece.iov_len == 0) continue;
+    const IoResult result = retried(
+        [&] { return ::send(socket, piece.iov_base, piece.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL); });
+    sent += result.count;
+    // What is wrong with the socket shows again at the next call.
+    if (result.status != IoStatus::done && sent == 0) return result;
+    if (result.count < piece.iov_len) break;
+  }
+  return {IoStatus::done, sent};
 }
 
 // One own pipe tells for all anonymous pipes of this kernel.
@@ -57,13 +65,18 @@ SysResult<Stream> classify_pipe(int descriptor) {
   return Stream::foreign_pipe;
 }
 
+bool has_option(int socket, int option, int wanted) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(socket, SOL_SOCKET, option, &value, &size) == 0 && value == wanted;
+}
+
+// Only a Unix socket can promise that a call on it, and its close, never wait for a network.
 SysResult<Stream> classify_socket(int descriptor) {
-  int type = 0;
-  socklen_t size = sizeof type;
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
-    return sys_fail("getsockopt");
-  }
-  if (type != SOCK_STREAM) return std::unexpected(SysError{"getsockopt", EPROTOTYPE});
+  const bool is_unix_stream = has_option(descriptor, SO_DOMAIN, AF_UNIX) &&
+                              has_option(descriptor, SO_TYPE, SOCK_STREAM) &&
+                              has_option(descriptor, SO_ACCEPTCONN, 0);
+  if (!is_unix_stream) return std::unexpected(SysError{"getsockopt", EPROTOTYPE});
   return Stream::socket;
 }
 
@@ -92,7 +105,7 @@ IoResult write_some(int descriptor, Stream stream, std::span<const iovec> pieces
     case Stream::socket:
       break;
   }
-  return retried([&] { return send_pieces(descriptor, pieces); });
+  return send_pieces(descriptor, pieces);
 }
 
 IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>& descriptors) {
@@ -123,12 +136,14 @@ IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>
   return result;
 }
 
-SysResult<void> prepare_own_pipe(int descriptor, std::size_t wanted_bytes) {
+SysResult<void> prepare_own_pipe(int descriptor) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0) return sys_fail("fcntl");
-  // Best effort: a small pipe is only slower.
-  static_cast<void>(::fcntl(descriptor, F_SETPIPE_SZ, static_cast<int>(wanted_bytes)));
   return {};
+}
+
+void grow_pipe(int descriptor, std::size_t wanted_bytes) {
+  static_cast<void>(::fcntl(descriptor, F_SETPIPE_SZ, static_cast<int>(wanted_bytes)));
 }
 
 SysResult<Stream> classify_foreign(int descriptor) {

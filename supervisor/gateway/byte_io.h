@@ -36,11 +36,14 @@ IoResult write_some(int descriptor, Stream stream, std::span<const iovec> pieces
 /// Also takes the descriptors that came with the bytes.
 IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>& descriptors);
 
-/// Makes one of our own pipe ends non-blocking and, where the user's budget allows it, larger.
-SysResult<void> prepare_own_pipe(int descriptor, std::size_t wanted_bytes);
+/// Makes one of our own pipe ends non-blocking.
+SysResult<void> prepare_own_pipe(int descriptor);
+/// Where the user's budget allows it: a small pipe is only slower.
+void grow_pipe(int descriptor, std::size_t wanted_bytes);
 
 /// Which calls suit a descriptor that a host handed over; an error if none does: neither an
-/// anonymous pipe nor a stream socket, or a kernel without RWF_NOWAIT for pipes (before 6.5).
+/// anonymous pipe nor a Unix stream socket that does not listen, or a kernel without RWF_NOWAIT for
+/// pipes (before 6.5).
 SysResult<Stream> classify_foreign(int descriptor);
 
 }  // namespace cellblock::gateway

@@ -7,8 +7,12 @@
 namespace cellblock::gateway {
 
 EndedCell with_true_cause(EndedCell ended) {
-  const bool by_kill = ended.facts.kind == EndKind::signalled && ended.facts.signal == SIGKILL;
-  if (ended.given_up == GivenUp::closed_stdout && !by_kill) ended.given_up = GivenUp::no;
+  const CellFacts& facts = ended.facts;
+  const bool by_kill = facts.kind == EndKind::signalled && facts.signal == SIGKILL;
+  const bool by_itself = facts.kind != EndKind::not_ended && !by_kill;
+  const bool only_a_sign =
+      ended.given_up == GivenUp::closed_stdout || ended.given_up == GivenUp::closed_stdin;
+  if (only_a_sign && by_itself) ended.given_up = GivenUp::no;
   return ended;
 }
 

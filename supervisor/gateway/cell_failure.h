@@ -10,7 +10,8 @@
 namespace cellblock::gateway {
 
 /// `ended.given_up` holds the first cause that the gateway saw. Where the cell turns out to have
-/// ended by itself, that end is the cause: its closed stdout was only the first sign of it.
+/// ended by itself, that end is the cause: a process closes its pipes before anybody can learn how
+/// it ended, so a closed stdout or stdin was only the first sign of it.
 EndedCell with_true_cause(EndedCell ended);
 
 Failure failure_of_end(const std::string& server, const EndedCell& ended);

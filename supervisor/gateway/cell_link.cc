@@ -9,8 +9,6 @@ namespace cellblock::gateway {
 
 namespace {
 
-constexpr std::size_t pipe_bytes = 1U << 20;
-
 // A host that sends more than this ahead of its server is held back long before; the rest is room
 // for one line on top and for what the gateway itself says.
 std::size_t max_queued(const Server& server) { return 2 * server.lines.from_host + (4U << 20); }

@@ -37,6 +37,8 @@ class CellLink {
   void close_input();
   void flush() { writer_.flush(); }
   std::size_t queued() const { return writer_.queued(); }
+  /// Whether it can still be told anything. Its input being closed by us is no fault of its.
+  WriterState input_state() const { return closing_input_ ? WriterState::open : writer_.state(); }
 
   void set_paused(bool paused);  ///< the host does not take what this cell sends
 

@@ -1,5 +1,6 @@
 #include "supervisor/gateway/conversation.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace {
 
 using wire::AuditKind;
 using wire::AuditOutcome;
+
+constexpr std::size_t max_named_method = 128;
 
 Era era_of(const Message& message) { return message.is_modern() ? Era::modern : Era::legacy; }
 
@@ -31,6 +34,16 @@ Call call_of(std::string_view line, const Message& message, std::uint64_t ours, 
               .kind = kind,
               .era = era_of(message),
               .began = now};
+}
+
+Failure forbidden_input_failure(const Server& server, const std::string& method) {
+  // The server chose it, and the whole of it may not fit into lines.to_host.
+  const std::string what =
+      method.empty() ? "something that is no request" : method.substr(0, max_named_method);
+  return plain_failure(FailureCode::bad_answer,
+                       "server " + server.name + " asked the client for " + what +
+                           ", which client_features does not allow",
+                       server.name);
 }
 
 Failure too_many_calls(const Server& server) {
@@ -51,11 +64,19 @@ std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era e
 }
 
 void Conversation::fail_all(const Failure& failure, Time now) {
-  for (const Call& call : calls_.take_all()) {
-    const std::string reply = failed_reply(call.theirs, call.kind, call.era, failure);
-    say_to_host(reply);
-    note_end(call, AuditOutcome::error, name_of(failure.code), reply.size(), now);
-  }
+  for (const Call& call : calls_.take_all()) answer(call, failure, now);
+}
+
+bool Conversation::fail(std::string_view ours, const Failure& failure, Time now) {
+  const auto call = calls_.close(ours);
+  if (call) answer(*call, failure, now);
+  return call.has_value();
+}
+
+void Conversation::answer(const Call& call, const Failure& failure, Time now) {
+  const std::string reply = failed_reply(call.theirs, call.kind, call.era, failure);
+  say_to_host(reply);
+  note_end(call, AuditOutcome::error, name_of(failure.code), reply.size(), now);
 }
 
 void Conversation::cancel_all(std::string_view reason, Time now) {
@@ -146,6 +167,7 @@ std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, con
 }
 
 void Conversation::notification_from_host(std::string_view line, const Message& message, Time now) {
+  if (is_stray(line, message)) return;
   if (message.method == "notifications/cancelled") return cancel_from_host(line, message, now);
   if (message.method == "notifications/progress") {
     return progress(line, message, server_calls_, &ConversationEffects::to_cell);
@@ -226,6 +248,8 @@ void Conversation::request_from_cell(std::string_view line, const Message& messa
 }
 
 void Conversation::notification_from_cell(std::string_view line, const Message& message) {
+  if (is_stray(line, message)) return;
+  if (const auto* method = forbidden_input(message)) return refuse_input(line, *method);
   if (message.method == "notifications/cancelled") return cancel_from_cell(line, message);
   if (message.method == "notifications/progress") {
     return progress(line, message, calls_, &ConversationEffects::to_host);
@@ -269,6 +293,10 @@ void Conversation::response_from_cell(std::string_view line, const Message& mess
 
 void Conversation::deliver(std::string_view line, const Message& message, const Call& call,
                            Time now) {
+  if (const auto* method = forbidden_input(message)) {
+    refuse_input(line, *method);
+    return answer(call, forbidden_input_failure(server_, *method), now);
+  }
   std::vector<Replacement> edits;
   if (call.kind == CallKind::tools_list) {
     edits = narrow_tools(line, message, [this](std::string_view tool) {
@@ -294,7 +322,37 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
            size, now);
 }
 
+// In the modern era a server asks by answering (inputRequests), and with a notification of a task:
+// what it may not ask with a request of its own, it may not ask so. Null: nothing forbidden.
+const std::string* Conversation::forbidden_input(const Message& message) const {
+  const auto found = std::ranges::find_if(message.input_methods, [this](const std::string& method) {
+    return !server_may_request(method, server_.client_features);
+  });
+  return found == message.input_methods.end() ? nullptr : &*found;
+}
+
+void Conversation::refuse_input(std::string_view line, const std::string& method) {
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = method,
+                   .reason = "client_features",
+                   .bytes = line.size()});
+}
+
 // --- both ways -----------------------------------------------------------------------------------
+
+// Only an id makes tools/call a request, but servers have been seen to act on one without it:
+// past permission and past the audit log.
+bool Conversation::is_stray(std::string_view line, const Message& message) {
+  if (message.method.starts_with("notifications/")) return false;
+  ++traffic_.stray_notifications;
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = message.method,
+                   .reason = "not_a_notification",
+                   .bytes = line.size()});
+  return true;
+}
 
 // What names no call in flight goes no further: it is late, or it was never asked for.
 void Conversation::progress(std::string_view line, const Message& message, const CallTable& calls,

@@ -39,8 +39,8 @@ struct Traffic {
   std::uint64_t calls = 0;            ///< requests sent to the server
   std::uint64_t late_answers = 0;     ///< to calls that were cancelled
   std::uint64_t foreign_answers = 0;  ///< to calls that never were
-  std::uint64_t stray_notifications =
-      0;  ///< progress and cancellations that name nothing in flight
+  /// Progress and cancellations that name nothing in flight, and what is no notification of MCP.
+  std::uint64_t stray_notifications = 0;
 };
 
 class Conversation {
@@ -55,6 +55,8 @@ class Conversation {
 
   /// Every call in flight is answered with this.
   void fail_all(const Failure& failure, Time now);
+  /// The one call in flight with this id of ours, in raw JSON; false if there is none.
+  bool fail(std::string_view ours, const Failure& failure, Time now);
   /// Every call in flight is cancelled at the server; nobody waits for the answers.
   void cancel_all(std::string_view reason, Time now);
 
@@ -75,14 +77,18 @@ class Conversation {
                                           const Call& call) const;
 
   void refuse_size(std::string_view line, const Message& message);
+  const std::string* forbidden_input(const Message& message) const;
+  void refuse_input(std::string_view line, const std::string& method);
   void request_from_cell(std::string_view line, const Message& message, Time now);
   void notification_from_cell(std::string_view line, const Message& message);
   void response_from_cell(std::string_view line, const Message& message, Time now);
   void cancel_from_cell(std::string_view line, const Message& message);
   void deliver(std::string_view line, const Message& message, const Call& call, Time now);
 
+  bool is_stray(std::string_view line, const Message& message);
   void progress(std::string_view line, const Message& message, const CallTable& calls,
                 void (ConversationEffects::*send)(Slices));
+  void answer(const Call& call, const Failure& failure, Time now);
   void say_to_host(std::string_view text);
   void say_to_cell(std::string_view text);
   void note_end(const Call& call, wire::AuditOutcome outcome, std::string_view reason,

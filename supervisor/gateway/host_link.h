@@ -40,7 +40,7 @@ class HostLink {
   void deliver() { mcp_in().deliver(); }
   void flush();
   std::size_t queued();
-  bool is_broken() { return mcp_out().is_broken(); }
+  WriterState output_state() { return mcp_out().state(); }
 
   /// Nothing more is read. What is queued is still delivered, for a while.
   void close();

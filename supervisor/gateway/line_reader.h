@@ -27,7 +27,6 @@ class LineReader {
   void hold();
   /// Lines that are buffered come with the next deliver().
   void flow();
-  bool is_held() const { return held_; }
 
   /// Whole lines that have been read and not delivered.
   void deliver();

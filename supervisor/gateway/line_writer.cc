@@ -37,9 +37,9 @@ LineWriter::LineWriter(Watch& watch, std::size_t max_queued, Write write,
 }
 
 void LineWriter::write(std::span<const std::string_view> slices) {
-  if (broken_) return;
+  if (!is_open()) return;
   const std::size_t size = size_of(slices);
-  if (queued() + size > max_queued_) return break_off();
+  if (queued() + size > max_queued_) return break_off(WriterState::overflowed);
   if (blocked_ || size <= gather_limit) return append(slices, 0);
   write_through(slices);
 }
@@ -68,7 +68,7 @@ void LineWriter::write_through(std::span<const std::string_view> slices) {
     pieces.push_back(piece_of(slice));
   }
   const IoResult result = write_(pieces);
-  if (result.status == IoStatus::closed) return break_off();
+  if (result.status == IoStatus::closed) return break_off(WriterState::closed);
   const std::size_t of_queue = std::min(result.count, before);
   sent(of_queue);
   append(slices, result.count - of_queue);
@@ -76,10 +76,10 @@ void LineWriter::write_through(std::span<const std::string_view> slices) {
 }
 
 void LineWriter::flush() {
-  while (!blocked_ && !broken_ && queued() != 0) {
+  while (!blocked_ && is_open() && queued() != 0) {
     const iovec piece = piece_of(std::string_view(queue_).substr(sent_));
     const IoResult result = write_(std::span(&piece, 1));
-    if (result.status == IoStatus::closed) return break_off();
+    if (result.status == IoStatus::closed) return break_off(WriterState::closed);
     if (result.status == IoStatus::would_block) blocked_ = true;
     sent(result.count);
   }
@@ -94,19 +94,16 @@ void LineWriter::sent(std::size_t count) {
   if (queue_.capacity() > keep_capacity) queue_ = std::string{};
 }
 
-void LineWriter::break_off() {
-  broken_ = true;
-  stop();
-}
-
-void LineWriter::stop() {
+void LineWriter::break_off(WriterState why) {
+  if (is_open()) state_ = why;
   queue_ = std::string{};
   sent_ = 0;
   blocked_ = false;
-  broken_ = true;
   interest();
 }
 
-void LineWriter::interest() { static_cast<void>(watch_.want_write(blocked_ && !broken_)); }
+void LineWriter::stop() { break_off(WriterState::closed); }
+
+void LineWriter::interest() { static_cast<void>(watch_.want_write(blocked_ && is_open())); }
 
 }  // namespace cellblock::gateway

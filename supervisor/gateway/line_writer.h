@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -14,12 +15,18 @@
 /// and only what the stream did not take is copied.
 namespace cellblock::gateway {
 
+enum class WriterState : std::uint8_t {
+  open,
+  closed,      ///< nobody reads any more, or stop() was called
+  overflowed,  ///< the reader is not a slow one but none
+};
+
 class LineWriter {
  public:
   using Write = std::function<IoResult(std::span<const iovec>)>;
 
-  /// `max_queued` in bytes: beyond it the reader is not a slow one but none, and the stream counts
-  /// as broken. `on_progress` is called after queued bytes have gone out.
+  /// `max_queued` in bytes: beyond it the stream has overflowed. `on_progress` is called after
+  /// queued bytes have gone out.
   LineWriter(Watch& watch, std::size_t max_queued, Write write, std::function<void()> on_progress);
 
   void write(std::span<const std::string_view> slices);
@@ -27,7 +34,7 @@ class LineWriter {
   void flush();
 
   std::size_t queued() const { return queue_.size() - sent_; }
-  bool is_broken() const { return broken_; }
+  WriterState state() const { return state_; }
   /// Drops what is queued and everything that comes.
   void stop();
 
@@ -37,7 +44,8 @@ class LineWriter {
   void append(std::span<const std::string_view> slices, std::size_t skip);
   void write_through(std::span<const std::string_view> slices);
   void sent(std::size_t count);
-  void break_off();
+  void break_off(WriterState why);
+  bool is_open() const { return state_ == WriterState::open; }
   void interest();
 
   Watch& watch_;
@@ -47,7 +55,7 @@ class LineWriter {
   std::string queue_;
   std::size_t sent_ = 0;  // of queue_, from its front
   bool blocked_ = false;
-  bool broken_ = false;
+  WriterState state_ = WriterState::open;
 };
 
 }  // namespace cellblock::gateway

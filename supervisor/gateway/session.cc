@@ -38,6 +38,21 @@ Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* serv
                        name_or_nothing(server));
 }
 
+// Other noise, JSON from a logger included, is nobody's answer; nor is a notification whose fault
+// lies beyond the grammar. In doubt it is one: its caller must not wait for ever.
+bool may_be_an_answer(std::string_view line, MessageFault fault) {
+  if (!line.starts_with('{') || !line.contains("\"jsonrpc\"")) return false;
+  const bool was_read = fault == MessageFault::not_jsonrpc || fault == MessageFault::bad_params;
+  return !was_read || !line.contains("\"method\"");
+}
+
+Failure bad_answer(const Refused& refused, const Server* server) {
+  return plain_failure(FailureCode::bad_answer,
+                       "the server's answer is not valid JSON-RPC: " +
+                           std::string(explain(refused.fault)) + " (" + refused.detail + ")",
+                       name_or_nothing(server));
+}
+
 Failure stop_failure(Session::StopReason reason, const Server* server) {
   const bool stopped = reason == Session::StopReason::stopped;
   return plain_failure(stopped ? FailureCode::server_failed : FailureCode::shutting_down,
@@ -145,9 +160,7 @@ void Session::control(std::string_view line, const Message& message, Time now) {
       return reply_to_host(error_reply(id, *failure));
     }
   }
-  // Copied: answering `stop` may end this very session, and with it the line.
-  const std::string answer_to(id);
-  reply_to_host(result_reply(answer_to, effects_.answer_control(*request)));
+  reply_to_host(result_reply(id, effects_.answer_control(*request)));
 }
 
 // Unknown and forbidden are one answer: nobody learns which servers others may use.
@@ -263,11 +276,7 @@ void Session::cell_running() {
 void Session::cell_line(std::string_view line, Time now) {
   if (state_ != State::attached && state_ != State::finishing) return;
   const auto message = scanner_.scan(line);
-  if (!message) {
-    if (message.error().fault == MessageFault::empty_line) return;
-    if (noise_.spend(line)) fault(GivenUp::too_much_noise);
-    return;
-  }
+  if (!message) return refused_from_cell(line, message.error(), now);
   noise_.renew();
   const bool is_answer =
       message->kind == MessageKind::result || message->kind == MessageKind::error;
@@ -277,9 +286,35 @@ void Session::cell_line(std::string_view line, Time now) {
     if (state_ == State::attached) effects_.set_deadline(std::nullopt);
   }
   conversation_->from_cell(line, *message, now);
+  leave_if_answered(now);
+}
+
+void Session::leave_if_answered(Time now) {
   if (state_ == State::finishing && conversation_->in_flight() == 0) {
     leave("host_closed", "host_closed", now);
   }
+}
+
+void Session::refused_from_cell(std::string_view line, const Refused& refused, Time now) {
+  if (refused.fault == MessageFault::empty_line) return;
+  fail_answer(line, refused, now);
+  if (noise_.spend(line)) fault(GivenUp::too_much_noise);
+  leave_if_answered(now);
+}
+
+// What was meant as an answer is the only one that its call will get. Where it cannot be told whose
+// it is, all calls in flight fail, for the reason given at cell_line_too_long.
+void Session::fail_answer(std::string_view line, const Refused& refused, Time now) {
+  const std::string_view id = refused.id.in(line);
+  if (conversation_->in_flight() == 0) return;
+  if (id.empty() && !may_be_an_answer(line, refused.fault)) return;
+  const Failure failure = bad_answer(refused, server_);
+  if (id.empty()) {
+    conversation_->fail_all(failure, now);
+  } else if (!conversation_->fail(id, failure, now)) {
+    return;
+  }
+  note(AuditKind::refused, AuditOutcome::error, name_of(failure.code));
 }
 
 // Its id may stand at its very end (the official TypeScript server writes it last), so nobody can
@@ -295,11 +330,17 @@ void Session::cell_line_too_long(std::size_t seen, Time now) {
 
 void Session::cell_output_closed() {
   output_closed_ = true;
-  // Earlier, the set-up has failed and its report is on the way; later, it is what we asked for.
+  if (cell_is_in_use()) fault(GivenUp::closed_stdout);
+}
+
+void Session::cell_input_broken(GivenUp how) {
+  if (cell_is_in_use()) fault(how);
+}
+
+// Earlier, the set-up has failed and its report is on the way; later, it is what we asked for.
+bool Session::cell_is_in_use() const {
   const CellState state = cell_.state();
-  if (state == CellState::handshaking || state == CellState::ready) {
-    fault(GivenUp::closed_stdout);
-  }
+  return state == CellState::handshaking || state == CellState::ready;
 }
 
 void Session::cell_ended(const CellFacts& facts, Time now) {

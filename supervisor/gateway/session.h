@@ -81,6 +81,8 @@ class Session {
   void cell_line(std::string_view line, Time now);
   void cell_line_too_long(std::size_t seen, Time now);
   void cell_output_closed();
+  /// `how`: closed_stdin or unread_stdin. May be said more than once.
+  void cell_input_broken(GivenUp how);
   /// After everything that it wrote has been handed in.
   void cell_ended(const CellFacts& facts, Time now);
 
@@ -121,6 +123,11 @@ class Session {
   std::optional<Failure> may_attach(const std::string& name) const;
   void attach_failed(const Failure& failure, Time now);
 
+  void refused_from_cell(std::string_view line, const Refused& refused, Time now);
+  void fail_answer(std::string_view line, const Refused& refused, Time now);
+  void leave_if_answered(Time now);
+  /// Its program runs, and it has not been asked to end.
+  bool cell_is_in_use() const;
   void act(CellAction action);
   void fault(GivenUp cause);
   EndedCell end_of_cell(const CellFacts& facts, Time now) const;

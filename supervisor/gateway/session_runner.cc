@@ -1,5 +1,7 @@
 #include "supervisor/gateway/session_runner.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -13,6 +15,9 @@ constexpr std::size_t high_water = 1U << 20;
 constexpr std::size_t low_water = 256U << 10;
 
 constexpr std::size_t pipe_count = 3;
+// Only what a cell sends comes in bulk. A larger one, or more of them, would use up what the kernel
+// grants a user (pipe-user-pages-soft) after two dozen cells, and the next pipes would be tiny.
+constexpr std::size_t output_pipe_bytes = 256U << 10;
 constexpr std::size_t stderr_tail_lines = 10;
 
 // One bound for all servers, since nobody knows before attach which it will be; the session holds
@@ -25,6 +30,11 @@ HostLink::Bounds bounds_of(const Config& config) {
         std::max<std::size_t>(bounds.max_queued, 2 * server.lines.to_host + (4U << 20));
   }
   return bounds;
+}
+
+void log_overflow(const Session& session, std::string_view reader) {
+  spdlog::warn("session {}: {} reads nothing, and more is waiting for it than may",
+               session.peer().session, reader);
 }
 
 template <std::size_t size>
@@ -70,9 +80,9 @@ CellLink::Receiver SessionRunner::cell_receiver() {
 void SessionRunner::cell_started(std::uint64_t cell, std::vector<Fd> pipes) {
   if (pipes.size() != pipe_count) return services_.give_up("a cell without its three pipes");
   for (const Fd& pipe : pipes) {
-    if (!prepare_own_pipe(pipe.get(), high_water))
-      return services_.give_up("a cell's pipe is none");
+    if (!prepare_own_pipe(pipe.get())) return services_.give_up("a cell's pipe is none");
   }
+  grow_pipe(pipes[1].get(), output_pipe_bytes);
   cell_ = std::make_unique<CellLink>(
       services_.loop(), CellPipes{std::move(pipes[0]), std::move(pipes[1]), std::move(pipes[2])},
       *session_.server(), cell, services_.stderr_ring(session_.server_index()), cell_receiver());
@@ -159,11 +169,25 @@ void SessionRunner::remember_end(std::uint32_t server, const Failure& failure) {
 void SessionRunner::settle() {
   host_.deliver();
   finish_cell();
-  if (host_.is_broken() && !host_.is_closing()) session_.host_ended(HostEnd::gone, now());
   if (cell_) cell_->flush();
+  check_writers();
   host_.flush();
   balance();
   retire();
+}
+
+void SessionRunner::check_writers() {
+  const WriterState to_host = host_.output_state();
+  if (to_host != WriterState::open && !host_.is_closing()) {
+    if (to_host == WriterState::overflowed) log_overflow(session_, "its host");
+    session_.host_ended(HostEnd::gone, now());
+  }
+  const WriterState to_cell = cell_ ? cell_->input_state() : WriterState::open;
+  if (to_cell == WriterState::closed) session_.cell_input_broken(GivenUp::closed_stdin);
+  if (to_cell == WriterState::overflowed && !std::exchange(overflow_logged_, true)) {
+    log_overflow(session_, "its server");
+    session_.cell_input_broken(GivenUp::unread_stdin);
+  }
 }
 
 void SessionRunner::finish_cell() {
@@ -200,8 +224,9 @@ CellRow SessionRunner::row(Time at) const {
           .session = session_.peer().session,
           .state = session_.cell_state(),
           .uptime_ms = std::chrono::duration_cast<Milliseconds>(at - session_.cell_since()).count(),
-          .calls = session_.traffic().calls,
-          .noise_lines = session_.noise_lines()};
+          .traffic = session_.traffic(),
+          .noise_lines = session_.noise_lines(),
+          .malformed_lines = session_.malformed_lines()};
 }
 
 }  // namespace cellblock::gateway

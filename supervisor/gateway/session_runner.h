@@ -81,6 +81,7 @@ class SessionRunner final : private SessionEffects {
   CellLink::Receiver cell_receiver();
   void settle();
   void finish_cell();
+  void check_writers();
   void balance();
   void retire();
 
@@ -90,6 +91,7 @@ class SessionRunner final : private SessionEffects {
   std::unique_ptr<CellLink> cell_;
   Timer deadline_;
   std::optional<CellFacts> facts_;  ///< the cell has ended, its last words are being read
+  bool overflow_logged_ = false;
   bool host_reported_ = false;
   bool finished_ = false;
 };

@@ -54,8 +54,12 @@ Json json_of(const CellRow& cell) {
           {"session", std::to_string(cell.session)},
           {"state", public_name_of(cell.state)},
           {"uptime_ms", cell.uptime_ms},
-          {"calls", cell.calls},
-          {"noise_lines", cell.noise_lines}};
+          {"calls", cell.traffic.calls},
+          {"noise_lines", cell.noise_lines},
+          {"malformed_lines", cell.malformed_lines},
+          {"late_answers", cell.traffic.late_answers},
+          {"foreign_answers", cell.traffic.foreign_answers},
+          {"stray_notifications", cell.traffic.stray_notifications}};
 }
 
 Json json_of(const LastEnd& end) {

@@ -8,6 +8,7 @@
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "supervisor/gateway/cell_lifetime.h"
+#include "supervisor/gateway/conversation.h"
 #include "supervisor/gateway/stderr_log.h"
 
 /// cellblock/status and cellblock/logs: values in, raw JSON out.
@@ -18,8 +19,9 @@ struct CellRow {
   std::uint64_t session = 0;
   CellState state = CellState::stopped;
   std::int64_t uptime_ms = 0;
-  std::uint64_t calls = 0;
-  std::uint64_t noise_lines = 0;
+  Traffic traffic;
+  std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
+  std::uint64_t malformed_lines = 0;  ///< of the host
 };
 
 struct LastEnd {

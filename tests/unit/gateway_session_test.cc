@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,6 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using wire::AuditKind;
 using wire::AuditOutcome;
@@ -165,6 +167,32 @@ TEST_F(SessionTest, ForbiddenToolsDoNotExist) {
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::denied)));
 }
 
+TEST_F(SessionTest, CarriesNoCallThatPosesAsANotification) {
+  attach_and_run();
+  host_says(R"({"jsonrpc":"2.0","method":"tools/call","params":{"name":"write"}})");
+  host_says(R"({"jsonrpc":"2.0","method":"tools\/call","params":{"name":"read_a"}})");
+  host_says(R"({"jsonrpc":"2.0","method":"notifications","params":{}})");
+  EXPECT_THAT(effects_.cell, IsEmpty());
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(session().traffic().stray_notifications, 3U);
+  EXPECT_EQ(std::ranges::count(effects_.notes, std::pair(AuditKind::refused, AuditOutcome::denied)),
+            3);
+  host_says(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  EXPECT_EQ(effects_.cell.size(), 1U);
+}
+
+TEST_F(SessionTest, CarriesNothingToTheHostThatOnlyPosesAsANotification) {
+  config_.servers[0].client_features.sampling = true;
+  attach_and_run();
+  cell_says(R"({"jsonrpc":"2.0","method":"cellblock/ended","params":{"reason":"stopped"}})");
+  cell_says(R"({"jsonrpc":"2.0","method":"sampling/createMessage","params":{}})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(session().traffic().stray_notifications, 2U);
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
+  cell_says(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}})");
+  EXPECT_EQ(effects_.host.size(), 1U);
+}
+
 TEST_F(SessionTest, ListsOnlyPermittedTools) {
   attach_and_run();
   const std::string id = ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
@@ -236,6 +264,43 @@ TEST_F(SessionTest, DropsAnswersThatNobodyAskedFor) {
   EXPECT_EQ(session().traffic().foreign_answers, 1U);
 }
 
+TEST_F(SessionTest, FailsTheCallWhoseAnswerBreaksTheRules) {
+  attach_and_run();
+  const std::string first = ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  ask(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
+  cell_says(R"({"jsonrpc":"2.0","extra":1,"id":)" + first + R"(,"result":{}})");
+  ASSERT_EQ(effects_.host.size(), 1U);
+  EXPECT_EQ(effects_.last_to_host()["id"], 2);
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -31011);
+  EXPECT_EQ(session().noise_lines(), 1U);
+}
+
+TEST_F(SessionTest, FailsAllCallsWhereNobodyCanTellWhoseAnswerWasBroken) {
+  for (const std::string_view member : {R"("a":1,"a":2)", "\"a\":\"\xe9\""}) {
+    SCOPED_TRACE(member);
+    session_.reset();
+    effects_ = Recorder{};
+    attach_and_run();
+    ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a"}})");
+    const std::string id = ask(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
+    cell_says(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{)" + std::string(member) + "}}");
+    ASSERT_EQ(effects_.host.size(), 2U);
+    EXPECT_EQ(Json::parse(effects_.host[0])["result"]["_meta"]["cellblock/error"]["code"],
+              "bad_answer");
+    EXPECT_EQ(effects_.last_to_host()["error"]["data"]["code"], "bad_answer");
+  }
+}
+
+TEST_F(SessionTest, FailsNoCallForALoggersJsonOrABrokenNotification) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  cell_says(R"({"level":30,"msg":"hello"})");
+  cell_says(R"({"jsonrpc":"2.0","method":"notifications/message","extra":1})");
+  cell_says(R"({"jsonrpc":"2.0","id":7,"result":{},"extra":1})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(session().noise_lines(), 3U);
+}
+
 TEST_F(SessionTest, AnswersARequestOfTheServerThatIsNotAllowed) {
   attach_and_run();
   cell_says(R"({"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{}})");
@@ -243,6 +308,70 @@ TEST_F(SessionTest, AnswersARequestOfTheServerThatIsNotAllowed) {
   EXPECT_EQ(effects_.last_to_cell()["error"]["code"], -32601);
   EXPECT_EQ(effects_.last_to_cell()["id"], "s");
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
+}
+
+std::string input_required(const std::string& id, std::string_view requests) {
+  return R"({"jsonrpc":"2.0","id":)" + id +
+         R"(,"result":{"resultType":"input_required","inputRequests":)" + std::string(requests) +
+         "}}";
+}
+
+constexpr std::string_view asks_for_roots_and_sampling =
+    R"({"a":{"method":"roots/list"},"b":{"method":"sampling/createMessage","params":{}}})";
+
+TEST_F(SessionTest, AToolCallFailsWhenItsAnswerAsksForWhatTheServerMayNotAsk) {
+  config_.servers[0].client_features.roots = true;
+  attach_and_run();
+  const std::string id =
+      ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a"}})");
+  cell_says(input_required(id, asks_for_roots_and_sampling));
+  ASSERT_EQ(effects_.host.size(), 1U);
+  const Json reply = effects_.last_to_host();
+  EXPECT_EQ(reply["id"], 2);
+  EXPECT_EQ(reply["result"]["isError"], true);
+  EXPECT_FALSE(reply["result"].contains("inputRequests"));
+  const std::string text = reply["result"]["content"][0]["text"];
+  EXPECT_THAT(text, HasSubstr("files"));
+  EXPECT_THAT(text, HasSubstr("sampling/createMessage"));
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call_ended, AuditOutcome::error)));
+}
+
+TEST_F(SessionTest, AnyOtherCallFailsAlikeAndSoDoesWhatIsNoRequest) {
+  attach_and_run();
+  for (const auto* requests : {R"({"a":{"method":"elicitation/create"}})", R"({"a":{}})", "[]",
+                               R"({"a":{"method":7}})", R"({"a":"roots/list"})", "null"}) {
+    const std::string id = ask(R"({"jsonrpc":"2.0","id":3,"method":"tasks/get","params":{}})");
+    cell_says(input_required(id, requests));
+    EXPECT_EQ(effects_.last_to_host()["error"]["data"]["code"], "bad_answer") << requests;
+  }
+}
+
+TEST_F(SessionTest, PassesAnAnswerThatAsksOnlyForWhatIsDeclared) {
+  config_.servers[0].client_features.roots = true;
+  config_.servers[0].client_features.sampling = true;
+  attach_and_run();
+  for (const auto requests : {asks_for_roots_and_sampling, std::string_view("{}")}) {
+    const std::string id =
+        ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a"}})");
+    cell_says(input_required(id, requests));
+    EXPECT_EQ(effects_.last_to_host()["result"]["inputRequests"], Json::parse(requests));
+  }
+}
+
+TEST_F(SessionTest, DropsANotificationThatAsksForWhatTheServerMayNotAsk) {
+  attach_and_run();
+  cell_says(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"inputRequests":)" +
+            std::string(asks_for_roots_and_sampling) + "}}");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
+}
+
+TEST_F(SessionTest, NamesNoMoreThanTheBeginningOfAForbiddenMethod) {
+  attach_and_run();
+  const std::string id = ask(R"({"jsonrpc":"2.0","id":2,"method":"tasks/get"})");
+  cell_says(input_required(id, R"({"a":{"method":")" + std::string(5000, 'x') + "\"}}"));
+  EXPECT_LT(effects_.host.back().size(), 1000U);
 }
 
 TEST_F(SessionTest, PassesAnAllowedRequestOfTheServerAndItsAnswer) {
