@@ -1,5 +1,6 @@
 #include "supervisor/gateway/gateway.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/random.h>
 
@@ -13,7 +14,18 @@ namespace cellblock::gateway {
 
 namespace {
 
-constexpr Milliseconds shut_down_patience{8'000};
+// For the launcher to bury what was killed. The supervisor waits by the same rule and a second
+// longer, so that whoever is late is named here.
+constexpr Milliseconds burial{1'000};
+constexpr Milliseconds longest_shut_down{29'000};
+
+Milliseconds shut_down_patience(const Config& config) {
+  Milliseconds slowest{0};
+  for (const Server& server : config.servers) {
+    slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
+  }
+  return std::min(slowest + burial, longest_shut_down);
+}
 
 void fill_from_kernel(std::span<std::byte> bytes) {
   // Up to 256 bytes are never cut short once the kernel's pool is ready; without randomness there
@@ -44,11 +56,12 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                   {.session = [this](const wire::SessionGrant& grant,
                                      Fd connection) { open_session(grant, std::move(connection)); },
                    .audit_channel = [this](Fd audit) { audit_.replace(std::move(audit)); },
-                   .closed = [this] { give_up("the supervisor is gone"); }}),
+                   .closed = [this] { shut_down(); },
+                   .broken = [this](std::string_view why) { give_up_on("the supervisor", why); }}),
       launcher_(loop, std::move(channels.launcher),
                 {.event = [this](const wire::CellEvent& event,
                                  std::vector<Fd> pipes) { cell_event(event, std::move(pipes)); },
-                 .closed = [this] { give_up("the launcher is gone"); }}),
+                 .broken = [this](std::string_view why) { give_up_on("the launcher", why); }}),
       audit_(loop, std::move(channels.audit)),
       patience_(loop, [this] { give_up("cells that do not end"); }) {}
 
@@ -59,12 +72,16 @@ void Gateway::give_up(std::string_view why) {
   loop_.stop();
 }
 
+void Gateway::give_up_on(std::string_view whom, std::string_view why) {
+  give_up(fmt::format("{} {}", whom, why));
+}
+
 void Gateway::shut_down() {
   if (std::exchange(shutting_down_, true)) return;
   for (const auto& [connection, session] : sessions_) {
     session->stop(Session::StopReason::shutting_down);
   }
-  patience_.set(shut_down_patience);
+  patience_.set(shut_down_patience(config_));
   if (sessions_.empty()) give_up("");
 }
 

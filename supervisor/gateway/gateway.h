@@ -26,7 +26,8 @@ class Gateway final : private GatewayServices {
  public:
   Gateway(EventLoop& loop, Config config, GatewayChannels channels);
 
-  /// Ends every session and stops the loop when all cells have ended, or after a while.
+  /// Ends every session and stops the loop when all cells have ended, or after as long as the
+  /// slowest server may take. Also when the supervisor closes its channel.
   void shut_down();
 
  private:
@@ -52,6 +53,7 @@ class Gateway final : private GatewayServices {
   void finished(SessionRunner& session) override;
   void give_up(std::string_view why) override;
 
+  void give_up_on(std::string_view whom, std::string_view why);
   void open_session(const wire::SessionGrant& grant, Fd connection);
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);

@@ -10,7 +10,7 @@ LauncherChannel::LauncherChannel(EventLoop& loop, Fd socket, Receiver receiver)
       sender_(watch_, socket_.get()),
       receiver_(std::move(receiver)) {
   watch_.on_readable = [this] { readable(); };
-  if (!watch_.want_read(true)) receiver_.closed();
+  if (!watch_.want_read(true)) receiver_.broken("has a socket that epoll does not take");
 }
 
 void LauncherChannel::start_cell(std::uint32_t request, std::uint32_t server_index) {
@@ -36,14 +36,17 @@ void LauncherChannel::kill_cell(std::uint64_t cell) {
 }
 
 void LauncherChannel::ask(const wire::GatewayRequest& request) {
-  if (!sender_.send(request)) receiver_.closed();
+  const SendStatus sent = sender_.send(request);
+  if (sent == SendStatus::closed) receiver_.broken("is gone");
+  if (sent == SendStatus::overflowed) receiver_.broken("reads nothing");
 }
 
 void LauncherChannel::readable() {
   wire::CellEvent event;
   auto received = receive_record(socket_.get(), event, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return;
-  if (!received) return receiver_.closed();
+  if (!received && is_end_of_channel(received.error())) return receiver_.broken("is gone");
+  if (!received) return receiver_.broken("sent no record: " + received.error().text());
   receiver_.event(event, std::move(received->fds));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "supervisor/gateway/event_loop.h"
@@ -15,7 +16,7 @@ class LauncherChannel {
  public:
   struct Receiver {
     std::function<void(const wire::CellEvent&, std::vector<Fd> pipes)> event;
-    std::function<void()> closed;
+    std::function<void(std::string_view why)> broken;  ///< "is gone", or what it said wrong
   };
 
   LauncherChannel(EventLoop& loop, Fd socket, Receiver receiver);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cerrno>
+#include <cstdint>
 #include <deque>
 #include <utility>
 
@@ -7,6 +9,17 @@
 #include "supervisor/kernel/sys.h"
 
 namespace cellblock::gateway {
+
+enum class SendStatus : std::uint8_t {
+  ok,          ///< sent or queued
+  closed,      ///< by the other side
+  overflowed,  ///< the queue is full
+};
+
+/// Of a received record: that nothing more comes, and not that something is wrong with it.
+inline bool is_end_of_channel(const SysError& error) {
+  return error.number == EPIPE || error.number == ECONNRESET;
+}
 
 /// Fixed-size records to a SOCK_SEQPACKET, in order, without ever blocking. Bounded: a peer of ours
 /// that lets this many pile up is not working.
@@ -19,12 +32,12 @@ class RecordSender {
     watch_.on_writable = [this] { flush(); };
   }
 
-  /// False when the socket is broken or the queue is full.
-  bool send(const Record& record) {
-    if (broken_ || queue_.size() == max_queued) return false;
+  SendStatus send(const Record& record) {
+    if (broken_) return SendStatus::closed;
+    if (queue_.size() == max_queued) return SendStatus::overflowed;
     queue_.push_back(record);
     flush();
-    return !broken_;
+    return broken_ ? SendStatus::closed : SendStatus::ok;
   }
 
  private:

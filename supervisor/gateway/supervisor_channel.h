@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "supervisor/gateway/event_loop.h"
 #include "supervisor/gateway/record_sender.h"
@@ -15,21 +16,25 @@ class SupervisorChannel {
   struct Receiver {
     std::function<void(const wire::SessionGrant&, Fd connection)> session;
     std::function<void(Fd audit)> audit_channel;
-    std::function<void()> closed;  ///< also when the supervisor says what it may not say
+    std::function<void()> closed;                      ///< once
+    std::function<void(std::string_view why)> broken;  ///< it said what it may not say
   };
 
   SupervisorChannel(EventLoop& loop, Fd socket, Receiver receiver);
 
+  /// After the end of the channel: nothing.
   void session_closed(std::uint32_t connection);
 
  private:
   void readable();
   bool accept(const wire::SessionGrant& grant, std::vector<Fd> fds);
+  void end();
 
   Fd socket_;
   Watch watch_;
   RecordSender<wire::SessionClosed> sender_;
   Receiver receiver_;
+  bool ended_ = false;
 };
 
 }  // namespace cellblock::gateway

@@ -188,6 +188,62 @@ TEST_F(GatewayEndToEnd, KillsAServerThatClosesItsOutputAndLives) {
   EXPECT_EQ(host.read_json()["error"]["data"]["verdict"], "closed_stdout");
 }
 
+// The fake launcher is as late with its news as the real one may be.
+TEST_F(GatewayEndToEnd, AnExitIsReportedAsOneAlthoughItsPipesClosedFirst) {
+  start();
+  for (int code = 1; code <= 20; ++code) {
+    Lines host = connect();
+    FakeCell cell = attach_host(host);
+    host.send(ping);
+    cell.mcp.read_json();
+    ASSERT_TRUE(write_all(cell.errors.get(), "Error: no such database\n"));
+    cell.mcp.close();
+    cell.errors.reset();
+    EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell.number);
+    tell(cell, CellEventKind::ended, exited(code));
+    const Json data = host.read_json()["error"]["data"];
+    EXPECT_EQ(data["verdict"], "early_crash");
+    EXPECT_EQ(data["facts"]["exit_code"], code);
+    EXPECT_EQ(data["stderr"], Json::array({"Error: no such database"}));
+  }
+}
+
+TEST_F(GatewayEndToEnd, KillsAServerThatClosesItsInputAndLives) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_host(host);
+  host.send(ping);
+  cell.mcp.send(answer(cell.mcp.read_json(), "{}"));
+  EXPECT_EQ(host.read_json()["id"], 0);
+  cell.mcp.close_input();
+  host.send(call(1, "read_x"));
+  EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell.number);
+  tell(cell, CellEventKind::ended, killed(SIGKILL));
+  const Json error = host.read_json()["result"]["_meta"]["cellblock/error"];
+  EXPECT_EQ(error["verdict"], "closed_stdin");
+  EXPECT_THAT(error["cause"], HasSubstr("closed its standard input"));
+}
+
+TEST_F(GatewayEndToEnd, KillsAServerThatAsksForEverAndReadsNothing) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_host(host);
+  host.send(ping);
+  cell.mcp.read_json();
+  // Each is answered with an error, since it may not ask.
+  const std::string request =
+      R"({"jsonrpc":"2.0","id":")" + std::string(1000, 'x') + R"(","method":"roots/list"})" + "\n";
+  std::string burst;
+  for (int i = 0; i < 1000; ++i) burst += request;
+  std::thread server([&] {
+    for (int i = 0; i < 24; ++i) cell.mcp.send_raw(burst);
+  });
+  EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell.number);
+  server.join();
+  end_cell(cell, killed(SIGKILL));
+  EXPECT_EQ(host.read_json()["error"]["data"]["verdict"], "unread_stdin");
+}
+
 TEST_F(GatewayEndToEnd, KillsAServerThatDoesNotAnswerInTime) {
   config_.servers[0].timeouts.handshake = Milliseconds{30};
   start();
@@ -381,6 +437,62 @@ TEST_F(GatewayEndToEnd, EndsWhenASessionOfAnotherUserArrives) {
   Lines second = connect(user + 1);
   EXPECT_TRUE(second.at_end());
   EXPECT_TRUE(first.at_end());
+}
+
+TEST_F(GatewayEndToEnd, AnswersWhatIsInFlightWhenItsSupervisorLetsItGo) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_host(host);
+  host.send(ping);
+  cell.mcp.read_json();
+  auto [control, mcp] = connect_with_stdio(stdio_attach);
+  FakeCell other = start_cell();
+  EXPECT_EQ(control.read_json()["result"]["stdio"], true);
+
+  supervisor_.reset();
+  EXPECT_EQ(host.read_json()["error"]["data"]["code"], "shutting_down");
+  EXPECT_TRUE(host.at_end());
+  EXPECT_EQ(control.read_json()["params"]["reason"], "shutting_down");
+  // Both may end by themselves.
+  EXPECT_TRUE(cell.mcp.at_end());
+  EXPECT_TRUE(other.mcp.at_end());
+  end_cell(cell, exited(0));
+  end_cell(other, exited(0));
+  wait_for_gateway();
+}
+
+TEST_F(GatewayEndToEnd, StopsACellStepByStepWhenItsSupervisorLetsItGo) {
+  config_.servers[0].timeouts.end_of_input = Milliseconds{10};
+  config_.servers[0].timeouts.terminate = Milliseconds{10};
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_host(host);
+  supervisor_.reset();
+  expect_request(GatewayAsks::terminate_cell);
+  expect_request(GatewayAsks::kill_cell);
+  end_cell(cell, killed(SIGKILL));
+  wait_for_gateway();
+}
+
+TEST_F(GatewayEndToEnd, ShowsInItsStatusWhatItDidNotPassOn) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_host(host);
+  host.send("{nonsense");
+  host.read_json();
+  cell.mcp.send("Listening on port 80");
+  cell.mcp.send(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  host.send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}})");
+  host.send(ping);  // its answer shows that all this has been read
+  cell.mcp.send(answer(cell.mcp.read_json(), "{}"));
+  host.read_json();
+  host.send(R"({"jsonrpc":"2.0","id":2,"method":"cellblock/status"})");
+  const Json row = host.read_json()["result"]["servers"][0]["cells"][0];
+  for (const char* count :
+       {"calls", "noise_lines", "malformed_lines", "foreign_answers", "stray_notifications"}) {
+    EXPECT_EQ(row[count], 1) << count;
+  }
+  EXPECT_EQ(row["late_answers"], 0);
 }
 
 TEST_F(GatewayEndToEnd, TellsTheSupervisorWhenAConnectionIsClosed) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -56,6 +57,7 @@ class Lines {
   bool at_end() { return !read(); }
 
   void close_output() { out_.reset(); }
+  void close_input() { in_.reset(); }
   void half_close() { ::shutdown(in_.get(), SHUT_WR); }
   void close() { in_.reset(), out_.reset(); }
   int fd() const { return in_.get(); }
@@ -111,6 +113,7 @@ class GatewayRig : public ::testing::Test {
   static constexpr std::uint32_t user = 1000;
 
   void SetUp() override {
+    ::signal(SIGPIPE, SIG_IGN);  // as the program does it
     Server server;
     server.name = "files";
     server.command = {"/usr/bin/server"};
@@ -139,8 +142,12 @@ class GatewayRig : public ::testing::Test {
         });
   }
 
+  /// Without a launcher it ends at once; without a supervisor it waits for its cells.
   void TearDown() override {
-    supervisor_.reset();
+    launcher_.reset();
+    wait_for_gateway();
+  }
+  void wait_for_gateway() {
     if (thread_.joinable()) thread_.join();
   }
 
