@@ -29,10 +29,13 @@ std::string own_directory() {
   return own.substr(0, own.rfind('/'));
 }
 
-// Beside this program in a build tree; installed, they are in bin and sbin.
+// Beside this program in a build tree; installed, they are in bin and sbin of one prefix.
 std::string daemon_path() {
-  const auto sibling = own_directory() + "/cellblockd";
-  return ::access(sibling.c_str(), X_OK) == 0 ? sibling : CELLBLOCK_SBINDIR "/cellblockd";
+  const auto own = own_directory();
+  for (auto path : {own + "/cellblockd", own + "/../sbin/cellblockd"}) {
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return CELLBLOCK_SBINDIR "/cellblockd";
 }
 
 std::vector<std::string> words_for(const Context& context, const std::string& path) {

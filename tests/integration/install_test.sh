@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the client library and the command to an empty prefix and builds the example against it,
-# once by find_package and once by pkg-config, as a user of the package would.
+# Installs everything to an empty prefix, as a user of the package would; builds the example against
+# the library, once by find_package and once by pkg-config; checks configurations with the installed
+# daemon.
 # install_test.sh BUILD_DIR SOURCE_DIR CXX
 set -eu
 build=$1 source=$2 cxx=$3
@@ -8,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 
-for component in client command; do
+for component in client command daemon; do
   cmake --install "$build" --prefix "$prefix" --component "$component" >"$work/log" 2>&1 ||
     { cat "$work/log"; exit 1; }
 done
@@ -45,3 +46,38 @@ for host in "$work/app/build/minimal_host" "$work/minimal_host"; do
     { cat "$work/said"; exit 1; }
 done
 echo "both run"
+
+# What a service needs is there, and the unit names the daemon where it is installed by default.
+for file in sbin/cellblockd libexec/cellblock/cellblock-launcher libexec/cellblock/cellblock-gateway \
+            libexec/cellblock/cellblock-audit lib/systemd/system/cellblock.service \
+            lib/sysusers.d/cellblock.conf share/doc/cellblock/examples/cellblock.toml \
+            share/doc/cellblock/configuration.md share/doc/cellblock/security.md \
+            share/doc/cellblock/LICENSE; do
+  [ -s "$prefix/$file" ] || { echo "not installed: $file"; find "$prefix" -type f; exit 1; }
+done
+grep -q '^ExecStart=/.*/sbin/cellblockd$' "$prefix/lib/systemd/system/cellblock.service"
+echo "the service is whole"
+
+server='[server.cat]
+command = ["/usr/bin/cat"]
+allow = { users = ['$(id -u)'], tools = ["*"] }'
+mkdir "$work/config"
+chmod 0755 "$work/config"
+printf '%s\n' "$server" >"$work/config/good.toml"
+printf '%s\nlimits = { memroy = "1GiB" }\n' "$server" >"$work/config/bad.toml"
+chmod 0644 "$work/config"/*.toml
+
+# judged COMMAND...: what it says of both files; --user, since no account has been made.
+judged() {
+  "$@" "$work/config/good.toml" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+  if "$@" "$work/config/bad.toml" >"$work/said" 2>&1; then
+    echo "$* passes a file with an error"
+    exit 1
+  fi
+  grep -q 'server.cat.limits.memroy: unknown key; did you mean "memory"?' "$work/said" ||
+    { cat "$work/said"; exit 1; }
+}
+export XDG_RUNTIME_DIR="$work"
+judged "$prefix/sbin/cellblockd" --user --check
+judged "$prefix/bin/cellblock" --user check
+echo "the daemon and the command judge a configuration"
