@@ -25,14 +25,15 @@ show() {
   as_host cellblock "$@" 2>&1 | indented
 }
 
-# show_refusal COMMAND...: the same for what must fail.
+# show_refusal STATUS WORDS COMMAND...: the same for what must fail, in this way and no other.
 show_refusal() {
+  local expected=$1 words=$2 status=0
+  shift 2
   printf '%s  $ cellblock %s%s\n' "$dim" "$*" "$plain"
-  if as_host cellblock "$@" >"$work/said" 2>&1; then
-    indented <"$work/said"
-    fail "this should have been refused"
-  fi
+  as_host cellblock "$@" >"$work/said" 2>&1 || status=$?
   indented <"$work/said"
+  [ "$status" -eq "$expected" ] || fail "this should have ended with status $expected, not $status"
+  grep -q "$words" "$work/said" || fail "this should have said: $words"
 }
 
 # --- two ways to run ----------------------------------------------------------------------------------
@@ -137,14 +138,14 @@ show call files read_text_file --arg path=/data/notes.txt
 
 chapter "7. Outside that directory"
 tell "  The server's own rule, which one has to trust:"
-show_refusal call files read_text_file --arg path="$work/hidden.txt"
+show_refusal 3 "Access denied" call files read_text_file --arg path="$work/hidden.txt"
 tell "  The same server told to serve /. Its rule allows it, and there is nothing to read:"
-show_refusal call curious read_text_file --arg path="$work/hidden.txt"
-show_refusal call curious read_text_file --arg path=/etc/shadow
+show_refusal 3 ENOENT call curious read_text_file --arg path="$work/hidden.txt"
+show_refusal 3 ENOENT call curious read_text_file --arg path=/etc/shadow
 tell "  This is all of its world:"
 show call curious list_directory --arg path=/
 tell "  A tool that the configuration does not allow does not exist:"
-show_refusal call files write_file --arg path=/data/new.txt --arg content=hello
+show_refusal 4 "Unknown tool" call files write_file --arg path=/data/new.txt --arg content=hello
 
 chapter "8. What runs, and what each weakening is"
 show status
