@@ -106,6 +106,8 @@ Message message_of(MessageKind kind, Sightings& seen) {
                                 ? seen.params_subscription_id.where
                                 : seen.result_subscription_id.where;
   message.tools = std::move(seen.tools);
+  message.input_methods = std::move(seen.input_methods);
+  if (!is_absent_or(seen.input_requests, JsonType::object)) message.input_methods.emplace_back();
   return message;
 }
 
@@ -140,6 +142,13 @@ MessageScanner& MessageScanner::operator=(MessageScanner&&) noexcept = default;
 std::expected<Message, Refused> MessageScanner::scan(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (is_blank(line)) return std::unexpected(Refused{MessageFault::empty_line, "", {}});
+  // White space to JSON, but the end of a line to readers with "universal newlines" (Python's text
+  // files, Java's readLine): they would take the rest for a message of its own, which nobody
+  // judged.
+  if (line.find('\r') != std::string_view::npos) {
+    return std::unexpected(
+        Refused{MessageFault::not_json, "a carriage return inside the line", {}});
+  }
   auto scanned = scan_with(impl_->walk, line);
   impl_->walk.release();
   return scanned;

@@ -61,6 +61,11 @@ struct Message {
   /// the empty one here, so that nothing can hide from a filter.
   std::vector<ListedTool> tools;
 
+  /// What is asked of the client inside result.inputRequests or params.inputRequests (2026-07-28):
+  /// the method of every member, unescaped, and the empty one for what has none that is a string
+  /// or where inputRequests is no object. So what is empty here asks nothing.
+  std::vector<std::string> input_methods;
+
   bool is_modern() const { return !protocol_version.empty(); }
 };
 
@@ -90,6 +95,7 @@ struct Refused {
 inline constexpr unsigned max_message_depth = 64;
 inline constexpr std::size_t max_id_length = 1024;  ///< of an id that is a string, in raw bytes
 inline constexpr std::size_t max_listed_tools = 16'384;  ///< a list with more is not_jsonrpc
+inline constexpr std::size_t max_input_requests = 256;   ///< in one message; more is not_jsonrpc
 
 /// Reuses its buffers from line to line. One scanner serves one thread.
 class MessageScanner {

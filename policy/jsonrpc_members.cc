@@ -18,6 +18,7 @@ constexpr KnownMember known_members[] = {
     {params, "requestId", &Sightings::request_id},
     {params, "progressToken", &Sightings::progress_token},
     {params, "capabilities", &Sightings::capabilities},
+    {params, "inputRequests", &Sightings::input_requests, input_requests},
     {params, "_meta", &Sightings::ignored, params_meta},
 
     {params_meta, "progressToken", &Sightings::meta_progress_token},
@@ -26,6 +27,7 @@ constexpr KnownMember known_members[] = {
     {params_meta, "io.modelcontextprotocol/subscriptionId", &Sightings::params_subscription_id},
 
     {result, "tools", &Sightings::ignored, tools},
+    {result, "inputRequests", &Sightings::input_requests, input_requests},
     {result, "_meta", &Sightings::ignored, result_meta},
     {result_meta, "io.modelcontextprotocol/subscriptionId", &Sightings::result_subscription_id},
 
@@ -33,6 +35,7 @@ constexpr KnownMember known_members[] = {
     {error, "message", &Sightings::error_message},
 
     {tool, "name", &Sightings::tool_name},
+    {input_request, "method", &Sightings::input_method},
 };
 
 }  // namespace

@@ -124,6 +124,7 @@ bool MessageWalk::walk_member(ondemand::field& field, Place place, unsigned dept
   std::string_view key;
   if (!walk_key(field, key)) return false;
   keys_.add(key);
+  if (place == Place::input_requests) return walk_input_request(field.value(), depth);
   const KnownMember* known = place == Place::elsewhere ? nullptr : find_member(place, key);
   if (known != nullptr) {
     return walk_value(field.value(), known->inside, depth, sightings_.*known->found);
@@ -153,6 +154,17 @@ bool MessageWalk::walk_tool(Value value, unsigned depth) {
   Found element;
   if (!walk_value(value, Place::tool, depth, element)) return false;
   sightings_.tools.push_back({element.where, std::string{sightings_.tool_name.text}});
+  return true;
+}
+
+bool MessageWalk::walk_input_request(Value value, unsigned depth) {
+  if (sightings_.input_methods.size() == max_input_requests) {
+    return refuse(MessageFault::not_jsonrpc, "inputRequests has too many members");
+  }
+  sightings_.input_method = {};
+  Found request;
+  if (!walk_value(value, Place::input_request, depth, request)) return false;
+  sightings_.input_methods.emplace_back(sightings_.input_method.text);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,9 +36,14 @@ struct Sightings {
   Found result_subscription_id;
   /// Of the element of result.tools that was walked last.
   Found tool_name;
+  /// Of result or params: a message with both is no message.
+  Found input_requests;
+  /// Of the input request that was walked last.
+  Found input_method;
   /// What is looked into but not noted.
   Found ignored;
   std::vector<ListedTool> tools;
+  std::vector<std::string> input_methods;
   bool foreign_member = false;  ///< the top level has a member that JSON-RPC does not know
 };
 
@@ -70,6 +76,8 @@ class MessageWalk {
     error,
     tools,
     tool,
+    input_requests,
+    input_request,
   };
 
  private:
@@ -87,6 +95,7 @@ class MessageWalk {
   bool walk_object(simdjson::ondemand::object object, Place place, unsigned depth);
   bool walk_array(simdjson::ondemand::array array, Place place, unsigned depth);
   bool walk_tool(Value value, unsigned depth);
+  bool walk_input_request(Value value, unsigned depth);
   bool walk_string(Value value, std::string_view token, Found& found);
   bool walk_key(simdjson::ondemand::field& field, std::string_view& key);
 

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/jsonrpc.h"
 #include "tests/fuzz/check.h"
@@ -22,6 +25,27 @@ void check_span(Span span, std::string_view line) {
   CELLBLOCK_FUZZ_CHECK(span.empty() || Json::accept(span.in(line)));
 }
 
+void check_input_methods(const Message& message, const Json& whole) {
+  const Json part = whole.value("result", whole.value("params", Json()));
+  if (!part.is_object() || !part.contains("inputRequests")) {
+    CELLBLOCK_FUZZ_CHECK(message.input_methods.empty());
+    return;
+  }
+  std::vector<std::string> methods;
+  const auto method_of = [](const Json& request) {
+    const bool has_one = request.is_object() && request.contains("method");
+    return has_one && request["method"].is_string() ? request["method"].get<std::string>() : "";
+  };
+  const Json& requests = part["inputRequests"];
+  if (!requests.is_object()) methods.emplace_back();
+  if (requests.is_object())
+    std::ranges::transform(requests, std::back_inserter(methods), method_of);
+  std::vector<std::string> seen = message.input_methods;
+  std::ranges::sort(seen);
+  std::ranges::sort(methods);
+  CELLBLOCK_FUZZ_CHECK(seen == methods);
+}
+
 void check_accepted(const Message& message, std::string_view line) {
   const Json whole = Json::parse(line, nullptr, false);
   CELLBLOCK_FUZZ_CHECK(whole.is_object());
@@ -33,6 +57,7 @@ void check_accepted(const Message& message, std::string_view line) {
     check_span(span, line);
   }
   for (const cellblock::ListedTool& tool : message.tools) check_span(tool.element, line);
+  check_input_methods(message, whole);
   if (!message.method.empty()) {
     CELLBLOCK_FUZZ_CHECK(whole.at("method").get<std::string>() == message.method);
   }

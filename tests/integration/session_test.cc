@@ -128,6 +128,18 @@ TEST_P(Session, TellsTheServerOfACancellationUnderItsOwnId) {
   EXPECT_TRUE(host.passed_over.empty()) << "a cancelled request has no answer";
 }
 
+TEST_P(Session, KeepsACallWithoutAnIdFromTheServer) {
+  start(fmt::format("allow = {{ users = [{}], tools = [\"seen\"] }}", daemon_.user().uid));
+  Host host = daemon_.connect();
+  host.open_session("recorder");
+  for (const auto* tool : {"hang", "seen"}) {
+    host.send({{"jsonrpc", "2.0"}, {"method", "tools/call"}, {"params", {{"name", tool}}}});
+  }
+  // It saw initialize, initialized and this call.
+  EXPECT_EQ(json::parse(host.call_for_text("seen")).size(), 3U);
+  EXPECT_TRUE(host.passed_over.empty());
+}
+
 // --- lines that are not right
 // ------------------------------------------------------------------------
 

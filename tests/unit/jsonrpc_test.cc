@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cellblock {
 
@@ -118,6 +119,43 @@ TEST(MessageScanner, DoesNotTakeOtherShapesOfToolsForAList) {
   EXPECT_TRUE(good(members(R"("method":"m","params":{"tools":[{}]})")).tools.empty());
 }
 
+TEST(MessageScanner, NamesWhatIsAskedOfTheClientInsideAnAnswerOrANotification) {
+  const std::string requests =
+      R"({"inputRequests":{"a":{"params":{"method":"no"},"method":"roots\u002flist"},"b":{},)"
+      R"("c":[{"method":"no"}],"d":{"method":["no"]},"method":{"method":"x"}}})";
+  const std::vector<std::string> methods{"roots/list", "", "", "", "x"};
+  EXPECT_EQ(good(members(R"("id":1,"result":)" + requests)).input_methods, methods);
+  EXPECT_EQ(good(members(R"("method":"m","params":)" + requests)).input_methods, methods);
+}
+
+TEST(MessageScanner, FindsInputRequestsUnderAnEscapedKey) {
+  const Message message =
+      good(members(R"("id":1,"result":{"input\u0052equests":{"a":{"m\u0065thod":"x"}}})"));
+  EXPECT_EQ(message.input_methods, std::vector<std::string>{"x"});
+}
+
+TEST(MessageScanner, DoesNotTakeInputRequestsOfAnotherShapeForNone) {
+  for (const std::string value : {"null", "[]", "\"x\"", "7", "true", R"([{"method":"ping"}])"}) {
+    const Message message = good(members(R"("id":1,"result":{"inputRequests":)" + value + "}"));
+    EXPECT_EQ(message.input_methods, std::vector<std::string>{""}) << value;
+  }
+  EXPECT_TRUE(good(members(R"("id":1,"result":{"inputRequests":{}})")).input_methods.empty());
+  EXPECT_TRUE(good(members(R"("id":1,"result":{"a":{"inputRequests":7}})")).input_methods.empty());
+}
+
+TEST(MessageScanner, BoundsInputRequests) {
+  std::string requests = R"("k":0)";
+  for (std::size_t i = 1; i < max_input_requests; ++i)
+    requests += ",\"" + std::to_string(i) + "\":0";
+  const auto with = [](const std::string& inside) {
+    return members(R"("id":1,"result":{"inputRequests":{)" + inside + "}}");
+  };
+  EXPECT_EQ(good(with(requests)).input_methods.size(), max_input_requests);
+  const Scanned more = scan(with(requests + R"(,"last":0)"));
+  ASSERT_FALSE(more.has_value());
+  EXPECT_EQ(more.error().fault, MessageFault::not_jsonrpc);
+}
+
 TEST(MessageScanner, BoundsAListOfTools) {
   std::string tools = "0";
   for (std::size_t i = 1; i < max_listed_tools; ++i) tools += ",0";
@@ -168,6 +206,8 @@ TEST_P(RefusedLine, IsRefusedWhateverStandsBehindIt) {
 const Verdict envelope[] = {
     {"", MessageFault::empty_line},
     {" \t\r", MessageFault::empty_line},
+    {"{\"jsonrpc\":\"2.0\",\r\"method\":\"m\"}", MessageFault::not_json},
+    {"{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\r\r", MessageFault::not_json},
     {"\r", MessageFault::empty_line},
     {"hello", MessageFault::not_json},
     {"[INFO] starting", MessageFault::not_json},
