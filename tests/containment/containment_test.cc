@@ -34,6 +34,23 @@ TEST_F(Containment, AServerCannotReadTheHostsUsers) {
                    inside("read_file", {"/etc/shadow"}), "ENOENT");
 }
 
+TEST_F(Containment, AServerCannotClimbOutOfADirectoryThatItWasGiven) {
+  directory_.write("public", "for everybody", 0644);
+  const std::string file = directory_.path("bin/../public");
+  EXPECT_CONTAINED(outside("read_file", {file}), inside("read_file", {file}), "ENOENT");
+}
+
+TEST_F(Containment, AServerCannotFollowALinkOutOfADirectoryThatItWasGiven) {
+  const std::string file = directory_.write("public", "for everybody", 0644);
+  directory_.make_directory("bin");
+  for (const std::string& leads_to : {file, std::string("../public")}) {
+    const std::string link = directory_.path("bin/link");
+    ::unlink(link.c_str());
+    ASSERT_EQ(::symlink(leads_to.c_str(), link.c_str()), 0);
+    EXPECT_CONTAINED(outside("read_file", {link}), inside("read_file", {link}), "ENOENT");
+  }
+}
+
 TEST_F(Containment, AServerCannotWriteToItsRoot) {
   NEEDS_ROOT_OUTSIDE();
   for (const char* path :
@@ -139,6 +156,17 @@ TEST_F(Containment, AServerCannotQueueCallsPastTheFilter) {
 
 TEST_F(Containment, AServerCannotReachTheKeysOfItsUser) {
   EXPECT_CONTAINED(outside("add_key", {}), inside("add_key", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotLoadCodeIntoTheKernel) {
+  NEEDS_ROOT_OUTSIDE();
+  EXPECT_CONTAINED(outside("make_bpf_map", {}, Outside::root), inside("make_bpf_map", {}), "EPERM");
+}
+
+TEST_F(Containment, AServerCannotWatchTheProcessor) {
+  NEEDS_ROOT_OUTSIDE();
+  EXPECT_CONTAINED(outside("open_perf_event", {}, Outside::root), inside("open_perf_event", {}),
+                   "EPERM");
 }
 
 TEST_F(Containment, AServerCannotTypeIntoATerminal) {
