@@ -8,7 +8,7 @@
 #include "policy/cell_facts.h"
 
 /// cellblock's own failures as data: a stable code, a sentence for a person, and the facts. Turned
-/// into replies of the right form by failure_reply.
+/// into replies of each form by the functions below.
 namespace cellblock {
 
 /// The table in docs/protocol.md is held to this list by a test.
