@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+
+#include "supervisor/daemon/burial.h"
+#include "supervisor/daemon/children.h"
+#include "supervisor/daemon/listener.h"
+#include "tests/unit/lingering_socket.h"
+
+namespace cellblock::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Far from both what it should take and what the kernel would linger.
+constexpr std::chrono::seconds soon{5};
+
+Pair connection() {
+  std::array<int, 2> fds{-1, -1};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()), 0);
+  return {Fd(fds[0]), Fd(fds[1])};
+}
+
+class BurialTest : public ::testing::Test {
+ protected:
+  BurialTest() {
+    EXPECT_TRUE(adopt_children().has_value());
+    auto made = Burial::make(loop_, [this] { ++room_; });
+    if (made) burial_ = std::move(*made);
+  }
+
+  /// Runs the loop until the peer sees the end of his connection.
+  void await_end_of(Fd peer) {
+    bool ended = false;
+    ReadWatch watch(loop_, std::move(peer), [&ended] { ended = true; });
+    const auto deadline = Clock::now() + soon;
+    while (!ended && Clock::now() < deadline) loop_.run_one_for(soon);
+    EXPECT_TRUE(ended);
+  }
+
+  boost::asio::io_context loop_{1};
+  std::unique_ptr<Burial> burial_;
+  int room_ = 0;
+};
+
+TEST_F(BurialTest, EndsAConnection) {
+  Pair pair = connection();
+  burial_->add(std::move(pair.first));
+  await_end_of(std::move(pair.second));
+}
+
+TEST_F(BurialTest, DoesNotWaitForALingeringDescriptorInTheQueue) {
+  Pair pair = connection();
+  LingeringSocket socket;
+  socket.queue_into(pair.second.get());
+  const auto start = Clock::now();
+  burial_->add(std::move(pair.first));
+  await_end_of(std::move(pair.second));
+  burial_.reset();
+  EXPECT_TRUE(await_no_children(soon));
+  EXPECT_LT(Clock::now() - start, soon) << "of the " << LingeringSocket::seconds << " it lingers";
+}
+
+TEST_F(BurialTest, EndsABatchWithoutWaitingForMore) {
+  std::vector<Fd> peers;
+  while (burial_->has_room() && peers.size() < 16) {
+    Pair pair = connection();
+    peers.push_back(std::move(pair.second));
+    burial_->add(std::move(pair.first));
+  }
+  EXPECT_EQ(peers.size(), 16U);
+  EXPECT_TRUE(burial_->has_room()) << "the first batch has gone, without the loop";
+  for (Fd& peer : peers) await_end_of(std::move(peer));
+}
+
+TEST_F(BurialTest, HasNoRoomWhileTooManyChildrenAreAliveAndSaysWhenItHas) {
+  std::vector<Fd> peers;
+  // The loop does not run, so no child is reaped and each counts.
+  while (burial_->has_room() && peers.size() < 1'000) {
+    Pair pair = connection();
+    peers.push_back(std::move(pair.second));
+    burial_->add(std::move(pair.first));
+  }
+  EXPECT_EQ(peers.size(), 9 * 16U) << "eight children's, and one batch that waits";
+  EXPECT_EQ(room_, 0);
+  await_end_of(std::move(peers.back()));
+  EXPECT_EQ(room_, 1);
+  EXPECT_TRUE(burial_->has_room());
+}
+
+TEST_F(BurialTest, DoesNotKeepWhatOthersCloseOpen) {
+  Pair mourned = connection();
+  Pair other = connection();
+  burial_->add(std::move(mourned.first));
+  await_end_of(std::move(mourned.second));
+  other.first.reset();
+  await_end_of(std::move(other.second));
+}
+
+TEST_F(BurialTest, EndsWhatIsLeftWithItsOwnEnd) {
+  Pair pair = connection();
+  burial_->add(std::move(pair.first));
+  burial_.reset();
+  EXPECT_TRUE(await_no_children(soon));
+  await_end_of(std::move(pair.second));
+}
+
+/// A listening socket with an automatic abstract name.
+class ListenerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    address_.sun_family = AF_UNIX;
+    ASSERT_EQ(::bind(socket.get(), name(), sizeof(sa_family_t)), 0);
+    size_ = sizeof address_;
+    ASSERT_EQ(::getsockname(socket.get(), name(), &size_), 0);
+    auto made = Listener::listen(loop_, std::move(socket),
+                                 [this](Fd fd) { accepted_.push_back(std::move(fd)); });
+    ASSERT_TRUE(made.has_value());
+    listener_ = std::move(*made);
+  }
+
+  sockaddr* name() { return reinterpret_cast<sockaddr*>(&address_); }
+
+  Fd connect() {
+    Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(socket.get(), name(), size_) < 0) return {};
+    return socket;
+  }
+
+  boost::asio::io_context loop_{1};
+  sockaddr_un address_{};
+  socklen_t size_ = 0;
+  std::vector<Fd> accepted_;
+  std::unique_ptr<Listener> listener_;
+};
+
+TEST_F(ListenerTest, LeavesTheQueueAloneWhileItIsHeld) {
+  const Fd first = connect();
+  listener_->hold();
+  while (loop_.poll() > 0) {
+  }
+  EXPECT_TRUE(accepted_.empty());
+  loop_.restart();
+  listener_->go_on();
+  loop_.run_one_for(soon);
+  EXPECT_EQ(accepted_.size(), 1U);
+}
+
+TEST_F(ListenerTest, PassesTheQueueOnWhenItStopsAndTakesNobodyAfter) {
+  const Fd first = connect();
+  const Fd second = connect();
+  listener_->stop();
+  EXPECT_EQ(accepted_.size(), 2U);
+  EXPECT_FALSE(connect().valid());
+}
+
+TEST_F(ListenerTest, ItsEndDoesNotDropTheQueue) {
+  const Fd waiting = connect();
+  LingeringSocket socket;
+  socket.queue_into(waiting.get());
+  const auto start = Clock::now();
+  listener_.reset();
+  EXPECT_LT(Clock::now() - start, soon);
+  EXPECT_FALSE(connect().valid());
+}
+
+}  // namespace
+}  // namespace cellblock::daemon
