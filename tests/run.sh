@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. Any directory, root or a user with sudo.
 #
-#   tests/run.sh            everything: dev, asan-ubsan and tsan builds, fuzz smoke, format, lint
+#   tests/run.sh            everything: dev, asan-ubsan and tsan builds, the release programs, each
+#                           header by itself, fuzz smoke, format, lint
 #   tests/run.sh --quick    the dev build and its tests alone
 #   tests/run.sh --no-lint  everything but clang-tidy
 #   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests (an hour on two cores)
@@ -20,7 +21,7 @@ for argument in "$@"; do
     --quick) scope=quick ;;
     --no-lint) lint=no ;;
     --lint-all) lint_tests=yes lint_checks='' ;;
-    --help | -h) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option: $argument (see --help)" >&2; exit 2 ;;
   esac
 done
@@ -67,6 +68,14 @@ build() {
   must cmake --build --preset "$preset" "$@"
 }
 
+# Other warnings come at -O3 with fortified calls than while developing.
+release_programs() {
+  cmake --preset release >build/release.configure.log &&
+    cmake --build --preset release --target cellblockd cellblock cellblock-launcher cellblock-gateway \
+      cellblock-audit &&
+    tests/hardening_test.sh build/release/bin
+}
+headers() { cmake --build --preset dev --target all_verify_interface_header_sets; }
 sources() { git ls-files '*.h' '*.cc'; }
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
 lint() {
@@ -89,6 +98,8 @@ build dev
 run_tests dev
 if [ "$scope" = all ]; then
   check "format" format
+  check "each header by itself" headers
+  check "the release programs" release_programs
   build asan-ubsan
   run_tests asan-ubsan
   build tsan --target tests_with_threads
