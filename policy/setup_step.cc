@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::array<std::string_view, setup_step_count> step_names = {
     "none",
+    "assign_id",
+    "open_home",
     "prepare",
     "clone",
     "map_ids",
@@ -43,6 +45,11 @@ struct Hint {
 };
 
 constexpr Hint hints[] = {
+    {SetupStep::assign_id, ENOSPC, "the disk of the state directory is full"},
+    {SetupStep::assign_id, ERANGE, "every id of daemon.id_range is given: make the range larger"},
+    {SetupStep::open_home, EPERM,
+     "the directory in the state directory belongs to another id: was the state of another "
+     "installation copied?"},
     {SetupStep::prepare, EACCES,
      "the daemon's user must be able to reach every path under read and write"},
     {SetupStep::prepare, ENOENT, "a path under read or write does not exist"},

@@ -200,15 +200,18 @@ inline constexpr std::array<ArgumentRule, 3> local = {
 inline constexpr ArgumentRule routes =
     allow_when({family(AF_NETLINK), {1, 0, 0}, protocol(NETLINK_ROUTE)});
 
-inline constexpr std::array<ArgumentRule, 12> private_socket_rules = {
-    internet[0], internet[1], internet[2], internet[3], internet[4], internet[5],
-    internet[6], internet[7], local[0],    local[1],    local[2],    routes};
+inline constexpr std::array<ArgumentRule, 9> private_socket_rules = {
+    internet[0], internet[1], internet[2], internet[3], internet[4],
+    internet[5], internet[6], internet[7], routes};
 
 inline constexpr RuledCall private_sockets[] = {
-    // The empty network namespace is the wall, not this rule: TCP and UDP reach the cell's own
+    // No Unix sockets: a namespace does not keep them from one that somebody's server left in a
+    // declared directory, and neither does a read-only mount. Pairs stay, which reach nobody.
+    // For the others the empty network namespace is the wall, not this rule: TCP and UDP reach the
+    // cell's own
     // loopback, which test servers, notebooks and language servers use between their own processes.
     // Routes are those of that namespace; node's os.networkInterfaces() throws without them.
-    {"socket", "local, TCP and UDP sockets; no VSOCK, packet, raw, MPTCP or crypto sockets",
+    {"socket", "TCP and UDP sockets; no Unix, VSOCK, packet, raw, MPTCP or crypto sockets",
      private_socket_rules, EAFNOSUPPORT},
     {"socketpair", "pipes in both directions: every asyncio loop has one", local, EAFNOSUPPORT},
 };

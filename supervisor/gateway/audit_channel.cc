@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 #include <utility>
 
 namespace cellblock::gateway {
@@ -19,7 +19,7 @@ void AuditChannel::adopt(Fd socket) {
   socket_ = std::move(socket);
   watch_ = std::make_unique<Watch>(loop_, socket_.get());
   watch_->on_writable = [this] {
-    blocked_ = false;
+    blocked_ = stalled_ = false;
     flush();
   };
   // The writer says nothing: readable means that it is gone.
@@ -39,47 +39,51 @@ void AuditChannel::break_off() {
 }
 
 void AuditChannel::add(const wire::AuditRecord& record) {
-  if (queue_.size() == max_queued) wait_for_room();
-  if (queue_.size() == most) return break_off();
+  if (queue_.size() >= max_queued && !stalled_) wait_for_room();
+  if (queue_.size() >= most) {
+    ++lost_;
+    return;
+  }
+  if (lost_ > 0) queue_.push_back(gap());
   queue_.push_back(record);
   if (queue_.size() >= batch) return flush();
   if (!timer_.is_set()) timer_.set(delay);
 }
 
+// What could not be kept is at least counted where it is missing.
+wire::AuditRecord AuditChannel::gap() {
+  wire::AuditRecord record;
+  record.kind = wire::AuditKind::refused;
+  record.outcome = wire::AuditOutcome::error;
+  constexpr std::string_view reason = "records_lost";
+  std::copy(reason.begin(), reason.end(), record.reason.begin());
+  record.bytes = std::exchange(lost_, 0);
+  return record;
+}
+
 // The one place where the gateway stands still, and on purpose: no call may go unrecorded, and to
-// refuse calls because many were made would punish the user for a busy moment.
+// refuse calls because many were made would punish the user for a busy moment. Once per stall: a
+// writer that does not read for so long is not waited for again until it does.
 void AuditChannel::wait_for_room() {
   if (broken_) return;
   pollfd writer{.fd = socket_.get(), .events = POLLOUT, .revents = 0};
-  if (::poll(&writer, 1, static_cast<int>(patience.count())) != 1) return;
+  stalled_ = ::poll(&writer, 1, static_cast<int>(patience.count())) != 1;
+  if (stalled_) return;
   blocked_ = false;
   flush();
 }
 
 void AuditChannel::flush() {
   timer_.cancel();
-  while (!queue_.empty() && !blocked_ && !broken_) send_batch();
+  while (!queue_.empty() && !blocked_ && !broken_) send_next();
   if (!broken_) static_cast<void>(watch_->want_write(blocked_));
 }
 
-void AuditChannel::send_batch() {
-  std::array<iovec, batch> pieces{};
-  std::array<mmsghdr, batch> messages{};
-  const std::size_t count = std::min(queue_.size(), batch);
-  for (std::size_t i = 0; i < count; ++i) {
-    pieces[i] = {&queue_[i], sizeof(wire::AuditRecord)};
-    messages[i].msg_hdr.msg_iov = &pieces[i];
-    messages[i].msg_hdr.msg_iovlen = 1;
-  }
-  const int sent = ::sendmmsg(socket_.get(), messages.data(), static_cast<unsigned>(count),
-                              MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent < 0 && errno == EINTR) return;
-  if (sent < 0 && errno == EAGAIN) {
-    blocked_ = true;
-    return;
-  }
-  if (sent < 0) return break_off();
-  queue_.erase(queue_.begin(), queue_.begin() + sent);
+void AuditChannel::send_next() {
+  const auto sent = send_record(socket_.get(), queue_.front(), {}, MSG_DONTWAIT);
+  if (sent) return queue_.pop_front();
+  if (sent.error().number != EAGAIN) return break_off();
+  blocked_ = true;
 }
 
 }  // namespace cellblock::gateway

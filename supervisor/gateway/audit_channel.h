@@ -29,11 +29,13 @@ class AuditChannel {
   static constexpr std::size_t batch = 32;
   static constexpr Milliseconds delay{20};
   static constexpr std::size_t max_queued = 8192;
-  /// What was called before the queue was full still ends, and is recorded.
+  /// What was called before the queue was full still ends, and is recorded. Beyond this, refusals
+  /// of a host that does not give up are only counted.
   static constexpr std::size_t most = 4 * max_queued;
   static constexpr Milliseconds patience{1'000};  ///< for a writer that reads nothing at all
 
-  void send_batch();
+  void send_next();
+  wire::AuditRecord gap();
   void wait_for_room();
   void adopt(Fd socket);
   void break_off();
@@ -43,7 +45,9 @@ class AuditChannel {
   std::unique_ptr<Watch> watch_;
   Timer timer_;
   std::deque<wire::AuditRecord> queue_;
+  std::uint64_t lost_ = 0;
   bool blocked_ = false;
+  bool stalled_ = false;  ///< was waited for in vain, and has not read anything since
   bool broken_ = false;
 };
 

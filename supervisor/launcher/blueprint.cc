@@ -22,9 +22,9 @@ std::string tmpfs_options(std::uint64_t bytes) {
   return fmt::format("size={},nr_inodes={},mode=1777", bytes, 1024 + bytes / 4096);
 }
 
-std::vector<ResourceLimit> limits_of(const Limits& limits) {
+ResourceLimits limits_of(const Limits& limits) {
   // No RLIMIT_AS: V8 and WebAssembly reserve far more than they use.
-  return {
+  return {{
       {RLIMIT_NPROC, limits.pids + own_processes},
       {RLIMIT_NOFILE, limits.open_files},
       {RLIMIT_CORE, 0},
@@ -33,7 +33,7 @@ std::vector<ResourceLimit> limits_of(const Limits& limits) {
       {RLIMIT_MSGQUEUE, 0},
       {RLIMIT_NICE, 0},
       {RLIMIT_RTPRIO, 0},
-  };
+  }};
 }
 
 std::vector<std::string> own_environment(const std::string& home) {
@@ -84,7 +84,7 @@ Result<Blueprint> blueprint_of(const Server& server) {
   blueprint.command = server.command;
   blueprint.environment = own_environment(home_directory);
   for (const auto& variable : server.environment) declare(blueprint.environment, variable);
-  blueprint.network = server.network == NetworkMode::host ? Network::shared : Network::own;
+  blueprint.network = server.network;
   blueprint.filter = CELLBLOCK_TRY(compile_filter(server.profile, server.network));
   blueprint.limits = limits_of(server.limits);
   blueprint.tmp_options = tmpfs_options(server.limits.tmp_bytes);

@@ -18,10 +18,10 @@ struct Blueprint {
   std::string name;
   std::vector<std::string> command;
   std::vector<std::string> environment;  ///< "NAME=value", without secrets
-  Network network = Network::own;
+  NetworkMode network = NetworkMode::none;
   FilterProgram filter;
   ChildPlan::Listener listener = ChildPlan::Listener::report;
-  std::vector<ResourceLimit> limits;
+  ResourceLimits limits{};
   std::string tmp_options;
   std::string shm_options;
   std::string working_directory;

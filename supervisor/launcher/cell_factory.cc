@@ -84,7 +84,7 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
 SetupResult<SpawnRequest> CellFactory::request_for(const std::string& identity,
                                                    std::uint32_t user) {
   const auto id = state_.id_for(identity, user);
-  if (!id) return failed_at(SetupStep::prepare, id.error());
+  if (!id) return failed_at(SetupStep::assign_id, id.error());
   SpawnRequest request;
   request.host_id = *id;
   request.groups = groups_;
@@ -96,7 +96,7 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   const Server& server = config_.servers[server_index];
   SpawnRequest request = CELLBLOCK_TRY(request_for(server.name, user));
   auto home = state_.home_tree(server.name, user, request.host_id);
-  if (!home) return failed_at(SetupStep::prepare, home.error());
+  if (!home) return failed_at(SetupStep::open_home, home.error());
   request.home = std::move(*home);
   auto input = make_pipe();
   auto output = make_pipe();

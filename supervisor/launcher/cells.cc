@@ -4,11 +4,14 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+
+#include "supervisor/launcher/init.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -32,6 +35,15 @@ bool has_notification(int descriptor) {
   return poll(&words, 1, 0) == 1 && (words.revents & POLLIN) != 0;
 }
 
+constexpr itimerspec patience = {.it_interval = {}, .it_value = {.tv_sec = 1, .tv_nsec = 0}};
+
+SysResult<Fd> start_timer(const itimerspec& when) {
+  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer.valid()) return sys_fail("timerfd_create");
+  if (timerfd_settime(timer.get(), 0, &when, nullptr) < 0) return sys_fail("timerfd_settime");
+  return timer;
+}
+
 void read_ending(int pipe, CellEnd& end) {
   ServerEnding ending;
   if (read(pipe, &ending, sizeof ending) == sizeof ending) end.server_ended(ending);
@@ -47,15 +59,42 @@ SysResult<std::uint64_t> Cells::add(SpawnedCell spawned, Listener listener) {
   const int report = cell->spawned.report.get();
   const int pidfd = cell->spawned.pidfd.get();
   cells_[number] = std::move(cell);
-  CELLBLOCK_CHECK(loop_.watch_input(report, [this, number] { read_report(number); }));
-  CELLBLOCK_CHECK(loop_.watch_input(pidfd, [this, number] { finish(number); }));
-  return number;
+  auto watched = loop_.watch_input(report, [this, number] { read_report(number); });
+  if (watched) watched = loop_.watch_input(pidfd, [this, number] { finish(number); });
+  if (watched) return number;
+  // Not to be watched is not to be had: it is ended, and nobody was told that it began.
+  kill(number);
+  reap(*cells_[number]);
+  loop_.forget(report);
+  cells_.erase(number);
+  return std::unexpected(watched.error());
+}
+
+siginfo_t Cells::reap(const Cell& cell) {
+  siginfo_t info{};
+  while (waitid(P_PIDFD, static_cast<id_t>(cell.spawned.pidfd.get()), &info, WEXITED) < 0 &&
+         errno == EINTR) {
+  }
+  return info;
 }
 
 void Cells::signal(std::uint64_t number, int signal) {
   const auto found = cells_.find(number);
   if (found == cells_.end()) return;
   syscall(SYS_pidfd_send_signal, found->second->spawned.pidfd.get(), signal, nullptr, 0);
+}
+
+// Init may be stuck in its set-up, or the guardian dead.
+void Cells::kill_server(std::uint64_t number) {
+  const auto found = cells_.find(number);
+  if (found == cells_.end() || found->second->deadline.valid()) return;
+  auto timer = start_timer(patience);
+  if (!timer) return kill(number);
+  found->second->deadline = std::move(*timer);
+  signal(number, kill_server_signal);
+  const auto watched =
+      loop_.watch_input(found->second->deadline.get(), [this, number] { kill(number); });
+  if (!watched) kill(number);
 }
 
 void Cells::terminate(std::uint64_t cell) { signal(cell, SIGTERM); }
@@ -104,20 +143,23 @@ void Cells::read_notification(std::uint64_t number) {
   const auto found = cells_.find(number);
   if (found == cells_.end()) return;
   Cell& cell = *found->second;
-  seccomp_notif notification{};
-  if (has_notification(cell.notifications.get()) &&
-      ioctl(cell.notifications.get(), SECCOMP_IOCTL_NOTIF_RECV, &notification) == 0) {
-    cell.end.killed_by_filter(notification.data.arch, notification.data.nr);
+  if (!has_notification(cell.notifications.get())) {
+    // The end of the last filtered process: there is no more to read.
+    return loop_.forget(cell.notifications.get());
   }
-  // Otherwise this is the end of the last filtered process. There is no more to read either way.
+  seccomp_notif notification{};
+  // ENOENT: that process was killed meanwhile. Others may still come.
+  if (ioctl(cell.notifications.get(), SECCOMP_IOCTL_NOTIF_RECV, &notification) < 0) return;
   loop_.forget(cell.notifications.get());
-  if (cell.end.known()) kill(number);
+  cell.end.killed_by_filter(notification.data.arch, notification.data.nr);
+  kill(number);
 }
 
 void Cells::forget(Cell& cell) {
   loop_.forget(cell.spawned.report.get());
   loop_.forget(cell.spawned.pidfd.get());
   if (cell.notifications.valid()) loop_.forget(cell.notifications.get());
+  if (cell.deadline.valid()) loop_.forget(cell.deadline.get());
 }
 
 void Cells::finish(std::uint64_t number) {
@@ -125,8 +167,7 @@ void Cells::finish(std::uint64_t number) {
   if (found == cells_.end()) return;
   const std::unique_ptr<Cell> cell = std::move(found->second);
   cells_.erase(found);
-  siginfo_t info{};
-  waitid(P_PIDFD, static_cast<id_t>(cell->spawned.pidfd.get()), &info, WEXITED);
+  const siginfo_t info = reap(*cell);
   // Reports come before the end that they explain.
   while (cell->spawned.report.valid()) {
     const auto report = receive(cell->spawned.report.get());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,20 +25,24 @@ class Cells {
   /// Returns the cell's number: never 0, never used twice.
   SysResult<std::uint64_t> add(SpawnedCell spawned, Listener listener);
 
-  void terminate(std::uint64_t cell);  ///< SIGTERM to the server process
-  void kill(std::uint64_t cell);
+  void terminate(std::uint64_t cell);    ///< SIGTERM to the server process
+  void kill_server(std::uint64_t cell);  ///< so that its own end is still told; all go with it
+  void kill(std::uint64_t cell);         ///< everything in it, at once
   void kill_all();
   bool empty() const { return cells_.empty(); }
+  std::size_t size() const { return cells_.size(); }
 
  private:
   struct Cell {
     SpawnedCell spawned;
     Fd notifications;  ///< of the system call filter
+    Fd deadline;       ///< a timer: by then kill_server() must have ended the cell
     Listener listener;
     CellEnd end;
     bool running = false;
   };
 
+  static siginfo_t reap(const Cell& cell);
   void signal(std::uint64_t number, int signal);
   void read_report(std::uint64_t number);
   void take_report(std::uint64_t number, Cell& cell);

@@ -84,10 +84,6 @@ void execute(const ChildPlan& plan) {
   }
 }
 
-void do_step(ChildPlan& plan, SetupStep step, bool (*perform)(ChildPlan&)) {
-  if (injected_fault(plan, step) || !perform(plan)) fail_step(plan, step, errno);
-}
-
 }  // namespace
 
 void exec_server(ChildPlan& plan) noexcept {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "policy/config.h"
 #include "policy/setup_step.h"
 
 /// Everything a child needs between clone and exec, prepared before the clone: plain words and
@@ -14,14 +15,14 @@ namespace cellblock::launcher {
 
 inline constexpr int max_child_fds = 8;
 
-enum class Network : std::uint8_t { own, shared };
-
 /// A resource limit in setrlimit's words; hard and soft are the same, so that nothing can be
 /// raised.
 struct ResourceLimit {
   int resource = 0;
   std::uint64_t value = 0;
 };
+
+using ResourceLimits = std::array<ResourceLimit, 8>;
 
 /// Where a prepared, detached mount goes, below the new root.
 struct MountPlacement {
@@ -41,7 +42,7 @@ struct ChildPlan {
   uid_t uid = 0;  ///< inside the cell's user namespace
   gid_t gid = 0;
   enum class Groups : std::uint8_t { clear, cannot_be_cleared } groups = Groups::clear;
-  Network network = Network::own;
+  NetworkMode network = NetworkMode::none;
   const char* hostname = "cell";
 
   int root_tree = -1;                 ///< the template, already read-only
@@ -49,8 +50,7 @@ struct ChildPlan {
   const char* tmp_options = nullptr;  ///< of the tmpfs on /tmp
   const char* shm_options = nullptr;
 
-  std::array<ResourceLimit, 8> limits{};
-  int limit_count = 0;
+  ResourceLimits limits{};
 
   const sock_fprog* server_filter = nullptr;
   const sock_fprog* init_filter = nullptr;

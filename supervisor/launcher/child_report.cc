@@ -16,6 +16,10 @@ void fail_step(const ChildPlan& plan, SetupStep step, int error, ExecDetail deta
   _exit(exit_code_of(step));
 }
 
+void do_step(ChildPlan& plan, SetupStep step, bool (*perform)(ChildPlan&)) noexcept {
+  if (injected_fault(plan, step) || !perform(plan)) fail_step(plan, step, errno);
+}
+
 #ifdef CELLBLOCK_FAULT_INJECTION
 bool injected_fault(const ChildPlan& plan, SetupStep step) noexcept {
   if (plan.fault_step != step) return false;

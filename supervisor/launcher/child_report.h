@@ -8,6 +8,9 @@ namespace cellblock::launcher {
 [[noreturn]] void fail_step(const ChildPlan& plan, SetupStep step, int error,
                             ExecDetail detail = ExecDetail::none) noexcept;
 
+/// One step of the list: done, or failed by name.
+void do_step(ChildPlan& plan, SetupStep step, bool (*perform)(ChildPlan&)) noexcept;
+
 /// True, with errno set, when a test asked for this step to fail. Always false in what is shipped.
 bool injected_fault(const ChildPlan& plan, SetupStep step) noexcept;
 

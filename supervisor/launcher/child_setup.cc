@@ -5,6 +5,7 @@
 #include <linux/mount.h>
 #include <linux/sched.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -26,7 +27,7 @@
 namespace cellblock::launcher {
 namespace {
 
-// Where the launcher keeps an empty directory for the new root (root_store.h).
+// Where the launcher keeps an empty directory for the new root (own_root.h).
 constexpr char new_root[] = "/cell";
 
 bool wait_for_launcher(ChildPlan& plan) {
@@ -48,16 +49,22 @@ bool become_user(ChildPlan& plan) {
          syscall(SYS_setresuid, plan.uid, plan.uid, plan.uid) == 0;
 }
 
-// After become_user, since changing ids clears it. That the launcher still lives was just proved by
-// its byte in the pipe; should it die between that and this, the report socket tells (run_child).
-bool die_with_launcher(ChildPlan&) { return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0; }
+// After become_user, since changing ids clears it. A parent that died before this call sends
+// nothing any more; getppid() says nothing in a new pid namespace, but the report socket does.
+bool die_with_launcher(ChildPlan& plan) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return false;
+  pollfd launcher{plan.report, 0, 0};
+  const int ready = poll(&launcher, 1, 0);
+  if (ready > 0) errno = EPIPE;
+  return ready == 0;
+}
 
 bool isolate_mounts(ChildPlan&) {
   return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
 bool bring_up_loopback(ChildPlan& plan) {
-  if (plan.network == Network::shared) return true;
+  if (plan.network == NetworkMode::host) return true;
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return false;
   ifreq request{};
@@ -114,8 +121,7 @@ bool enter_root(ChildPlan& plan) {
 }
 
 bool set_limits(ChildPlan& plan) {
-  for (int i = 0; i < plan.limit_count; ++i) {
-    const ResourceLimit& limit = plan.limits[static_cast<std::size_t>(i)];
+  for (const ResourceLimit& limit : plan.limits) {
     const struct rlimit words{limit.value, limit.value};
     if (setrlimit(static_cast<__rlimit_resource>(limit.resource), &words) < 0) return false;
   }
@@ -132,10 +138,6 @@ bool no_new_privileges(ChildPlan&) {
 // A kernel without keyrings has none to share.
 bool new_keyring(ChildPlan&) {
   return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0 || errno == ENOSYS;
-}
-
-void do_step(ChildPlan& plan, SetupStep step, bool (*perform)(ChildPlan&)) {
-  if (injected_fault(plan, step) || !perform(plan)) fail_step(plan, step, errno);
 }
 
 // What init, guardian and server all give up, each for itself: capabilities belong to a process.

@@ -26,16 +26,18 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
 
 }  // namespace
 
-std::optional<IdTable::Assignment> IdTable::assign(std::string_view server, std::uint32_t user) {
-  if (count_ == 1) return Assignment{first_, false};
-  const Key key(server, user);
-  if (const auto found = ids_.find(key); found != ids_.end()) {
-    return Assignment{found->second, false};
-  }
+std::optional<IdTable::Id> IdTable::find(std::string_view server, std::uint32_t user) const {
+  if (count_ == 1) return Id{first_, Standing::assigned};
+  const auto found = ids_.find(Key(server, user));
+  if (found != ids_.end()) return Id{found->second, Standing::assigned};
   if (next_ >= count_) return std::nullopt;
-  const std::uint32_t id = first_ + next_++;
-  ids_.emplace(key, id);
-  return Assignment{id, true};
+  return Id{first_ + next_, Standing::free};
+}
+
+void IdTable::assign(std::string_view server, std::uint32_t user, std::uint32_t id) {
+  ids_.emplace(Key(server, user), id);
+  given_.insert(id);
+  next_ = std::max(next_, id - first_ + 1);
 }
 
 std::string IdTable::format(std::string_view server, std::uint32_t user, std::uint32_t id) {
@@ -49,10 +51,9 @@ Result<void> IdTable::restore_line(std::string_view line) {
   const auto id = parse_number(words[2]);
   if (!user || !id) return fail("not of the form SERVER USER ID");
   if (*id < first_ || *id - first_ >= count_) return fail("an id outside the range");
-  const auto has_id = [&](const auto& entry) { return entry.second == *id; };
-  if (std::any_of(ids_.begin(), ids_.end(), has_id)) return fail("an id that was given twice");
-  if (!ids_.emplace(Key(words[0], *user), *id).second) return fail("a server and user given twice");
-  next_ = std::max(next_, *id - first_ + 1);
+  if (given_.contains(*id)) return fail("an id that was given twice");
+  if (ids_.contains(Key(words[0], *user))) return fail("a server and user given twice");
+  assign(words[0], *user, *id);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <expected>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,22 +12,27 @@
 #include "policy/result.h"
 
 /// Which host id a server runs under for a user. Ids are handed out once and never again to another
-/// pair, so that files in a state directory keep their owner across restarts. Pure; id_store.h
-/// keeps it on disk.
+/// pair, so that files in a state directory keep their owner across restarts. Pure;
+/// state_directory.h keeps it on disk.
 namespace cellblock::launcher {
 
 class IdTable {
  public:
   IdTable(std::uint32_t first, std::uint32_t count) : first_(first), count_(count) {}
 
-  struct Assignment {
+  enum class Standing : std::uint8_t {
+    assigned,  ///< before
+    free,      ///< the next one; assign() makes it this pair's, once that is on disk
+  };
+  struct Id {
     std::uint32_t id = 0;
-    bool is_new = false;
+    Standing standing = Standing::free;
   };
 
-  /// The pair's id; a new one if it has none yet; nullopt when the range is used up. In a range of
+  /// The pair's id, or the one that it may have; nullopt when the range is used up. In a range of
   /// one (rootless without subordinate ids) every pair has that one id.
-  std::optional<Assignment> assign(std::string_view server, std::uint32_t user);
+  std::optional<Id> find(std::string_view server, std::uint32_t user) const;
+  void assign(std::string_view server, std::uint32_t user, std::uint32_t id);
 
   /// "SERVER USER ID\n"
   static std::string format(std::string_view server, std::uint32_t user, std::uint32_t id);
@@ -42,6 +48,7 @@ class IdTable {
   std::uint32_t first_;
   std::uint32_t count_;
   std::map<Key, std::uint32_t> ids_;
+  std::set<std::uint32_t> given_;
   std::uint32_t next_ = 0;  ///< offset of the lowest id that was never handed out
 };
 

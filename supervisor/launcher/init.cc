@@ -17,13 +17,14 @@
 namespace cellblock::launcher {
 namespace {
 
-// SIGTERM and SIGCHLD were blocked before the clone (spawn.cc): pid 1 would not even be sent an
-// unblocked SIGTERM for which it has no handler, and none can be lost between two waits.
+// They were blocked before the clone (spawn.h): pid 1 would not even be sent an unblocked signal
+// for which it has no handler, and none can be lost between two waits.
 int next_signal() {
   sigset_t expected;
   sigemptyset(&expected);
   sigaddset(&expected, SIGTERM);
   sigaddset(&expected, SIGCHLD);
+  sigaddset(&expected, kill_server_signal);
   return sigwaitinfo(&expected, nullptr);
 }
 
@@ -76,7 +77,8 @@ ServerEnding ending_of(int status, const rusage& usage) {
 void run_init(ChildPlan& plan, pid_t guardian) noexcept {
   settle(plan, -1);
   while (true) {
-    if (next_signal() == SIGTERM) kill(guardian, SIGTERM);
+    const int signal = next_signal();
+    if (signal == SIGTERM || signal == kill_server_signal) kill(guardian, signal);
     pid_t ended = 0;
     while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
       if (ended == guardian) _exit(0);
@@ -89,7 +91,9 @@ void run_guardian(ChildPlan& plan, pid_t server) noexcept {
   settle(plan, plan.ending);
   constexpr int ending = 0;
   while (true) {
-    if (next_signal() == SIGTERM) kill(server, SIGTERM);
+    const int signal = next_signal();
+    if (signal == SIGTERM) kill(server, SIGTERM);
+    if (signal == kill_server_signal) kill(server, SIGKILL);
     int status = 0;
     rusage usage{};
     if (wait4(server, &status, WNOHANG, &usage) == server) report_ending(ending, status, usage);

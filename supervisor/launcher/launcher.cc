@@ -15,6 +15,9 @@ using wire::SupervisorAsks;
 constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
 constexpr std::size_t audit_fds = 2;    ///< control, log
 
+// Of all users together, so that the descriptors of the launcher (four a cell) have a known end.
+constexpr std::size_t max_cells = 1024;
+
 // A refused or failed start as the gateway is told it.
 wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {
   return {.kind = CellEventKind::refused, .refusal = refusal, .request = request, .facts = facts};
@@ -43,6 +46,11 @@ void Launcher::shut_down() {
   stop_if_empty();
 }
 
+void Launcher::give_up(std::string why) {
+  if (failure_.empty()) failure_ = std::move(why);
+  shut_down();
+}
+
 void Launcher::stop_if_empty() {
   if (shutting_down_ && cells_.empty()) loop_.stop();
 }
@@ -53,17 +61,18 @@ void Launcher::read_supervisor() {
   wire::SupervisorRequest request;
   auto received = receive_record(supervisor_.get(), request, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return;
-  if (!received) return shut_down();
+  if (!received && received.error().number == EPIPE) return shut_down();
+  if (!received) return give_up("the supervisor sent nonsense: " + received.error().text());
   obey(request, std::move(received->fds));
 }
 
 void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
   switch (request.kind) {
     case SupervisorAsks::start_gateway:
-      if (fds.size() != gateway_fds || gateways_.contains(request.uid)) return shut_down();
+      if (fds.size() != gateway_fds || gateways_.contains(request.uid)) break;
       return start_gateway(request.uid, std::move(fds));
     case SupervisorAsks::start_audit:
-      if (fds.size() != audit_fds) return shut_down();
+      if (fds.size() != audit_fds || audit_runs_) break;
       return start_audit_writer(std::move(fds));
     case SupervisorAsks::end_gateway:
       // Not there: its end is on the way already.
@@ -72,14 +81,15 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
     case SupervisorAsks::ids_mapped:  // only before start()
       break;
   }
-  shut_down();
+  give_up("the supervisor sent a request that is not permitted now");
 }
 
 void Launcher::tell_supervisor(LauncherTells what, std::uint32_t user, const CellFacts& facts) {
   const wire::LauncherReport report{.kind = what, .uid = user, .facts = facts};
   // The supervisor never stops reading; if its queue is full all the same, nothing can be trusted
   // to be known there any more.
-  if (!send_record(supervisor_.get(), report, {}, MSG_DONTWAIT)) shut_down();
+  const auto told = send_record(supervisor_.get(), report, {}, MSG_DONTWAIT);
+  if (!told && !shutting_down_) give_up("cannot tell the supervisor: " + told.error().text());
 }
 
 void Launcher::start_gateway(std::uint32_t user, std::vector<Fd> fds) {
@@ -102,7 +112,7 @@ void Launcher::start_gateway(std::uint32_t user, std::vector<Fd> fds) {
       std::move(*spawned), {[this, user] { tell_supervisor(LauncherTells::gateway_started, user); },
                             [this, user](const CellFacts& facts) { gateway_ended(user, facts); }});
   const auto watched = loop_.watch_input(descriptor, [this, user] { read_gateway(user); });
-  if (!cell || !watched) return shut_down();
+  if (!cell || !watched) return give_up("cannot watch a gateway");
   added.cell = *cell;
 }
 
@@ -129,7 +139,8 @@ void Launcher::start_audit_writer(std::vector<Fd> fds) {
                                          }
                                          stop_if_empty();
                                        }});
-  if (!cell) shut_down();
+  if (!cell) return give_up("cannot watch the audit writer: " + cell.error().text());
+  audit_runs_ = true;
 }
 
 // --- a gateway's requests ------------------------------------------------------------------------
@@ -141,11 +152,11 @@ void Launcher::read_gateway(std::uint32_t user) {
   wire::GatewayRequest request;
   const auto received = receive_record(gateway.channel.get(), request, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return;
-  if (!received || !received->fds.empty()) {
-    loop_.forget(gateway.channel.get());
-    return cells_.kill(gateway.cell);
-  }
-  obey(gateway, request);
+  if (received && received->fds.empty()) return obey(gateway, request);
+  loop_.forget(gateway.channel.get());
+  // A closed channel is a gateway that is just ending: what it ends with is to be told.
+  const bool closed = !received && received.error().number == EPIPE;
+  closed ? cells_.kill_server(gateway.cell) : cells_.kill(gateway.cell);
 }
 
 void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
@@ -159,7 +170,7 @@ void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
       if (owns) cells_.terminate(request.cell);
       return;
     case GatewayAsks::kill_cell:
-      if (owns) cells_.kill(request.cell);
+      if (owns) cells_.kill_server(request.cell);
       return;
   }
   loop_.forget(gateway.channel.get());
@@ -168,6 +179,7 @@ void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
 
 StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_index) const {
   if (!config_.enabled) return StartRefusal::disabled;
+  if (cells_.size() >= max_cells) return StartRefusal::too_many_cells;
   const auto running =
       std::count_if(gateway.servers.begin(), gateway.servers.end(),
                     [&](const auto& entry) { return entry.second == server_index; });
@@ -183,8 +195,9 @@ void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request)
   }
   auto started = factory_.start_server(request.server_index, gateway.user);
   if (!started) {
-    const auto refusal = started.error().error == ENOSPC ? StartRefusal::no_free_identity
-                                                         : StartRefusal::setup_failed;
+    const bool used_up =
+        started.error().step == SetupStep::assign_id && started.error().error == ERANGE;
+    const auto refusal = used_up ? StartRefusal::no_free_identity : StartRefusal::setup_failed;
     return tell(gateway, refused(request.request, refusal, started.error().facts()));
   }
   add_server_cell(gateway, request, std::move(*started));
@@ -202,7 +215,10 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
          tell(*found->second, {.kind = CellEventKind::running, .cell = *number});
        },
        [this, user, number](const CellFacts& facts) { server_ended(user, *number, facts); }});
-  if (!cell) return shut_down();
+  if (!cell) {
+    const SetupFailure failure{SetupStep::prepare, cell.error().number};
+    return tell(gateway, refused(request.request, StartRefusal::setup_failed, failure.facts()));
+  }
   *number = *cell;
   gateway.servers[*cell] = request.server_index;
   const std::array<int, 3> ends = {started.stdio.input.get(), started.stdio.output.get(),

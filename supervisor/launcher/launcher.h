@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 
 #include "supervisor/kernel/wire.h"
 #include "supervisor/launcher/cell_factory.h"
@@ -22,6 +23,8 @@ class Launcher {
   /// The supervisor is gone, or every cell is to end: kills all and stops the loop when none is
   /// left.
   void shut_down();
+  /// Why it stopped, if not because it was told to; empty otherwise.
+  const std::string& failure() const { return failure_; }
 
  private:
   /// One user's gateway and what it started.
@@ -47,6 +50,7 @@ class Launcher {
   void tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds = {});
   void server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts);
   void gateway_ended(std::uint32_t user, const CellFacts& facts);
+  void give_up(std::string why);
   void stop_if_empty();
 
   EventLoop& loop_;
@@ -56,7 +60,9 @@ class Launcher {
   Fd config_bytes_;
   Cells cells_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
+  bool audit_runs_ = false;
   bool shutting_down_ = false;
+  std::string failure_;
 };
 
 }  // namespace cellblock::launcher

@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include "policy/config_bytes.h"
+#include "supervisor/launcher/init.h"
 #include "supervisor/launcher/launcher.h"
 
 namespace cellblock::launcher {
@@ -32,6 +33,7 @@ Result<void> prepare_process() {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGTERM);
   sigaddset(&blocked, SIGCHLD);
+  sigaddset(&blocked, kill_server_signal);
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) < 0) return fail("sigprocmask failed");
   for (const int descriptor : {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit}) {
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return fail("started without its descriptors");
@@ -66,6 +68,7 @@ Result<void> run() {
   Launcher launcher(loop, std::move(factory), config, Fd(fd::supervisor), Fd(fd::config));
   CELLBLOCK_CHECK(launcher.start());
   CELLBLOCK_CHECK(loop.run());
+  if (!launcher.failure().empty()) return fail(launcher.failure());
   return {};
 }
 

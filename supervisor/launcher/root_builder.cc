@@ -31,58 +31,89 @@ std::uint64_t attributes_of(BindKind kind) {
 
 const char* relative(const std::string& path) { return path.c_str() + 1; }
 
-SysResult<void> make_directory(int root, const std::string& path) {
-  if (mkdirat(root, relative(path), 0755) < 0 && errno != EEXIST) return sys_fail("mkdirat");
+// Every name below a template is resolved by open_strictly: a bind above it may hold whatever a
+// server has put there, a symbolic link to another cell's template included.
+
+struct Place {
+  Fd parent;
+  std::string name;
+};
+
+SysResult<void> make_directory(int parent, const std::string& name) {
+  if (mkdirat(parent, name.c_str(), 0755) < 0 && errno != EEXIST) return sys_fail("mkdirat");
   return {};
 }
 
-SysResult<void> make_parents(int root, const std::string& path) {
-  for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
-       slash = path.find('/', slash + 1)) {
-    CELLBLOCK_CHECK(make_directory(root, path.substr(0, slash)));
+SysResult<bool> is_own(int root, int directory) {
+  struct stat own{};
+  struct stat here{};
+  if (fstat(root, &own) < 0 || fstat(directory, &here) < 0) return sys_fail("fstat");
+  return here.st_dev == own.st_dev;
+}
+
+// The directory that holds the last part of `path`. Missing ones are made, but only in the
+// template's own file system: what lies in a bind is the host's, and is not ours to change.
+SysResult<Place> open_parent(int root, const std::string& path) {
+  Fd parent = CELLBLOCK_TRY(open_strictly(root, ".", O_PATH | O_DIRECTORY));
+  std::size_t start = 1;
+  for (std::size_t slash = path.find('/', start); slash != std::string::npos;
+       slash = path.find('/', start)) {
+    const std::string name = path.substr(start, slash - start);
+    if (CELLBLOCK_TRY(is_own(root, parent.get()))) {
+      CELLBLOCK_CHECK(make_directory(parent.get(), name));
+    }
+    parent = CELLBLOCK_TRY(open_strictly(parent.get(), name.c_str(), O_PATH | O_DIRECTORY));
+    start = slash + 1;
   }
-  return {};
+  return Place{std::move(parent), path.substr(start)};
 }
 
-SysResult<void> make_file(int root, const std::string& path, const std::string& content) {
-  const Fd file =
-      CELLBLOCK_TRY(open_at(root, relative(path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644));
+SysResult<void> make_file(const Place& place, const std::string& content) {
+  const Fd file = CELLBLOCK_TRY(open_at(place.parent.get(), place.name.c_str(),
+                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644));
   return write_all(file.get(), content);
 }
 
-SysResult<void> make_link(int root, const std::string& path, const std::string& target) {
-  if (symlinkat(target.c_str(), root, relative(path)) < 0) return sys_fail("symlinkat");
+SysResult<void> make_link(const Place& place, const std::string& target) {
+  if (symlinkat(target.c_str(), place.parent.get(), place.name.c_str()) < 0) {
+    return sys_fail("symlinkat");
+  }
   return {};
 }
 
-// A mount point of the source's own kind: only a directory goes onto a directory.
-SysResult<void> make_mount_point(int root, const std::string& path, int source) {
-  struct stat found{};
-  if (fstatat(root, relative(path), &found, AT_SYMLINK_NOFOLLOW) == 0) return {};
-  if (fstat(source, &found) < 0) return sys_fail("fstat");
-  return S_ISDIR(found.st_mode) ? make_directory(root, path) : make_file(root, path, "");
+// A mount point of the source's own kind: only a directory goes onto a directory. Inside another
+// bind it has to be there already.
+SysResult<Fd> open_mount_point(int root, const Place& place, int source) {
+  auto found = open_strictly(place.parent.get(), place.name.c_str(), O_PATH | O_NOFOLLOW);
+  if (found || found.error().number != ENOENT) return found;
+  if (!CELLBLOCK_TRY(is_own(root, place.parent.get()))) return found;
+  struct stat wanted{};
+  if (fstat(source, &wanted) < 0) return sys_fail("fstat");
+  CELLBLOCK_CHECK(S_ISDIR(wanted.st_mode) ? make_directory(place.parent.get(), place.name)
+                                          : make_file(place, ""));
+  return open_strictly(place.parent.get(), place.name.c_str(), O_PATH | O_NOFOLLOW);
 }
 
-SysResult<void> attach_bind(int root, int host, const RootEntry& entry) {
+SysResult<void> attach_bind(int root, int host, const RootEntry& entry, const Place& place) {
   const Fd tree = CELLBLOCK_TRY(clone_tree_at(host, relative(entry.content)));
   CELLBLOCK_CHECK(add_attributes(tree.get(), attributes_of(entry.bind), Reach::whole_tree));
-  CELLBLOCK_CHECK(make_mount_point(root, entry.path, tree.get()));
-  return attach_tree(tree.get(), root, relative(entry.path));
+  const Fd mount_point = CELLBLOCK_TRY(open_mount_point(root, place, tree.get()));
+  return attach_tree(tree.get(), mount_point.get(), "");
 }
 
-SysResult<void> place(int root, int host, const RootEntry& entry) {
-  CELLBLOCK_CHECK(make_parents(root, entry.path));
+SysResult<void> add_entry(int root, int host, const RootEntry& entry) {
+  const Place place = CELLBLOCK_TRY(open_parent(root, entry.path));
   switch (entry.kind) {
     case EntryKind::directory:
-      return make_directory(root, entry.path);
+      return make_directory(place.parent.get(), place.name);
     case EntryKind::file:
-      return make_file(root, entry.path, entry.content);
+      return make_file(place, entry.content);
     case EntryKind::symbolic_link:
-      return make_link(root, entry.path, entry.content);
+      return make_link(place, entry.content);
     case EntryKind::bind:
-      return attach_bind(root, host, entry);
+      return attach_bind(root, host, entry, place);
   }
-  return std::unexpected(SysError{"place", EINVAL});
+  return std::unexpected(SysError{"add_entry", EINVAL});
 }
 
 SysResult<Fd> mount_empty_root(const char* where) {
@@ -121,7 +152,7 @@ SetupResult<Fd> build_template(const std::vector<RootEntry>& entries, int host, 
   auto root = mount_empty_root(where);
   if (!root) return failed_at(SetupStep::prepare, root.error());
   for (const RootEntry& entry : entries) {
-    if (auto placed = place(root->get(), host, entry); !placed) {
+    if (auto placed = add_entry(root->get(), host, entry); !placed) {
       return failed_at(SetupStep::prepare, placed.error(), entry.declared);
     }
   }

@@ -140,7 +140,7 @@ SysResult<Cloned> clone_child(ChildPlan& plan, int go_writer) {
   int pidfd = -1;
   clone_args args{};
   args.flags = namespaces | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
-  if (plan.network == Network::own) args.flags |= CLONE_NEWNET;
+  if (plan.network == NetworkMode::none) args.flags |= CLONE_NEWNET;
   args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
   args.exit_signal = SIGCHLD;
   const long pid = syscall(SYS_clone3, &args, sizeof args);
@@ -176,8 +176,7 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
   plan.home = {request.home.get(), "home/mcp"};
   plan.tmp_options = blueprint.tmp_options.c_str();
   plan.shm_options = blueprint.shm_options.c_str();
-  plan.limit_count = static_cast<int>(std::min(blueprint.limits.size(), plan.limits.size()));
-  std::copy_n(blueprint.limits.begin(), plan.limit_count, plan.limits.begin());
+  plan.limits = blueprint.limits;
   plan.listener = blueprint.listener;
   plan.working_directory = blueprint.working_directory.c_str();
   plan.path = blueprint.command[0].c_str();

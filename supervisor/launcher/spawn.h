@@ -32,8 +32,8 @@ struct SpawnedCell {
 Result<FilterProgram> compile_init_filter();
 
 /// The launcher's half of a spawn: everything is prepared before clone3, ids are mapped after it.
-/// The caller is single-threaded, not dumpable, and blocks SIGTERM and SIGCHLD. Does not wait for
-/// the set-up.
+/// The caller is single-threaded, not dumpable, and blocks SIGTERM, SIGCHLD and kill_server_signal
+/// (init.h). Does not wait for the set-up.
 SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& init_filter,
                                SpawnRequest request);
 

@@ -19,29 +19,50 @@ SysResult<Fd> open_or_make_directory(int parent, const std::string& name, mode_t
   return open_at(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
+// What a crash or a full disk left of a line is cut off again: the pair never used that id, and the
+// next line must not be glued to it.
+SysResult<std::string> read_whole_lines(int file) {
+  const auto bytes = CELLBLOCK_TRY(read_all(file, max_ids_bytes, Sealing::any));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
+  if (whole != text.size() && ftruncate(file, static_cast<off_t>(whole)) < 0) {
+    return sys_fail("ftruncate");
+  }
+  return std::string(text.substr(0, whole));
+}
+
+SysResult<void> append_line(int file, const std::string& line) {
+  struct stat before{};
+  if (fstat(file, &before) < 0) return sys_fail("fstat");
+  auto written = write_all(file, line);
+  if (written && fdatasync(file) < 0) written = sys_fail("fdatasync");
+  // A line that may not be there must not be: its id is going to be offered again.
+  if (!written && ftruncate(file, before.st_size) < 0) return sys_fail("ftruncate");
+  return written;
+}
+
 }  // namespace
 
 Result<StateDirectory> StateDirectory::open(Fd directory, std::uint32_t first_id,
                                             std::uint32_t ids) {
   Fd file = CELLBLOCK_TRY(
       open_at(directory.get(), "ids", O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0600));
-  const auto bytes = CELLBLOCK_TRY(read_all(file.get(), max_ids_bytes, Sealing::any));
+  const std::string lines = CELLBLOCK_TRY(read_whole_lines(file.get()));
   IdTable table(first_id, ids);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (const auto restored = table.restore(text); !restored) {
+  if (const auto restored = table.restore(lines); !restored) {
     return fail("the state directory's file \"ids\": " + restored.error().text);
   }
   return StateDirectory(std::move(directory), std::move(file), std::move(table));
 }
 
 SysResult<std::uint32_t> StateDirectory::id_for(const std::string& server, std::uint32_t user) {
-  const auto assigned = table_.assign(server, user);
-  if (!assigned) return std::unexpected(SysError{"assign", ENOSPC});
-  if (!assigned->is_new) return assigned->id;
-  // The line before the use: after a crash in between the id is merely wasted, never given twice.
-  CELLBLOCK_CHECK(write_all(ids_.get(), IdTable::format(server, user, assigned->id)));
-  if (fdatasync(ids_.get()) < 0) return sys_fail("fdatasync");
-  return assigned->id;
+  const auto found = table_.find(server, user);
+  if (!found) return std::unexpected(SysError{"find", ERANGE});
+  if (found->standing == IdTable::Standing::free) {
+    CELLBLOCK_CHECK(append_line(ids_.get(), IdTable::format(server, user, found->id)));
+    table_.assign(server, user, found->id);
+  }
+  return found->id;
 }
 
 SysResult<Fd> StateDirectory::home_tree(const std::string& server, std::uint32_t user,

@@ -15,7 +15,7 @@ class StateDirectory {
   /// Reads `ids`. A file that does not make sense stops the start: ids must not be mixed up.
   static Result<StateDirectory> open(Fd directory, std::uint32_t first_id, std::uint32_t ids);
 
-  /// On disk before it is used. ENOSPC when the range is used up.
+  /// On disk before it is used. ERANGE when the range is used up.
   SysResult<std::uint32_t> id_for(const std::string& server, std::uint32_t user);
 
   /// A detached mount of that home directory, which is made if it is missing.

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "supervisor/kernel/sys.h"
+#include "supervisor/launcher/init.h"
 
 namespace cellblock::containment {
 namespace {
@@ -52,6 +53,7 @@ bool settle() {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGTERM);
   sigaddset(&blocked, SIGCHLD);
+  sigaddset(&blocked, launcher::kill_server_signal);
   const int masked = ::sigprocmask(SIG_BLOCK, &blocked, nullptr);  // NOLINT(concurrency-mt-unsafe)
   return masked == 0 && ::prctl(PR_SET_DUMPABLE, 0) == 0 &&
          ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
