@@ -59,6 +59,10 @@ Daemon::Daemon(const Config& config, LauncherProcess& launcher, Fd audit_log)
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
 
+Daemon::~Daemon() {
+  for (auto& [connection, pending] : pending_) burial_->add(std::move(pending.socket));
+}
+
 Result<void> Daemon::start_audit(milliseconds timeout) {
   CELLBLOCK_CHECK(audit_.start());
   CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::audit_started, timeout));
@@ -76,6 +80,7 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
   wait_for_signal();
   sweep_later();
 
+  burial_ = CELLBLOCK_TRY(Burial::make(loop_, [this] { listener_->go_on(); }));
   // From here peers can reach us.
   listener_ = CELLBLOCK_TRY(Listener::listen(
       loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); }));
@@ -92,25 +97,22 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
 
 void Daemon::on_connection(Fd socket) {
   auto peer = identify(socket.get());
-  if (!peer) return refuse_unidentified(socket.get(), peer.error());
-  if (!may_connect(peer->uid, config_)) {
-    ++refused_;
-    return write_refusal(socket.get(), FailureCode::not_allowlisted);
-  }
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  if (!may_connect(*peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
   const std::uint32_t uid = peer->uid;
   const Connection connection = next_connection();
   pending_.emplace(connection, Pending{std::move(socket), std::move(*peer)});
   act(table_.connected(uid, connection));
 }
 
-void Daemon::refuse_unidentified(int socket, const Error& why) {
-  ++refused_;
+void Daemon::refuse_unidentified(Fd socket, const Error& why) {
   if (!std::exchange(unidentified_said_, true)) {
     spdlog::warn("refused a connection, since it cannot be told whose it is: {}", why.text);
   }
-  write_refusal(socket, FailureCode::too_many,
+  write_refusal(socket.get(), FailureCode::too_many,
                 "The kernel's record of this user cannot be read whole: is the user in more groups "
                 "than cellblock allows (256)?");
+  turn_away(std::move(socket));
 }
 
 void Daemon::on_launcher_report() {
@@ -202,6 +204,23 @@ void Daemon::sweep_later() {
 
 // --- what is done about it ----------------------------------------------------------------------
 
+void Daemon::refuse(Fd socket, FailureCode code) {
+  write_refusal(socket.get(), code);
+  turn_away(std::move(socket));
+}
+
+// The peer need not wait for the burial.
+void Daemon::turn_away(Fd socket) {
+  ++refused_;
+  ::shutdown(socket.get(), SHUT_RDWR);
+  bury(std::move(socket));
+}
+
+void Daemon::bury(Fd socket) {
+  burial_->add(std::move(socket));
+  if (!burial_->has_room()) listener_->hold();
+}
+
 void Daemon::act(const Actions& actions) {
   for (const Action& action : actions) {
     std::visit([this](const auto& chosen) { carry_out(chosen); }, action);
@@ -222,24 +241,21 @@ void Daemon::carry_out(const StartGateway& action) {
 }
 
 void Daemon::carry_out(const HandOver& action) {
-  const auto pending = pending_.find(action.connection);
-  const Pending& waiting = pending->second;
+  const Pending& waiting = pending_.at(action.connection);
   const auto sent =
       gateways_.at(action.uid)->hand_over(action.connection, waiting.peer, waiting.socket.get());
   if (!sent) {
     spdlog::warn("gateway for uid {} takes no connection: {}", action.uid, sent.error().text());
-    write_refusal(waiting.socket.get(), FailureCode::too_many);
     on_session_closed(action.uid, action.connection);
+    return refuse(take_pending(action.connection), FailureCode::too_many);
   }
-  // Closed here: from now on it is the gateway's alone.
-  pending_.erase(pending);
+  // From now on it is the gateway's, but even so no copy is closed here: if the gateway is done
+  // with it already, or died with the message unread, ours is the last one.
+  bury(take_pending(action.connection));
 }
 
 void Daemon::carry_out(const Refuse& action) {
-  ++refused_;
-  const auto pending = pending_.find(action.connection);
-  write_refusal(pending->second.socket.get(), action.code);
-  pending_.erase(pending);
+  refuse(take_pending(action.connection), action.code);
 }
 
 void Daemon::carry_out(const LetGatewayGo& action) { gateways_.erase(action.uid); }
@@ -291,9 +307,9 @@ void Daemon::start_stopping() {
   stopping_ = true;
   service_->send("STOPPING=1");
   spdlog::info("stopping");
-  listener_.reset();
   socket_.reset();
   act(table_.stop());
+  listener_->stop();  // now: whoever is in its queue is told that we are stopping
   stop_timer_.expires_after(stop_patience(config_));
   stop_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
@@ -313,6 +329,13 @@ void Daemon::finish_when_empty() {
 void Daemon::give_up(const Error& why) {
   if (!cause_ && !stopping_) cause_ = why;
   loop_.stop();
+}
+
+Fd Daemon::take_pending(Connection connection) {
+  const auto pending = pending_.find(connection);
+  Fd socket = std::move(pending->second.socket);
+  pending_.erase(pending);
+  return socket;
 }
 
 Connection Daemon::next_connection() {

@@ -10,6 +10,7 @@
 
 #include "policy/config.h"
 #include "supervisor/daemon/audit_link.h"
+#include "supervisor/daemon/burial.h"
 #include "supervisor/daemon/gateway_link.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/listener.h"
@@ -26,6 +27,9 @@ class Daemon {
  public:
   /// `config` and `launcher` outlive it.
   Daemon(const Config& config, LauncherProcess& launcher, Fd audit_log);
+  ~Daemon();
+  Daemon(Daemon&&) = delete;
+  Daemon& operator=(Daemon&&) = delete;
 
   /// Blocking; before anybody can connect.
   Result<void> start_audit(std::chrono::milliseconds timeout);
@@ -42,7 +46,7 @@ class Daemon {
 
   // What happens.
   void on_connection(Fd socket);
-  void refuse_unidentified(int socket, const Error& why);
+  void refuse_unidentified(Fd socket, const Error& why);
   void on_launcher_report();
   void handle(const wire::LauncherReport& report);
   void on_gateway_started(std::uint32_t uid);
@@ -55,6 +59,9 @@ class Daemon {
   void sweep_later();
 
   // What is done about it.
+  void refuse(Fd socket, FailureCode code);
+  void turn_away(Fd socket);
+  void bury(Fd socket);
   void act(const Actions& actions);
   void act_or_give_up(Result<Actions> actions);
   void carry_out(const StartGateway& action);
@@ -71,6 +78,7 @@ class Daemon {
   void finish_when_empty();
   void give_up(const Error& why);
   void wait_for_signal();
+  Fd take_pending(Connection connection);
   Connection next_connection();
 
   const Config& config_;
@@ -84,6 +92,7 @@ class Daemon {
 
   std::map<Connection, Pending> pending_;  ///< bounded by the table's bounds
   std::map<std::uint32_t, std::unique_ptr<GatewayLink>> gateways_;
+  std::unique_ptr<Burial> burial_;  ///< where every accepted connection ends
   std::unique_ptr<Listener> listener_;
   std::optional<BoundSocket> socket_;
   const ServiceNotify* service_ = nullptr;

@@ -1,6 +1,5 @@
 #include "supervisor/daemon/listener.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -11,8 +10,7 @@ namespace {
 
 constexpr int backlog = 128;
 constexpr int accepts_per_wake = 16;  // then the other events have their turn
-
-SysResult<Fd> open_reserve() { return open_at(AT_FDCWD, "/dev/null", O_RDONLY); }
+constexpr std::chrono::milliseconds a_moment{50};
 
 // Without SOCK_NONBLOCK: what the gateway gets is as plain as socket(2) makes it.
 Fd accept_one(int socket) { return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC)); }
@@ -21,33 +19,63 @@ Fd accept_one(int socket) { return Fd(::accept4(socket, nullptr, nullptr, SOCK_C
 
 Result<std::unique_ptr<Listener>> Listener::listen(boost::asio::io_context& loop, Fd bound,
                                                    OnConnection on_connection) {
-  Fd reserve = CELLBLOCK_TRY(open_reserve());
+  Fd last_copy = CELLBLOCK_TRY(duplicate(bound.get()));
   if (::listen(bound.get(), backlog) < 0) return sys_fail("listen");
   return std::unique_ptr<Listener>(
-      new Listener(loop, std::move(bound), std::move(reserve), std::move(on_connection)));
+      new Listener(loop, std::move(bound), std::move(last_copy), std::move(on_connection)));
 }
 
-Listener::Listener(boost::asio::io_context& loop, Fd socket, Fd reserve, OnConnection on_connection)
+Listener::Listener(boost::asio::io_context& loop, Fd socket, Fd last_copy,
+                   OnConnection on_connection)
     : on_connection_(std::move(on_connection)),
-      reserve_(std::move(reserve)),
+      last_copy_(std::move(last_copy)),
+      timer_(loop),
       watch_(loop, std::move(socket), [this] { accept_some(); }) {}
 
+Listener::~Listener() {
+  ::shutdown(last_copy_.get(), SHUT_RDWR);
+  last_copy_.release();
+}
+
 void Listener::accept_some() {
-  for (int i = 0; i < accepts_per_wake; ++i) {
+  for (int i = 0; i < accepts_per_wake && !watch_.paused(); ++i) {
     Fd connection = accept_one(watch_.get());
     if (connection.valid()) {
       on_connection_(std::move(connection));
       continue;
     }
-    if (errno == EMFILE || errno == ENFILE) turn_one_away();
+    if (errno == EMFILE || errno == ENFILE) hold_for_a_moment();
     return;
   }
 }
 
-void Listener::turn_one_away() {
-  reserve_.reset();
-  accept_one(watch_.get()).reset();
-  if (auto reserve = open_reserve()) reserve_ = std::move(*reserve);
+// Or the loop would spin on a queue that stays readable.
+void Listener::hold_for_a_moment() {
+  watch_.pause();
+  timer_.expires_after(a_moment);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && !held_) go_on();
+  });
+}
+
+void Listener::hold() {
+  held_ = true;
+  watch_.pause();
+}
+
+void Listener::go_on() {
+  held_ = false;
+  if (!stopped_) watch_.resume();
+}
+
+// Bounded by the backlog, since nothing is added to the queue after the shutdown.
+void Listener::stop() {
+  stopped_ = true;
+  watch_.pause();
+  ::shutdown(watch_.get(), SHUT_RDWR);
+  for (Fd next = accept_one(watch_.get()); next.valid(); next = accept_one(watch_.get())) {
+    on_connection_(std::move(next));
+  }
 }
 
 }  // namespace cellblock::daemon

@@ -1,28 +1,42 @@
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
 
 #include "supervisor/daemon/read_watch.h"
 
 namespace cellblock::daemon {
 
-/// Accepts connections and passes each on. When descriptors run out it still takes connections off
-/// the queue and closes them, so that the loop does not spin on a queue that stays readable.
+/// Accepts connections and passes each on; it closes none itself, and neither does its destruction:
+/// see burial.h. When descriptors run out it lets the queue wait for a moment.
 class Listener {
  public:
   using OnConnection = std::function<void(Fd)>;
 
   static Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& loop, Fd bound,
                                                   OnConnection on_connection);
+  ~Listener();
+  Listener(Listener&&) = delete;
+  Listener& operator=(Listener&&) = delete;
+
+  /// Nobody is accepted until `go_on`: newcomers wait in the kernel's queue.
+  void hold();
+  void go_on();
+
+  /// Nobody can connect any more; those who were in the queue are passed on before it returns.
+  void stop();
 
  private:
-  Listener(boost::asio::io_context& loop, Fd socket, Fd reserve, OnConnection on_connection);
+  Listener(boost::asio::io_context& loop, Fd socket, Fd last_copy, OnConnection on_connection);
   void accept_some();
-  void turn_one_away();
+  void hold_for_a_moment();
 
   OnConnection on_connection_;
-  Fd reserve_;
+  Fd last_copy_;  ///< closed by the end of the process: what is in its queue may block who drops it
+  boost::asio::steady_timer timer_;
   ReadWatch watch_;
+  bool held_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace cellblock::daemon

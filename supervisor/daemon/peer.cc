@@ -2,6 +2,9 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+
+#include "policy/permission.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 
@@ -19,6 +22,10 @@ SysResult<std::vector<std::uint32_t>> peer_groups(int socket) {
   return groups;
 }
 
+bool is_cell(std::uint32_t uid, const Identity& identity) {
+  return uid >= identity.first_cell_id && uid - identity.first_cell_id < identity.cell_ids;
+}
+
 }  // namespace
 
 Result<Peer> identify(int socket) {
@@ -31,10 +38,13 @@ Result<Peer> identify(int socket) {
   return Peer{credentials.uid, credentials.gid, credentials.pid, std::move(groups)};
 }
 
-bool may_connect(std::uint32_t uid, const Config& config) {
-  if (config.mode == RunMode::user) return uid == config.identity.uid;
-  const Identity& identity = config.identity;
-  return uid < identity.first_cell_id || uid - identity.first_cell_id >= identity.cell_ids;
+bool may_connect(const Peer& peer, const Config& config) {
+  if (config.mode == RunMode::user) return peer.uid == config.identity.uid;
+  if (is_cell(peer.uid, config.identity)) return false;
+  const Identified who{peer.uid, peer.gid, peer.groups};
+  return std::ranges::any_of(config.servers, [&](const Server& server) {
+    return may_use_server(server.allow, who).allowed;
+  });
 }
 
 }  // namespace cellblock::daemon

@@ -20,8 +20,9 @@ struct Peer {
 /// hide the one that decides.
 Result<Peer> identify(int socket);
 
-/// False for a cell (it must never reach us, even if it were given a path to the socket) and,
-/// rootless, for everybody but the user himself.
-bool may_connect(std::uint32_t uid, const Config& config);
+/// True for those whom some server's `allow` names: nobody else costs a gateway, of which there are
+/// only so many. Never for a cell (even if it were given a path to the socket). Rootless: for the
+/// user himself, and for nobody else.
+bool may_connect(const Peer& peer, const Config& config);
 
 }  // namespace cellblock::daemon

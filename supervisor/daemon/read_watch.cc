@@ -12,6 +12,8 @@ struct ReadWatch::State {
   asio::posix::stream_descriptor descriptor;
   std::function<void()> on_readable;
   bool stopped = false;
+  bool paused = false;
+  bool waiting = false;  ///< at most one wait is under way
 };
 
 ReadWatch::ReadWatch(asio::io_context& loop, Fd descriptor, std::function<void()> on_readable)
@@ -29,13 +31,25 @@ ReadWatch::~ReadWatch() {
 
 int ReadWatch::get() const { return state_->descriptor.native_handle(); }
 
+void ReadWatch::pause() { state_->paused = true; }
+
+void ReadWatch::resume() {
+  state_->paused = false;
+  if (!state_->waiting) wait(state_);
+}
+
+bool ReadWatch::paused() const { return state_->paused; }
+
 void ReadWatch::wait(std::shared_ptr<State> state) {
+  state->waiting = true;
   auto& descriptor = state->descriptor;
   descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                         [state = std::move(state)](const boost::system::error_code& error) {
                           if (error || state->stopped) return;
+                          state->waiting = false;
+                          if (state->paused) return;
                           state->on_readable();
-                          if (!state->stopped) wait(state);
+                          if (!state->stopped && !state->paused && !state->waiting) wait(state);
                         });
 }
 

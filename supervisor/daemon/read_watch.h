@@ -20,6 +20,11 @@ class ReadWatch {
 
   int get() const;
 
+  /// No calls from here until `resume`; what is readable then is told then.
+  void pause();
+  void resume();
+  bool paused() const;
+
  private:
   struct State;
   static void wait(std::shared_ptr<State> state);
