@@ -22,7 +22,9 @@ class Death : public testing::TestWithParam<Mode> {
 
   void SetUp() override {
     if (!running_as_root()) GTEST_SKIP() << "needs root: it kills other users' processes";
-    daemon_.start({.servers = server_of_build(daemon_, "echo", "echo_server")});
+    daemon_.start(
+        {.servers = server_of_build(daemon_, "echo", "echo_server") +
+                    server_of_build(daemon_, "silent", "misbehaving_server", {"stay-silent"})});
     if (HasFatalFailure()) return;
     host_.emplace(daemon_.connect());
     host_->open_session("echo");
@@ -96,7 +98,13 @@ TEST_P(Death, OfTheSupervisorEndsEverything) {
 }
 
 TEST_P(Death, BySigtermIsAnOrderlyEnd) {
+  Host waiting = daemon_.connect();
+  EXPECT_TRUE(waiting.attach("silent").contains("result"));
+  waiting.send({{"jsonrpc", "2.0"}, {"id", "unanswered"}, {"method", "ping"}});
+  waiting.request("cellblock/status");  // answered after the ping was passed on
   EXPECT_EQ(daemon_.stop(), 0);
+  EXPECT_EQ(waiting.answer_to("unanswered")["error"]["data"]["code"], "shutting_down");
+  EXPECT_TRUE(waiting.at_end());
   expect_everything_ends();
 }
 
