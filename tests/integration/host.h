@@ -18,6 +18,8 @@ class Host {
   /// than the own. Throws std::system_error.
   Host(const std::string& socket, const User& user);
 
+  int socket() const { return socket_.get(); }
+
   /// Sends the bytes as they are.
   void send_bytes(std::string_view bytes);
   void send(const nlohmann::json& message);

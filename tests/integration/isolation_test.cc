@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tests/integration/daemon.h"
 #include "tests/integration/left_behind.h"
+#include "tests/unit/lingering_socket.h"
 
 namespace cellblock::harness {
 namespace {
@@ -32,7 +35,7 @@ class Isolation : public testing::Test {
 };
 
 TEST_F(Isolation, AnUnknownServerAndAForbiddenOneAreTheSameByteForByte) {
-  daemon_.start({.servers = recorder("hidden", "64102")});
+  daemon_.start({.servers = recorder("common", "64101") + recorder("hidden", "64102")});
   const auto answer_to = [this](std::string_view name) {
     Host host = daemon_.connect(alice);
     host.attach(std::string(name));
@@ -125,6 +128,19 @@ TEST_F(Isolation, AGroupMayBeAllowed) {
   EXPECT_TRUE(host.attach("grouped").contains("result"));
 }
 
+// A cut list of groups could hide the one that decides.
+TEST_F(Isolation, AUserInMoreGroupsThanCanBeJudgedIsToldSoAndLogged) {
+  daemon_.start({.servers = recorder("common", "64101")});
+  User joiner = alice;
+  for (gid_t group = 70'000; group < 70'300; ++group) joiner.groups.push_back(group);
+  Host host = daemon_.connect(joiner);
+  const json refused = host.receive();
+  EXPECT_EQ(refused["error"]["code"], -31006) << refused.dump();
+  EXPECT_THAT(refused.dump(), HasSubstr("groups"));
+  EXPECT_TRUE(host.at_end());
+  EXPECT_TRUE(daemon_.process().errors().wait_for("it cannot be told whose it is"));
+}
+
 TEST_F(Isolation, TheConnectionsOfOneUserAreBoundedAndAnothersStillAccepted) {
   daemon_.start({.servers = recorder("common", "64101, 64102"),
                  .socket_extra = "max_connections_per_user = 2"});
@@ -151,6 +167,49 @@ TEST_F(Isolation, CellsOfOneUserAreBounded) {
 TEST_F(Isolation, NobodyOutsideTheGroupCanConnect) {
   daemon_.start({.servers = recorder("common", "64103")});
   EXPECT_THROW(daemon_.connect(User{64103, 64103, {}}), std::system_error);
+}
+
+TEST_F(Isolation, WhomNoServerNamesCostsNoGateway) {
+  daemon_.start({.servers = recorder("common", "64101")});
+  Host stranger = daemon_.connect(bob);
+  EXPECT_EQ(stranger.receive()["error"]["code"], -31001);
+  EXPECT_TRUE(stranger.at_end());
+  EXPECT_TRUE(daemon_.processes_named("cellblock-gateway").empty());
+}
+
+// The kernel drops what a peer has queued when the last copy of his connection is closed, and waits
+// for it as long as he wishes.
+TEST_F(Isolation, ARefusedPeersLingeringDescriptorsDelayNobody) {
+  daemon_.start({.servers = recorder("common", "64101")});
+  Host host = daemon_.connect(alice);
+  ASSERT_TRUE(host.request("cellblock/status").contains("result"));
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    // The daemon does not look at a connection before it is woken; stopped, it is late for sure.
+    daemon_.process().signal(SIGSTOP);
+    LingeringSocket lingering;
+    Host stranger = daemon_.connect(bob);
+    lingering.queue_into(stranger.socket());
+    daemon_.process().signal(SIGCONT);
+    EXPECT_EQ(stranger.receive()["error"]["code"], -31001);
+  }
+  Host another = daemon_.connect(alice);
+  EXPECT_TRUE(another.request("cellblock/status").contains("result"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+// Those that nobody has accepted when the daemon stops.
+TEST_F(Isolation, LingeringDescriptorsInTheQueueDoNotDelayTheEnd) {
+  daemon_.start({.servers = recorder("common", "64101")});
+  daemon_.process().signal(SIGSTOP);
+  LingeringSocket lingering;
+  Host stranger = daemon_.connect(bob);
+  lingering.queue_into(stranger.socket());
+  const auto start = std::chrono::steady_clock::now();
+  daemon_.process().signal(SIGTERM);
+  daemon_.process().signal(SIGCONT);
+  EXPECT_EQ(daemon_.process().wait(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST_F(Isolation, SwitchedOffItStartsNothing) {
