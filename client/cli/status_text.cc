@@ -82,6 +82,7 @@ std::string last_end_of(const Json& server, Style style) {
   const auto end = server.find("last_end");
   if (end == server.end() || !end->is_object()) return {};
   const auto verdict = text_of(*end, "verdict");
+  if (verdict == "stopped") return {};  // with its session: nothing to look at
   std::string text = fmt::format("\n{}: last end: {}: {}\n", text_of(server, "name"),
                                  style.paint(Colour::bad, verdict), text_of(*end, "cause"));
   for (const auto& line : texts_of(*end, "stderr")) text += fmt::format("  | {}\n", line);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -13,9 +14,27 @@
 namespace cellblock::launcher {
 namespace {
 
-// Names that no server can have (a server's starts with a letter).
-constexpr char gateway_identity[] = "@gateway";
-constexpr char audit_identity[] = "@audit";
+// Names of templates that no server can have (a server's starts with a letter).
+constexpr char gateway_template[] = "@gateway";
+constexpr char audit_template[] = "@audit";
+
+struct Range {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+struct Ranges {
+  Range servers;  ///< for good (id_table.h)
+  Range own;      ///< while they live (id_pool.h): as many gateways as there may be, and the writer
+};
+
+Ranges divide(const Identity& identity) {
+  constexpr std::uint32_t most_own = 4'097;
+  const Range all{identity.first_cell_id, identity.cell_ids};
+  if (all.count == 1) return {all, all};
+  const std::uint32_t own = std::min(most_own, all.count / 2);
+  return {{all.first, all.count - own}, {all.first + all.count - own, own}};
+}
 
 SetupResult<Fd> make_template(const std::vector<Bind>& binds, NetworkMode network,
                               const HostLayout& layout, int host, const std::string& name) {
@@ -55,11 +74,12 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
   const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host_root.get()));
   Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
   OwnRoot own = CELLBLOCK_TRY(enter_own_root(config.state_directory));
-  StateDirectory state = CELLBLOCK_TRY(StateDirectory::open(
-      std::move(own.state), config.identity.first_cell_id, config.identity.cell_ids));
+  const Ranges ranges = divide(config.identity);
+  StateDirectory state = CELLBLOCK_TRY(
+      StateDirectory::open(std::move(own.state), ranges.servers.first, ranges.servers.count));
   FilterProgram init_filter = CELLBLOCK_TRY(compile_init_filter());
   CellFactory factory(config, std::move(state), SecretStore(std::move(secrets)),
-                      std::move(init_filter));
+                      std::move(init_filter), IdPool(ranges.own.first, ranges.own.count));
   factory.null_ = std::move(null);
   factory.groups_ = groups_here();
 
@@ -71,19 +91,18 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
   }
   factory.gateway_ = CELLBLOCK_TRY(gateway_blueprint(std::move(programs.gateway)));
   add_root(factory.gateway_,
-           make_template({}, NetworkMode::none, layout, own.host.get(), gateway_identity));
+           make_template({}, NetworkMode::none, layout, own.host.get(), gateway_template));
   CELLBLOCK_CHECK(require_sound(factory.gateway_));
   factory.audit_writer_ = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
   add_root(factory.audit_writer_,
-           make_template({}, NetworkMode::none, layout, own.host.get(), audit_identity));
+           make_template({}, NetworkMode::none, layout, own.host.get(), audit_template));
   CELLBLOCK_CHECK(require_sound(factory.audit_writer_));
   CELLBLOCK_CHECK(forget_host());
   return factory;
 }
 
-SetupResult<SpawnRequest> CellFactory::request_for(const std::string& identity,
-                                                   std::uint32_t user) {
-  const auto id = state_.id_for(identity, user);
+SetupResult<SpawnRequest> CellFactory::request_for(const std::string& server, std::uint32_t user) {
+  const auto id = state_.id_for(server, user);
   if (!id) return failed_at(SetupStep::assign_id, id.error());
   SpawnRequest request;
   request.host_id = *id;
@@ -114,22 +133,27 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
       StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)}};
 }
 
-SetupResult<SpawnedCell> CellFactory::start_own(const Blueprint& blueprint, const char* identity,
-                                                std::uint32_t user,
-                                                const std::vector<int>& channels) {
-  SpawnRequest request = CELLBLOCK_TRY(request_for(identity, user));
+SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
+                                               const std::vector<int>& channels) {
+  const auto id = own_ids_.take();
+  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", ERANGE});
+  SpawnRequest request;
+  request.host_id = *id;
+  request.groups = groups_;
   request.fds = {null_.get(), STDERR_FILENO, STDERR_FILENO};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());
-  return spawn(blueprint, init_filter_, std::move(request));
+  auto cell = spawn(blueprint, init_filter_, std::move(request));
+  if (cell) return StartedOwn{std::move(*cell), *id};
+  own_ids_.give_back(*id);
+  return std::unexpected(cell.error());
 }
 
-SetupResult<SpawnedCell> CellFactory::start_gateway(std::uint32_t user,
-                                                    const std::vector<int>& channels) {
-  return start_own(gateway_, gateway_identity, user, channels);
+SetupResult<StartedOwn> CellFactory::start_gateway(const std::vector<int>& channels) {
+  return start_own(gateway_, channels);
 }
 
-SetupResult<SpawnedCell> CellFactory::start_audit_writer(const std::vector<int>& channels) {
-  return start_own(audit_writer_, audit_identity, 0, channels);
+SetupResult<StartedOwn> CellFactory::start_audit_writer(const std::vector<int>& channels) {
+  return start_own(audit_writer_, channels);
 }
 
 }  // namespace cellblock::launcher

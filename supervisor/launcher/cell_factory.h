@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "policy/config.h"
+#include "supervisor/launcher/id_pool.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
 #include "supervisor/launcher/state_directory.h"
@@ -23,6 +24,12 @@ struct OwnPrograms {
   Fd audit_writer;
 };
 
+/// One of cellblock's own processes in its cell.
+struct StartedOwn {
+  SpawnedCell cell;
+  std::uint32_t id = 0;  ///< for give_back() when it has ended
+};
+
 struct StartedServer {
   SpawnedCell cell;
   StdioEnds stdio;
@@ -38,24 +45,27 @@ class CellFactory {
   SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user);
 
   /// `channels` become descriptors 3, 4 ... of the program.
-  SetupResult<SpawnedCell> start_gateway(std::uint32_t user, const std::vector<int>& channels);
-  SetupResult<SpawnedCell> start_audit_writer(const std::vector<int>& channels);
+  SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
+  SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
+  void give_back(std::uint32_t id) { own_ids_.give_back(id); }
 
  private:
-  CellFactory(Config config, StateDirectory state, SecretStore secrets, FilterProgram init_filter)
+  CellFactory(Config config, StateDirectory state, SecretStore secrets, FilterProgram init_filter,
+              IdPool own_ids)
       : config_(std::move(config)),
         state_(std::move(state)),
         secrets_(std::move(secrets)),
-        init_filter_(std::move(init_filter)) {}
+        init_filter_(std::move(init_filter)),
+        own_ids_(std::move(own_ids)) {}
 
-  SetupResult<SpawnedCell> start_own(const Blueprint& blueprint, const char* identity,
-                                     std::uint32_t user, const std::vector<int>& channels);
-  SetupResult<SpawnRequest> request_for(const std::string& identity, std::uint32_t user);
+  SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels);
+  SetupResult<SpawnRequest> request_for(const std::string& server, std::uint32_t user);
 
   Config config_;
   StateDirectory state_;
   SecretStore secrets_;
   FilterProgram init_filter_;
+  IdPool own_ids_;
   std::vector<Blueprint> servers_;
   Blueprint gateway_;
   Blueprint audit_writer_;

@@ -125,7 +125,7 @@ bool set_limits(ChildPlan& plan) {
     const struct rlimit words{limit.value, limit.value};
     if (setrlimit(static_cast<__rlimit_resource>(limit.resource), &words) < 0) return false;
   }
-  umask(077);
+  umask(022);  // what a server writes into a declared directory is for somebody to read
   return true;
 }
 

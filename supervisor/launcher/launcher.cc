@@ -98,19 +98,21 @@ void Launcher::start_gateway(std::uint32_t user, std::vector<Fd> fds) {
     const SetupFailure failure{SetupStep::prepare, channel.error().number};
     return tell_supervisor(LauncherTells::gateway_ended, user, failure.facts());
   }
-  auto spawned = factory_.start_gateway(
-      user, {fds[0].get(), channel->second.get(), fds[1].get(), config_bytes_.get()});
-  if (!spawned) {
-    return tell_supervisor(LauncherTells::gateway_ended, user, spawned.error().facts());
+  auto started = factory_.start_gateway(
+      {fds[0].get(), channel->second.get(), fds[1].get(), config_bytes_.get()});
+  if (!started) {
+    return tell_supervisor(LauncherTells::gateway_ended, user, started.error().facts());
   }
   auto gateway = std::make_unique<Gateway>();
   gateway->user = user;
+  gateway->id = started->id;
   gateway->channel = std::move(channel->first);
   const int descriptor = gateway->channel.get();
   Gateway& added = *(gateways_[user] = std::move(gateway));
-  const auto cell = cells_.add(
-      std::move(*spawned), {[this, user] { tell_supervisor(LauncherTells::gateway_started, user); },
-                            [this, user](const CellFacts& facts) { gateway_ended(user, facts); }});
+  const auto cell =
+      cells_.add(std::move(started->cell),
+                 {[this, user] { tell_supervisor(LauncherTells::gateway_started, user); },
+                  [this, user](const CellFacts& facts) { gateway_ended(user, facts); }});
   const auto watched = loop_.watch_input(descriptor, [this, user] { read_gateway(user); });
   if (!cell || !watched) return give_up("cannot watch a gateway");
   added.cell = *cell;
@@ -121,26 +123,31 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
   if (found == gateways_.end()) return;
   loop_.forget(found->second->channel.get());
   for (const auto& [cell, server] : found->second->servers) cells_.kill(cell);
+  factory_.give_back(found->second->id);
   gateways_.erase(found);
   if (!shutting_down_) tell_supervisor(LauncherTells::gateway_ended, user, facts);
   stop_if_empty();
 }
 
 void Launcher::start_audit_writer(std::vector<Fd> fds) {
-  auto spawned = factory_.start_audit_writer({fds[0].get(), fds[1].get()});
-  if (!spawned) {
-    return tell_supervisor(LauncherTells::audit_ended, 0, spawned.error().facts());
+  auto started = factory_.start_audit_writer({fds[0].get(), fds[1].get()});
+  if (!started) {
+    return tell_supervisor(LauncherTells::audit_ended, 0, started.error().facts());
   }
+  const std::uint32_t id = started->id;
   const auto cell =
-      cells_.add(std::move(*spawned), {[this] { tell_supervisor(LauncherTells::audit_started, 0); },
-                                       [this](const CellFacts& facts) {
-                                         if (!shutting_down_) {
-                                           tell_supervisor(LauncherTells::audit_ended, 0, facts);
-                                         }
-                                         stop_if_empty();
-                                       }});
+      cells_.add(std::move(started->cell),
+                 {[this] { tell_supervisor(LauncherTells::audit_started, 0); },
+                  [this, id](const CellFacts& facts) { audit_writer_ended(id, facts); }});
   if (!cell) return give_up("cannot watch the audit writer: " + cell.error().text());
   audit_runs_ = true;
+}
+
+void Launcher::audit_writer_ended(std::uint32_t id, const CellFacts& facts) {
+  audit_runs_ = false;
+  factory_.give_back(id);
+  if (!shutting_down_) tell_supervisor(LauncherTells::audit_ended, 0, facts);
+  stop_if_empty();
 }
 
 // --- a gateway's requests ------------------------------------------------------------------------

@@ -30,6 +30,7 @@ class Launcher {
   /// One user's gateway and what it started.
   struct Gateway {
     std::uint32_t user = 0;
+    std::uint32_t id = 0;  ///< that it runs under
     Fd channel;
     std::uint64_t cell = 0;
     std::map<std::uint64_t, std::uint32_t> servers;  ///< cell -> server index
@@ -39,6 +40,7 @@ class Launcher {
   void obey(const wire::SupervisorRequest& request, std::vector<Fd> fds);
   void start_gateway(std::uint32_t user, std::vector<Fd> fds);
   void start_audit_writer(std::vector<Fd> fds);
+  void audit_writer_ended(std::uint32_t id, const CellFacts& facts);
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
 
   void read_gateway(std::uint32_t user);
