@@ -28,6 +28,7 @@ constexpr std::array known_failures = {
     KnownFailure{-31008, "disabled", ErrorCode::refused},
     KnownFailure{-31009, "invalid_request", ErrorCode::refused},
     KnownFailure{-31010, "shutting_down", ErrorCode::unavailable},
+    KnownFailure{-31011, "bad_answer", ErrorCode::server_failed},
 };
 
 ErrorCode code_of_rpc(int rpc_code) {

@@ -1,13 +1,13 @@
 #include "supervisor/gateway/session.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
 
 #include "policy/permission.h"
 #include "supervisor/gateway/failures.h"
 #include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/session_failures.h"
 
 namespace cellblock::gateway {
 
@@ -21,44 +21,6 @@ constexpr std::size_t max_control_line = 64U << 10;
 
 // After its input has ended, a host may still wait for answers; a bridge must be gone within 2 s.
 constexpr Milliseconds answers_grace{1'000};
-
-std::string_view name_or_nothing(const Server* server) {
-  return server == nullptr ? std::string_view{} : server->name;
-}
-
-Failure not_allowlisted(const std::string& server) {
-  return plain_failure(FailureCode::not_allowlisted,
-                       "there is no server \"" + server + "\" for this user", server);
-}
-
-Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server) {
-  return plain_failure(FailureCode::too_large,
-                       "a line of at least " + std::to_string(seen) + " bytes; " +
-                           std::to_string(limit) + " are allowed",
-                       name_or_nothing(server));
-}
-
-// Other noise, JSON from a logger included, is nobody's answer; nor is a notification whose fault
-// lies beyond the grammar. In doubt it is one: its caller must not wait for ever.
-bool may_be_an_answer(std::string_view line, MessageFault fault) {
-  if (!line.starts_with('{') || !line.contains("\"jsonrpc\"")) return false;
-  const bool was_read = fault == MessageFault::not_jsonrpc || fault == MessageFault::bad_params;
-  return !was_read || !line.contains("\"method\"");
-}
-
-Failure bad_answer(const Refused& refused, const Server* server) {
-  return plain_failure(FailureCode::bad_answer,
-                       "the server's answer is not valid JSON-RPC: " +
-                           std::string(explain(refused.fault)) + " (" + refused.detail + ")",
-                       name_or_nothing(server));
-}
-
-Failure stop_failure(Session::StopReason reason, const Server* server) {
-  const bool stopped = reason == Session::StopReason::stopped;
-  return plain_failure(stopped ? FailureCode::server_failed : FailureCode::shutting_down,
-                       stopped ? "the server was stopped" : "cellblock is shutting down",
-                       name_or_nothing(server));
-}
 
 }  // namespace
 
@@ -411,7 +373,8 @@ void Session::leave(std::string_view reason, std::string_view cancel_reason, Tim
 void Session::stop(StopReason reason, Time now) {
   if (state_ == State::closing) return;
   const bool stopped = reason == StopReason::stopped;
-  const Failure failure = stop_failure(reason, server_);
+  const bool asked_to = reason == StopReason::stopped;
+  const Failure failure = asked_to ? stopped_by_user(server_) : shutting_down(server_);
   if (cause_ == GivenUp::no) cause_ = GivenUp::asked_to_stop;
   if (state_ == State::attaching) effects_.to_control(error_reply(attach_id_, failure));
   if (conversation_) conversation_->fail_all(failure, now);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "policy/config.h"
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+
+/// What a session answers when it is not the cell that ended. `server` is null before an attach.
+namespace cellblock::gateway {
+
+Failure not_allowlisted(const std::string& server);
+Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server);
+Failure bad_answer(const Refused& refused, const Server* server);
+Failure stopped_by_user(const Server* server);
+Failure shutting_down(const Server* server);
+
+/// Whether a line of a server that did not validate may have been the answer to a call.
+bool may_be_an_answer(std::string_view line, MessageFault fault);
+
+}  // namespace cellblock::gateway
