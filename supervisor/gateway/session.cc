@@ -1,7 +1,7 @@
 #include "supervisor/gateway/session.h"
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <utility>
 
 #include "policy/permission.h"
