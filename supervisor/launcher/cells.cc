@@ -120,7 +120,6 @@ void Cells::take_report(std::uint64_t number, Cell& cell) {
     loop_.forget(socket);
     cell.spawned.report.reset();
     if (cell.end.known()) return;
-    cell.running = true;
     return cell.listener.running();
   }
   // Up to exec the writer is our own code, but in the server's process: anything else ends it.

@@ -39,7 +39,6 @@ class Cells {
     Fd deadline;       ///< a timer: by then kill_server() must have ended the cell
     Listener listener;
     CellEnd end;
-    bool running = false;
   };
 
   static siginfo_t reap(const Cell& cell);
