@@ -84,17 +84,21 @@ void Cells::signal(std::uint64_t number, int signal) {
   syscall(SYS_pidfd_send_signal, found->second->spawned.pidfd.get(), signal, nullptr, 0);
 }
 
-// Init may be stuck in its set-up, or the guardian dead.
-void Cells::kill_server(std::uint64_t number) {
+void Cells::expect_end(std::uint64_t number) {
   const auto found = cells_.find(number);
   if (found == cells_.end() || found->second->deadline.valid()) return;
   auto timer = start_timer(patience);
   if (!timer) return kill(number);
   found->second->deadline = std::move(*timer);
-  signal(number, kill_server_signal);
   const auto watched =
       loop_.watch_input(found->second->deadline.get(), [this, number] { kill(number); });
   if (!watched) kill(number);
+}
+
+// Init may be stuck in its set-up, or the guardian dead: hence the deadline.
+void Cells::kill_server(std::uint64_t number) {
+  expect_end(number);
+  signal(number, kill_server_signal);
 }
 
 void Cells::terminate(std::uint64_t cell) { signal(cell, SIGTERM); }

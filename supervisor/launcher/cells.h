@@ -26,6 +26,7 @@ class Cells {
   SysResult<std::uint64_t> add(SpawnedCell spawned, Listener listener);
 
   void terminate(std::uint64_t cell);    ///< SIGTERM to the server process
+  void expect_end(std::uint64_t cell);   ///< it is ending by itself; killed if it does not, in 1 s
   void kill_server(std::uint64_t cell);  ///< so that its own end is still told; all go with it
   void kill(std::uint64_t cell);         ///< everything in it, at once
   void kill_all();
@@ -36,7 +37,7 @@ class Cells {
   struct Cell {
     SpawnedCell spawned;
     Fd notifications;  ///< of the system call filter
-    Fd deadline;       ///< a timer: by then kill_server() must have ended the cell
+    Fd deadline;       ///< a timer: by then the cell must have ended
     Listener listener;
     CellEnd end;
   };

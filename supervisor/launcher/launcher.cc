@@ -163,7 +163,7 @@ void Launcher::read_gateway(std::uint32_t user) {
   loop_.forget(gateway.channel.get());
   // A closed channel is a gateway that is just ending: what it ends with is to be told.
   const bool closed = !received && received.error().number == EPIPE;
-  closed ? cells_.kill_server(gateway.cell) : cells_.kill(gateway.cell);
+  closed ? cells_.expect_end(gateway.cell) : cells_.kill(gateway.cell);
 }
 
 void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
