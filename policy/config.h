@@ -60,7 +60,7 @@ struct Limits {
 struct Timeouts {
   std::chrono::milliseconds handshake{30'000};  ///< from the start of the cell to its first answer
   std::chrono::milliseconds end_of_input{2'000};  ///< after closing stdin, before SIGTERM
-  std::chrono::milliseconds terminate{2'000};     ///< after SIGTERM, before the whole cell is killed
+  std::chrono::milliseconds terminate{2'000};  ///< after SIGTERM, before the whole cell is killed
   bool operator==(const Timeouts&) const = default;
 };
 
@@ -89,7 +89,7 @@ struct ClientFeatures {
 
 /// Bounds on one line (one JSON-RPC message) in each direction, in bytes without the newline.
 struct LineLimits {
-  std::uint64_t to_host = 8ULL << 20;       ///< the official SDKs close the connection at 10 MiB
+  std::uint64_t to_host = 8ULL << 20;  ///< the official SDKs close the connection at 10 MiB
   std::uint64_t from_host = 8ULL << 20;
   std::uint64_t from_server = 16ULL << 20;  ///< longer lines are skipped, never buffered
   bool operator==(const LineLimits&) const = default;
@@ -115,9 +115,9 @@ struct Server {
 struct Listen {
   std::string socket;  ///< absolute path, shorter than sockaddr_un.sun_path
   std::uint32_t mode = 0660;
-  std::optional<std::uint32_t> group;           ///< of the socket; none: the daemon's
+  std::optional<std::uint32_t> group;  ///< of the socket; none: the daemon's
   std::uint32_t max_connections_per_user = 64;
-  std::uint32_t max_users = 256;                ///< gateways at one time
+  std::uint32_t max_users = 256;  ///< gateways at one time
   bool operator==(const Listen&) const = default;
 };
 

@@ -27,9 +27,9 @@ inline std::unexpected<Error> fail(std::string text) {
 // Hands the value on, or returns the error to the caller. A statement expression, because a plain
 // function cannot return from its caller.
 //
-// Use it as a statement's only operand. GCC 12 does not destroy the elements of a braced list, or the
-// other arguments of a call, that were built before a later one returns: a descriptor among them
-// would leak.
+// Use it as a statement's only operand. GCC 12 does not destroy the elements of a braced list, or
+// the other arguments of a call, that were built before a later one returns: a descriptor among
+// them would leak.
 #define CELLBLOCK_TRY(expression)                                      \
   __extension__({                                                      \
     auto&& cellblock_try_result = (expression);                        \

@@ -9,8 +9,8 @@ namespace cellblock {
 
 enum class SetupStep : std::uint8_t {
   none = 0,
-  assign_id,               ///< launcher: the uid of this server for this user, recorded on disk
-  open_home,               ///< launcher: the home directory, owned by that uid
+  assign_id,          ///< launcher: the uid of this server for this user, recorded on disk
+  open_home,          ///< launcher: the home directory, owned by that uid
   prepare,            ///< launcher: the root template, the state directory, pipes
   clone,              ///< launcher: clone3 with the cell's namespaces
   map_ids,            ///< launcher: the one-id uid and gid map
