@@ -78,6 +78,6 @@ Result<void> run() {
 int main() {
   const auto ran = cellblock::launcher::run();
   if (ran) return 0;
-  std::fprintf(stderr, "cellblock-launcher: %s\n", ran.error().text.c_str());
+  static_cast<void>(std::fprintf(stderr, "cellblock-launcher: %s\n", ran.error().text.c_str()));
   return 1;
 }
