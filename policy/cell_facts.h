@@ -13,6 +13,7 @@ enum class EndKind : std::uint8_t {
   exited,            ///< `exit_code`
   signalled,         ///< `signal`
   killed_by_filter,  ///< `syscall_arch` and `syscall_number` name the refused call
+  out_of_memory,     ///< the group went over memory.max and all of it was killed
 };
 
 /// Fixed size, no pointers: crosses from the launcher to a gateway as it is (wire.h).
@@ -29,6 +30,9 @@ struct CellFacts {
   std::int32_t syscall_number = -1;
   std::uint64_t cpu_microseconds = 0;
   std::uint64_t max_rss_kib = 0;
+  std::uint64_t memory_peak = 0;  ///< bytes, of the whole group with its tmpfs; 0: not known
+  std::uint32_t pids_peak = 0;    ///< 0: not known
+  std::uint32_t oom_kills = 0;
 
   bool operator==(const CellFacts&) const = default;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -27,20 +28,98 @@ struct EnvironmentVariable {
   bool operator==(const EnvironmentVariable&) const = default;
 };
 
-/// A variable whose value comes from a file that only the supervisor reads.
+/// How a secret reaches the server.
+enum class SecretDelivery : std::uint8_t {
+  environment,  ///< NAME=value
+  file,         ///< read-only /run/secrets/NAME, and NAME_FILE=/run/secrets/NAME
+  memfd,        ///< a sealed memfd that stays open over exec, and NAME_FD=its number
+};
+
+/// A secret whose value comes from a file that only the supervisor reads.
 struct SecretVariable {
   std::string name;
   std::string file;
+  SecretDelivery delivery = SecretDelivery::environment;
   bool operator==(const SecretVariable&) const = default;
 };
 
 enum class NetworkMode : std::uint8_t {
-  none,  ///< a network namespace of its own with nothing but loopback
-  host,  ///< the host's network: a named weakening
+  none,      ///< no Internet sockets at all, in a network namespace of its own
+  loopback,  ///< sockets that reach the cell's own processes
+  egress,    ///< what `Egress` lists, by name and port
+  host,      ///< the host's network: a named weakening
+};
+
+enum class EgressTarget : std::uint8_t {
+  name,    ///< exactly `host`
+  suffix,  ///< every name that ends in "." + `host`, not `host` itself
+  range,   ///< the addresses that share the first `prefix` bits of `address`
+};
+
+/// One line of the allow-list. Private, loopback, link-local and metadata addresses are dialled
+/// only where a `range` names them, also for a name that resolves to one.
+struct EgressRule {
+  EgressTarget target = EgressTarget::name;
+  std::string host;                        ///< lower case, without a dot at the end
+  std::array<std::uint8_t, 16> address{};  ///< IPv4 as ::ffff:a.b.c.d
+  std::uint8_t prefix = 0;                 ///< in bits of `address`: an IPv4 /8 is 104
+  std::uint16_t port = 443;
+  bool operator==(const EgressRule&) const = default;
+};
+
+struct Egress {
+  std::vector<EgressRule> allow;
+  std::uint32_t max_connections = 64;       ///< of one cell, at one time
+  std::optional<std::uint64_t> max_bytes;   ///< of one cell, both ways together
+  std::optional<std::uint16_t> proxy_port;  ///< CONNECT and SOCKS5 on 127.0.0.1 in the cell
+  bool operator==(const Egress&) const = default;
 };
 
 /// Which system calls the runtime needs (syscall_groups.h).
 enum class SyscallProfile : std::uint8_t { native, node, python };
+
+/// Memory that is writable and executable, or becomes executable after it was written.
+enum class WriteExec : std::uint8_t { refused, allowed };
+
+/// What a server's filter is made from. `[profile.NAME]` adds to a profile and takes from it.
+struct SyscallRules {
+  SyscallProfile base = SyscallProfile::native;
+  std::string name;                           ///< "node", or the admin's own
+  std::vector<std::string> allow;             ///< calls beyond the profile: a named weakening
+  std::vector<std::string> refuse;            ///< calls of the profile that fail with EPERM
+  WriteExec write_exec = WriteExec::allowed;  ///< refused by default in native and python
+  bool operator==(const SyscallRules&) const = default;
+};
+
+enum class RunAsKind : std::uint8_t {
+  own,     ///< an id for this server and user alone, from Identity's range
+  client,  ///< the connecting user's uid and primary gid
+  named,   ///< uid and gid below, whoever connects
+};
+
+/// Whom the kernel of the host takes the server for. Inside it is always uid 1000.
+struct RunAs {
+  RunAsKind kind = RunAsKind::own;
+  std::string user;  ///< named: as written
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  bool operator==(const RunAs&) const = default;
+};
+
+enum class HomeKind : std::uint8_t {
+  persistent,  ///< in the state directory, for this server and user
+  temporary,   ///< a tmpfs of `Limits::home_bytes` that dies with the cell
+};
+
+/// Directories that a host may pass in with its attach; seen at `workspace_directory`.
+struct Workspace {
+  std::vector<std::string> allow;  ///< `*`: within one component; `**`: any number of them
+  Access access = Access::read;
+  bool operator==(const Workspace&) const = default;
+};
+
+inline constexpr char workspace_directory[] = "/workspace";
+inline constexpr char secrets_directory[] = "/run/secrets";
 
 enum class Enforcement : std::uint8_t {
   required,     ///< a limit that this host cannot enforce stops the start
@@ -49,10 +128,15 @@ enum class Enforcement : std::uint8_t {
 
 struct Limits {
   std::optional<std::uint64_t> memory_bytes;  ///< cgroup v2 memory.max
+  std::uint64_t swap_bytes = 0;               ///< memory.swap.max, set with memory.max
   std::optional<double> cpu;                  ///< cgroup v2 cpu.max, in processors
-  std::uint32_t pids = 256;                   ///< RLIMIT_NPROC of the cell's own user namespace
-  std::uint32_t open_files = 1024;            ///< RLIMIT_NOFILE, hard and soft
-  std::uint64_t tmp_bytes = 64ULL << 20;      ///< size of the private /tmp
+  std::optional<std::uint64_t> io_read;       ///< io.max rbps of each disk the cell sees, bytes/s
+  std::optional<std::uint64_t> io_write;      ///< io.max wbps likewise
+  std::uint32_t pids = 256;         ///< RLIMIT_NPROC of the cell's own user namespace, and pids.max
+  std::uint32_t open_files = 1024;  ///< RLIMIT_NOFILE, hard and soft
+  std::uint64_t tmp_bytes = 64ULL << 20;    ///< size of the private /tmp
+  std::uint64_t home_bytes = 64ULL << 20;   ///< size of a temporary home
+  std::optional<std::uint64_t> file_bytes;  ///< RLIMIT_FSIZE
   Enforcement enforcement = Enforcement::required;
   bool operator==(const Limits&) const = default;
 };
@@ -95,14 +179,33 @@ struct LineLimits {
   bool operator==(const LineLimits&) const = default;
 };
 
+/// Tells one state of one file from any other (statx(2)).
+struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::uint64_t changed_seconds = 0;  ///< stx_ctime
+  std::uint32_t changed_nanoseconds = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+
 struct Server {
   std::string name;
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
+  /// Of the file behind command[0], when `sha256` is declared: device, inode, size and change time
+  /// as they were when its digest was right. No start while they are others.
+  std::optional<FileStamp> command_stamp;
+  RunAs run_as;
+  HomeKind home = HomeKind::persistent;
+  std::optional<Workspace> workspace;
+  /// Files in `write` paths, the home and the workspace may be executed: a named weakening.
+  bool execute_writable = false;
   std::vector<Bind> binds;
   std::vector<EnvironmentVariable> environment;
   std::vector<SecretVariable> secrets;
   NetworkMode network = NetworkMode::none;
-  SyscallProfile profile = SyscallProfile::native;
+  Egress egress;  ///< with NetworkMode::egress
+  SyscallRules syscalls;
   Limits limits;
   LineLimits lines;
   Timeouts timeouts;
@@ -135,6 +238,24 @@ enum class RunMode : std::uint8_t {
   user,    ///< rootless: one user, who could change everything here himself
 };
 
+/// The cgroup v2 group below which each cell gets its own, found by the supervisor at start.
+struct Cgroup {
+  std::string directory;  ///< empty: cells are in no group of their own
+  bool memory = false;    ///< controllers that can be given to the cells
+  bool pids = false;
+  bool cpu = false;
+  bool io = false;
+  std::string missing_because;  ///< why `directory` is empty or a controller is not there
+  bool operator==(const Cgroup&) const = default;
+};
+
+/// What this kernel has of what a cell is built from, probed by the supervisor at start.
+struct Kernel {
+  std::uint32_t landlock_abi = 0;  ///< 0: no Landlock
+  std::uint32_t min_landlock = 2;  ///< `sandbox.min_landlock`: below that nothing starts
+  bool operator==(const Kernel&) const = default;
+};
+
 struct Config {
   RunMode mode = RunMode::system;
   bool enabled = true;  ///< false: everything is refused and nothing is started
@@ -142,6 +263,8 @@ struct Config {
   Identity identity;
   std::string state_directory;
   std::string audit_log;
+  Cgroup cgroup;
+  Kernel kernel;
   std::vector<Server> servers;  ///< sorted by name; processes name a server by its index here
   bool operator==(const Config&) const = default;
 };

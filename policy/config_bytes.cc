@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -18,7 +20,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x31'66'42'43;   // "CBf1"
+constexpr std::uint32_t config_magic = 0x32'66'42'43;   // "CBf2"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -26,26 +28,47 @@ concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
 
 auto fields(Is<Bind> auto& v) { return std::tie(v.source, v.target, v.access); }
 auto fields(Is<EnvironmentVariable> auto& v) { return std::tie(v.name, v.value); }
-auto fields(Is<SecretVariable> auto& v) { return std::tie(v.name, v.file); }
+auto fields(Is<SecretVariable> auto& v) { return std::tie(v.name, v.file, v.delivery); }
 auto fields(Is<Limits> auto& v) {
-  return std::tie(v.memory_bytes, v.cpu, v.pids, v.open_files, v.tmp_bytes, v.enforcement);
+  return std::tie(v.memory_bytes, v.swap_bytes, v.cpu, v.io_read, v.io_write, v.pids, v.open_files,
+                  v.tmp_bytes, v.home_bytes, v.file_bytes, v.enforcement);
 }
 auto fields(Is<LineLimits> auto& v) { return std::tie(v.to_host, v.from_host, v.from_server); }
 auto fields(Is<Timeouts> auto& v) { return std::tie(v.handshake, v.end_of_input, v.terminate); }
 auto fields(Is<ToolPattern> auto& v) { return std::tie(v.text, v.is_prefix); }
 auto fields(Is<Allow> auto& v) { return std::tie(v.uids, v.gids, v.tools); }
 auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
+auto fields(Is<EgressRule> auto& v) {
+  return std::tie(v.target, v.host, v.address, v.prefix, v.port);
+}
+auto fields(Is<Egress> auto& v) {
+  return std::tie(v.allow, v.max_connections, v.max_bytes, v.proxy_port);
+}
+auto fields(Is<SyscallRules> auto& v) {
+  return std::tie(v.base, v.name, v.allow, v.refuse, v.write_exec);
+}
+auto fields(Is<RunAs> auto& v) { return std::tie(v.kind, v.user, v.uid, v.gid); }
+auto fields(Is<Workspace> auto& v) { return std::tie(v.allow, v.access); }
+auto fields(Is<FileStamp> auto& v) {
+  return std::tie(v.device, v.inode, v.size, v.changed_seconds, v.changed_nanoseconds);
+}
 auto fields(Is<Server> auto& v) {
-  return std::tie(v.name, v.command, v.binds, v.environment, v.secrets, v.network, v.profile,
-                  v.limits, v.lines, v.timeouts, v.allow, v.client_features, v.max_cells_per_user);
+  return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
+                  v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features,
+                  v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
 }
 auto fields(Is<Identity> auto& v) { return std::tie(v.uid, v.gid, v.first_cell_id, v.cell_ids); }
+auto fields(Is<Cgroup> auto& v) {
+  return std::tie(v.directory, v.memory, v.pids, v.cpu, v.io, v.missing_because);
+}
+auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock); }
 auto fields(Is<Config> auto& v) {
-  return std::tie(v.mode, v.enabled, v.listen, v.identity, v.state_directory, v.audit_log,
-                  v.servers);
+  return std::tie(v.mode, v.enabled, v.listen, v.identity, v.state_directory, v.audit_log, v.cgroup,
+                  v.kernel, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }
@@ -57,7 +80,12 @@ template <class T>
 concept Number = std::unsigned_integral<T> && !std::same_as<T, bool>;
 
 constexpr std::uint8_t last_value(Access) { return 1; }
-constexpr std::uint8_t last_value(NetworkMode) { return 1; }
+constexpr std::uint8_t last_value(SecretDelivery) { return 2; }
+constexpr std::uint8_t last_value(NetworkMode) { return 3; }
+constexpr std::uint8_t last_value(EgressTarget) { return 2; }
+constexpr std::uint8_t last_value(WriteExec) { return 1; }
+constexpr std::uint8_t last_value(RunAsKind) { return 2; }
+constexpr std::uint8_t last_value(HomeKind) { return 1; }
 constexpr std::uint8_t last_value(SyscallProfile) { return 2; }
 constexpr std::uint8_t last_value(Enforcement) { return 1; }
 constexpr std::uint8_t last_value(RunMode) { return 1; }
@@ -94,6 +122,10 @@ class Writer {
   template <class T>
   void put(const std::vector<T>& values) {
     put(static_cast<std::uint32_t>(values.size()));
+    for (const T& value : values) put(value);
+  }
+  template <class T, std::size_t size>
+  void put(const std::array<T, size>& values) {
     for (const T& value : values) put(value);
   }
   void put(const Record auto& record) {
@@ -172,6 +204,10 @@ class Reader {
       if (!get(values.emplace_back())) return false;
     }
     return true;
+  }
+  template <class T, std::size_t size>
+  bool get(std::array<T, size>& values) {
+    return std::ranges::all_of(values, [this](T& value) { return get(value); });
   }
   bool get(Record auto& record) {
     return std::apply([this](auto&... field) { return (this->get(field) && ...); }, fields(record));

@@ -32,6 +32,8 @@ std::string_view name_of_kind(EndKind kind) {
       return "signalled";
     case EndKind::killed_by_filter:
       return "killed_by_filter";
+    case EndKind::out_of_memory:
+      return "out_of_memory";
   }
   return "unknown";
 }

@@ -88,7 +88,7 @@ Server check_server(Complaints& complaints, const ServerText& text, const Surrou
   server.environment = check_environment(scope, text);
   server.secrets = check_secrets(scope, text, around.facts);
   check_choice(scope, "network", text.network, networks, server.network);
-  check_choice(scope, "profile", text.profile, profiles, server.profile);
+  check_choice(scope, "profile", text.profile, profiles, server.syscalls.base);
   server.limits = check_limits(scope, text.limits, around.facts);
   server.lines = check_lines(scope, text.lines);
   server.timeouts = check_timeouts(scope, text.start, text.stop);

@@ -10,6 +10,9 @@ constexpr std::array<std::string_view, setup_step_count> step_names = {
     "none",
     "assign_id",
     "open_home",
+    "open_workspace",
+    "make_cgroup",
+    "make_network",
     "prepare",
     "clone",
     "map_ids",
@@ -22,6 +25,7 @@ constexpr std::array<std::string_view, setup_step_count> step_names = {
     "set_hostname",
     "forbid_user_namespaces",
     "build_root",
+    "place_secrets",
     "mount_proc",
     "enter_root",
     "set_limits",
@@ -34,6 +38,7 @@ constexpr std::array<std::string_view, setup_step_count> step_names = {
     "place_stdio",
     "reset_signals",
     "close_descriptors",
+    "enter_landlock",
     "load_filter",
     "exec",
 };
@@ -104,6 +109,8 @@ std::string_view name_of(ExecDetail detail) {
       return "the command's program loader does not exist inside the cell";
     case ExecDetail::wrong_architecture:
       return "the command is built for another architecture";
+    case ExecDetail::command_changed:
+      return "the command's file changed since its sha256 was checked: restart cellblockd";
   }
   return "";
 }

@@ -11,7 +11,10 @@ enum class SetupStep : std::uint8_t {
   none = 0,
   assign_id,          ///< launcher: the uid of this server for this user, recorded on disk
   open_home,          ///< launcher: the home directory, owned by that uid
-  prepare,            ///< launcher: the root template, the state directory, pipes
+  open_workspace,     ///< launcher: the host's directory, found again at a path that is allowed
+  make_cgroup,        ///< launcher: the cell's group and its limits
+  make_network,       ///< launcher: a prepared network namespace, with egress its sockets
+  prepare,            ///< launcher: the root template, pipes; the command unchanged
   clone,              ///< launcher: clone3 with the cell's namespaces
   map_ids,            ///< launcher: the one-id uid and gid map
   wait_for_launcher,  ///< end of file here: the launcher is gone
@@ -23,6 +26,7 @@ enum class SetupStep : std::uint8_t {
   set_hostname,
   forbid_user_namespaces,  ///< max_user_namespaces = 0, while /proc/sys can still be reached
   build_root,              ///< the template, /tmp, /dev/shm and the home directory in their places
+  place_secrets,           ///< into a tmpfs that is then read-only
   mount_proc,              ///< while the old /proc is still there: the kernel compares
   enter_root,              ///< pivot_root, the old root detached, the new one proved read-only
   set_limits,
@@ -35,7 +39,8 @@ enum class SetupStep : std::uint8_t {
   place_stdio,
   reset_signals,
   close_descriptors,
-  load_filter,  ///< last, since it forbids most steps above
+  enter_landlock,  ///< its calls are not needed afterwards
+  load_filter,     ///< last, since it forbids most steps above
   exec,
 };
 
@@ -51,6 +56,7 @@ enum class ExecDetail : std::uint8_t {
   interpreter_missing,  ///< of a `#!` line
   loader_missing,       ///< the ELF program interpreter
   wrong_architecture,
+  command_changed,  ///< it is no longer the file whose sha256 was checked
 };
 
 /// "enter_root"; the name in errors, status and documentation.

@@ -42,7 +42,7 @@ std::string weakening_lines(std::string_view indent, const std::vector<std::stri
 std::string lines_of(const Server& server) {
   std::string line = fmt::format(
       "  {}: {}, profile {}, network {}, {}, {}, {}, {}\n", server.name, server.command.front(),
-      name_of(server.profile), server.network == NetworkMode::none ? "none" : "host",
+      name_of(server.syscalls.base), server.network == NetworkMode::none ? "none" : "host",
       counted(server.binds.size(), "path"), counted(server.allow.uids.size(), "user"),
       counted(server.allow.gids.size(), "group"),
       counted(server.allow.tools.size(), "tool pattern"));

@@ -17,6 +17,8 @@ std::string explain_end(const CellFacts& facts) {
       return fmt::format("was killed by signal {}", facts.signal);
     case EndKind::killed_by_filter:
       return fmt::format("was killed by its filter for system call {}", facts.syscall_number);
+    case EndKind::out_of_memory:
+      return "was killed: out of memory";
     case EndKind::not_ended:
       break;
   }

@@ -39,6 +39,14 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
       return plain_failure(FailureCode::too_many, "the range of ids for cells is used up", server);
     case wire::StartRefusal::disabled:
       return plain_failure(FailureCode::disabled, "cellblock is switched off", server);
+    case wire::StartRefusal::workspace_refused:
+      return plain_failure(FailureCode::invalid_request,
+                           "the workspace is no directory that this server's workspace.allow "
+                           "names",
+                           server);
+    case wire::StartRefusal::identity_not_mapped:
+      return plain_failure(FailureCode::not_allowlisted,
+                           "run_as = \"client\" needs this user by name in allow.users", server);
     case wire::StartRefusal::none:
     case wire::StartRefusal::setup_failed:
       break;

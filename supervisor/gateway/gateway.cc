@@ -127,6 +127,8 @@ void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
     case wire::CellEventKind::running:
     case wire::CellEventKind::ended:
       return cell_news(event);
+    case wire::CellEventKind::denied:
+      return;
   }
   give_up("an unknown event from the launcher");
 }

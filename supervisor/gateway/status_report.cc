@@ -77,7 +77,7 @@ Json json_of(const ServerRow& row) {
   Json json{{"name", server.name},
             {"state", state_of(row)},
             {"command", server.command.empty() ? "" : server.command.front()},
-            {"profile", name_of(server.profile)},
+            {"profile", name_of(server.syscalls.base)},
             {"network", server.network == NetworkMode::host ? "host" : "none"},
             {"weakenings", weakenings_of(server)},
             {"cells", std::move(cells)}};

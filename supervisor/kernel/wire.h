@@ -53,14 +53,20 @@ struct LauncherReport {
 // gateway -> launcher
 
 enum class GatewayAsks : std::uint8_t {
-  start_cell = 1,      ///< server_index, request
+  start_cell = 1,      ///< server_index, request, program; fds: a workspace directory, or none
   terminate_cell = 2,  ///< cell: SIGTERM to the server process
   kill_cell = 3,       ///< cell: everything in it, at once
 };
 
+enum class CellProgram : std::uint8_t {
+  server = 0,
+  probe = 1,  ///< cellblock-probe, in a cell that is in all else the server's
+};
+
 struct GatewayRequest {
   GatewayAsks kind{};
-  std::array<std::uint8_t, 3> reserved{};
+  CellProgram program = CellProgram::server;
+  std::array<std::uint8_t, 2> reserved{};
   std::uint32_t request = 0;  ///< start_cell: chosen by the gateway, comes back in the answer
   std::uint32_t server_index = 0;
   std::uint32_t padding = 0;
@@ -70,18 +76,30 @@ struct GatewayRequest {
 // launcher -> gateway
 
 enum class CellEventKind : std::uint8_t {
-  started = 1,  ///< answer to start_cell; fds: the gateway's ends of [stdin, stdout, stderr]
+  started = 1,  ///< answer to start_cell; fds: the gateway's ends of [stdin, stdout, stderr] and,
+                ///< with egress, of the channel that EgressEvents come from
   refused = 2,  ///< answer to start_cell: `facts` if a step failed, else `refusal`
   running = 3,  ///< exec succeeded: from here the server's own code runs
   ended = 4,    ///< once per started cell, last; `facts`
+  denied = 5,   ///< the filter refused a call; `denial`
 };
 
 enum class StartRefusal : std::uint8_t {
   none = 0,
-  too_many_cells = 1,    ///< of this server for this user
-  disabled = 2,          ///< `enabled = false`
-  no_free_identity = 3,  ///< the range of ids is used up
-  setup_failed = 4,      ///< see facts
+  too_many_cells = 1,       ///< of this server for this user
+  disabled = 2,             ///< `enabled = false`
+  no_free_identity = 3,     ///< the range of ids is used up
+  setup_failed = 4,         ///< see facts
+  workspace_refused = 5,    ///< not a directory, or at no path that the server's workspace allows
+  identity_not_mapped = 6,  ///< run_as = "client" for a user whom `allow` does not name one by one
+};
+
+/// Refused system calls of a cell that were alike, since the last such record about them.
+struct Denial {
+  std::int32_t syscall_number = -1;
+  std::int32_t error = 0;                ///< errno that the caller got
+  std::array<std::uint32_t, 3> words{};  ///< low words of the first three arguments of one of them
+  std::uint32_t count = 0;
 };
 
 struct CellEvent {
@@ -91,6 +109,45 @@ struct CellEvent {
   std::uint32_t request = 0;  ///< started, refused
   std::uint64_t cell = 0;     ///< unique for the launcher's lifetime; 0 in refused
   CellFacts facts;
+  Denial denial;
+};
+
+// ---------------------------------------------------------------------------------------------
+// egress helper -> gateway
+
+inline constexpr std::uint32_t max_host_name = 253;
+
+enum class EgressKind : std::uint8_t {
+  name_refused = 1,     ///< a question for a name that no rule allows: `host`
+  connect_refused = 2,  ///< `reason`: why the connection was not made
+  connected = 3,        ///< `address` is the one that was dialled
+  closed = 4,           ///< `sent`, `received`: bytes of that connection
+};
+
+enum class EgressReason : std::uint8_t {
+  none = 0,
+  not_allowed = 1,          ///< no rule has this name, address and port
+  private_address = 2,      ///< the name resolved to nothing but addresses that no rule names
+  not_resolved = 3,         ///< the name does not exist, or no resolver answered
+  unreachable = 4,          ///< `error`: connect's errno
+  server_name_differs = 5,  ///< TLS asks for another name than the one that was looked up
+  too_many_connections = 6,
+  out_of_bytes = 7,  ///< egress.max_bytes is used up
+  malformed = 8,     ///< a question or a proxy request that is none
+};
+
+struct EgressEvent {
+  EgressKind kind{};
+  EgressReason reason = EgressReason::none;
+  std::uint16_t port = 0;
+  std::int32_t error = 0;
+  std::uint32_t connection = 0;  ///< from 1, in the order of the attempts; 0 in name_refused
+  std::uint32_t count = 1;       ///< alike events that this one stands for
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::array<std::uint8_t, 16> address{};  ///< IPv4 as ::ffff:a.b.c.d; zero: none
+  std::uint8_t host_length = 0;
+  std::array<char, max_host_name> host{};  ///< [a-z0-9._-] only
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -137,6 +194,8 @@ enum class AuditKind : std::uint8_t {
   cell_started = 6,
   cell_ended = 7,
   refused = 8,  ///< a server-to-client request, a method, a line
+  egress = 9,   ///< tool: "host:port"; reason: EgressReason's name; bytes: both ways together
+  denied = 10,  ///< tool: the system call; bytes: how often
 };
 
 enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };
@@ -165,6 +224,33 @@ static_assert(std::is_trivially_copyable_v<SessionGrant>);
 static_assert(std::is_trivially_copyable_v<AuditRecord>);
 
 // ---------------------------------------------------------------------------------------------
+// launcher -> egress helper, once, as the content of egress_fd::start
+
+enum class EgressSocketKind : std::uint8_t {
+  dns_udp = 1,  ///< bound UDP socket, port 53
+  dns_tcp = 2,  ///< listening, port 53
+  direct = 3,   ///< listening on `port` of every address that is local in the cell's network
+  proxy = 4,    ///< listening: CONNECT and SOCKS5
+};
+
+struct EgressSocket {
+  EgressSocketKind kind{};
+  std::uint8_t reserved = 0;
+  std::uint16_t port = 0;
+};
+
+inline constexpr std::uint32_t max_egress_sockets = 56;
+
+struct EgressStart {
+  std::uint32_t server_index = 0;
+  std::uint32_t socket_count = 0;
+  std::array<EgressSocket, max_egress_sockets> sockets{};
+};
+
+static_assert(std::is_trivially_copyable_v<EgressEvent>);
+static_assert(std::is_trivially_copyable_v<EgressStart>);
+
+// ---------------------------------------------------------------------------------------------
 // The descriptors a process is started with. 0 is /dev/null, 1 and 2 the daemon's own stderr.
 
 namespace launcher_fd {
@@ -173,6 +259,9 @@ inline constexpr int config = 4;      ///< sealed memfd, config_bytes.h
 inline constexpr int secrets = 5;     ///< sealed memfd, config_bytes.h
 inline constexpr int gateway = 6;     ///< cellblock-gateway, to be executed
 inline constexpr int audit = 7;       ///< cellblock-audit, likewise
+inline constexpr int egress = 8;      ///< cellblock-egress, likewise
+inline constexpr int probe = 9;       ///< cellblock-probe, likewise
+inline constexpr int cgroup = 10;     ///< directory of Cgroup::directory; /dev/null: there is none
 }  // namespace launcher_fd
 
 namespace gateway_fd {
@@ -181,6 +270,14 @@ inline constexpr int launcher = 4;    ///< SOCK_SEQPACKET: GatewayRequest out, C
 inline constexpr int audit = 5;       ///< SOCK_SEQPACKET: AuditRecord out
 inline constexpr int config = 6;      ///< sealed memfd
 }  // namespace gateway_fd
+
+namespace egress_fd {
+inline constexpr int gateway = 3;  ///< SOCK_SEQPACKET: EgressEvent out; its end ends the helper
+inline constexpr int config = 4;   ///< sealed memfd
+inline constexpr int start = 5;    ///< sealed memfd: EgressStart
+inline constexpr int sockets =
+    6;  ///< the first of EgressStart::sockets, bound in the cell's network
+}  // namespace egress_fd
 
 namespace audit_fd {
 inline constexpr int control = 3;  ///< SOCK_SEQPACKET: AuditSource in

@@ -85,7 +85,7 @@ Result<Blueprint> blueprint_of(const Server& server) {
   blueprint.environment = own_environment(home_directory);
   for (const auto& variable : server.environment) declare(blueprint.environment, variable);
   blueprint.network = server.network;
-  blueprint.filter = CELLBLOCK_TRY(compile_filter(server.profile, server.network));
+  blueprint.filter = CELLBLOCK_TRY(compile_filter(server.syscalls.base, server.network));
   blueprint.limits = limits_of(server.limits);
   blueprint.tmp_options = tmpfs_options(server.limits.tmp_bytes);
   blueprint.shm_options = tmpfs_options(shm_bytes);

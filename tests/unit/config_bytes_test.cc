@@ -16,7 +16,7 @@ Server full_server() {
   server.environment = {{"A", "1"}};
   server.secrets = {{"TOKEN", "/etc/token"}};
   server.network = NetworkMode::host;
-  server.profile = SyscallProfile::python;
+  server.syscalls.base = SyscallProfile::python;
   server.limits = {1ULL << 30, 1.5, 64, 99, 1 << 20, Enforcement::best_effort};
   server.lines = {1, 2, 3};
   server.timeouts = {std::chrono::milliseconds(1), std::chrono::milliseconds(2),

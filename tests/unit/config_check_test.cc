@@ -128,7 +128,7 @@ TEST(ConfigCheck, AGoodConfigurationBecomesItsValues) {
               ElementsAre(ToolPattern{"read_", true}, ToolPattern{"list", false}));
   EXPECT_TRUE(files.client_features.roots);
   EXPECT_FALSE(files.client_features.sampling);
-  EXPECT_EQ(files.profile, SyscallProfile::node);
+  EXPECT_EQ(files.syscalls.base, SyscallProfile::node);
 }
 
 TEST(ConfigCheck, AllComplaintsComeAtOnceEachWithItsPlace) {
