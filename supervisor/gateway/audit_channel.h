@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "supervisor/gateway/conversation.h"
-#include "supervisor/gateway/event_loop.h"
+#include "supervisor/kernel/event_loop.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "supervisor/gateway/event_loop.h"
+#include "supervisor/kernel/event_loop.h"
 #include "supervisor/kernel/sys.h"
 
 namespace cellblock::gateway {

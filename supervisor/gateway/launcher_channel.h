@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/gateway/event_loop.h"
+#include "supervisor/kernel/event_loop.h"
 #include "supervisor/gateway/record_sender.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"

@@ -6,7 +6,7 @@
 
 #include "policy/line_splitter.h"
 #include "supervisor/gateway/byte_io.h"
-#include "supervisor/gateway/event_loop.h"
+#include "supervisor/kernel/event_loop.h"
 
 /// Lines from one stream, as fast as the receiver takes them and no faster: at most one read in a
 /// turn of the loop, so that no stream starves another.

@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "supervisor/gateway/event_loop.h"
+#include "supervisor/kernel/event_loop.h"
 #include "supervisor/kernel/sys.h"
 
 namespace cellblock::gateway {

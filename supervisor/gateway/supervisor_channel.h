@@ -3,7 +3,7 @@
 #include <functional>
 #include <string_view>
 
-#include "supervisor/gateway/event_loop.h"
+#include "supervisor/kernel/event_loop.h"
 #include "supervisor/gateway/record_sender.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,15 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/clock.h"
 #include "supervisor/kernel/sys.h"
 
 /// Readiness and deadlines for one thread: level-triggered epoll, one sorted set of timers.
 ///
-/// Not Boost.Asio here: its descriptors switch O_NONBLOCK on in the file *description*, which a
-/// gateway shares with its host where stdio was handed over, and its waits cost a system call each
-/// (docs/decisions/0008-the-gateway-has-its-own-event-loop.md).
-namespace cellblock::gateway {
+/// Of the gateway and the egress helper. Not Boost.Asio: its descriptors switch O_NONBLOCK on in the
+/// file *description*, which a gateway shares with its host where stdio was handed over, and its
+/// waits cost a system call each (docs/decisions/0008-the-gateway-has-its-own-event-loop.md).
+namespace cellblock {
+
+using Milliseconds = std::chrono::milliseconds;
+using Time = std::chrono::steady_clock::time_point;
 
 class EventLoop {
  public:
@@ -99,4 +102,4 @@ class Timer {
   std::optional<std::multimap<Time, Timer*>::iterator> place_;
 };
 
-}  // namespace cellblock::gateway
+}  // namespace cellblock

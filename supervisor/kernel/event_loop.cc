@@ -1,4 +1,4 @@
-#include "supervisor/gateway/event_loop.h"
+#include "supervisor/kernel/event_loop.h"
 
 #include <sys/epoll.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-namespace cellblock::gateway {
+namespace cellblock {
 
 namespace {
 constexpr std::uint32_t readable = EPOLLIN;
@@ -120,4 +120,4 @@ void Timer::cancel() {
   place_.reset();
 }
 
-}  // namespace cellblock::gateway
+}  // namespace cellblock
