@@ -256,6 +256,13 @@ struct Kernel {
   bool operator==(const Kernel&) const = default;
 };
 
+/// A user whom a server with run_as = "client" can run as.
+struct ClientId {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;  ///< the primary group
+  bool operator==(const ClientId&) const = default;
+};
+
 struct Config {
   RunMode mode = RunMode::system;
   bool enabled = true;  ///< false: everything is refused and nothing is started
@@ -265,6 +272,7 @@ struct Config {
   std::string audit_log;
   Cgroup cgroup;
   Kernel kernel;
+  std::vector<ClientId> clients;  ///< sorted by uid; nobody else can be run as
   std::vector<Server> servers;  ///< sorted by name; processes name a server by its index here
   bool operator==(const Config&) const = default;
 };

@@ -20,7 +20,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x32'66'42'43;   // "CBf2"
+constexpr std::uint32_t config_magic = 0x33'66'42'43;   // "CBf3"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -66,9 +66,10 @@ auto fields(Is<Cgroup> auto& v) {
   return std::tie(v.directory, v.memory, v.pids, v.cpu, v.io, v.missing_because);
 }
 auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock); }
+auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
   return std::tie(v.mode, v.enabled, v.listen, v.identity, v.state_directory, v.audit_log, v.cgroup,
-                  v.kernel, v.servers);
+                  v.kernel, v.clients, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }

@@ -3,8 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "policy/config.h"
 
 /// What the check needs to know about this host, gathered beforehand
 /// (supervisor/daemon/host_facts), so that the check itself is a pure function.
@@ -44,6 +48,20 @@ struct CommandFacts {
   std::string host_path;
   std::string unsafe;  ///< why somebody else could change it; empty: nobody can
   SetId set_id = SetId::no;
+  std::string sha256;              ///< lower-case hex, if wanted and readable
+  std::optional<FileStamp> stamp;  ///< of that very file, when its digest was taken
+};
+
+/// A directory under `program`, with everything in it.
+struct ProgramFacts {
+  PathKind kind = PathKind::missing;
+  std::string unsafe;  ///< which entry somebody else could change, and why; empty: nobody can
+};
+
+/// Who is in a group: by its list of members, or as their primary group.
+struct GroupMembers {
+  std::vector<ClientId> users;
+  std::vector<std::string> unknown;  ///< names in its list that are no users here
 };
 
 /// A line of /etc/subuid or /etc/subgid.
@@ -67,6 +85,12 @@ struct HostFacts {
   ByName<CommandFacts> commands;    ///< by server name
   ByName<std::string> bad_secrets;  ///< by path: why the file cannot be used
   std::vector<SubordinateRange> subordinate_ranges;
+  ByName<ProgramFacts> programs;                          ///< by path as written
+  std::map<std::uint32_t, std::uint32_t> primary_groups;  ///< by uid; only users that exist
+  std::map<std::uint32_t, GroupMembers> members;          ///< by gid
+  std::set<std::string, std::less<>> unknown_syscalls;    ///< of the names that were asked for
+  std::uint32_t landlock_abi = 0;                         ///< 0: no Landlock
+  Cgroup cgroup{.missing_because = "no cgroup was looked for"};
 };
 
 }  // namespace cellblock
