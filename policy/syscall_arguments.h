@@ -204,24 +204,35 @@ inline constexpr std::array<ArgumentRule, 9> private_socket_rules = {
     internet[0], internet[1], internet[2], internet[3], internet[4],
     internet[5], internet[6], internet[7], routes};
 
+// EACCES is what socket(2) promises for "permission to create a socket of the specified type is
+// denied"; programs that probe for a network take it for "there is none".
+inline constexpr ArgumentRule no_internet_rules[] = {
+    refuse_when(EACCES, {family(AF_INET)}), refuse_when(EACCES, {family(AF_INET6)}), routes};
+
+inline constexpr std::string_view pairs = "pipes in both directions: every asyncio loop has one";
+
+inline constexpr RuledCall closed_sockets[] = {
+    // Routes are those of the cell's own empty namespace; node's os.networkInterfaces() throws
+    // without them.
+    {"socket", "no Internet sockets: `network = \"none\"`", no_internet_rules, EAFNOSUPPORT},
+    {"socketpair", pairs, local, EAFNOSUPPORT},
+};
+
 inline constexpr RuledCall private_sockets[] = {
     // No Unix sockets: a namespace does not keep them from one that somebody's server left in a
     // declared directory, and neither does a read-only mount. Pairs stay, which reach nobody.
-    // For the others the empty network namespace is the wall, not this rule: TCP and UDP reach the
-    // cell's own
-    // loopback, which test servers, notebooks and language servers use between their own processes.
-    // Routes are those of that namespace; node's os.networkInterfaces() throws without them.
+    // For the others the network namespace is the wall, not this rule.
     {"socket", "TCP and UDP sockets; no Unix, VSOCK, packet, raw, MPTCP or crypto sockets",
      private_socket_rules, EAFNOSUPPORT},
-    {"socketpair", "pipes in both directions: every asyncio loop has one", local, EAFNOSUPPORT},
+    {"socketpair", pairs, local, EAFNOSUPPORT},
 };
 
 inline constexpr RuledCall host_sockets[] = {
     // Abstract Unix sockets belong to the network namespace: in the host's, D-Bus, X11 and
-    // container
-    // daemons listen there with no file to protect them. Routes would show the host's neighbours.
+    // container daemons listen there with no file to protect them. Routes would show the host's
+    // neighbours.
     {"socket", "TCP and UDP only", internet, EAFNOSUPPORT},
-    {"socketpair", "pipes in both directions: every asyncio loop has one", local, EAFNOSUPPORT},
+    {"socketpair", pairs, local, EAFNOSUPPORT},
 };
 
 }  // namespace cellblock::argument_rules

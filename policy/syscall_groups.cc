@@ -151,6 +151,9 @@ constexpr std::string_view socket_calls[] = {
     "bind",        "connect",     "listen",     "accept",     "accept4", "shutdown",
     "getsockname", "getpeername", "getsockopt", "setsockopt", "sendto",  "sendmsg",
     "sendmmsg",    "recvfrom",    "recvmsg",    "recvmmsg"};
+constexpr SyscallGroup closed_sockets = {"routes and pairs",
+                                         "what node and asyncio start with; reaches nobody",
+                                         socket_calls, argument_rules::closed_sockets};
 constexpr SyscallGroup private_sockets = {"sockets",
                                           "the network namespace decides what they reach",
                                           socket_calls, argument_rules::private_sockets};
@@ -177,26 +180,28 @@ inline constexpr std::array groups_with = {
     &programs, &memory,      &processes, &scheduling, &threads,  &signals,      &time,
     &identity, &descriptors, &waiting,   &looking,    &changing, &self_control, &more...};
 
-std::span<const SyscallGroup* const> private_groups(SyscallProfile profile) {
+template <const SyscallGroup& sockets>
+std::span<const SyscallGroup* const> groups_of(SyscallProfile profile) {
   switch (profile) {
     case SyscallProfile::native:
-      return groups_with<private_sockets>;
+      return groups_with<sockets>;
     case SyscallProfile::node:
-      return groups_with<private_sockets, anonymous_files, code_protection>;
+      return groups_with<sockets, anonymous_files, code_protection>;
     case SyscallProfile::python:
-      return groups_with<private_sockets, anonymous_files>;
+      return groups_with<sockets, anonymous_files>;
   }
   return {};
 }
 
-std::span<const SyscallGroup* const> host_groups(SyscallProfile profile) {
-  switch (profile) {
-    case SyscallProfile::native:
-      return groups_with<host_sockets>;
-    case SyscallProfile::node:
-      return groups_with<host_sockets, anonymous_files, code_protection>;
-    case SyscallProfile::python:
-      return groups_with<host_sockets, anonymous_files>;
+std::span<const SyscallGroup* const> groups_of(SyscallProfile profile, NetworkMode network) {
+  switch (network) {
+    case NetworkMode::none:
+      return groups_of<closed_sockets>(profile);
+    case NetworkMode::loopback:
+    case NetworkMode::egress:
+      return groups_of<private_sockets>(profile);
+    case NetworkMode::host:
+      return groups_of<host_sockets>(profile);
   }
   return {};
 }
@@ -204,7 +209,7 @@ std::span<const SyscallGroup* const> host_groups(SyscallProfile profile) {
 }  // namespace
 
 SyscallPolicy syscall_policy(SyscallProfile profile, NetworkMode network) {
-  return {.groups = network == NetworkMode::host ? host_groups(profile) : private_groups(profile),
+  return {.groups = groups_of(profile, network),
           .refused = refused_calls(),
           .unlisted = UnlistedCall::not_implemented,
           .foreign = ForeignCall::notify};

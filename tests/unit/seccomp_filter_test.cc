@@ -68,7 +68,8 @@ constexpr unsigned long high_bit = 1UL << 32;
 TEST(CompileFilter, KnowsEveryCallItsPoliciesName) {
   for (const auto profile :
        {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python}) {
-    for (const auto network : {NetworkMode::none, NetworkMode::host}) {
+    for (const auto network :
+         {NetworkMode::none, NetworkMode::loopback, NetworkMode::egress, NetworkMode::host}) {
       const auto filter = compile_filter(profile, network);
       EXPECT_TRUE(filter.has_value()) << (filter ? "" : filter.error().text);
     }
@@ -164,7 +165,7 @@ Attempt make_socket(const char* what, int family, int type, int protocol, const 
 }
 
 TEST(ServerFilter, MakesOnlyInternetSocketsAndRoutesInANamespaceOfItsOwn) {
-  expect_answers(filter_for(SyscallProfile::node),
+  expect_answers(filter_for(SyscallProfile::node, NetworkMode::loopback),
                  {make_socket("unix", AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, "EAFNOSUPPORT"),
                   make_socket("tcp", AF_INET, SOCK_STREAM | SOCK_NONBLOCK, IPPROTO_TCP, "allowed"),
                   make_socket("udp", AF_INET, SOCK_DGRAM, 0, "allowed"),
@@ -377,8 +378,9 @@ constexpr const char* node_script =
     "const os=require('os'),cp=require('child_process'),fs=require('fs');"
     "os.networkInterfaces();cp.execFileSync('/bin/true');"
     "new (require('worker_threads').Worker)('0',{eval:true});"
-    "require('net').createServer().listen(0,'127.0.0.1',function(){this.close()});"
     "fs.promises.readdir('/').then(()=>0)";
+constexpr const char* node_network_script =
+    "require('net').createServer().listen(0,'127.0.0.1',function(){this.close()})";
 constexpr const char* python_script =
     "import asyncio, json, ssl, subprocess, threading, os\n"
     "async def main():\n"
@@ -389,8 +391,11 @@ constexpr const char* python_script =
     "t = threading.Thread(target=lambda: None); t.start(); t.join()\n";
 
 TEST(ServerFilter, RunsNode) {
-  for (const auto network : {NetworkMode::none, NetworkMode::host}) {
-    const char* script = network == NetworkMode::none ? node_script : "setTimeout(()=>0, 1)";
+  const std::pair<NetworkMode, const char*> runs[] = {{NetworkMode::none, node_script},
+                                                      {NetworkMode::loopback, node_script},
+                                                      {NetworkMode::loopback, node_network_script},
+                                                      {NetworkMode::host, "setTimeout(()=>0, 1)"}};
+  for (const auto& [network, script] : runs) {
     const auto end =
         end_of_program(filter_for(SyscallProfile::node, network), {"/usr/bin/node", "-e", script});
     if (end == "missing") GTEST_SKIP() << "node is not installed";

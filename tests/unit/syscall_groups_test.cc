@@ -26,8 +26,10 @@ constexpr InternalProfile every_internal_profile[] = {
 std::vector<SyscallPolicy> every_policy() {
   std::vector<SyscallPolicy> policies;
   for (const SyscallProfile profile : every_profile) {
-    policies.push_back(syscall_policy(profile, NetworkMode::none));
-    policies.push_back(syscall_policy(profile, NetworkMode::host));
+    for (const auto network :
+         {NetworkMode::none, NetworkMode::loopback, NetworkMode::egress, NetworkMode::host}) {
+      policies.push_back(syscall_policy(profile, network));
+    }
   }
   for (const InternalProfile profile : every_internal_profile) {
     policies.push_back(syscall_policy(profile));
