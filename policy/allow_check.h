@@ -6,6 +6,7 @@
 
 #include "policy/config.h"
 #include "policy/host_facts.h"
+#include "policy/server_text.h"
 #include "policy/value_check.h"
 
 /// Who and what: names to ids, tool patterns, and the server's `allow`.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "policy/host_facts.h"
+#include "policy/server_text.h"
 #include "policy/value_check.h"
 
 /// `command` of a server.

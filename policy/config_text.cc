@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <utility>
 
+#include "policy/server_reader.h"
 #include "policy/toml_depth.h"
 #include "policy/toml_reader.h"
 
@@ -22,6 +24,7 @@ DaemonText read_daemon(TableReader reader) {
   if (auto range = reader.table("id_range")) daemon.id_range = read_id_range(std::move(*range));
   daemon.state_directory = reader.text("state_directory");
   daemon.audit_log = reader.text("audit_log");
+  daemon.cgroup = reader.text("cgroup");
   daemon.enabled = reader.boolean("enabled");
   return daemon;
 }
@@ -36,76 +39,39 @@ SocketText read_socket(TableReader reader) {
   return socket;
 }
 
-LimitsText read_limits(TableReader reader) {
-  LimitsText limits;
-  limits.memory = reader.text("memory");
-  limits.cpu = reader.number("cpu");
-  limits.pids = reader.integer("pids");
-  limits.open_files = reader.integer("open_files");
-  limits.tmp = reader.text("tmp");
-  limits.require = reader.boolean("require");
-  return limits;
+SandboxText read_sandbox(TableReader reader) { return {reader.integer("min_landlock")}; }
+
+ProfileText read_profile(TextAt name, TableReader reader) {
+  ProfileText profile;
+  profile.name = std::move(name);
+  profile.base = reader.text("base");
+  profile.allow = reader.texts("allow");
+  profile.refuse = reader.texts("refuse");
+  profile.write_exec = reader.text("write_exec");
+  return profile;
 }
 
-LinesText read_lines(TableReader reader) {
-  LinesText lines;
-  lines.to_host = reader.text("to_host");
-  lines.from_host = reader.text("from_host");
-  lines.from_server = reader.text("from_server");
-  return lines;
+void read_profiles(TableReader profiles, ConfigText& text) {
+  for (TextAt& name : profiles.names()) {
+    auto profile = profiles.table(name.value);
+    if (profile) text.profiles.push_back(read_profile(std::move(name), std::move(*profile)));
+  }
 }
 
-StartText read_start(TableReader reader) {
-  StartText start;
-  start.mode = reader.text("mode");
-  start.handshake_timeout = reader.text("handshake_timeout");
-  return start;
-}
-
-StopText read_stop(TableReader reader) {
-  StopText stop;
-  stop.end_of_input = reader.text("end_of_input");
-  stop.terminate = reader.text("terminate");
-  return stop;
-}
-
-AllowText read_allow(TableReader reader) {
-  AllowText allow;
-  allow.at = reader.at();
-  allow.users = reader.ids("users");
-  allow.groups = reader.ids("groups");
-  allow.tools = reader.texts("tools");
-  return allow;
-}
-
-ServerText read_server(std::string_view file, TextAt name, TableReader reader) {
-  ServerText server;
-  server.file = file;
-  server.name = std::move(name);
-  server.command = reader.located_texts("command");
-  server.read = reader.texts("read");
-  server.write = reader.texts("write");
-  server.env = reader.variables("env");
-  server.env_from_file = reader.variables("env_from_file");
-  server.network = reader.text("network");
-  server.profile = reader.text("profile");
-  if (auto limits = reader.table("limits")) server.limits = read_limits(std::move(*limits));
-  if (auto lines = reader.table("lines")) server.lines = read_lines(std::move(*lines));
-  if (auto start = reader.table("start")) server.start = read_start(std::move(*start));
-  if (auto stop = reader.table("stop")) server.stop = read_stop(std::move(*stop));
-  if (auto allow = reader.table("allow")) server.allow = read_allow(std::move(*allow));
-  server.client_features = reader.texts("client_features");
-  server.max_cells_per_user = reader.integer("max_cells_per_user");
-  return server;
+void read_installation(TableReader& reader, ConfigText& text) {
+  if (auto daemon = reader.table("daemon")) text.daemon = read_daemon(std::move(*daemon));
+  if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
+  if (auto sandbox = reader.table("sandbox")) text.sandbox = read_sandbox(std::move(*sandbox));
+  if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
 }
 
 void read_file(TableReader reader, FileRole role, ConfigText& text) {
   if (role == FileRole::main) {
-    if (auto daemon = reader.table("daemon")) text.daemon = read_daemon(std::move(*daemon));
-    if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
+    read_installation(reader, text);
   } else {
-    reader.refuse("daemon", "stands in the main file only; allowed here: server tables");
-    reader.refuse("socket", "stands in the main file only; allowed here: server tables");
+    for (const char* key : {"daemon", "socket", "sandbox", "profile"}) {
+      reader.refuse(key, "stands in the main file only; allowed here: server tables");
+    }
   }
   auto servers = reader.table("server");
   if (!servers) return;

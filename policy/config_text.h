@@ -1,39 +1,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "policy/complaint.h"
+#include "policy/located.h"
+#include "policy/server_text.h"
 
 /// The configuration as it is written: TOML of the right shape and types, nothing resolved, no unit
 /// read, no default filled in. Every value knows its place. config_check.h makes a Config of it.
 namespace cellblock {
-
-template <class T>
-struct Located {
-  T value{};
-  Place at;
-};
-
-template <class T>
-using Maybe = std::optional<Located<T>>;
-
-using TextAt = Located<std::string>;
-using TextList = std::vector<TextAt>;
-
-/// A user or group: a name, or a number.
-using IdText = std::variant<std::string, std::int64_t>;
-using IdList = std::vector<Located<IdText>>;
-
-struct VariableText {
-  TextAt name;
-  TextAt value;
-};
 
 struct IdRangeText {
   Maybe<std::int64_t> first;
@@ -47,6 +25,7 @@ struct DaemonText {
   Located<IdRangeText> id_range;
   Maybe<std::string> state_directory;
   Maybe<std::string> audit_log;
+  Maybe<std::string> cgroup;
   Maybe<bool> enabled;
 };
 
@@ -58,55 +37,17 @@ struct SocketText {
   Maybe<std::int64_t> max_users;
 };
 
-struct LimitsText {
-  Maybe<std::string> memory;
-  Maybe<double> cpu;
-  Maybe<std::int64_t> pids;
-  Maybe<std::int64_t> open_files;
-  Maybe<std::string> tmp;
-  Maybe<bool> require;
+struct SandboxText {
+  Maybe<std::int64_t> min_landlock;
 };
 
-struct LinesText {
-  Maybe<std::string> to_host;
-  Maybe<std::string> from_host;
-  Maybe<std::string> from_server;
-};
-
-struct StartText {
-  Maybe<std::string> mode;
-  Maybe<std::string> handshake_timeout;
-};
-
-struct StopText {
-  Maybe<std::string> end_of_input;
-  Maybe<std::string> terminate;
-};
-
-struct AllowText {
-  Place at;
-  IdList users;
-  IdList groups;
-  TextList tools;
-};
-
-struct ServerText {
-  std::string file;
+/// `[profile.NAME]`: the admin's own.
+struct ProfileText {
   TextAt name;
-  Maybe<TextList> command;
-  TextList read;
-  TextList write;
-  std::vector<VariableText> env;
-  std::vector<VariableText> env_from_file;
-  Maybe<std::string> network;
-  Maybe<std::string> profile;
-  LimitsText limits;
-  LinesText lines;
-  StartText start;
-  StopText stop;
-  std::optional<AllowText> allow;
-  TextList client_features;
-  Maybe<std::int64_t> max_cells_per_user;
+  Maybe<std::string> base;
+  TextList allow;
+  TextList refuse;
+  Maybe<std::string> write_exec;
 };
 
 /// What a file may hold: servers.d/*.toml only servers.
@@ -120,6 +61,8 @@ struct ConfigText {
   Syntax syntax = Syntax::good;
   DaemonText daemon;
   SocketText socket;
+  SandboxText sandbox;
+  std::vector<ProfileText> profiles;
   std::vector<ServerText> servers;
 };
 

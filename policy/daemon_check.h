@@ -4,6 +4,7 @@
 #include <string>
 
 #include "policy/config.h"
+#include "policy/config_text.h"
 #include "policy/host_facts.h"
 #include "policy/value_check.h"
 

@@ -5,6 +5,7 @@
 
 #include "policy/config.h"
 #include "policy/host_facts.h"
+#include "policy/server_text.h"
 #include "policy/value_check.h"
 
 /// `env` and `env_from_file` of a server.

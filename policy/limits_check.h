@@ -2,6 +2,7 @@
 
 #include "policy/config.h"
 #include "policy/host_facts.h"
+#include "policy/server_text.h"
 #include "policy/value_check.h"
 
 /// `limits`, `lines`, `start` and `stop` of a server: its bounds in space and time.

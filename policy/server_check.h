@@ -5,6 +5,7 @@
 #include "policy/bind_check.h"
 #include "policy/config.h"
 #include "policy/host_facts.h"
+#include "policy/server_text.h"
 #include "policy/value_check.h"
 
 /// One server's text -> Server.

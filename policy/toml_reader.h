@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "policy/complaint.h"
-#include "policy/config_text.h"
+#include "policy/located.h"
 
 /// One table of the TOML, read key by key with the type each key must have. Private to config_text:
 /// nothing else sees toml++.

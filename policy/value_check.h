@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "policy/complaint.h"
-#include "policy/config_text.h"
+#include "policy/located.h"
 
 /// Single values: unit read, range kept, default filled in, or a complaint that says what is
 /// allowed.

@@ -17,7 +17,12 @@ Server full_server() {
   server.secrets = {{"TOKEN", "/etc/token"}};
   server.network = NetworkMode::host;
   server.syscalls.base = SyscallProfile::python;
-  server.limits = {1ULL << 30, 1.5, 64, 99, 1 << 20, Enforcement::best_effort};
+  server.limits = {.memory_bytes = 1ULL << 30,
+                   .cpu = 1.5,
+                   .io_write = 1 << 20,
+                   .pids = 64,
+                   .open_files = 99,
+                   .enforcement = Enforcement::best_effort};
   server.lines = {1, 2, 3};
   server.timeouts = {std::chrono::milliseconds(1), std::chrono::milliseconds(2),
                      std::chrono::milliseconds(3)};

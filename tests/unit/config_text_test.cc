@@ -44,13 +44,13 @@ TEST(ConfigText, NamesAnUnknownKeyItsPlaceAndANearOne) {
   EXPECT_EQ(complaint.line, 2U);
   EXPECT_EQ(complaint.column, 12U);
   EXPECT_THAT(complaint.text, HasSubstr("did you mean \"memory\"?"));
-  EXPECT_THAT(complaint.text, HasSubstr("allowed: memory, cpu, pids"));
+  EXPECT_THAT(complaint.text, HasSubstr("allowed: memory, swap, cpu"));
 }
 
 TEST(ConfigText, SuggestsNothingForAWordThatIsLikeNoKey) {
   const auto parsed = parse("[xylophone]\n");
   ASSERT_EQ(parsed.complaints.size(), 1U);
-  EXPECT_EQ(parsed.complaints.front().text, "unknown key; allowed: daemon, socket, server");
+  EXPECT_EQ(parsed.complaints.front().text, "unknown key; allowed: daemon, socket, sandbox, profile, server");
 }
 
 TEST(ConfigText, ComplainsAboutEveryWrongTypeAtOnce) {

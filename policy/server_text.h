@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/located.h"
+
+/// `[server.NAME]` as it is written (config_text.h).
+namespace cellblock {
+
+struct LimitsText {
+  Maybe<std::string> memory;
+  Maybe<std::string> swap;
+  Maybe<double> cpu;
+  Maybe<std::string> io_read;
+  Maybe<std::string> io_write;
+  Maybe<std::int64_t> pids;
+  Maybe<std::int64_t> open_files;
+  Maybe<std::string> tmp;
+  Maybe<std::string> home;
+  Maybe<std::string> file;
+  Maybe<bool> require;
+};
+
+struct LinesText {
+  Maybe<std::string> to_host;
+  Maybe<std::string> from_host;
+  Maybe<std::string> from_server;
+};
+
+struct StartText {
+  Maybe<std::string> mode;
+  Maybe<std::string> handshake_timeout;
+};
+
+struct StopText {
+  Maybe<std::string> end_of_input;
+  Maybe<std::string> terminate;
+};
+
+struct AllowText {
+  Place at;
+  IdList users;
+  IdList groups;
+  TextList tools;
+};
+
+struct EgressText {
+  Place at;
+  TextList allow;
+  Maybe<std::int64_t> max_connections;
+  Maybe<std::string> max_bytes;
+  Maybe<std::int64_t> proxy;
+};
+
+struct WorkspaceText {
+  Place at;
+  TextList allow;
+  Maybe<std::string> mode;
+};
+
+struct ServerText {
+  std::string file;
+  TextAt name;
+  Maybe<TextList> command;
+  Maybe<std::string> sha256;
+  Maybe<std::string> program;
+  Maybe<IdText> run_as;
+  Maybe<std::string> home;
+  std::optional<WorkspaceText> workspace;
+  Maybe<bool> execute_writable;
+  TextList read;
+  TextList write;
+  std::vector<VariableText> env;
+  std::vector<VariableText> env_from_file;
+  std::vector<VariableText> secret_files;
+  std::vector<VariableText> secret_memfds;
+  Maybe<std::string> network;
+  std::optional<EgressText> egress;
+  Maybe<std::string> profile;
+  Maybe<std::string> write_exec;
+  LimitsText limits;
+  LinesText lines;
+  StartText start;
+  StopText stop;
+  std::optional<AllowText> allow;
+  TextList client_features;
+  Maybe<std::int64_t> max_cells_per_user;
+};
+
+}  // namespace cellblock
