@@ -21,7 +21,6 @@ constexpr std::array<std::string_view, setup_step_count> step_names = {
     "become_user",
     "die_with_launcher",
     "isolate_mounts",
-    "bring_up_loopback",
     "set_hostname",
     "forbid_user_namespaces",
     "build_root",
@@ -55,6 +54,8 @@ constexpr Hint hints[] = {
     {SetupStep::open_home, EPERM,
      "the directory in the state directory belongs to another id: was the state of another "
      "installation copied?"},
+    {SetupStep::make_network, ENOSPC,
+     "a limit on namespaces was reached: see user.max_net_namespaces"},
     {SetupStep::prepare, EACCES,
      "the daemon's user must be able to reach every path under read and write"},
     {SetupStep::prepare, ENOENT, "a path under read or write does not exist"},

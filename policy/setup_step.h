@@ -22,7 +22,6 @@ enum class SetupStep : std::uint8_t {
   become_user,        ///< groups, gid, uid, in that order
   die_with_launcher,  ///< after the id change, which clears it
   isolate_mounts,     ///< propagation off first, or later mounts leak out
-  bring_up_loopback,
   set_hostname,
   forbid_user_namespaces,  ///< max_user_namespaces = 0, while /proc/sys can still be reached
   build_root,              ///< the template, /tmp, /dev/shm and the home directory in their places

@@ -78,8 +78,10 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
   StateDirectory state = CELLBLOCK_TRY(
       StateDirectory::open(std::move(own.state), ranges.servers.first, ranges.servers.count));
   FilterProgram init_filter = CELLBLOCK_TRY(compile_init_filter());
+  NetworkPool networks = CELLBLOCK_TRY(NetworkPool::make());
   CellFactory factory(config, std::move(state), SecretStore(std::move(secrets)),
-                      std::move(init_filter), IdPool(ranges.own.first, ranges.own.count));
+                      std::move(init_filter), IdPool(ranges.own.first, ranges.own.count),
+                      std::move(networks));
   factory.null_ = std::move(null);
   factory.groups_ = groups_here();
 
@@ -110,6 +112,13 @@ SetupResult<SpawnRequest> CellFactory::request_for(const std::string& server, st
   return request;
 }
 
+SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
+  if (blueprint.network == NetworkMode::host) return Fd();
+  auto network = networks_.take();
+  if (!network) return failed_at(SetupStep::make_network, network.error());
+  return std::move(*network);
+}
+
 SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
                                                      std::uint32_t user) {
   const Server& server = config_.servers[server_index];
@@ -117,6 +126,7 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   auto home = state_.home_tree(server.name, user, request.host_id);
   if (!home) return failed_at(SetupStep::open_home, home.error());
   request.home = std::move(*home);
+  request.network = CELLBLOCK_TRY(network_for(servers_[server_index]));
   auto input = make_pipe();
   auto output = make_pipe();
   auto errors = make_pipe();
@@ -135,9 +145,10 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
 
 SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
                                                const std::vector<int>& channels) {
+  SpawnRequest request;
+  request.network = CELLBLOCK_TRY(network_for(blueprint));
   const auto id = own_ids_.take();
   if (!id) return failed_at(SetupStep::assign_id, SysError{"take", ERANGE});
-  SpawnRequest request;
   request.host_id = *id;
   request.groups = groups_;
   request.fds = {null_.get(), STDERR_FILENO, STDERR_FILENO};

@@ -5,6 +5,7 @@
 
 #include "policy/config.h"
 #include "supervisor/launcher/id_pool.h"
+#include "supervisor/launcher/network_pool.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
 #include "supervisor/launcher/state_directory.h"
@@ -49,23 +50,29 @@ class CellFactory {
   SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
   void give_back(std::uint32_t id) { own_ids_.give_back(id); }
 
+  /// To be refilled whenever its timer says so.
+  NetworkPool& networks() { return networks_; }
+
  private:
   CellFactory(Config config, StateDirectory state, SecretStore secrets, FilterProgram init_filter,
-              IdPool own_ids)
+              IdPool own_ids, NetworkPool networks)
       : config_(std::move(config)),
         state_(std::move(state)),
         secrets_(std::move(secrets)),
         init_filter_(std::move(init_filter)),
-        own_ids_(std::move(own_ids)) {}
+        own_ids_(std::move(own_ids)),
+        networks_(std::move(networks)) {}
 
   SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels);
   SetupResult<SpawnRequest> request_for(const std::string& server, std::uint32_t user);
+  SetupResult<Fd> network_for(const Blueprint& blueprint);
 
   Config config_;
   StateDirectory state_;
   SecretStore secrets_;
   FilterProgram init_filter_;
   IdPool own_ids_;
+  NetworkPool networks_;
   std::vector<Blueprint> servers_;
   Blueprint gateway_;
   Blueprint audit_writer_;

@@ -42,7 +42,6 @@ struct ChildPlan {
   uid_t uid = 0;  ///< inside the cell's user namespace
   gid_t gid = 0;
   enum class Groups : std::uint8_t { clear, cannot_be_cleared } groups = Groups::clear;
-  NetworkMode network = NetworkMode::none;
   const char* hostname = "cell";
 
   int root_tree = -1;                 ///< the template, already read-only

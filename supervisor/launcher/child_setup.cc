@@ -4,9 +4,7 @@
 #include <linux/keyctl.h>
 #include <linux/mount.h>
 #include <linux/sched.h>
-#include <net/if.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -61,20 +59,6 @@ bool die_with_launcher(ChildPlan& plan) {
 
 bool isolate_mounts(ChildPlan&) {
   return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
-}
-
-bool bring_up_loopback(ChildPlan& plan) {
-  if (plan.network == NetworkMode::host) return true;
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  ifreq request{};
-  std::memcpy(request.ifr_name, "lo", 3);
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  const bool up = ioctl(fd, SIOCSIFFLAGS, &request) == 0;
-  const int error = errno;
-  close(fd);
-  errno = error;
-  return up;
 }
 
 bool set_hostname(ChildPlan& plan) {
@@ -195,7 +179,6 @@ void run_child(ChildPlan& plan) noexcept {
   do_step(plan, SetupStep::become_user, become_user);
   do_step(plan, SetupStep::die_with_launcher, die_with_launcher);
   do_step(plan, SetupStep::isolate_mounts, isolate_mounts);
-  do_step(plan, SetupStep::bring_up_loopback, bring_up_loopback);
   do_step(plan, SetupStep::set_hostname, set_hostname);
   do_step(plan, SetupStep::forbid_user_namespaces, forbid_user_namespaces);
   do_step(plan, SetupStep::build_root, build_root);

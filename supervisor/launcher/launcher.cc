@@ -36,6 +36,8 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, F
 
 SysResult<void> Launcher::start() {
   CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));
+  NetworkPool& networks = factory_.networks();
+  CELLBLOCK_CHECK(loop_.watch_input(networks.timer(), [&networks] { networks.refill(); }));
   return send_record(supervisor_.get(), wire::LauncherReport{.kind = LauncherTells::ready});
 }
 

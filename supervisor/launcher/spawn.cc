@@ -1,28 +1,21 @@
 #include "supervisor/launcher/spawn.h"
 
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <memory>
 
-#include "supervisor/launcher/child_setup.h"
+#include "supervisor/launcher/clone_child.h"
 #include "supervisor/launcher/mounts.h"
 
 namespace cellblock::launcher {
 namespace {
 
 constexpr std::uint32_t id_inside = 1000;
-
-constexpr std::uint64_t namespaces =
-    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 // One block, so that the copies that init and guardian have of it can be wiped in one go.
 class EnvironmentBlock {
@@ -131,37 +124,6 @@ SysResult<Channels> open_channels(ChildPlan& plan, const Blueprint& blueprint,
   return channels;
 }
 
-struct Cloned {
-  pid_t pid = 0;
-  Fd pidfd;
-};
-
-SysResult<Cloned> clone_child(ChildPlan& plan, int go_writer) {
-  int pidfd = -1;
-  clone_args args{};
-  args.flags = namespaces | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
-  if (plan.network == NetworkMode::none) args.flags |= CLONE_NEWNET;
-  args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
-  args.exit_signal = SIGCHLD;
-  const long pid = syscall(SYS_clone3, &args, sizeof args);
-  if (pid < 0) return sys_fail("clone3");
-  if (pid == 0) {
-    // Its own copy of the writing end would hide the launcher's death from wait_for_launcher.
-    close(go_writer);
-    run_child(plan);
-  }
-  return Cloned{static_cast<pid_t>(pid), Fd(pidfd)};
-}
-
-// Its going is certain and soon: a pid namespace ends with its pid 1.
-void end_and_reap(const Cloned& child) {
-  syscall(SYS_pidfd_send_signal, child.pidfd.get(), SIGKILL, nullptr, 0);
-  siginfo_t info{};
-  while (waitid(P_PIDFD, static_cast<id_t>(child.pidfd.get()), &info, WEXITED) < 0 &&
-         errno == EINTR) {
-  }
-}
-
 SysResult<void> release(const Cloned& child, const Channels& channels,
                         const SpawnRequest& request) {
   CELLBLOCK_CHECK(map_ids(child.pid, request));
@@ -171,7 +133,6 @@ SysResult<void> release(const Cloned& child, const Channels& channels,
 void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& request) {
   plan.uid = plan.gid = id_inside;
   plan.groups = request.groups;
-  plan.network = blueprint.network;
   plan.hostname = "cell";
   plan.home = {request.home.get(), "home/mcp"};
   plan.tmp_options = blueprint.tmp_options.c_str();
@@ -184,6 +145,13 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
   plan.fault_step = request.fault_step;
   plan.fault_error = request.fault_error;
 #endif
+}
+
+// A cell that should have a network of its own never gets the host's for want of one.
+SysResult<int> network_of(const Blueprint& blueprint, const SpawnRequest& request) {
+  const bool hosts = blueprint.network == NetworkMode::host;
+  if (hosts == request.network.valid()) return std::unexpected(SysError{"network", EINVAL});
+  return request.network.get();
 }
 
 void wipe(std::vector<std::string>& secrets) {
@@ -211,6 +179,8 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   plan.server_filter = &server_filter;
   plan.init_filter = &reaper_filter;
 
+  const auto network = network_of(blueprint, request);
+  if (!network) return failed_at(SetupStep::make_network, network.error());
   const auto root = clone_tree(blueprint.root.get());
   if (!root) return failed_at(SetupStep::prepare, root.error());
   plan.root_tree = root->get();
@@ -218,8 +188,8 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   if (!channels) return failed_at(SetupStep::prepare, channels.error());
 
   const DumpableWindow window;
-  auto child = clone_child(plan, channels->go.second.get());
-  if (!child) return failed_at(SetupStep::clone, child.error());
+  auto child = clone_child(plan, {*network, channels->go.second.get()});
+  if (!child) return std::unexpected(child.error());
   if (const auto released = release(*child, *channels, request); !released) {
     end_and_reap(*child);
     return failed_at(SetupStep::map_ids, released.error());

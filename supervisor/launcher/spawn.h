@@ -12,6 +12,7 @@ namespace cellblock::launcher {
 struct SpawnRequest {
   std::uint32_t host_id = 0;  ///< uid and gid outside; 1000 inside
   ChildPlan::Groups groups = ChildPlan::Groups::clear;
+  Fd network;                        ///< network_pool.h; none: the blueprint says `host`
   Fd home;                           ///< detached tree for /home/mcp, or none
   std::vector<int> fds;              ///< become 0, 1, 2 ...; stay the caller's
   std::vector<std::string> secrets;  ///< "NAME=value"; wiped here afterwards

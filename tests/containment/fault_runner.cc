@@ -11,6 +11,7 @@
 #include <fstream>
 #include <set>
 
+#include "supervisor/launcher/network_pool.h"
 #include "supervisor/launcher/own_root.h"
 #include "supervisor/launcher/root_builder.h"
 #include "tests/containment/launcher_process.h"
@@ -86,6 +87,9 @@ void make_short(Fault::Shortage shortage) {
   if (shortage == Fault::Shortage::namespaces) {
     std::ofstream("/proc/sys/user/max_pid_namespaces") << "0" << std::flush;
   }
+  if (shortage == Fault::Shortage::networks) {
+    std::ofstream("/proc/sys/user/max_net_namespaces") << "0" << std::flush;
+  }
 }
 
 /// The first failure that the child reports before the end of file.
@@ -102,11 +106,14 @@ std::string wait_for_end(const SpawnedCell& cell) {
 }
 
 std::string spawn_once(const Prepared& prepared, const Fault& fault) {
+  auto network = launcher::make_network();
+  if (!network) return describe(SetupStep::make_network, network.error().number);
   SpawnRequest request;
   request.host_id = fault.host_id != 0 ? fault.host_id : ids_here().first_cell;
   if (::geteuid() != 0 && ids_here().cells == 1) {
     request.groups = launcher::ChildPlan::Groups::cannot_be_cleared;
   }
+  request.network = std::move(*network);
   request.fds = {prepared.null.get(), prepared.null.get(), prepared.null.get()};
   request.fault_step = fault.step;
   request.fault_error = EIO;

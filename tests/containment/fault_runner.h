@@ -12,7 +12,8 @@ struct Fault {
   SetupStep step = SetupStep::none;  ///< of the child's half: fails with EIO instead of being done
   std::string missing_bind;          ///< a directory to be mounted that does not exist
   std::uint32_t host_id = 0;         ///< instead of an id that the launcher has
-  enum class Shortage : std::uint8_t { none, descriptors, namespaces } shortage = Shortage::none;
+  enum class Shortage : std::uint8_t { none, descriptors, namespaces, networks };
+  Shortage shortage = Shortage::none;
 };
 
 /// "enter_root EIO", or "none" for a cell that ran to its end; then a line for each descriptor,

@@ -32,6 +32,10 @@ TEST_F(StepFault, OfPreparingIsReportedWhenDescriptorsRunOut) {
   EXPECT_EQ(outcome({.shortage = Fault::Shortage::descriptors}), "prepare EMFILE");
 }
 
+TEST_F(StepFault, OfMakingANetworkIsReportedWhenNamespacesRunOut) {
+  EXPECT_EQ(outcome({.shortage = Fault::Shortage::networks}), "make_network ENOSPC");
+}
+
 TEST_F(StepFault, OfCloningIsReportedWhenNamespacesRunOut) {
   EXPECT_EQ(outcome({.shortage = Fault::Shortage::namespaces}), "clone ENOSPC");
 }
