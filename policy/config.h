@@ -189,6 +189,13 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
+/// A whole disk, by its device number.
+struct Disk {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  bool operator==(const Disk&) const = default;
+};
+
 struct Server {
   std::string name;
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
@@ -211,6 +218,7 @@ struct Server {
   Timeouts timeouts;
   Allow allow;
   ClientFeatures client_features;
+  std::vector<Disk> disks;  ///< behind what it sees; with limits.io_read or io_write
   std::uint32_t max_cells_per_user = 16;
   bool operator==(const Server&) const = default;
 };

@@ -52,11 +52,12 @@ auto fields(Is<Workspace> auto& v) { return std::tie(v.allow, v.access); }
 auto fields(Is<FileStamp> auto& v) {
   return std::tie(v.device, v.inode, v.size, v.changed_seconds, v.changed_nanoseconds);
 }
+auto fields(Is<Disk> auto& v) { return std::tie(v.major, v.minor); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
                   v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features,
-                  v.max_cells_per_user);
+                  v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);

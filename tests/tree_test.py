@@ -37,8 +37,10 @@ POLICY_EXCEPTIONS = {
     "policy/internal_syscalls.cc": {"fcntl.h", "linux/prctl.h", "linux/sched.h"},
     "policy/syscall_arguments.h": {
         "asm/ioctls.h", "fcntl.h", "linux/fs.h", "linux/netlink.h", "linux/prctl.h",
-        "linux/sched.h", "linux/seccomp.h", "netinet/in.h", "sys/socket.h", "sys/stat.h"},
-    "policy/system_names.cc": {"linux/audit.h", "sys/syscall.h"},
+        "linux/sched.h", "linux/seccomp.h", "netinet/in.h", "sys/mman.h", "sys/shm.h",
+        "sys/socket.h", "sys/stat.h"},
+    "policy/syscall_numbers.cc": {"sys/syscall.h"},
+    "policy/system_names.cc": {"linux/audit.h"},
 }
 
 # Pure machines of the supervisor: decided by hand-fed events, so they know values only.
@@ -50,7 +52,8 @@ MACHINES = [
     "supervisor/gateway/client_features", "supervisor/gateway/control_request",
     "supervisor/gateway/conversation", "supervisor/gateway/noise_budget",
     "supervisor/gateway/replies", "supervisor/gateway/session", "supervisor/gateway/stderr_log",
-    "supervisor/launcher/cell_end", "supervisor/launcher/id_table",
+    "supervisor/launcher/cell_end", "supervisor/launcher/group_files",
+    "supervisor/launcher/id_table",
     "supervisor/launcher/landlock_ruleset", "supervisor/launcher/root_plan",
 ]
 # The macros that take a wait status apart, and the type of a process id.

@@ -1,0 +1,98 @@
+#include "supervisor/launcher/cell_group.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace cellblock::launcher {
+namespace {
+
+constexpr std::size_t longest_file = 64U << 10;
+// More than there can be cells at one time (launcher.cc).
+constexpr std::size_t most_busy = 2048;
+
+SysResult<std::string> read_file(int group, const char* name) {
+  const Fd file = CELLBLOCK_TRY(open_at(group, name, O_RDONLY));
+  const auto bytes = CELLBLOCK_TRY(read_all(file.get(), longest_file, Sealing::any));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+SysResult<void> write_file(int group, const char* name, std::string_view text) {
+  const Fd file = CELLBLOCK_TRY(open_at(group, name, O_WRONLY));
+  return write_all(file.get(), text);
+}
+
+SysResult<void> apply(int group, const GroupSetting& setting) {
+  CELLBLOCK_CHECK(write_file(group, setting.file.c_str(), setting.text));
+  const std::string now = CELLBLOCK_TRY(read_file(group, setting.file.c_str()));
+  if (!holds(now, setting)) return std::unexpected(SysError{"write", ERANGE});
+  return {};
+}
+
+}  // namespace
+
+void GroupRemover::remove(std::string name) {
+  busy_.push_back(std::move(name));
+  std::erase_if(busy_, [this](const std::string& group) {
+    return unlinkat(cells_.get(), group.c_str(), AT_REMOVEDIR) == 0 || errno != EBUSY;
+  });
+  // What then stays is an empty directory that the next start removes.
+  if (busy_.size() > most_busy) busy_.erase(busy_.begin());
+}
+
+CellGroup::CellGroup(std::shared_ptr<GroupRemover> remover, std::string name, Fd directory)
+    : remover_(std::move(remover)), name_(std::move(name)), directory_(std::move(directory)) {}
+
+CellGroup& CellGroup::operator=(CellGroup&& other) noexcept {
+  remove();
+  remover_ = std::move(other.remover_);
+  name_ = std::move(other.name_);
+  directory_ = std::move(other.directory_);
+  return *this;
+}
+
+CellGroup::~CellGroup() { remove(); }
+
+void CellGroup::remove() {
+  directory_.reset();
+  if (const auto remover = std::exchange(remover_, nullptr)) remover->remove(std::move(name_));
+}
+
+void CellGroup::kill() const {
+  if (!directory_.valid()) return;
+  // SIGKILL to pid 1 went first; a group that is gone already holds nobody.
+  static_cast<void>(write_file(directory_.get(), "cgroup.kill", "1"));
+}
+
+GroupUsage CellGroup::usage() const {
+  if (!directory_.valid()) return {};
+  const auto text = [this](const char* name) {
+    return read_file(directory_.get(), name).value_or("");
+  };
+  return usage_of({.cpu_stat = text("cpu.stat"),
+                   .memory_events = text("memory.events"),
+                   .memory_peak = text("memory.peak"),
+                   .pids_peak = text("pids.peak")});
+}
+
+SysResult<CellGroup> CellGroups::make(const std::string& server,
+                                      const std::vector<GroupSetting>& settings) {
+  if (!remover_) {
+    if (settings.empty()) return CellGroup();
+    return std::unexpected(SysError{"mkdir", ENOENT});
+  }
+  std::string name = server + "-" + std::to_string(++last_number_);
+  if (mkdirat(remover_->cells(), name.c_str(), 0755) < 0) return sys_fail("mkdir");
+  Fd directory =
+      CELLBLOCK_TRY(open_at(remover_->cells(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  CellGroup group(remover_, std::move(name), std::move(directory));
+  for (const GroupSetting& setting : settings) {
+    CELLBLOCK_CHECK(apply(group.descriptor(), setting));
+  }
+  return group;
+}
+
+}  // namespace cellblock::launcher
