@@ -75,7 +75,13 @@ constexpr Hint hints[] = {
     {SetupStep::forbid_user_namespaces, EROFS, "/proc/sys is read-only here"},
     {SetupStep::set_limits, EPERM, "the limit is above the daemon's own hard limit"},
     {SetupStep::exec, ENOENT, "is the command's directory listed under read?"},
-    {SetupStep::exec, EACCES, "the file must be executable by others, and so must its directories"},
+    {SetupStep::exec, EACCES,
+     "the file must be executable by others, and so must its directories; below write paths, the "
+     "home and the workspace nothing runs unless execute_writable = true"},
+    {SetupStep::enter_landlock, ENOENT,
+     "a declared path is not there any more: was it moved while the daemon ran?"},
+    {SetupStep::enter_landlock, ELOOP,
+     "a declared path leads through a symbolic link that was made while the daemon ran"},
 };
 
 }  // namespace

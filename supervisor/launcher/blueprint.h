@@ -8,6 +8,7 @@
 
 #include "policy/config.h"
 #include "supervisor/launcher/child_plan.h"
+#include "supervisor/launcher/landlock_ruleset.h"
 #include "supervisor/launcher/seccomp_filter.h"
 #include "supervisor/launcher/setup_failure.h"
 
@@ -20,6 +21,7 @@ struct Blueprint {
   std::vector<std::string> environment;  ///< "NAME=value", without secrets
   NetworkMode network = NetworkMode::none;
   FilterProgram filter;
+  LandlockRuleset landlock;
   ChildPlan::Listener listener = ChildPlan::Listener::report;
   ResourceLimits limits{};
   std::string tmp_options;
@@ -30,12 +32,14 @@ struct Blueprint {
   std::optional<SetupFailure> broken;  ///< why it could not be prepared; then no cell can start
 };
 
-/// Everything but the root template.
+/// Everything but the root template and the Landlock ruleset, which follow from the root's plan.
 Result<Blueprint> blueprint_of(const Server& server);
 
 /// cellblock's own processes live in cells as well. `program` is executed by its descriptor, so
 /// that neither the launcher nor the cell needs a path to it.
 Result<Blueprint> gateway_blueprint(Fd program);
 Result<Blueprint> audit_writer_blueprint(Fd program);
+/// In the host's network: it dials for a server that has none of its own.
+Result<Blueprint> egress_blueprint(Fd program);
 
 }  // namespace cellblock::launcher

@@ -36,13 +36,13 @@ Ranges divide(const Identity& identity) {
   return {{all.first, all.count - own}, {all.first + all.count - own, own}};
 }
 
-SetupResult<Fd> make_template(const std::vector<Bind>& binds, NetworkMode network,
-                              const HostLayout& layout, int host, const std::string& name) {
+SetupResult<Fd> make_template(const std::vector<RootEntry>& entries, int host,
+                              const std::string& name) {
   const std::string place = "/cells/" + name;
   if (mkdir(place.c_str(), 0755) < 0) {
     return failed_at(SetupStep::prepare, SysError{"mkdir", errno});
   }
-  return build_template(plan_root(binds, network, layout), host, place.c_str());
+  return build_template(entries, host, place.c_str());
 }
 
 void add_root(Blueprint& blueprint, SetupResult<Fd> root) {
@@ -87,17 +87,21 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
 
   for (const Server& server : config.servers) {
     Blueprint blueprint = CELLBLOCK_TRY(blueprint_of(server));
-    add_root(blueprint,
-             make_template(server.binds, server.network, layout, own.host.get(), server.name));
+    const auto entries = plan_root(server, layout);
+    blueprint.landlock = landlock_ruleset(config.kernel.landlock_abi, server, entries);
+    add_root(blueprint, make_template(entries, own.host.get(), server.name));
     factory.servers_.push_back(std::move(blueprint));
   }
+  const auto own_entries = plan_root({}, layout);
+  const LandlockRuleset own_landlock =
+      own_landlock_ruleset(config.kernel.landlock_abi, own_entries);
   factory.gateway_ = CELLBLOCK_TRY(gateway_blueprint(std::move(programs.gateway)));
-  add_root(factory.gateway_,
-           make_template({}, NetworkMode::none, layout, own.host.get(), gateway_template));
+  factory.gateway_.landlock = own_landlock;
+  add_root(factory.gateway_, make_template(own_entries, own.host.get(), gateway_template));
   CELLBLOCK_CHECK(require_sound(factory.gateway_));
   factory.audit_writer_ = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
-  add_root(factory.audit_writer_,
-           make_template({}, NetworkMode::none, layout, own.host.get(), audit_template));
+  factory.audit_writer_.landlock = own_landlock;
+  add_root(factory.audit_writer_, make_template(own_entries, own.host.get(), audit_template));
   CELLBLOCK_CHECK(require_sound(factory.audit_writer_));
   CELLBLOCK_CHECK(forget_host());
   return factory;

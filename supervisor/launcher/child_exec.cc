@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "supervisor/launcher/child_landlock.h"
 #include "supervisor/launcher/child_report.h"
 #include "supervisor/launcher/exec_diagnosis.h"
 
@@ -90,6 +91,7 @@ void exec_server(ChildPlan& plan) noexcept {
   do_step(plan, SetupStep::place_stdio, place_stdio);
   do_step(plan, SetupStep::reset_signals, reset_signals);
   do_step(plan, SetupStep::close_descriptors, close_descriptors);
+  do_step(plan, SetupStep::enter_landlock, enter_landlock);
   do_step(plan, SetupStep::load_filter, load_filter);
   if (!injected_fault(plan, SetupStep::exec)) execute(plan);
   const int error = errno;

@@ -8,12 +8,13 @@
 
 #include "policy/config.h"
 #include "policy/setup_step.h"
+#include "supervisor/launcher/landlock_ruleset.h"
 
 /// Everything a child needs between clone and exec, prepared before the clone: plain words and
 /// pointers into memory of the launcher that the child has a copy of. The child only applies it.
 namespace cellblock::launcher {
 
-inline constexpr int max_child_fds = 8;
+inline constexpr int max_child_fds = 64;
 
 /// A resource limit in setrlimit's words; hard and soft are the same, so that nothing can be
 /// raised.
@@ -51,6 +52,7 @@ struct ChildPlan {
 
   ResourceLimits limits{};
 
+  const LandlockRuleset* landlock = nullptr;
   const sock_fprog* server_filter = nullptr;
   const sock_fprog* init_filter = nullptr;
   enum class Listener : std::uint8_t { none, report } listener = Listener::report;
@@ -71,7 +73,7 @@ struct ChildPlan {
 #endif
 };
 
-inline constexpr int first_plan_fd = 64;
+inline constexpr int first_plan_fd = 128;
 
 /// What a child sends up its report socket.
 enum class ChildReportKind : std::uint8_t {

@@ -22,6 +22,8 @@ std::uint64_t attributes_of(BindKind kind) {
     case BindKind::read:
       return MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
     case BindKind::write:
+      return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+    case BindKind::write_execute:
       return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
     case BindKind::device:
       return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;

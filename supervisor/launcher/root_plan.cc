@@ -7,6 +7,11 @@ namespace {
 
 using Entries = std::vector<RootEntry>;
 
+// The helper's address in the cell (egress_network.h). It answers or refuses at once; only what it
+// has to ask others for takes time.
+constexpr char egress_resolver_file[] =
+    "nameserver 198.18.0.1\noptions timeout:5 attempts:1\n";
+
 RootEntry directory(std::string path) {
   return {EntryKind::directory, std::move(path), "", {}, -1};
 }
@@ -54,18 +59,32 @@ void add_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
   entries.push_back(file("/etc/ld.so.cache", host.loader_cache));
   entries.push_back(file("/etc/localtime", host.local_time));
   if (network == NetworkMode::host) entries.push_back(file("/etc/resolv.conf", host.resolver));
+  if (network == NetworkMode::egress) {
+    entries.push_back(file("/etc/resolv.conf", egress_resolver_file));
+  }
   for (const std::string& path : host.etc_directories) {
     entries.push_back(bind(path, BindKind::read));
   }
 }
 
+bool has_secret_files(const Server& server) {
+  return std::any_of(
+      server.secrets.begin(), server.secrets.end(),
+      [](const SecretVariable& secret) { return secret.delivery == SecretDelivery::file; });
+}
+
+BindKind kind_of(const Bind& bind, const Server& server) {
+  if (bind.access == Access::read) return BindKind::read;
+  return server.execute_writable ? BindKind::write_execute : BindKind::write;
+}
+
 // Shorter targets first, so that one bind may lie inside another.
-void add_declared(Entries& entries, const std::vector<Bind>& binds) {
+void add_declared(Entries& entries, const Server& server) {
   const std::size_t first = entries.size();
-  for (std::size_t i = 0; i < binds.size(); ++i) {
-    entries.push_back({EntryKind::bind, binds[i].target, binds[i].source,
-                       binds[i].access == Access::write ? BindKind::write : BindKind::read,
-                       static_cast<int>(i)});
+  for (std::size_t i = 0; i < server.binds.size(); ++i) {
+    const Bind& bind = server.binds[i];
+    entries.push_back(
+        {EntryKind::bind, bind.target, bind.source, kind_of(bind, server), static_cast<int>(i)});
   }
   std::stable_sort(
       entries.begin() + static_cast<std::ptrdiff_t>(first), entries.end(),
@@ -74,16 +93,17 @@ void add_declared(Entries& entries, const std::vector<Bind>& binds) {
 
 }  // namespace
 
-std::vector<RootEntry> plan_root(const std::vector<Bind>& binds, NetworkMode network,
-                                 const HostLayout& host) {
+std::vector<RootEntry> plan_root(const Server& server, const HostLayout& host) {
   Entries entries;
   add_system_directories(entries, host);
   add_devices(entries);
-  add_etc(entries, network, host);
+  add_etc(entries, server.network, host);
   entries.push_back(directory("/proc"));
   entries.push_back(directory("/tmp"));
   entries.push_back(directory(home_directory));
-  add_declared(entries, binds);
+  if (server.workspace) entries.push_back(directory(workspace_directory));
+  if (has_secret_files(server)) entries.push_back(directory(secrets_directory));
+  add_declared(entries, server);
   return entries;
 }
 

@@ -14,9 +14,10 @@ namespace cellblock::launcher {
 enum class EntryKind : std::uint8_t { directory, file, symbolic_link, bind };
 
 enum class BindKind : std::uint8_t {
-  read,    ///< recursively read-only, nosuid, nodev
-  write,   ///< nosuid, nodev
-  device,  ///< a device node: nosuid, noexec, and the one kind without nodev
+  read,           ///< recursively read-only, nosuid, nodev
+  write,          ///< nosuid, nodev, noexec
+  write_execute,  ///< nosuid, nodev
+  device,         ///< a device node: nosuid, noexec, and the one kind without nodev
 };
 
 struct RootEntry {
@@ -42,7 +43,7 @@ struct HostLayout {
 
 inline constexpr char home_directory[] = "/home/mcp";
 
-std::vector<RootEntry> plan_root(const std::vector<Bind>& binds, NetworkMode network,
-                                 const HostLayout& host);
+/// For cellblock's own programs: of a Server that declares nothing.
+std::vector<RootEntry> plan_root(const Server& server, const HostLayout& host);
 
 }  // namespace cellblock::launcher

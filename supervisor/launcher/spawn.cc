@@ -138,6 +138,7 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
   plan.tmp_options = blueprint.tmp_options.c_str();
   plan.shm_options = blueprint.shm_options.c_str();
   plan.limits = blueprint.limits;
+  plan.landlock = &blueprint.landlock;
   plan.listener = blueprint.listener;
   plan.working_directory = blueprint.working_directory.c_str();
   plan.path = blueprint.command[0].c_str();

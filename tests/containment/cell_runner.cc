@@ -21,6 +21,7 @@ Config config_for(const harness::TestDirectory& directory, const CellSpec& spec)
   Config config;
   config.identity = {
       .uid = ids.daemon, .gid = ids.daemon, .first_cell_id = ids.first_cell, .cell_ids = ids.cells};
+  config.kernel.landlock_abi = landlock_here();
   config.state_directory = directory.make_directory("state", 0700);
   config.servers = {spec.server};
   Server other;

@@ -67,8 +67,9 @@ Result<Prepared> prepare(const Fault& fault, const std::string& state_directory)
   prepared.null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
   const auto own = CELLBLOCK_TRY(launcher::enter_own_root(state_directory));
   if (::mkdir("/cells/faulty", 0755) < 0) return fail("mkdir");
-  auto root = launcher::build_template(launcher::plan_root(server.binds, server.network, layout),
-                                       own.host.get(), "/cells/faulty");
+  const auto entries = launcher::plan_root(server, layout);
+  prepared.blueprint.landlock = launcher::landlock_ruleset(landlock_here(), server, entries);
+  auto root = launcher::build_template(entries, own.host.get(), "/cells/faulty");
   if (root) {
     prepared.blueprint.root = std::move(*root);
   } else {

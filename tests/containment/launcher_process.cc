@@ -3,6 +3,7 @@
 #include <grp.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +87,12 @@ bool enter_namespace(const Ids& ids) {
 Ids ids_here() {
   if (is_root()) return {.daemon = 64'000, .first_cell = 400'000, .cells = 1'000};
   return {.daemon = ::geteuid(), .first_cell = ::geteuid(), .cells = 1};
+}
+
+std::uint32_t landlock_here() {
+  constexpr unsigned ask_for_version = 1;
+  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_for_version);
+  return abi < 0 ? 0 : static_cast<std::uint32_t>(abi);
 }
 
 ChildResult run_as_launcher(const std::function<int(int output)>& body) {

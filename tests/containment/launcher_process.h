@@ -18,6 +18,9 @@ struct Ids {
 };
 Ids ids_here();
 
+/// The ABI of this kernel's Landlock; 0: it has none.
+std::uint32_t landlock_here();
+
 /// Runs `body` there; what it writes to its descriptor comes back.
 ChildResult run_as_launcher(const std::function<int(int output)>& body);
 

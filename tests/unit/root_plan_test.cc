@@ -28,7 +28,7 @@ std::ptrdiff_t place_of(const std::vector<RootEntry>& entries, std::string_view 
 }
 
 TEST(RootPlan, BindsSystemDirectoriesReadOnlyAndRepeatsTheHostsLinks) {
-  const auto entries = plan_root({}, NetworkMode::none, merged_usr);
+  const auto entries = plan_root({}, merged_usr);
   EXPECT_EQ(find(entries, "/usr")->kind, EntryKind::bind);
   EXPECT_EQ(find(entries, "/usr")->bind, BindKind::read);
   EXPECT_EQ(find(entries, "/bin")->kind, EntryKind::symbolic_link);
@@ -37,7 +37,7 @@ TEST(RootPlan, BindsSystemDirectoriesReadOnlyAndRepeatsTheHostsLinks) {
 }
 
 TEST(RootPlan, TakesNoNamesFromTheHostsEtc) {
-  const auto entries = plan_root({}, NetworkMode::none, merged_usr);
+  const auto entries = plan_root({}, merged_usr);
   for (const char* path : {"/etc/shadow", "/etc/machine-id", "/etc/hostname"}) {
     EXPECT_EQ(find(entries, path), nullptr) << path;
   }
@@ -46,13 +46,14 @@ TEST(RootPlan, TakesNoNamesFromTheHostsEtc) {
 }
 
 TEST(RootPlan, GivesAResolverOnlyToACellOnTheHostsNetwork) {
-  EXPECT_EQ(find(plan_root({}, NetworkMode::none, merged_usr), "/etc/resolv.conf"), nullptr);
-  EXPECT_NE(find(plan_root({}, NetworkMode::host, merged_usr), "/etc/resolv.conf"), nullptr);
+  EXPECT_EQ(find(plan_root({}, merged_usr), "/etc/resolv.conf"), nullptr);
+  EXPECT_NE(find(plan_root({.network = NetworkMode::host}, merged_usr), "/etc/resolv.conf"),
+            nullptr);
 }
 
 TEST(RootPlan, OnlyDeviceNodesMayBeDevices) {
   for (const RootEntry& entry :
-       plan_root({{"/srv", "/data", Access::write}}, NetworkMode::none, merged_usr)) {
+       plan_root({.binds = {{"/srv", "/data", Access::write}}}, merged_usr)) {
     const bool below_dev = entry.path.starts_with("/dev/");
     EXPECT_EQ(entry.kind == EntryKind::bind && entry.bind == BindKind::device,
               below_dev && entry.kind == EntryKind::bind)
@@ -61,25 +62,23 @@ TEST(RootPlan, OnlyDeviceNodesMayBeDevices) {
 }
 
 TEST(RootPlan, HasNoTerminalAndNoMemoryDevice) {
-  const auto entries = plan_root({}, NetworkMode::none, merged_usr);
+  const auto entries = plan_root({}, merged_usr);
   for (const char* path : {"/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/mem", "/dev/kmsg"}) {
     EXPECT_EQ(find(entries, path), nullptr) << path;
   }
 }
 
 TEST(RootPlan, PutsABindBeforeTheOnesInsideIt) {
-  const auto entries =
-      plan_root({{"/b", "/data/inner", Access::read}, {"/a", "/data", Access::write}},
-                NetworkMode::none, merged_usr);
+  const auto entries = plan_root(
+      {.binds = {{"/b", "/data/inner", Access::read}, {"/a", "/data", Access::write}}}, merged_usr);
   EXPECT_LT(place_of(entries, "/data"), place_of(entries, "/data/inner"));
   EXPECT_EQ(find(entries, "/data")->bind, BindKind::write);
   EXPECT_EQ(find(entries, "/data/inner")->bind, BindKind::read);
 }
 
 TEST(RootPlan, RemembersWhichDeclaredPathAnEntryIs) {
-  const auto entries =
-      plan_root({{"/b", "/data/inner", Access::read}, {"/a", "/data", Access::write}},
-                NetworkMode::none, merged_usr);
+  const auto entries = plan_root(
+      {.binds = {{"/b", "/data/inner", Access::read}, {"/a", "/data", Access::write}}}, merged_usr);
   EXPECT_EQ(find(entries, "/data")->declared, 1);
   EXPECT_EQ(find(entries, "/data/inner")->declared, 0);
   EXPECT_EQ(find(entries, "/usr")->declared, -1);
