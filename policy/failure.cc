@@ -17,7 +17,7 @@ constexpr int first_error_code = -31001;
 constexpr std::array<std::string_view, failure_code_count> code_names = {
     "not_allowlisted", "not_attached",  "server_failed",     "handshake_timeout",
     "too_large",       "too_many",      "audit_unavailable", "disabled",
-    "invalid_request", "shutting_down", "bad_answer",
+    "invalid_request", "shutting_down", "bad_answer",        "workspace_refused",
 };
 
 std::string_view name_of_kind(EndKind kind) {
@@ -34,6 +34,8 @@ std::string_view name_of_kind(EndKind kind) {
       return "killed_by_filter";
     case EndKind::out_of_memory:
       return "out_of_memory";
+    case EndKind::egress_ended:
+      return "egress_ended";
   }
   return "unknown";
 }

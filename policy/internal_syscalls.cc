@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 
@@ -54,22 +55,47 @@ constexpr SyscallGroup clocks = {"clocks", "deadlines", clock_calls};
 // are sendmsg and sendmmsg: a descriptor attached to a record would be closed by its receiver, and
 // closing one can be made to take as long as the sender likes (a lingering TCP socket).
 constexpr std::string_view transfer_calls[] = {
-    "read",      "write",      "readv",       "writev",      "preadv2",
-    "pwritev2",  "close",      "recvmsg",     "recvfrom",    "sendto",
-    "shutdown",  "getsockopt", "setsockopt",  "getsockname", "getpeername",
-    "ioctl",     "dup",        "poll",        "ppoll",       "epoll_create1",
-    "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2",    "pipe2"};
+    "read",        "write",       "readv",       "writev",   "preadv2",    "pwritev2",
+    "recvmsg",     "recvfrom",    "sendto",      "shutdown", "getsockopt", "setsockopt",
+    "getsockname", "getpeername", "dup",         "poll",     "ppoll",      "epoll_create1",
+    "epoll_ctl",   "epoll_wait",  "epoll_pwait", "eventfd2", "pipe2"};
 constexpr SyscallGroup transfer = {"transfer", "moving bytes between the descriptors it was handed",
                                    transfer_calls};
 
-// Not for the audit writer: F_SETFL could take O_APPEND off its log.
-// fstatfs tells an anonymous pipe, which can be read without blocking, from a named one.
-constexpr std::string_view flag_calls[] = {"fcntl", "fstatfs"};
-constexpr SyscallGroup flags = {"flags", "descriptors that must not block", flag_calls};
+constexpr std::string_view release_calls[] = {"close", "ioctl"};
+constexpr SyscallGroup releasing = {"releasing", "descriptors it is done with", release_calls};
+
+// fstatfs tells an anonymous pipe, which can be read without blocking, from a named one. fcntl is
+// not for the audit writer: F_SETFL could take O_APPEND off its log.
+constexpr std::string_view kind_calls[] = {"fstatfs"};
+
+// The gateway passes a host's workspace on, and only the launcher may be handed a descriptor: it
+// knows what to do with one that is not what it should be. A rule sees a number, not what is behind
+// it, so the number must mean the launcher's channel for good: it is neither closed nor marked to
+// be closed by an exec (fcntl, FIOCLEX), and nothing here can put another descriptor over it
+// (dup2).
+constexpr ArgumentTest launcher_channel = {0, 0xffff'ffff, gateway_launcher_descriptor};
+constexpr ArgumentRule send_rules[] = {allow_when({launcher_channel})};
+constexpr ArgumentRule keep_rules[] = {refuse_when(EPERM, {launcher_channel}),
+                                       allow_when({{0, 0, 0}})};
+constexpr RuledCall handover_rules[] = {
+    {"sendmsg", "a workspace, to the launcher", send_rules, EPERM},
+    {"close", "all but the launcher's channel", keep_rules, EPERM},
+    {"ioctl", "likewise: FIOCLEX", keep_rules, EPERM},
+    {"fcntl", "likewise: F_SETFD; else descriptors that must not block", keep_rules, EPERM}};
+constexpr SyscallGroup handover = {"handover", "descriptors go to the launcher alone", kind_calls,
+                                   handover_rules};
 
 constexpr std::string_view append_calls[] = {"fsync", "fdatasync", "pwrite64"};
 constexpr SyscallGroup appending = {"appending", "the log reaches the disk before it counts",
                                     append_calls};
+
+// For itself: whoever looks into the helper sees what all of the cell's connections carry.
+constexpr ArgumentRule undumpable_rules[] = {
+    allow_when({{0, 0xffff'ffff, PR_SET_DUMPABLE}, {1, 0xffff'ffff, 0}})};
+constexpr RuledCall hiding_rules[] = {
+    {"prctl", "PR_SET_DUMPABLE to 0", undumpable_rules, EPERM}};
+constexpr SyscallGroup hiding = {"hiding", "from the user's other processes", {}, hiding_rules};
 
 // --- what only a build with sanitizers does
 // --------------------------------------------------------
@@ -106,10 +132,19 @@ constexpr std::string_view init_calls[] = {
 constexpr SyscallGroup reaping = {"reaping", "waits, forwards a signal, reports how it ended",
                                   init_calls};
 
-constexpr const SyscallGroup* gateway_groups[] = {&start,  &loading,  &memory, &signals,
-                                                  &clocks, &transfer, &flags,  &sanitizer};
-constexpr const SyscallGroup* audit_groups[] = {&start,  &loading,  &memory,    &signals,
-                                                &clocks, &transfer, &appending, &sanitizer};
+constexpr const SyscallGroup* gateway_groups[] = {&start,  &loading,  &memory,   &signals,
+                                                  &clocks, &transfer, &handover, &sanitizer};
+constexpr const SyscallGroup* audit_groups[] = {
+    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &appending, &sanitizer};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Their prctl rules contain those of `hiding`, and a call has one list of rules.
+constexpr const SyscallGroup& egress_prctl = sanitizer;
+#else
+constexpr const SyscallGroup& egress_prctl = hiding;
+#endif
+constexpr const SyscallGroup* egress_groups[] = {&start,     &loading,  &memory,
+                                                 &signals,   &clocks,   &transfer,
+                                                 &releasing, &dialling, &egress_prctl};
 constexpr const SyscallGroup* init_groups[] = {&reaping, &sanitized_init};
 
 }  // namespace
@@ -120,6 +155,8 @@ SyscallPolicy syscall_policy(InternalProfile profile) {
       return {.groups = gateway_groups, .refused = {}};
     case InternalProfile::audit_writer:
       return {.groups = audit_groups, .refused = {}};
+    case InternalProfile::egress:
+      return {.groups = egress_groups, .refused = {}};
     case InternalProfile::init:
       break;
   }

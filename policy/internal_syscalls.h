@@ -13,6 +13,10 @@ enum class InternalProfile : std::uint8_t {
   init,          ///< pid 1 of a cell, and the server's parent
 };
 
+/// The one descriptor that the gateway may send others over: wire::gateway_fd::launcher, which a
+/// test holds it to.
+inline constexpr std::uint32_t gateway_launcher_descriptor = 4;
+
 /// Everything returned is in static storage.
 SyscallPolicy syscall_policy(InternalProfile profile);
 

@@ -109,7 +109,7 @@ IoResult write_some(int descriptor, Stream stream, std::span<const iovec> pieces
 }
 
 IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>& descriptors) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_handed_descriptors * sizeof(int))> control{};
   iovec piece{into.data(), into.size()};
   msghdr message{};
   message.msg_iov = &piece;
@@ -131,9 +131,14 @@ IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>
       descriptors.emplace_back(number);
     }
   }
-  // More than anybody may send: then none counts.
   if ((message.msg_flags & MSG_CTRUNC) != 0) descriptors.resize(before);
   return result;
+}
+
+bool is_directory(int descriptor) {
+  struct statx status{};
+  constexpr int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  return ::statx(descriptor, "", flags, STATX_TYPE, &status) == 0 && S_ISDIR(status.stx_mode);
 }
 
 SysResult<void> prepare_own_pipe(int descriptor) {

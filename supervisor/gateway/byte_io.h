@@ -33,8 +33,15 @@ IoResult read_some(int descriptor, Stream stream, std::span<char> into);
 /// At most IOV_MAX pieces.
 IoResult write_some(int descriptor, Stream stream, std::span<const iovec> pieces);
 
-/// Also takes the descriptors that came with the bytes.
+/// Two for stdio and a workspace.
+inline constexpr std::size_t max_handed_descriptors = 3;
+
+/// Also takes the descriptors that came with the bytes: none if they are more than anybody may
+/// send.
 IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>& descriptors);
+
+/// Asks no file system: one behind FUSE or a network may take for ever to answer.
+bool is_directory(int descriptor);
 
 /// Makes one of our own pipe ends non-blocking.
 SysResult<void> prepare_own_pipe(int descriptor);

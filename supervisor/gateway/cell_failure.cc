@@ -40,9 +40,9 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
     case wire::StartRefusal::disabled:
       return plain_failure(FailureCode::disabled, "cellblock is switched off", server);
     case wire::StartRefusal::workspace_refused:
-      return plain_failure(FailureCode::invalid_request,
-                           "the workspace is no directory that this server's workspace.allow "
-                           "names",
+      return plain_failure(FailureCode::workspace_refused,
+                           "the workspace is not a directory that workspace.allow of server \"" +
+                               server + "\" names",
                            server);
     case wire::StartRefusal::identity_not_mapped:
       return plain_failure(FailureCode::not_allowlisted,

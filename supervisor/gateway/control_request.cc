@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "supervisor/gateway/failures.h"
 
@@ -20,15 +21,18 @@ struct Shape {
   std::string_view name;
   ControlMethod method;
   bool takes_server;
-  std::string_view option;  ///< the one further member it takes
+  std::span<const std::string_view> options;  ///< further members it takes
 };
 
+constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe"};
+constexpr std::string_view logs_options[] = {"lines", "denied"};
+
 constexpr std::array shapes{
-    Shape{"cellblock/attach", ControlMethod::attach, true, "stdio"},
-    Shape{"cellblock/status", ControlMethod::status, false, ""},
-    Shape{"cellblock/logs", ControlMethod::logs, true, "lines"},
-    Shape{"cellblock/stop", ControlMethod::stop, true, ""},
-    Shape{"cellblock/restart", ControlMethod::restart, true, ""},
+    Shape{"cellblock/attach", ControlMethod::attach, true, attach_options},
+    Shape{"cellblock/status", ControlMethod::status, false, {}},
+    Shape{"cellblock/logs", ControlMethod::logs, true, logs_options},
+    Shape{"cellblock/stop", ControlMethod::stop, true, {}},
+    Shape{"cellblock/restart", ControlMethod::restart, true, {}},
 };
 
 std::unexpected<Failure> invalid(std::string message) {
@@ -37,8 +41,8 @@ std::unexpected<Failure> invalid(std::string message) {
 
 std::expected<void, Failure> only_known_members(const Json& params, const Shape& shape) {
   for (const auto& [name, value] : params.items()) {
-    const bool known = (shape.takes_server && name == "server") ||
-                       (!shape.option.empty() && name == shape.option) || name == "_meta";
+    const bool known = (shape.takes_server && name == "server") || name == "_meta" ||
+                       std::ranges::find(shape.options, name) != shape.options.end();
     if (!known) return invalid("unknown parameter \"" + name.substr(0, 64) + "\"");
   }
   return {};
@@ -52,11 +56,12 @@ std::expected<std::string, Failure> server_of(const Json& params) {
   return server->get<std::string>();
 }
 
-std::expected<StdioOffer, Failure> stdio_of(const Json& params) {
-  const auto stdio = params.find("stdio");
-  if (stdio == params.end()) return StdioOffer::none;
-  if (!stdio->is_boolean()) return invalid("parameter \"stdio\" must be true or false");
-  return stdio->get<bool>() ? StdioOffer::offered : StdioOffer::none;
+// Absent is false.
+std::expected<bool, Failure> flag_of(const Json& params, const std::string& name) {
+  const auto flag = params.find(name);
+  if (flag == params.end()) return false;
+  if (!flag->is_boolean()) return invalid("parameter \"" + name + "\" must be true or false");
+  return flag->get<bool>();
 }
 
 std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
@@ -69,12 +74,17 @@ std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
   return lines->get<std::uint32_t>();
 }
 
+// What a shape does not take was refused before, so it reads as absent here.
 std::expected<ControlRequest, Failure> read(const Json& params, const Shape& shape) {
   CELLBLOCK_CHECK(only_known_members(params, shape));
-  ControlRequest request{.method = shape.method, .server = {}, .lines = default_log_lines};
+  ControlRequest request;
+  request.method = shape.method;
   if (shape.takes_server) request.server = CELLBLOCK_TRY(server_of(params));
-  if (shape.option == "stdio") request.stdio = CELLBLOCK_TRY(stdio_of(params));
-  if (shape.option == "lines") request.lines = CELLBLOCK_TRY(lines_of(params));
+  if (CELLBLOCK_TRY(flag_of(params, "stdio"))) request.stdio = StdioOffer::offered;
+  if (CELLBLOCK_TRY(flag_of(params, "workspace"))) request.workspace = WorkspaceOffer::offered;
+  if (CELLBLOCK_TRY(flag_of(params, "probe"))) request.program = wire::CellProgram::probe;
+  if (CELLBLOCK_TRY(flag_of(params, "denied"))) request.log = LogKind::denied;
+  request.lines = CELLBLOCK_TRY(lines_of(params));
   return request;
 }
 

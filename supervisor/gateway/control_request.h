@@ -7,6 +7,7 @@
 
 #include "policy/failure.h"
 #include "policy/result.h"
+#include "supervisor/kernel/wire.h"
 
 /// cellblock's own requests (docs/protocol.md), parsed. Their parameters are small and rare, so
 /// they go through a JSON tree.
@@ -15,12 +16,17 @@ namespace cellblock::gateway {
 enum class ControlMethod : std::uint8_t { attach, status, logs, stop, restart };
 
 enum class StdioOffer : std::uint8_t { none, offered };
+enum class WorkspaceOffer : std::uint8_t { none, offered };
+enum class LogKind : std::uint8_t { errors, denied };
 
 struct ControlRequest {
   ControlMethod method{};
-  std::string server;                   ///< empty in status
-  StdioOffer stdio = StdioOffer::none;  ///< attach
-  std::uint32_t lines = 0;              ///< logs
+  std::string server;                                     ///< empty in status
+  StdioOffer stdio = StdioOffer::none;                    ///< attach
+  WorkspaceOffer workspace = WorkspaceOffer::none;        ///< attach
+  wire::CellProgram program = wire::CellProgram::server;  ///< attach
+  LogKind log = LogKind::errors;                          ///< logs
+  std::uint32_t lines = 0;                                ///< logs
 };
 
 inline constexpr std::string_view control_prefix = "cellblock/";

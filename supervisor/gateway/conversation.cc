@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 
-#include "policy/permission.h"
 #include "supervisor/gateway/client_features.h"
 #include "supervisor/gateway/failures.h"
 #include "supervisor/gateway/replies.h"
@@ -17,6 +16,7 @@ using wire::AuditKind;
 using wire::AuditOutcome;
 
 constexpr std::size_t max_named_method = 128;
+constexpr std::string_view probe_tool = "run";
 
 Era era_of(const Message& message) { return message.is_modern() ? Era::modern : Era::legacy; }
 
@@ -54,8 +54,9 @@ Failure too_many_calls(const Server& server) {
 
 }  // namespace
 
-Conversation::Conversation(const Server& server, UpstreamIds& ids, ConversationEffects& effects)
-    : server_(server), ids_(ids), effects_(effects) {}
+Conversation::Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
+                           ConversationEffects& effects)
+    : server_(server), program_(program), ids_(ids), effects_(effects) {}
 
 std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era era,
                                        const Failure& failure) {
@@ -110,7 +111,7 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
     effects_.record({.kind = AuditKind::call,
                      .outcome = AuditOutcome::ok,
                      .tool = call.tool,
-                     .reason = "allow.tools",
+                     .reason = may_call(call.tool).rule,
                      .call = call.ours,
                      .bytes = line.size()});
   }
@@ -119,12 +120,18 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
   effects_.to_cell(edited.slices());
 }
 
+// allow.tools is about the server's tools. The probe's one is ours and has no effect of its own.
+Decision Conversation::may_call(std::string_view tool) const {
+  if (program_ == wire::CellProgram::probe) return {tool == probe_tool, "probe"};
+  return may_call_tool(server_.allow, tool);
+}
+
 // Answers it when it may not go on. Permission first: what a user may not call does not exist for
 // that user, however the rest of the request looks.
 bool Conversation::refused(std::string_view line, const Message& message, CallKind kind) {
   const std::string_view id = message.id.in(line);
   if (kind == CallKind::tool_call) {
-    const Decision decision = may_call_tool(server_.allow, message.name_text);
+    const Decision decision = may_call(message.name_text);
     if (!decision.allowed) {
       effects_.record({.kind = AuditKind::call,
                        .outcome = AuditOutcome::denied,
@@ -299,9 +306,8 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
   }
   std::vector<Replacement> edits;
   if (call.kind == CallKind::tools_list) {
-    edits = narrow_tools(line, message, [this](std::string_view tool) {
-      return may_call_tool(server_.allow, tool).allowed;
-    });
+    edits = narrow_tools(line, message,
+                         [this](std::string_view tool) { return may_call(tool).allowed; });
   }
   edits.push_back({message.id, call.theirs});
   if (!message.subscription_id.empty()) edits.push_back({message.subscription_id, call.theirs});

@@ -9,6 +9,7 @@
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "policy/message_edit.h"
+#include "policy/permission.h"
 #include "supervisor/gateway/audit_note.h"
 #include "supervisor/gateway/call_table.h"
 #include "supervisor/gateway/upstream_ids.h"
@@ -48,7 +49,8 @@ class Conversation {
   static constexpr std::size_t max_calls = 256;        ///< in flight, host to server
   static constexpr std::size_t max_server_calls = 64;  ///< in flight, server to host
 
-  Conversation(const Server& server, UpstreamIds& ids, ConversationEffects& effects);
+  Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
+               ConversationEffects& effects);
 
   void from_host(std::string_view line, const Message& message, Time now);
   void from_cell(std::string_view line, const Message& message, Time now);
@@ -71,6 +73,7 @@ class Conversation {
   void request_from_host(std::string_view line, const Message& message, Time now);
   void notification_from_host(std::string_view line, const Message& message, Time now);
   void response_from_host(std::string_view line, const Message& message);
+  Decision may_call(std::string_view tool) const;
   bool refused(std::string_view line, const Message& message, CallKind kind);
   void cancel_from_host(std::string_view line, const Message& message, Time now);
   std::vector<Replacement> edits_for_cell(std::string_view line, const Message& message,
@@ -95,6 +98,7 @@ class Conversation {
                 std::size_t bytes, Time now);
 
   const Server& server_;
+  const wire::CellProgram program_;
   UpstreamIds& ids_;
   ConversationEffects& effects_;
   CallTable calls_{max_calls};

@@ -113,10 +113,10 @@ void Gateway::finished(SessionRunner& session) {
 
 // --- cells ---------------------------------------------------------------------------------------
 
-void Gateway::start_cell(SessionRunner& session, std::uint32_t server) {
+void Gateway::start_cell(SessionRunner& session, CellWanted wanted) {
   const std::uint32_t request = next_request_++;
   asked_[request] = &session;
-  launcher_.start_cell(request, server);
+  launcher_.start_cell(request, wanted.server, wanted.program, std::move(wanted.workspace));
 }
 
 void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {

@@ -41,7 +41,7 @@ class Gateway final : private GatewayServices {
   const Config& config() const override { return config_; }
   UpstreamIds& ids() override { return ids_; }
   MessageScanner& scanner() override { return scanner_; }
-  void start_cell(SessionRunner& session, std::uint32_t server) override;
+  void start_cell(SessionRunner& session, CellWanted wanted) override;
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
   void record(const wire::AuditRecord& record) override { audit_.add(record); }

@@ -38,7 +38,7 @@ HostLink::HostLink(EventLoop& loop, Fd socket, Bounds bounds, Receiver receiver)
   socket_.watch.on_readable = [this] {
     socket_reader_.turn();
     // Descriptors count only with the request whose first byte they came with.
-    offered_.clear();
+    drop_descriptors();
     receiver_.turn_done();
   };
 }
@@ -63,14 +63,32 @@ HostEnd HostLink::how_ended(const Endpoint& out) const {
   return hung_up ? HostEnd::gone : HostEnd::end_of_input;
 }
 
-bool HostLink::take_stdio() {
-  std::vector<Fd> offered = std::exchange(offered_, {});
-  if (offered.size() != 2) return false;
-  const auto in = classify_foreign(offered[0].get());
-  const auto out = classify_foreign(offered[1].get());
+void HostLink::drop_descriptors() {
+  offered_.clear();
+  workspace_.reset();
+}
+
+DescriptorsTaken HostLink::take_descriptors(const DescriptorOffer& offer) {
+  std::vector<Fd> came = std::exchange(offered_, {});
+  const bool complete = came.size() == offer.count();
+  DescriptorsTaken taken;
+  if (offer.workspace == WorkspaceOffer::offered) {
+    const bool usable = complete && is_directory(came.back().get());
+    taken.workspace = usable ? WorkspaceFound::directory : WorkspaceFound::unusable;
+    if (usable) workspace_ = std::move(came.back());
+  }
+  if (offer.stdio == StdioOffer::offered && complete) {
+    taken.stdio = take_stdio(std::move(came[0]), std::move(came[1]));
+  }
+  return taken;
+}
+
+bool HostLink::take_stdio(Fd read_end, Fd write_end) {
+  const auto in = classify_foreign(read_end.get());
+  const auto out = classify_foreign(write_end.get());
   if (!in || !out) return false;
 
-  stdio_.emplace(loop_, std::move(offered[0]), std::move(offered[1]));
+  stdio_.emplace(loop_, std::move(read_end), std::move(write_end));
   Stdio& stdio = *stdio_;
   stdio.writer.emplace(
       stdio.out.watch, bounds_.max_queued,

@@ -32,8 +32,11 @@ class HostLink {
   void to_control(std::string_view line);
   void to_mcp(std::span<const std::string_view> slices) { mcp_out().write(slices); }
 
-  /// The two descriptors that came with the last request become MCP's way in and out.
-  bool take_stdio();
+  /// Of the descriptors that came with the last request: two become MCP's way in and out, a
+  /// directory is kept for take_workspace(). If they are not as many as offered, all are closed.
+  DescriptorsTaken take_descriptors(const DescriptorOffer& offer);
+  /// Only within the turn in which it was taken; not valid if there is none.
+  Fd take_workspace() { return std::move(workspace_); }
 
   void set_flow(HostFlow flow);
   void set_paused(bool paused);  ///< the cell does not take what this host sends
@@ -61,6 +64,8 @@ class HostLink {
   LineReader::Receiver stdio_receiver();
   LineReader& mcp_in() { return stdio_ ? *stdio_->reader : socket_reader_; }
   LineWriter& mcp_out() { return stdio_ ? *stdio_->writer : socket_writer_; }
+  bool take_stdio(Fd read_end, Fd write_end);
+  void drop_descriptors();
   void apply_flow();
   HostEnd how_ended(const Endpoint& out) const;
   void close_if_flushed();
@@ -70,6 +75,7 @@ class HostLink {
   Bounds bounds_;
   Receiver receiver_;
   std::vector<Fd> offered_;
+  Fd workspace_;
   Endpoint socket_;
   LineReader socket_reader_;
   LineWriter socket_writer_;

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/gateway/record_reader.h"
 #include "supervisor/gateway/record_sender.h"
+#include "supervisor/kernel/event_loop.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 
@@ -21,18 +22,18 @@ class LauncherChannel {
 
   LauncherChannel(EventLoop& loop, Fd socket, Receiver receiver);
 
-  void start_cell(std::uint32_t request, std::uint32_t server_index);
+  /// `workspace` goes along with the request; not valid: there is none.
+  void start_cell(std::uint32_t request, std::uint32_t server_index, wire::CellProgram program,
+                  Fd workspace);
   void terminate_cell(std::uint64_t cell);
   void kill_cell(std::uint64_t cell);
 
  private:
-  void ask(const wire::GatewayRequest& request);
-  void readable();
+  void ask(const wire::GatewayRequest& request, Fd attached = Fd{});
 
-  Fd socket_;
-  Watch watch_;
-  RecordSender<wire::GatewayRequest> sender_;
   Receiver receiver_;
+  RecordReader<wire::CellEvent> reader_;
+  RecordSender<wire::GatewayRequest> sender_;
 };
 
 }  // namespace cellblock::gateway

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <utility>
 
 #include "supervisor/kernel/event_loop.h"
@@ -22,7 +23,7 @@ inline bool is_end_of_channel(const SysError& error) {
 }
 
 /// Fixed-size records to a SOCK_SEQPACKET, in order, without ever blocking. Bounded: a peer of ours
-/// that lets this many pile up is not working.
+/// that lets this many pile up is not working. A descriptor is ours until its record was sent.
 template <class Record>
 class RecordSender {
  public:
@@ -32,18 +33,29 @@ class RecordSender {
     watch_.on_writable = [this] { flush(); };
   }
 
-  SendStatus send(const Record& record) {
+  SendStatus send(const Record& record, Fd attached = Fd{}) {
     if (broken_) return SendStatus::closed;
     if (queue_.size() == max_queued) return SendStatus::overflowed;
-    queue_.push_back(record);
+    queue_.push_back({record, std::move(attached)});
     flush();
     return broken_ ? SendStatus::closed : SendStatus::ok;
   }
 
  private:
+  struct Entry {
+    Record record;
+    Fd attached;
+  };
+
+  SysResult<void> send(const Entry& entry) const {
+    const int number = entry.attached.get();
+    const std::span<const int> fds(&number, entry.attached.valid() ? 1 : 0);
+    return send_record(socket_, entry.record, fds, MSG_DONTWAIT);
+  }
+
   void flush() {
     while (!queue_.empty() && !broken_) {
-      const auto done = send_record(socket_, queue_.front(), {}, MSG_DONTWAIT);
+      const auto done = send(queue_.front());
       if (!done && done.error().number == EAGAIN) break;
       if (!done) broken_ = true;
       queue_.pop_front();
@@ -53,7 +65,7 @@ class RecordSender {
 
   Watch& watch_;
   int socket_;
-  std::deque<Record> queue_;
+  std::deque<Entry> queue_;
   bool broken_ = false;
 };
 

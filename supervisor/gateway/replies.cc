@@ -30,11 +30,13 @@ std::string result_reply(std::string_view id, std::string_view result) {
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);
 }
 
-std::string attached_reply(std::string_view id, std::string_view server, std::uint64_t session,
-                           std::uint64_t cell, std::optional<bool> stdio) {
-  Json result{
-      {"server", server}, {"session", std::to_string(session)}, {"cell", std::to_string(cell)}};
-  if (stdio) result["stdio"] = *stdio;
+std::string attached_reply(std::string_view id, const AttachedReply& reply) {
+  Json result{{"server", reply.server},
+              {"session", std::to_string(reply.session)},
+              {"cell", std::to_string(reply.cell)}};
+  if (reply.stdio) result["stdio"] = *reply.stdio;
+  if (reply.workspace) result["workspace"] = *reply.workspace;
+  if (reply.probe) result["probe"] = *reply.probe;
   return result_reply(id, text_of(result));
 }
 

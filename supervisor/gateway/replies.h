@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +20,15 @@ std::string protocol_error(std::string_view id, int code, std::string_view messa
 /// `result` is raw JSON.
 std::string result_reply(std::string_view id, std::string_view result);
 
-std::string attached_reply(std::string_view id, std::string_view server, std::uint64_t session,
-                           std::uint64_t cell, std::optional<bool> stdio);
+struct AttachedReply {
+  std::string_view server;
+  std::uint64_t session = 0;
+  std::uint64_t cell = 0;
+  std::optional<bool> stdio;      ///< said when it was asked for
+  std::optional<bool> workspace;  ///< likewise
+  std::optional<bool> probe;      ///< likewise
+};
+std::string attached_reply(std::string_view id, const AttachedReply& reply);
 
 /// notifications/cancelled for one of our own ids.
 std::string cancelled_notification(std::uint64_t id, std::string_view reason);

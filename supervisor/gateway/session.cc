@@ -1,10 +1,9 @@
 #include "supervisor/gateway/session.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
-#include "policy/permission.h"
+#include "supervisor/gateway/admission.h"
 #include "supervisor/gateway/failures.h"
 #include "supervisor/gateway/replies.h"
 #include "supervisor/gateway/session_failures.h"
@@ -118,58 +117,37 @@ void Session::control(std::string_view line, const Message& message, Time now) {
         id, plain_failure(FailureCode::invalid_request, "this connection is attached already")));
   }
   if (request->method != ControlMethod::status) {
-    if (const auto failure = may_use(request->server)) {
+    if (const auto failure = refuse_use(config_, who(), request->server)) {
       return reply_to_host(error_reply(id, *failure));
     }
   }
   reply_to_host(result_reply(id, effects_.answer_control(*request)));
 }
 
-// Unknown and forbidden are one answer: nobody learns which servers others may use.
-std::optional<Failure> Session::may_use(const std::string& name) const {
-  const auto found = std::ranges::lower_bound(config_.servers, name, {}, &Server::name);
-  if (found == config_.servers.end() || found->name != name) return not_allowlisted(name);
-  const Identified who{peer_.uid, peer_.gid, peer_.groups};
-  if (!may_use_server(found->allow, who).allowed) return not_allowlisted(name);
-  return std::nullopt;
-}
-
-std::optional<Failure> Session::may_attach(const std::string& name) const {
-  if (!config_.enabled) {
-    return plain_failure(FailureCode::disabled, "cellblock is switched off", name);
-  }
-  if (auto failure = may_use(name)) return failure;
-  if (effects_.audit_state() == AuditState::broken) {
-    return plain_failure(FailureCode::audit_unavailable,
-                         "the audit log cannot be written, so nothing new is started", name);
-  }
-  return std::nullopt;
+std::optional<Failure> Session::refuse_to_attach(const std::string& name) const {
+  if (auto failure = refuse_attach(config_, who(), name, effects_.audit_state())) return failure;
+  return attachment_.refusal(*find_server(config_, name));
 }
 
 void Session::attach(std::string_view id, const ControlRequest& request, Time now) {
-  attach_id_ = id;
-  attach_stdio_.reset();
-  if (request.stdio == StdioOffer::offered) {
-    stdio_ = effects_.take_stdio();
-    attach_stdio_ = stdio_;
-  }
-  if (const auto failure = may_attach(request.server)) {
+  attachment_ = Attachment(id, request);
+  attachment_.take(effects_.take_descriptors(attachment_.offer()));
+  if (const auto failure = refuse_to_attach(request.server)) {
     note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
     return attach_failed(*failure, now);
   }
-  const auto server = std::ranges::lower_bound(config_.servers, request.server, {}, &Server::name);
-  server_ = &*server;
-  server_index_ = static_cast<std::uint32_t>(server - config_.servers.begin());
+  server_ = find_server(config_, request.server);
+  server_index_ = static_cast<std::uint32_t>(server_ - config_.servers.data());
   state_ = State::attaching;
-  note(AuditKind::attach, AuditOutcome::ok, "");
+  note(AuditKind::attach, AuditOutcome::ok, attachment_.purpose());
   cell_since_ = now;
   effects_.set_host_flow(HostFlow::held);
   act(cell_.on(CellInput::start));
 }
 
 void Session::attach_failed(const Failure& failure, Time now) {
-  effects_.to_control(error_reply(attach_id_, failure));
-  if (stdio_) return fail_session(failure, now);
+  effects_.to_control(error_reply(attachment_.id(), failure));
+  if (attachment_.has_stdio()) return fail_session(failure, now);
   // The connection is as before: its owner may ask for the logs, or try again.
   state_ = State::unattached;
   server_ = nullptr;
@@ -189,7 +167,7 @@ void Session::act(CellAction action) {
     case CellAction::none:
       return;
     case CellAction::ask_start:
-      return effects_.start_cell(server_index_);
+      return effects_.start_cell(server_index_, attachment_.program());
     case CellAction::close_input:
       effects_.close_cell_input();
       return effects_.set_deadline(server_->timeouts.end_of_input);
@@ -226,11 +204,10 @@ void Session::cell_running() {
   act(cell_.on(CellInput::running));
   if (state_ != State::attaching) return;
   state_ = State::attached;
-  conversation_.emplace(*server_, ids_, effects_);
+  conversation_.emplace(*server_, attachment_.program(), ids_, effects_);
   note(AuditKind::cell_started, AuditOutcome::ok, "");
   effects_.set_deadline(std::nullopt);
-  effects_.to_control(
-      attached_reply(attach_id_, server_->name, peer_.session, cell_id_, attach_stdio_));
+  effects_.to_control(attachment_.answer(*server_, peer_.session, cell_id_));
   effects_.set_host_flow(HostFlow::flowing);
   if (output_closed_) fault(GivenUp::closed_stdout);
 }
@@ -373,17 +350,16 @@ void Session::leave(std::string_view reason, std::string_view cancel_reason, Tim
 void Session::stop(StopReason reason, Time now) {
   if (state_ == State::closing) return;
   const bool stopped = reason == StopReason::stopped;
-  const bool asked_to = reason == StopReason::stopped;
-  const Failure failure = asked_to ? stopped_by_user(server_) : shutting_down(server_);
+  const Failure failure = stopped ? stopped_by_user(server_) : shutting_down(server_);
   if (cause_ == GivenUp::no) cause_ = GivenUp::asked_to_stop;
-  if (state_ == State::attaching) effects_.to_control(error_reply(attach_id_, failure));
+  if (state_ == State::attaching) effects_.to_control(error_reply(attachment_.id(), failure));
   if (conversation_) conversation_->fail_all(failure, now);
   close(stopped ? "stopped" : "shutting_down", &failure);
   act(cell_.on(CellInput::stop));
 }
 
 void Session::close(std::string_view reason, const Failure* failure) {
-  if (stdio_) effects_.to_control(ended_notification(reason, failure));
+  if (attachment_.has_stdio()) effects_.to_control(ended_notification(reason, failure));
   note(AuditKind::session_closed, AuditOutcome::none, reason);
   state_ = State::closing;
   effects_.close_host();

@@ -10,6 +10,8 @@
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
+#include "policy/permission.h"
+#include "supervisor/gateway/attachment.h"
 #include "supervisor/gateway/cell_failure.h"
 #include "supervisor/gateway/cell_lifetime.h"
 #include "supervisor/gateway/control_request.h"
@@ -40,14 +42,15 @@ class SessionEffects : public ConversationEffects {
  public:
   /// A line of cellblock's own, to the socket. With handed stdio that is not where MCP goes.
   virtual void to_control(std::string_view line) = 0;
-  /// Takes over the two descriptors that came with the attach request, if they can be used.
-  virtual bool take_stdio() = 0;
+  /// Takes over what came with the attach request, as far as it is what the offer says. A
+  /// workspace is kept until start_cell or the end of this turn.
+  virtual DescriptorsTaken take_descriptors(const DescriptorOffer& offer) = 0;
   /// Held: no host line may come in until it flows again.
   virtual void set_host_flow(HostFlow flow) = 0;
   /// No more lines to or from the host; what is queued is still delivered.
   virtual void close_host() = 0;
 
-  virtual void start_cell(std::uint32_t server) = 0;
+  virtual void start_cell(std::uint32_t server, wire::CellProgram program) = 0;
   virtual void close_cell_input() = 0;
   virtual void terminate_cell() = 0;
   virtual void kill_cell() = 0;
@@ -95,6 +98,7 @@ class Session {
 
   const Peer& peer() const { return peer_; }
   const Server* server() const { return server_; }
+  const Attachment& attachment() const { return attachment_; }
   std::uint32_t server_index() const { return server_index_; }
   std::uint64_t cell() const { return cell_id_; }
   CellState cell_state() const { return cell_.state(); }
@@ -119,8 +123,8 @@ class Session {
 
   void control(std::string_view line, const Message& message, Time now);
   void attach(std::string_view id, const ControlRequest& request, Time now);
-  std::optional<Failure> may_use(const std::string& name) const;
-  std::optional<Failure> may_attach(const std::string& name) const;
+  Identified who() const { return {peer_.uid, peer_.gid, peer_.groups}; }
+  std::optional<Failure> refuse_to_attach(const std::string& name) const;
   void attach_failed(const Failure& failure, Time now);
 
   void refused_from_cell(std::string_view line, const Refused& refused, Time now);
@@ -146,9 +150,7 @@ class Session {
   SessionEffects& effects_;
 
   State state_ = State::unattached;
-  bool stdio_ = false;  ///< MCP goes over handed descriptors
-  std::string attach_id_;
-  std::optional<bool> attach_stdio_;  ///< what the reply says; nothing if it was not asked for
+  Attachment attachment_;
 
   const Server* server_ = nullptr;
   std::uint32_t server_index_ = 0;

@@ -15,6 +15,12 @@ namespace cellblock::gateway {
 
 class SessionRunner;
 
+struct CellWanted {
+  std::uint32_t server = 0;
+  wire::CellProgram program = wire::CellProgram::server;
+  Fd workspace;  ///< not valid: none
+};
+
 /// What a session needs of the rest of the gateway.
 class GatewayServices {
  public:
@@ -23,7 +29,7 @@ class GatewayServices {
   virtual UpstreamIds& ids() = 0;
   virtual MessageScanner& scanner() = 0;
 
-  virtual void start_cell(SessionRunner& session, std::uint32_t server) = 0;
+  virtual void start_cell(SessionRunner& session, CellWanted wanted) = 0;
   virtual void terminate_cell(std::uint64_t cell) = 0;
   virtual void kill_cell(std::uint64_t cell) = 0;
 
@@ -63,10 +69,14 @@ class SessionRunner final : private SessionEffects {
 
   // SessionEffects
   void to_control(std::string_view line) override { host_.to_control(line); }
-  bool take_stdio() override { return host_.take_stdio(); }
+  DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override {
+    return host_.take_descriptors(offer);
+  }
   void set_host_flow(HostFlow flow) override { host_.set_flow(flow); }
   void close_host() override { host_.close(); }
-  void start_cell(std::uint32_t server) override { services_.start_cell(*this, server); }
+  void start_cell(std::uint32_t server, wire::CellProgram program) override {
+    services_.start_cell(*this, {server, program, host_.take_workspace()});
+  }
   void close_cell_input() override;
   void terminate_cell() override { services_.terminate_cell(session_.cell()); }
   void kill_cell() override { services_.kill_cell(session_.cell()); }

@@ -5,41 +5,28 @@
 namespace cellblock::gateway {
 
 SupervisorChannel::SupervisorChannel(EventLoop& loop, Fd socket, Receiver receiver)
-    : socket_(std::move(socket)),
-      watch_(loop, socket_.get()),
-      sender_(watch_, socket_.get()),
-      receiver_(std::move(receiver)) {
-  watch_.on_readable = [this] { readable(); };
-  if (!watch_.want_read(true)) receiver_.broken("has a socket that epoll does not take");
-}
+    : receiver_(std::move(receiver)),
+      reader_(loop, std::move(socket),
+              {.record =
+                   [this](const wire::SessionGrant& grant, std::vector<Fd> fds) {
+                     if (!accept(grant, std::move(fds))) {
+                       receiver_.broken("sent a record that makes no sense");
+                     }
+                   },
+               .closed = receiver_.closed,
+               .broken = receiver_.broken}),
+      sender_(reader_.watch(), reader_.socket()) {}
 
 void SupervisorChannel::session_closed(std::uint32_t connection) {
-  if (ended_) return;
+  if (reader_.has_ended()) return;
   switch (sender_.send({.connection = connection})) {
     case SendStatus::ok:
       return;
     case SendStatus::closed:
-      return end();
+      return reader_.end();
     case SendStatus::overflowed:
       return receiver_.broken("reads nothing");
   }
-}
-
-// Its end stays readable for ever.
-void SupervisorChannel::end() {
-  if (std::exchange(ended_, true)) return;
-  watch_.forget();
-  receiver_.closed();
-}
-
-void SupervisorChannel::readable() {
-  wire::SessionGrant grant;
-  auto received = receive_record(socket_.get(), grant, MSG_DONTWAIT);
-  if (!received && received.error().number == EAGAIN) return;
-  if (!received && is_end_of_channel(received.error())) return end();
-  if (!received) return receiver_.broken("sent no record: " + received.error().text());
-  if (!accept(grant, std::move(received->fds)))
-    receiver_.broken("sent a record that makes no sense");
 }
 
 bool SupervisorChannel::accept(const wire::SessionGrant& grant, std::vector<Fd> fds) {

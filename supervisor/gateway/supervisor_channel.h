@@ -3,8 +3,9 @@
 #include <functional>
 #include <string_view>
 
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/gateway/record_reader.h"
 #include "supervisor/gateway/record_sender.h"
+#include "supervisor/kernel/event_loop.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 
@@ -26,15 +27,11 @@ class SupervisorChannel {
   void session_closed(std::uint32_t connection);
 
  private:
-  void readable();
   bool accept(const wire::SessionGrant& grant, std::vector<Fd> fds);
-  void end();
 
-  Fd socket_;
-  Watch watch_;
-  RecordSender<wire::SessionClosed> sender_;
   Receiver receiver_;
-  bool ended_ = false;
+  RecordReader<wire::SessionGrant> reader_;
+  RecordSender<wire::SessionClosed> sender_;
 };
 
 }  // namespace cellblock::gateway

@@ -97,6 +97,15 @@ TEST(ControlRequest, ReadsEachShape) {
   ASSERT_TRUE(attach);
   EXPECT_EQ(attach->server, "files");
   EXPECT_EQ(attach->stdio, StdioOffer::offered);
+  EXPECT_EQ(attach->workspace, WorkspaceOffer::none);
+  EXPECT_EQ(attach->program, wire::CellProgram::server);
+  const auto probe =
+      parse_control("cellblock/attach", R"({"server":"files","workspace":true,"probe":true})");
+  ASSERT_TRUE(probe);
+  EXPECT_EQ(probe->workspace, WorkspaceOffer::offered);
+  EXPECT_EQ(probe->program, wire::CellProgram::probe);
+  EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a","denied":true})")->log,
+            LogKind::denied);
   EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a"})")->lines, 100U);
   EXPECT_TRUE(parse_control("cellblock/status", ""));
 }
@@ -106,6 +115,8 @@ TEST(ControlRequest, RefusesWhatItDoesNotKnow) {
                                        {"cellblock/attach", R"({"server":1})"},
                                        {"cellblock/attach", R"({"server":"a","stdin":true})"},
                                        {"cellblock/attach", R"({"server":"a","stdio":1})"},
+                                       {"cellblock/attach", R"({"server":"a","workspace":"/x"})"},
+                                       {"cellblock/logs", R"({"server":"a","stdio":true})"},
                                        {"cellblock/logs", R"({"server":"a","lines":0})"},
                                        {"cellblock/logs", R"({"server":"a","lines":1001})"},
                                        {"cellblock/status", R"({"server":"a"})"},

@@ -162,11 +162,14 @@ class GatewayRig : public ::testing::Test {
     return {std::move(ends.first), Fd{}};
   }
 
+  /// What came with it is in `handed`.
   wire::GatewayRequest expect_request(wire::GatewayAsks kind) {
     pollfd ready{launcher_.get(), POLLIN, 0};
     EXPECT_EQ(::poll(&ready, 1, patience_ms), 1) << "the launcher was not asked";
     wire::GatewayRequest request;
-    EXPECT_TRUE(receive_record(launcher_.get(), request));
+    auto received = receive_record(launcher_.get(), request);
+    EXPECT_TRUE(received);
+    if (received) handed = std::move(received->fds);
     EXPECT_EQ(request.kind, kind);
     return request;
   }
@@ -228,7 +231,7 @@ class GatewayRig : public ::testing::Test {
     return {std::move(control), Lines(std::move(from_gateway.first), std::move(to_gateway.second))};
   }
 
-  static void send_with(int socket, std::string_view line, std::array<int, 2> fds) {
+  static void send_with(int socket, std::string_view line, std::vector<int> fds) {
     const std::string bytes = std::string(line) + "\n";
     EXPECT_TRUE(send_record(socket, std::as_bytes(std::span(bytes)), fds));
   }
@@ -237,6 +240,7 @@ class GatewayRig : public ::testing::Test {
   Fd supervisor_;
   Fd launcher_;
   Fd audit_;
+  std::vector<Fd> handed;
 
  private:
   std::uint32_t connections_ = 0;

@@ -26,10 +26,16 @@ struct Recorder final : SessionEffects {
   void record(const AuditNote& note) override { notes.emplace_back(note.kind, note.outcome); }
   AuditState audit_state() const override { return audit; }
   void to_control(std::string_view line) override { control.emplace_back(line); }
-  bool take_stdio() override { return stdio; }
+  DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override {
+    return {
+        .stdio = stdio && offer.stdio == StdioOffer::offered,
+        .workspace = offer.workspace == WorkspaceOffer::offered ? workspace : WorkspaceFound::none};
+  }
   void set_host_flow(HostFlow now) override { flow = now; }
   void close_host() override { did.emplace_back("close_host"); }
-  void start_cell(std::uint32_t) override { did.emplace_back("start_cell"); }
+  void start_cell(std::uint32_t, wire::CellProgram program) override {
+    did.emplace_back(program == wire::CellProgram::probe ? "start_probe" : "start_cell");
+  }
   void close_cell_input() override { did.emplace_back("close_cell_input"); }
   void terminate_cell() override { did.emplace_back("terminate_cell"); }
   void kill_cell() override { did.emplace_back("kill_cell"); }
@@ -57,6 +63,7 @@ struct Recorder final : SessionEffects {
   HostFlow flow = HostFlow::flowing;
   AuditState audit = AuditState::writable;
   bool stdio = false;
+  WorkspaceFound workspace = WorkspaceFound::directory;
 };
 
 class SessionTest : public ::testing::Test {
@@ -119,6 +126,44 @@ class SessionTest : public ::testing::Test {
   std::string line_;
   std::optional<Session> session_;
 };
+
+TEST_F(SessionTest, SaysThatItTookAWorkspace) {
+  config_.servers[0].workspace.emplace();
+  attach(R"(,"workspace":true)");
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
+  session().cell_started(37, now_);
+  session().cell_running();
+  EXPECT_EQ(Json::parse(effects_.control.back())["result"]["workspace"], true);
+}
+
+TEST_F(SessionTest, StartsNothingForAWorkspaceThatNobodyDeclared) {
+  attach(R"(,"workspace":true)");
+  EXPECT_THAT(effects_.did, IsEmpty());
+  EXPECT_EQ(Json::parse(effects_.control.back())["error"]["data"]["code"], "workspace_refused");
+}
+
+TEST_F(SessionTest, StartsNothingForAWorkspaceThatIsNoDirectory) {
+  config_.servers[0].workspace.emplace();
+  effects_.workspace = WorkspaceFound::unusable;
+  attach(R"(,"workspace":true)");
+  EXPECT_THAT(effects_.did, IsEmpty());
+  EXPECT_EQ(Json::parse(effects_.control.back())["error"]["code"], -31012);
+  // The connection is as before.
+  attach();
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
+}
+
+TEST_F(SessionTest, LetsAProbeCallItsOwnToolAndNoOther) {
+  attach(R"(,"probe":true)");
+  EXPECT_THAT(effects_.did, ElementsAre("start_probe"));
+  session().cell_started(37, now_);
+  session().cell_running();
+  EXPECT_EQ(Json::parse(effects_.control.back())["result"]["probe"], true);
+  host_says(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run"}})");
+  EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "run");
+  host_says(R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"read_x"}})");
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32602);
+}
 
 TEST_F(SessionTest, AnswersAttachOnlyOnceTheProgramRuns) {
   attach();

@@ -339,7 +339,7 @@ TEST(GatewayFilter, MovesBytesAndOpensNothingNew) {
   expect_answers(
       filter_for(InternalProfile::gateway),
       {bare("read", SYS_read, "EBADF"),
-       bare("sendmsg", SYS_sendmsg, "ENOSYS"),
+       bare("sendmmsg", SYS_sendmmsg, "ENOSYS"),
        bare("preadv2", SYS_preadv2, "EBADF"),
        bare("socket", SYS_socket, "ENOSYS"),
        bare("connect", SYS_connect, "ENOSYS"),
@@ -352,6 +352,25 @@ TEST(GatewayFilter, MovesBytesAndOpensNothingNew) {
        {"a file to write",
         [] { return ::syscall(SYS_openat, AT_FDCWD, "/tmp/new", O_WRONLY | O_CREAT, 0600); },
         "EACCES"}});
+}
+
+// Of a gateway's descriptors, 4 is the launcher's channel.
+TEST(GatewayFilter, SendsDescriptorsOverOneNumberThatNothingElseCanGet) {
+  expect_answers(
+      filter_for(InternalProfile::gateway),
+      {{"a message to the launcher", [] { return ::syscall(SYS_sendmsg, 4, nullptr, 0); }, "EBADF"},
+       {"a message to the supervisor", [] { return ::syscall(SYS_sendmsg, 3, nullptr, 0); },
+        "EPERM"},
+       {"a number with a high word",
+        [] { return ::syscall(SYS_sendmsg, (1L << 32) + 3, nullptr, 0); }, "EPERM"},
+       {"closing the channel", [] { return ::syscall(SYS_close, 4); }, "EPERM"},
+       {"closing another", [] { return ::syscall(SYS_close, 5000); }, "EBADF"},
+       {"marking it for exec", [] { return ::syscall(SYS_fcntl, 4, F_SETFD, FD_CLOEXEC); },
+        "EPERM"},
+       {"marking it by ioctl", [] { return ::syscall(SYS_ioctl, 4, FIOCLEX); }, "EPERM"},
+       bare("dup2", SYS_dup2, "ENOSYS"),
+       bare("dup3", SYS_dup3, "ENOSYS"),
+       bare("close_range", SYS_close_range, "ENOSYS")});
 }
 
 TEST(InitFilter, WaitsAndReportsAndDiesOtherwise) {

@@ -10,6 +10,7 @@
 
 #include "policy/internal_syscalls.h"
 #include "policy/syscall_refusals.h"
+#include "supervisor/kernel/wire.h"
 
 namespace cellblock {
 namespace {
@@ -21,7 +22,8 @@ using testing::Not;
 constexpr SyscallProfile every_profile[] = {SyscallProfile::native, SyscallProfile::node,
                                             SyscallProfile::python};
 constexpr InternalProfile every_internal_profile[] = {
-    InternalProfile::gateway, InternalProfile::audit_writer, InternalProfile::init};
+    InternalProfile::gateway, InternalProfile::audit_writer, InternalProfile::egress,
+    InternalProfile::init};
 
 std::vector<SyscallPolicy> every_policy() {
   std::vector<SyscallPolicy> policies;
@@ -115,6 +117,18 @@ TEST(SyscallGroups, GiveTheGatewayNoWayToMakeASocketOrAProcess) {
   for (const char* name : {"socket", "connect", "accept4", "bind", "fork", "vfork", "clone3",
                            "pidfd_open", "kill", "unlink", "rename", "pwrite64"}) {
     EXPECT_THAT(allowed(policy), Not(Contains(name)));
+    EXPECT_THAT(ruled(policy), Not(Contains(name)));
+  }
+}
+
+TEST(SyscallGroups, LetTheGatewaySendDescriptorsOverTheLaunchersChannelOnly) {
+  EXPECT_EQ(gateway_launcher_descriptor, std::uint32_t{wire::gateway_fd::launcher});
+  const SyscallPolicy policy = syscall_policy(InternalProfile::gateway);
+  for (const char* name :
+       {"sendmsg", "sendmmsg", "close", "close_range", "dup2", "dup3", "fcntl", "ioctl"}) {
+    EXPECT_THAT(allowed(policy), Not(Contains(name)));
+  }
+  for (const char* name : {"sendmmsg", "close_range", "dup2", "dup3"}) {
     EXPECT_THAT(ruled(policy), Not(Contains(name)));
   }
 }
