@@ -1,0 +1,118 @@
+#include "policy/special_addresses.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+
+namespace cellblock {
+namespace {
+
+constexpr std::uint8_t mapped_bits = 96;
+
+struct Special {
+  InternetAddress address{};
+  std::uint8_t prefix = 0;
+  std::string_view kind;
+};
+
+constexpr Special v4(std::array<std::uint8_t, 4> bytes, std::uint8_t prefix,
+                     std::string_view kind) {
+  Special special{{}, static_cast<std::uint8_t>(mapped_bits + prefix), kind};
+  special.address[10] = special.address[11] = 0xff;
+  for (std::size_t i = 0; i < bytes.size(); ++i) special.address[12 + i] = bytes[i];
+  return special;
+}
+
+constexpr Special v6(std::initializer_list<std::uint16_t> groups, std::uint8_t prefix,
+                     std::string_view kind) {
+  Special special{{}, prefix, kind};
+  std::size_t i = 0;
+  for (const std::uint16_t group : groups) {
+    special.address[i++] = static_cast<std::uint8_t>(group >> 8);
+    special.address[i++] = static_cast<std::uint8_t>(group & 0xffU);
+  }
+  return special;
+}
+
+constexpr std::string_view own = "private";
+constexpr std::string_view loopback = "loopback";
+constexpr std::string_view link_local = "link-local, cloud metadata";
+constexpr std::string_view reserved = "reserved";
+
+// The special-purpose registries of RFC 6890, and what clouds have taken beside them.
+constexpr Special specials[] = {
+    v4({0, 0, 0, 0}, 8, "this host"),
+    v4({10, 0, 0, 0}, 8, own),
+    v4({100, 64, 0, 0}, 10, "shared by a provider's customers"),
+    v4({127, 0, 0, 0}, 8, loopback),
+    v4({168, 63, 129, 16}, 32, "cloud metadata"),
+    v4({169, 254, 0, 0}, 16, link_local),
+    v4({172, 16, 0, 0}, 12, own),
+    v4({192, 0, 0, 0}, 24, reserved),
+    v4({192, 0, 2, 0}, 24, reserved),
+    v4({192, 88, 99, 0}, 24, reserved),
+    v4({192, 168, 0, 0}, 16, own),
+    v4({198, 18, 0, 0}, 15, "the cell's own"),
+    v4({198, 51, 100, 0}, 24, reserved),
+    v4({203, 0, 113, 0}, 24, reserved),
+    v4({224, 0, 0, 0}, 4, "multicast"),
+    v4({240, 0, 0, 0}, 4, reserved),
+    v6({}, 127, loopback),
+    v6({0x2001}, 23, reserved),  // Teredo and others that lead to an IPv4 address
+    v6({0x2001, 0x0db8}, 32, reserved),
+    v6({0x2002}, 16, "6to4"),
+    v6({0x3fff}, 20, reserved),
+    v6({0xfc00}, 7, own),
+    v6({0xfe80}, 10, link_local),
+    v6({0xff00}, 8, "multicast"),
+};
+
+constexpr Special mapped = v4({0, 0, 0, 0}, 0, "");
+constexpr Special public_v6 = v6({0x2000}, 3, "");
+
+// Outside of it nothing is public, whether it is in the list above or not.
+bool is_within_public(const InternetAddress& address, std::uint8_t prefix) {
+  if (prefix >= mapped_bits && is_in_range(address, mapped.address, mapped.prefix)) return true;
+  return prefix >= public_v6.prefix && is_in_range(address, public_v6.address, public_v6.prefix);
+}
+
+bool overlap(const Special& special, const InternetAddress& address, std::uint8_t prefix) {
+  return is_in_range(address, special.address, std::min(special.prefix, prefix));
+}
+
+void add_once(std::string& list, std::string_view word) {
+  if (list.find(word) != std::string::npos) return;
+  if (!list.empty()) list += ", ";
+  list += word;
+}
+
+}  // namespace
+
+bool is_in_range(const InternetAddress& address, const InternetAddress& range,
+                 std::uint8_t prefix) {
+  const std::size_t whole = prefix / 8U;
+  if (!std::equal(range.begin(), range.begin() + whole, address.begin())) return false;
+  if (prefix % 8U == 0) return true;
+  const unsigned mask = 0xffU << (8U - prefix % 8U);
+  return ((unsigned{range.at(whole)} ^ address.at(whole)) & mask & 0xffU) == 0;
+}
+
+std::string_view special_kind(const InternetAddress& address) {
+  for (const Special& special : specials) {
+    if (is_in_range(address, special.address, special.prefix)) return special.kind;
+  }
+  return is_within_public(address, 128) ? std::string_view() : reserved;
+}
+
+bool is_special(const InternetAddress& address) { return !special_kind(address).empty(); }
+
+std::string special_kinds(const EgressRule& range) {
+  std::string kinds;
+  for (const Special& special : specials) {
+    if (overlap(special, range.address, range.prefix)) add_once(kinds, special.kind);
+  }
+  if (kinds.empty() && !is_within_public(range.address, range.prefix)) kinds = reserved;
+  return kinds;
+}
+
+}  // namespace cellblock
