@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "policy/config_bytes.h"
+#include "supervisor/daemon/cgroup_setup.h"
 #include "supervisor/daemon/check_report.h"
 #include "supervisor/daemon/children.h"
 #include "supervisor/daemon/clean_start.h"
@@ -43,11 +45,14 @@ struct Programs {
   Fd launcher;
   Fd gateway;
   Fd audit_writer;
+  Fd egress;
+  Fd probe;
 };
 
 struct Owned {
   Fd state_lock;
   Fd audit_log;
+  OwnGroups groups;
 };
 
 int check(const Options& options) {
@@ -95,6 +100,8 @@ Result<Owned> open_owned(const Config& config) {
   Owned owned;
   owned.state_lock = CELLBLOCK_TRY(open_state_directory(config));
   owned.audit_log = CELLBLOCK_TRY(open_audit_log(config));
+  // After the lock on the state: cells of a cellblockd that still runs are not ended.
+  owned.groups = CELLBLOCK_TRY(set_up_groups(config));
   return owned;
 }
 
@@ -105,11 +112,20 @@ Result<Fd> open_helper(const char* name) {
   return std::move(*program);
 }
 
+// /dev/null where it is not installed: whoever needs it fails to start it, and nobody else does.
+Result<Fd> open_optional_helper(const char* name) {
+  if (::access(helper_path(name).c_str(), F_OK) == 0) return open_helper(name);
+  Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_PATH));
+  return null;
+}
+
 Result<Programs> open_programs() {
   Programs programs;
   programs.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher"));
   programs.gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway"));
   programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
+  programs.egress = CELLBLOCK_TRY(open_optional_helper("cellblock-egress"));
+  programs.probe = CELLBLOCK_TRY(open_optional_helper("cellblock-probe"));
   return programs;
 }
 
@@ -128,9 +144,14 @@ Result<BoundSocket> bind_socket(const Config& config) {
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
-Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs) {
-  const std::array<int, 4> fds{sealed.config.get(), sealed.secrets.get(), programs.gateway.get(),
-                               programs.audit_writer.get()};
+Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells) {
+  const std::array<int, 7> fds{sealed.config.get(),
+                               sealed.secrets.get(),
+                               programs.gateway.get(),
+                               programs.audit_writer.get(),
+                               programs.egress.get(),
+                               programs.probe.get(),
+                               cells.get()};
   return LauncherProcess::start(programs.launcher.get(), fds);
 }
 
@@ -160,7 +181,8 @@ Result<void> run(const Options& options) {
   // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
 
   BoundSocket socket = CELLBLOCK_TRY(bind_socket(config));
-  LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(std::move(sealed), programs));
+  LauncherProcess launcher =
+      CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, std::move(owned.groups.cells)));
   // From here the launcher alone holds the secrets.
 
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));

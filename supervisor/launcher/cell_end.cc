@@ -42,3 +42,12 @@ void CellEnd::init_ended(int code, int status) {
 }
 
 }  // namespace cellblock::launcher
+void CellEnd::group_ended(const GroupUsage& usage) {
+  if (usage.cpu_microseconds > 0) facts_.cpu_microseconds = usage.cpu_microseconds;
+  facts_.memory_peak = usage.memory_peak;
+  facts_.pids_peak = usage.pids_peak;
+  facts_.oom_kills = usage.oom_kills;
+  const bool killed = facts_.kind == EndKind::signalled && facts_.signal == SIGKILL;
+  if (killed && usage.oom_kills > 0) facts_.kind = EndKind::out_of_memory;
+}
+

@@ -4,6 +4,7 @@
 
 #include "policy/cell_facts.h"
 #include "supervisor/launcher/child_plan.h"
+#include "supervisor/launcher/group_files.h"
 
 namespace cellblock::launcher {
 
@@ -20,6 +21,10 @@ class CellEnd {
   void init_ended(int code, int status);
 
   const CellFacts& facts() const { return facts_; }
+  /// Last, with what the kernel counted. A SIGKILL of which nobody else was the cause was the
+  /// kernel's own, if it killed for want of memory.
+  void group_ended(const GroupUsage& usage);
+
   bool known() const { return facts_.kind != EndKind::not_ended; }
 
  private:

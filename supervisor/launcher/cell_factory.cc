@@ -69,7 +69,8 @@ Result<void> require_sound(const Blueprint& blueprint) {
 
 }  // namespace
 
-Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs) {
+Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs,
+                                         Fd groups) {
   const Fd host_root = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host_root.get()));
   Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
@@ -110,6 +111,7 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
 SetupResult<SpawnRequest> CellFactory::request_for(const std::string& server, std::uint32_t user) {
   const auto id = state_.id_for(server, user);
   if (!id) return failed_at(SetupStep::assign_id, id.error());
+  if (groups.valid()) factory.cell_groups_ = CellGroups(std::move(groups));
   SpawnRequest request;
   request.host_id = *id;
   request.groups = groups_;
@@ -127,9 +129,8 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
                                                      std::uint32_t user) {
   const Server& server = config_.servers[server_index];
   SpawnRequest request = CELLBLOCK_TRY(request_for(server.name, user));
-  auto home = state_.home_tree(server.name, user, request.host_id);
-  if (!home) return failed_at(SetupStep::open_home, home.error());
-  request.home = std::move(*home);
+  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_id));
+  request.group = CELLBLOCK_TRY(group_for(server));
   request.network = CELLBLOCK_TRY(network_for(servers_[server_index]));
   auto input = make_pipe();
   auto output = make_pipe();
@@ -155,6 +156,32 @@ SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
   if (!id) return failed_at(SetupStep::assign_id, SysError{"take", ERANGE});
   request.host_id = *id;
   request.groups = groups_;
+SetupResult<CellGroup> CellFactory::group_for(const Server& server) {
+  auto group = cell_groups_.make(server.name, group_settings(server, config_.cgroup));
+  if (!group) return failed_at(SetupStep::make_cgroup, group.error());
+  return std::move(*group);
+}
+
+SetupResult<std::optional<EgressEnds>> CellFactory::egress_for(std::uint32_t server_index,
+                                                               int network) const {
+  const Server& server = config_.servers[server_index];
+  if (server.network != NetworkMode::egress) return std::nullopt;
+  auto sockets = prepare_egress(network, server_index, server.egress);
+  if (!sockets) return failed_at(SetupStep::make_network, sockets.error());
+  auto events = make_seqpacket_pair();
+  if (!events) return failed_at(SetupStep::prepare, events.error());
+  return EgressEnds{std::move(*sockets), std::move(*events)};
+}
+
+SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
+                                      std::uint32_t owner) {
+  if (server.home == HomeKind::temporary) return Fd();
+  const auto execution = server.execute_writable ? Execution::allowed : Execution::refused;
+  auto home = state_.home_tree({server.name, user, owner}, execution);
+  if (!home) return failed_at(SetupStep::open_home, home.error());
+  return std::move(*home);
+}
+
   request.fds = {null_.get(), STDERR_FILENO, STDERR_FILENO};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());
   auto cell = spawn(blueprint, init_filter_, std::move(request));

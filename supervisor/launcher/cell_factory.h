@@ -5,6 +5,8 @@
 
 #include "policy/config.h"
 #include "supervisor/launcher/id_pool.h"
+#include "supervisor/launcher/cell_group.h"
+#include "supervisor/launcher/egress_network.h"
 #include "supervisor/launcher/network_pool.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
@@ -24,6 +26,8 @@ struct OwnPrograms {
   Fd gateway;
   Fd audit_writer;
 };
+  Fd egress;
+  Fd probe;
 
 /// One of cellblock's own processes in its cell.
 struct StartedOwn {
@@ -32,16 +36,26 @@ struct StartedOwn {
 };
 
 struct StartedServer {
+/// What a server with egress has to be given a helper with.
+struct EgressEnds {
+  EgressSockets sockets;
+  Pair events;  ///< first: the gateway's end, second: the helper's
+};
+
   SpawnedCell cell;
   StdioEnds stdio;
 };
+  std::optional<EgressEnds> egress;
 
 /// Everything that is prepared at start-up, and the spawns made from it. One thread.
 class CellFactory {
  public:
   /// Enters the launcher's own root, prepares one blueprint per server (a server whose paths cannot
   /// be prepared is kept with its failure) and forgets the host's file system.
-  static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs);
+  /// `groups`: the directory for the cells' control groups (wire::launcher_fd::cgroup); not valid:
+  /// there is none.
+  static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
+                                     Fd groups);
 
   SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user);
 
@@ -49,6 +63,7 @@ class CellFactory {
   SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
   void give_back(std::uint32_t id) { own_ids_.give_back(id); }
+  SetupResult<StartedOwn> start_egress(const EgressEnds& ends, int config_bytes);
 
   /// To be refilled whenever its timer says so.
   NetworkPool& networks() { return networks_; }
@@ -68,6 +83,8 @@ class CellFactory {
   SetupResult<Fd> network_for(const Blueprint& blueprint);
 
   Config config_;
+  SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
+  SetupResult<CellGroup> group_for(const Server& server);
   StateDirectory state_;
   SecretStore secrets_;
   FilterProgram init_filter_;
@@ -75,9 +92,11 @@ class CellFactory {
   NetworkPool networks_;
   std::vector<Blueprint> servers_;
   Blueprint gateway_;
+  CellGroups cell_groups_;
   Blueprint audit_writer_;
   ChildPlan::Groups groups_ = ChildPlan::Groups::clear;
   Fd null_;  ///< /dev/null
+  Blueprint egress_;  ///< empty where no server has egress
 };
 
 }  // namespace cellblock::launcher

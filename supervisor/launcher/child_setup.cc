@@ -56,6 +56,7 @@ bool die_with_launcher(ChildPlan& plan) {
   if (ready > 0) errno = EPIPE;
   return ready == 0;
 }
+  if (syscall(SYS_unshare, CLONE_NEWCGROUP) < 0) return false;
 
 bool isolate_mounts(ChildPlan&) {
   return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;

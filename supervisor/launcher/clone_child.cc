@@ -16,7 +16,7 @@ namespace cellblock::launcher {
 namespace {
 
 constexpr std::uint64_t namespaces =
-    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
 
 enum class Whose : std::uint8_t { the_callers, the_callers_parents };
 
@@ -25,6 +25,10 @@ SysResult<Cloned> clone_here(ChildPlan& plan, const CloneRequest& request, Whose
   clone_args args{};
   args.flags = namespaces | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
   args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
+  if (request.cgroup >= 0) {
+    args.flags |= CLONE_INTO_CGROUP;
+    args.cgroup = static_cast<std::uint64_t>(request.cgroup);
+  }
   // A sibling ends with its maker's signal; the kernel refuses to be told one.
   child == Whose::the_callers ? args.exit_signal = SIGCHLD : args.flags |= CLONE_PARENT;
   const long pid = syscall(SYS_clone3, &args, sizeof args);

@@ -15,6 +15,7 @@ struct Cloned {
 
 struct CloneRequest {
   int network = -1;    ///< the cell's network namespace; -1: the host's
+  int cgroup = -1;     ///< directory of the cell's control group; -1: it stays in the caller's
   int go_writer = -1;  ///< the writing end of plan.go, which the child must not have
 };
 

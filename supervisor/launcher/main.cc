@@ -35,7 +35,8 @@ Result<void> prepare_process() {
   sigaddset(&blocked, SIGCHLD);
   sigaddset(&blocked, kill_server_signal);
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) < 0) return fail("sigprocmask failed");
-  for (const int descriptor : {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit}) {
+  for (const int descriptor : {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit,
+                               fd::egress, fd::probe, fd::cgroup}) {
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return fail("started without its descriptors");
   }
   return {};
@@ -61,8 +62,13 @@ Result<void> run() {
   const Config config = CELLBLOCK_TRY(read_config());
   CELLBLOCK_CHECK(enter_user_namespace());
   // From here every capability is one over the launcher's own user namespace.
-  CellFactory factory = CELLBLOCK_TRY(CellFactory::prepare(
-      config, Fd(fd::secrets), {.gateway = Fd(fd::gateway), .audit_writer = Fd(fd::audit)}));
+  CellFactory factory =
+      CELLBLOCK_TRY(CellFactory::prepare(config, Fd(fd::secrets),
+                                         {.gateway = Fd(fd::gateway),
+                                          .audit_writer = Fd(fd::audit),
+                                          .egress = Fd(fd::egress),
+                                          .probe = Fd(fd::probe)},
+                                         config.cgroup.directory.empty() ? Fd() : Fd(fd::cgroup)));
   // From here no path of the host can be named.
   EventLoop loop = CELLBLOCK_TRY(EventLoop::make());
   Launcher launcher(loop, std::move(factory), config, Fd(fd::supervisor), Fd(fd::config));

@@ -189,7 +189,9 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   if (!channels) return failed_at(SetupStep::prepare, channels.error());
 
   const DumpableWindow window;
-  auto child = clone_child(plan, {*network, channels->go.second.get()});
+  auto child = clone_child(plan, {.network = *network,
+                                  .cgroup = request.group.descriptor(),
+                                  .go_writer = channels->go.second.get()});
   if (!child) return std::unexpected(child.error());
   if (const auto released = release(*child, *channels, request); !released) {
     end_and_reap(*child);

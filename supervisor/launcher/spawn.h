@@ -5,6 +5,8 @@
 
 #include "supervisor/launcher/blueprint.h"
 #include "supervisor/launcher/setup_failure.h"
+#include "supervisor/launcher/cell_group.h"
+#include "supervisor/launcher/secret_store.h"
 
 namespace cellblock::launcher {
 
@@ -13,9 +15,10 @@ struct SpawnRequest {
   std::uint32_t host_id = 0;  ///< uid and gid outside; 1000 inside
   ChildPlan::Groups groups = ChildPlan::Groups::clear;
   Fd network;                        ///< network_pool.h; none: the blueprint says `host`
-  Fd home;                           ///< detached tree for /home/mcp, or none
-  std::vector<int> fds;              ///< become 0, 1, 2 ...; stay the caller's
-  std::vector<std::string> secrets;  ///< "NAME=value"; wiped here afterwards
+  CellGroup group;                   ///< its limits are set already
+  Fd home;                          ///< detached tree for /home/mcp, or none
+  std::vector<int> fds;             ///< become 0, 1, 2 ...; stay the caller's
+  std::vector<CellSecret> secrets;  ///< wiped here afterwards
 #ifdef CELLBLOCK_FAULT_INJECTION
   SetupStep fault_step = SetupStep::none;
   int fault_error = 0;

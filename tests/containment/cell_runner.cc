@@ -23,6 +23,7 @@ Config config_for(const harness::TestDirectory& directory, const CellSpec& spec)
       .uid = ids.daemon, .gid = ids.daemon, .first_cell_id = ids.first_cell, .cell_ids = ids.cells};
   config.kernel.landlock_abi = landlock_here();
   config.state_directory = directory.make_directory("state", 0700);
+  config.cgroup = spec.cgroup;
   config.servers = {spec.server};
   Server other;
   other.name = "neighbour";
@@ -32,10 +33,12 @@ Config config_for(const harness::TestDirectory& directory, const CellSpec& spec)
   return config;
 }
 
-Result<launcher::CellFactory> prepare(const Config& config) {
+Result<launcher::CellFactory> prepare(const Config& config, int groups) {
   const Secrets none{.servers = std::vector<ServerSecrets>(config.servers.size())};
   Fd secrets = CELLBLOCK_TRY(make_sealed("secrets", encode(none)));
-  return launcher::CellFactory::prepare(config, std::move(secrets), {});
+  Fd own;
+  if (groups >= 0) own = CELLBLOCK_TRY(duplicate(groups));
+  return launcher::CellFactory::prepare(config, std::move(secrets), {}, std::move(own));
 }
 
 std::string read_available(int pipe) {
@@ -96,7 +99,7 @@ class Run {
 };
 
 Result<CellRun> run_here(const harness::TestDirectory& directory, const CellSpec& spec) {
-  auto factory = CELLBLOCK_TRY(prepare(config_for(directory, spec)));
+  auto factory = CELLBLOCK_TRY(prepare(config_for(directory, spec), spec.groups));
   auto loop = CELLBLOCK_TRY(launcher::EventLoop::make());
   Run run(loop, factory);
   if (spec.neighbour.empty()) {

@@ -19,6 +19,8 @@ struct CellSpec {
   Server server;
   std::vector<EnvironmentVariable> neighbour;  ///< not empty: another cell that lives meanwhile
   std::function<void()> in_launcher;           ///< before anything is prepared
+  Cgroup cgroup;                               ///< as the supervisor found it
+  int groups = -1;                             ///< directory for the cells' groups, or none
 };
 
 /// Prepares everything as the launcher does, starts the server and waits for its end. `directory`
