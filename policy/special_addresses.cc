@@ -69,6 +69,14 @@ constexpr Special specials[] = {
 
 constexpr Special mapped = v4({0, 0, 0, 0}, 0, "");
 constexpr Special public_v6 = v6({0x2000}, 3, "");
+constexpr Special nat64 = v6({0x64, 0xff9b}, 96, "");
+
+// A host without IPv4 reaches the IPv4 Internet through these (RFC 6052): judged as what they carry.
+InternetAddress carried_by(const InternetAddress& address) {
+  InternetAddress carried = mapped.address;
+  std::copy(address.begin() + mapped_bits / 8, address.end(), carried.begin() + mapped_bits / 8);
+  return carried;
+}
 
 // Outside of it nothing is public, whether it is in the list above or not.
 bool is_within_public(const InternetAddress& address, std::uint8_t prefix) {
@@ -98,6 +106,7 @@ bool is_in_range(const InternetAddress& address, const InternetAddress& range,
 }
 
 std::string_view special_kind(const InternetAddress& address) {
+  if (is_in_range(address, nat64.address, nat64.prefix)) return special_kind(carried_by(address));
   for (const Special& special : specials) {
     if (is_in_range(address, special.address, special.prefix)) return special.kind;
   }

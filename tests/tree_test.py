@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     "supervisor/launcher": ["policy", "supervisor/kernel", "supervisor/launcher"],
     "supervisor/gateway": ["policy", "supervisor/kernel", "supervisor/gateway"],
     "supervisor/egress": ["policy", "supervisor/kernel", "supervisor/egress"],
+    "supervisor/probe": ["policy", "supervisor/probe"],
     "supervisor/audit": ["policy", "supervisor/kernel", "supervisor/audit"],
     "supervisor/daemon": ["policy", "supervisor/kernel", "supervisor/daemon"],
 }

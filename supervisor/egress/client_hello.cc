@@ -1,0 +1,114 @@
+#include "supervisor/egress/client_hello.h"
+
+#include <optional>
+#include <utility>
+
+#include "policy/egress_policy.h"
+#include "supervisor/egress/byte_reader.h"
+
+namespace cellblock::egress {
+namespace {
+
+constexpr std::uint8_t handshake_record = 22;
+constexpr std::uint8_t client_hello = 1;
+constexpr std::uint8_t tls_major = 3;
+constexpr std::uint8_t newest_minor = 4;
+constexpr std::size_t record_header = 5;
+constexpr std::size_t message_header = 4;
+constexpr std::size_t longest_record = 16'384;
+constexpr std::size_t longest_message = 16'384;
+constexpr std::uint16_t server_name_extension = 0;
+constexpr std::uint8_t host_name_type = 0;
+
+// By the bytes that are there; what is missing is taken for right.
+bool may_be_hello(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
+  return (bytes.size() < 1 || at(0) == handshake_record) &&
+         (bytes.size() < 2 || at(1) == tls_major) && (bytes.size() < 3 || at(2) <= newest_minor) &&
+         (bytes.size() <= record_header || at(record_header) == client_hello);
+}
+
+struct Message {
+  HelloKind kind = HelloKind::need_more;  ///< no_name: it is whole
+  std::string body;
+};
+
+// The length in the message's own header, as far as that is there.
+std::optional<std::size_t> size_of(std::string_view message) {
+  if (message.size() < message_header) return std::nullopt;
+  ByteReader reader(message.substr(1));
+  return message_header + reader.take24();
+}
+
+Message message_of(std::string_view bytes) {
+  std::string gathered;
+  ByteReader reader(bytes);
+  while (reader.rest().size() >= record_header) {
+    const bool is_handshake = reader.take8() == handshake_record;
+    const bool is_tls = reader.take8() == tls_major;
+    reader.take8();
+    const std::size_t length = reader.take16();
+    if (!is_handshake || !is_tls || length == 0 || length > longest_record) {
+      return {HelloKind::malformed, {}};
+    }
+    gathered.append(reader.rest().substr(0, length));
+    const auto size = size_of(gathered);
+    if (size && *size > longest_message) return {HelloKind::malformed, {}};
+    if (size && gathered.size() >= *size) {
+      return {HelloKind::no_name, gathered.substr(message_header, *size - message_header)};
+    }
+    if (reader.rest().size() < length) return {};
+    reader.take(length);
+  }
+  return {};
+}
+
+// One entry, and that a host name: a list could be read from either end.
+Hello read_server_name(std::string_view extension) {
+  ByteReader list(extension);
+  const std::size_t length = list.take16();
+  const bool fits = list.rest().size() == length;
+  const bool is_host = list.take8() == host_name_type;
+  const auto name = normal_host_name(list.take(list.take16()));
+  if (!fits || !is_host || !name || !list.is_done()) return {HelloKind::malformed, {}};
+  return {HelloKind::named, *name};
+}
+
+Hello read_extensions(std::string_view extensions) {
+  Hello found{HelloKind::no_name, {}};
+  ByteReader reader(extensions);
+  while (!reader.rest().empty()) {
+    const std::uint16_t type = reader.take16();
+    const std::string_view content = reader.take(reader.take16());
+    if (reader.ran_out()) return {HelloKind::malformed, {}};
+    if (type != server_name_extension) continue;
+    if (found.kind != HelloKind::no_name) return {HelloKind::malformed, {}};
+    found = read_server_name(content);
+    if (found.kind == HelloKind::malformed) return found;
+  }
+  return found;
+}
+
+Hello read_body(std::string_view body) {
+  ByteReader reader(body);
+  reader.take(2 + 32);           // version, random
+  reader.take(reader.take8());   // session
+  reader.take(reader.take16());  // cipher suites
+  reader.take(reader.take8());   // compression methods
+  if (reader.is_done()) return {HelloKind::no_name, {}};
+  const std::string_view extensions = reader.take(reader.take16());
+  if (!reader.is_done()) return {HelloKind::malformed, {}};
+  return read_extensions(extensions);
+}
+
+}  // namespace
+
+Hello judge_hello(std::string_view bytes) {
+  if (!may_be_hello(bytes)) return {HelloKind::not_tls, {}};
+  const Message message = message_of(bytes);
+  if (message.kind == HelloKind::no_name) return read_body(message.body);
+  const bool is_too_long = message.kind == HelloKind::need_more && bytes.size() >= max_hello_bytes;
+  return {is_too_long ? HelloKind::malformed : message.kind, {}};
+}
+
+}  // namespace cellblock::egress

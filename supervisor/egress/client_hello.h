@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cellblock::egress {
+
+enum class HelloKind : std::uint8_t {
+  need_more,
+  not_tls,    ///< some other protocol: nothing to compare
+  no_name,    ///< a ClientHello without a server name
+  named,      ///< `name`
+  malformed,  ///< begins as a ClientHello, but a server could read it in more than one way
+};
+
+struct Hello {
+  HelloKind kind = HelloKind::need_more;
+  std::string name;  ///< normal_host_name
+};
+
+/// More than this is not waited for: then it is malformed.
+inline constexpr std::size_t max_hello_bytes = 20'480;
+
+/// What the first bytes of a connection are, from all that has come so far. The ClientHello (RFC
+/// 8446 4.1.2) may lie over any number of segments and records. With encrypted ClientHello the
+/// outer name is the one that is seen.
+Hello judge_hello(std::string_view bytes);
+
+}  // namespace cellblock::egress

@@ -1,0 +1,81 @@
+#include "supervisor/egress/dns_desk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/egress_policy.h"
+
+namespace cellblock::egress {
+
+wire::EgressEvent event_about(wire::EgressKind kind, wire::EgressReason reason,
+                              std::string_view host, std::uint16_t port) {
+  wire::EgressEvent event{.kind = kind, .reason = reason, .port = port};
+  const std::size_t length = std::min<std::size_t>(host.size(), event.host.size());
+  std::copy_n(host.begin(), length, event.host.begin());
+  event.host_length = static_cast<std::uint8_t>(length);
+  return event;
+}
+
+DnsDesk::DnsDesk(const Egress& rules, NameTable& names, TellEvent tell)
+    : rules_(rules), names_(names), tell_(std::move(tell)) {}
+
+DnsAction DnsDesk::read(std::string_view message) {
+  using wire::EgressKind;
+  using wire::EgressReason;
+  auto question = parse_question(message);
+  if (!question) {
+    tell_(event_about(EgressKind::name_refused, EgressReason::malformed));
+    if (!question.error().code) return {};
+    return {.kind = DnsActionKind::reply, .reply = dns_reply(question.error()), .question = {}};
+  }
+  const std::string& name = question->name ? *question->name : std::string();
+  if (name.empty() || !may_look_up(rules_, name)) {
+    tell_(event_about(EgressKind::name_refused, EgressReason::not_allowed, name));
+    return {.kind = DnsActionKind::reply,
+            .reply = dns_reply(*question, DnsCode::name_error),
+            .question = {}};
+  }
+  if (question->type != type_a && question->type != type_aaaa) {
+    return {.kind = DnsActionKind::reply,
+            .reply = dns_reply(*question, DnsCode::no_error),
+            .question = {}};
+  }
+  return {.kind = DnsActionKind::look_up, .reply = {}, .question = *std::move(question)};
+}
+
+std::string DnsDesk::answer(const DnsQuestion& question, const LookupResult& found) {
+  using wire::EgressReason;
+  switch (found.status) {
+    case LookupStatus::found:
+      break;
+    case LookupStatus::no_such_name:
+      return give_up(question, DnsCode::name_error, EgressReason::not_resolved);
+    case LookupStatus::no_address:
+      return dns_reply(question, DnsCode::no_error);
+    case LookupStatus::failed:
+      return give_up(question, DnsCode::server_failure, EgressReason::not_resolved);
+  }
+  const bool may_be_dialled = std::ranges::any_of(
+      found.addresses, [&](const auto& address) { return may_dial_on_some_port(rules_, address); });
+  if (!may_be_dialled) {
+    return give_up(question, DnsCode::name_error, EgressReason::private_address);
+  }
+  return answer_with_address(question);
+}
+
+// Both kinds of address for each name, whatever it really has: the connection comes to us, and we
+// choose what to dial.
+std::string DnsDesk::answer_with_address(const DnsQuestion& question) {
+  const auto pair = names_.addresses_of(*question.name);
+  if (!pair) {
+    return give_up(question, DnsCode::server_failure, wire::EgressReason::too_many_names);
+  }
+  return dns_reply(question, DnsCode::no_error, question.type == type_a ? pair->ipv4 : pair->ipv6);
+}
+
+std::string DnsDesk::give_up(const DnsQuestion& question, DnsCode code, wire::EgressReason reason) {
+  tell_(event_about(wire::EgressKind::connect_refused, reason, *question.name));
+  return dns_reply(question, code);
+}
+
+}  // namespace cellblock::egress

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::egress {
+
+/// What the gateway is to be told, at a rate that no server can drive up. Alike events that wait
+/// become one with a count; when too many different ones wait, the rest of a kind and reason become
+/// one without a host. Nothing is lost from the counts.
+class EventQueue {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  static constexpr std::size_t max_waiting = 64;
+  static constexpr std::uint32_t per_second = 20;  ///< of each kind, and as many at once
+
+  void add(const wire::EgressEvent& event);
+
+  /// The next one that may be sent now, which stays until it is taken.
+  const wire::EgressEvent* next(Time now);
+  void take(Time now);
+
+  /// When the first of those that wait may be sent; none if nothing waits.
+  std::optional<Time> due() const;
+
+ private:
+  static constexpr std::size_t kinds = 5;
+  static constexpr std::chrono::milliseconds interval{1000 / per_second};
+
+  Time& ready_at(wire::EgressKind kind) { return ready_.at(static_cast<std::size_t>(kind)); }
+
+  std::deque<wire::EgressEvent> waiting_;
+  std::array<Time, kinds> ready_{};  ///< when a kind's credit is full again, less the credit
+};
+
+}  // namespace cellblock::egress
