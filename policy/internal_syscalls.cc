@@ -90,6 +90,22 @@ constexpr std::string_view append_calls[] = {"fsync", "fdatasync", "pwrite64"};
 constexpr SyscallGroup appending = {"appending", "the log reaches the disk before it counts",
                                     append_calls};
 
+// --- egress helper: the one that makes sockets of its own, in the host's network
+// -----------------------
+
+constexpr std::uint32_t socket_type = 0xf;  // without SOCK_CLOEXEC and SOCK_NONBLOCK
+constexpr ArgumentRule internet_rules[] = {
+    allow_when({{0, 0xffff'ffff, AF_INET}, {1, socket_type, SOCK_STREAM}}),
+    allow_when({{0, 0xffff'ffff, AF_INET6}, {1, socket_type, SOCK_STREAM}}),
+    allow_when({{0, 0xffff'ffff, AF_INET}, {1, socket_type, SOCK_DGRAM}}),
+    allow_when({{0, 0xffff'ffff, AF_INET6}, {1, socket_type, SOCK_DGRAM}})};
+constexpr RuledCall dialling_rules[] = {
+    {"socket", "TCP to what is allowed, TCP and UDP to the resolver", internet_rules, EACCES}};
+// bind and listen are missing: it serves the sockets it was handed, and no others.
+constexpr std::string_view dialling_calls[] = {"accept4", "connect", "fcntl"};
+constexpr SyscallGroup dialling = {"dialling", "connections in for connections out", dialling_calls,
+                                   dialling_rules};
+
 // For itself: whoever looks into the helper sees what all of the cell's connections carry.
 constexpr ArgumentRule undumpable_rules[] = {
     allow_when({{0, 0xffff'ffff, PR_SET_DUMPABLE}, {1, 0xffff'ffff, 0}})};

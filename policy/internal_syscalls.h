@@ -10,6 +10,7 @@ namespace cellblock {
 enum class InternalProfile : std::uint8_t {
   gateway,       ///< reads what hosts and servers write
   audit_writer,  ///< appends to one descriptor
+  egress,        ///< makes one cell's connections, in the host's network
   init,          ///< pid 1 of a cell, and the server's parent
 };
 
