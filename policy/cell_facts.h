@@ -14,6 +14,8 @@ enum class EndKind : std::uint8_t {
   signalled,         ///< `signal`
   killed_by_filter,  ///< `syscall_arch` and `syscall_number` name the refused call
   out_of_memory,     ///< the group went over memory.max and all of it was killed
+  egress_ended,      ///< its egress helper ended, all of it was killed; `step`, `error`,
+                     ///< `exit_code` and `signal` are the helper's
 };
 
 /// Fixed size, no pointers: crosses from the launcher to a gateway as it is (wire.h).

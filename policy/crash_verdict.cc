@@ -19,7 +19,7 @@ constexpr int loader_failed = 127;
 constexpr std::array<std::string_view, verdict_count> verdict_names = {
     "ordinary_exit",    "never_ran",    "early_crash",       "crash",
     "killed_by_filter", "stopped",      "handshake_timeout", "closed_stdout",
-    "too_much_noise",   "closed_stdin", "unread_stdin",
+    "too_much_noise",   "closed_stdin", "unread_stdin",      "egress_ended",
 };
 
 std::string in_parentheses(std::string_view text) {
@@ -112,6 +112,17 @@ Verdict end_verdict(const EndedCell& cell) {
   return cleanly ? Verdict::ordinary_exit : Verdict::crash;
 }
 
+std::string helper_cause(const CellFacts& facts) {
+  constexpr std::string_view start = "its egress helper ended first";
+  if (facts.step != SetupStep::none) {
+    return fmt::format("{}: step {} failed{}", start, name_of(facts.step),
+                       facts.error == 0 ? "" : ": " + errno_name(facts.error));
+  }
+  if (facts.signal == 0) return fmt::format("{}, with code {}", start, facts.exit_code);
+  return fmt::format("{}, killed by signal {} ({})", start, facts.signal,
+                     signal_name(facts.signal));
+}
+
 CrashVerdict judge_own_end(const EndedCell& cell) {
   if (const auto library = missing_library(cell)) {
     return {end_verdict(cell), fmt::format("a shared library is missing: {}", *library)};
@@ -160,6 +171,9 @@ std::string_view name_of(Verdict verdict) {
 CrashVerdict judge_end(const EndedCell& cell) {
   if (cell.facts.kind == EndKind::setup_failed) return {Verdict::never_ran, setup_cause(cell)};
   if (cell.given_up != GivenUp::no) return judge_given_up(cell);
+  if (cell.facts.kind == EndKind::egress_ended) {
+    return {Verdict::egress_ended, helper_cause(cell.facts)};
+  }
   if (cell.facts.kind == EndKind::killed_by_filter) {
     return {Verdict::killed_by_filter,
             fmt::format("killed by the system call filter: {}",

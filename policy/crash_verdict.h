@@ -47,9 +47,10 @@ enum class Verdict : std::uint8_t {
   too_much_noise,
   closed_stdin,
   unread_stdin,
+  egress_ended,  ///< what made its connections ended first
 };
 
-inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::unread_stdin) + 1;
+inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::egress_ended) + 1;
 
 std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
 

@@ -19,6 +19,8 @@ std::string explain_end(const CellFacts& facts) {
       return fmt::format("was killed by its filter for system call {}", facts.syscall_number);
     case EndKind::out_of_memory:
       return "was killed: out of memory";
+    case EndKind::egress_ended:
+      return "was killed: its egress helper ended";
     case EndKind::not_ended:
       break;
   }

@@ -103,4 +103,11 @@ Result<Blueprint> audit_writer_blueprint(Fd program) {
   return own_program("cellblock-audit", std::move(program), std::move(filter));
 }
 
+Result<Blueprint> egress_blueprint(Fd program) {
+  FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::egress));
+  Blueprint blueprint = own_program("cellblock-egress", std::move(program), std::move(filter));
+  blueprint.network = NetworkMode::host;
+  return blueprint;
+}
+
 }  // namespace cellblock::launcher

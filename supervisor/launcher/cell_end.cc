@@ -21,6 +21,15 @@ void CellEnd::killed_by_filter(std::uint32_t arch, std::int32_t number) {
   facts_.syscall_number = number;
 }
 
+void CellEnd::egress_ended(const CellFacts& helper) {
+  if (known()) return;
+  facts_.kind = EndKind::egress_ended;
+  facts_.step = helper.step;
+  facts_.error = helper.error;
+  facts_.exit_code = helper.exit_code;
+  facts_.signal = helper.signal;
+}
+
 void CellEnd::server_ended(const ServerEnding& ending) {
   facts_.cpu_microseconds = ending.cpu_microseconds;
   facts_.max_rss_kib = ending.max_rss_kib;

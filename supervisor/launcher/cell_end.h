@@ -16,6 +16,7 @@ class CellEnd {
   void setup_failed(const ChildReport& report);
   void killed_by_filter(std::uint32_t arch, std::int32_t number);
   void server_ended(const ServerEnding& ending);
+  void egress_ended(const CellFacts& helper);
   /// Pid 1 is gone, as waitid tells (CLD_EXITED, CLD_KILLED ...). Without an earlier cause the cell
   /// was killed from outside.
   void init_ended(int code, int status);

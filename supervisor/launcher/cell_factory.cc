@@ -17,6 +17,7 @@ namespace {
 // Names of templates that no server can have (a server's starts with a letter).
 constexpr char gateway_template[] = "@gateway";
 constexpr char audit_template[] = "@audit";
+constexpr char egress_template[] = "@egress";
 
 struct Range {
   std::uint32_t first = 0;
@@ -25,11 +26,12 @@ struct Range {
 
 struct Ranges {
   Range servers;  ///< for good (id_table.h)
-  Range own;      ///< while they live (id_pool.h): as many gateways as there may be, and the writer
+  Range own;      ///< while they live (id_pool.h): gateways, the writer, as many as there may be
+                  ///< egress helpers
 };
 
 Ranges divide(const Identity& identity) {
-  constexpr std::uint32_t most_own = 4'097;
+  constexpr std::uint32_t most_own = 4'096 + 1 + 1'024;
   const Range all{identity.first_cell_id, identity.cell_ids};
   if (all.count == 1) return {all, all};
   const std::uint32_t own = std::min(most_own, all.count / 2);
@@ -67,6 +69,31 @@ Result<void> require_sound(const Blueprint& blueprint) {
   return fail(blueprint.name + ": " + SysError{"prepare", blueprint.broken->error}.text());
 }
 
+bool any_egress(const Config& config) {
+  return std::any_of(config.servers.begin(), config.servers.end(),
+                     [](const Server& server) { return server.network == NetworkMode::egress; });
+}
+
+// It resolves names as the host does: from /etc/hosts too.
+std::vector<RootEntry> egress_root(const HostLayout& layout) {
+  std::vector<RootEntry> entries = plan_root({.network = NetworkMode::host}, layout);
+  for (RootEntry& entry : entries) {
+    if (entry.path == "/etc/hosts") entry.content = layout.hosts;
+  }
+  return entries;
+}
+
+Result<Blueprint> prepare_egress_helper(const Config& config, const HostLayout& layout, int host,
+                                        Fd program) {
+  Blueprint blueprint = CELLBLOCK_TRY(egress_blueprint(std::move(program)));
+  const auto entries = egress_root(layout);
+  blueprint.landlock = own_landlock_ruleset(config.kernel.landlock_abi, entries);
+  blueprint.landlock.network = 0;  // whom it may dial is decided name by name
+  add_root(blueprint, make_template(entries, host, egress_template));
+  CELLBLOCK_CHECK(require_sound(blueprint));
+  return blueprint;
+}
+
 }  // namespace
 
 Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs,
@@ -84,10 +111,12 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
                       std::move(init_filter), IdPool(ranges.own.first, ranges.own.count),
                       std::move(networks));
   factory.null_ = std::move(null);
+  if (groups.valid()) factory.cell_groups_ = CellGroups(std::move(groups));
   factory.groups_ = groups_here();
 
+  FilterCache filters;
   for (const Server& server : config.servers) {
-    Blueprint blueprint = CELLBLOCK_TRY(blueprint_of(server));
+    Blueprint blueprint = CELLBLOCK_TRY(blueprint_of(server, filters));
     const auto entries = plan_root(server, layout);
     blueprint.landlock = landlock_ruleset(config.kernel.landlock_abi, server, entries);
     add_root(blueprint, make_template(entries, own.host.get(), server.name));
@@ -104,6 +133,10 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
   factory.audit_writer_.landlock = own_landlock;
   add_root(factory.audit_writer_, make_template(own_entries, own.host.get(), audit_template));
   CELLBLOCK_CHECK(require_sound(factory.audit_writer_));
+  if (any_egress(config)) {
+    factory.egress_ = CELLBLOCK_TRY(
+        prepare_egress_helper(config, layout, own.host.get(), std::move(programs.egress)));
+  }
   CELLBLOCK_CHECK(forget_host());
   return factory;
 }
@@ -111,7 +144,6 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
 SetupResult<SpawnRequest> CellFactory::request_for(const std::string& server, std::uint32_t user) {
   const auto id = state_.id_for(server, user);
   if (!id) return failed_at(SetupStep::assign_id, id.error());
-  if (groups.valid()) factory.cell_groups_ = CellGroups(std::move(groups));
   SpawnRequest request;
   request.host_id = *id;
   request.groups = groups_;
@@ -125,37 +157,6 @@ SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
   return std::move(*network);
 }
 
-SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
-                                                     std::uint32_t user) {
-  const Server& server = config_.servers[server_index];
-  SpawnRequest request = CELLBLOCK_TRY(request_for(server.name, user));
-  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_id));
-  request.group = CELLBLOCK_TRY(group_for(server));
-  request.network = CELLBLOCK_TRY(network_for(servers_[server_index]));
-  auto input = make_pipe();
-  auto output = make_pipe();
-  auto errors = make_pipe();
-  for (const auto* pipe : {&input, &output, &errors}) {
-    if (!*pipe) return failed_at(SetupStep::prepare, pipe->error());
-  }
-  auto secrets = secrets_.of(server, server_index);
-  if (!secrets) return failed_at(SetupStep::prepare, SysError{"secrets", EINVAL});
-  request.secrets = std::move(*secrets);
-  request.fds = {input->first.get(), output->second.get(), errors->second.get()};
-  auto cell = CELLBLOCK_TRY(spawn(servers_[server_index], init_filter_, std::move(request)));
-  return StartedServer{
-      std::move(cell),
-      StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)}};
-}
-
-SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
-                                               const std::vector<int>& channels) {
-  SpawnRequest request;
-  request.network = CELLBLOCK_TRY(network_for(blueprint));
-  const auto id = own_ids_.take();
-  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", ERANGE});
-  request.host_id = *id;
-  request.groups = groups_;
 SetupResult<CellGroup> CellFactory::group_for(const Server& server) {
   auto group = cell_groups_.make(server.name, group_settings(server, config_.cgroup));
   if (!group) return failed_at(SetupStep::make_cgroup, group.error());
@@ -182,6 +183,45 @@ SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
   return std::move(*home);
 }
 
+SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
+                                                     std::uint32_t user) {
+  const Server& server = config_.servers[server_index];
+  SpawnRequest request = CELLBLOCK_TRY(request_for(server.name, user));
+  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_id));
+  request.group = CELLBLOCK_TRY(group_for(server));
+  request.network = CELLBLOCK_TRY(network_for(servers_[server_index]));
+  auto egress = CELLBLOCK_TRY(egress_for(server_index, request.network.get()));
+  auto input = make_pipe();
+  auto output = make_pipe();
+  auto errors = make_pipe();
+  for (const auto* pipe : {&input, &output, &errors}) {
+    if (!*pipe) return failed_at(SetupStep::prepare, pipe->error());
+  }
+  auto secrets = secrets_.of(server, server_index);
+  if (!secrets) return failed_at(SetupStep::prepare, SysError{"secrets", EINVAL});
+  request.secrets = std::move(*secrets);
+  request.fds = {input->first.get(), output->second.get(), errors->second.get()};
+  const auto memfds = secret_memfds(request.secrets);
+  if (!memfds) {
+    wipe(request.secrets);
+    return failed_at(SetupStep::prepare, memfds.error());
+  }
+  for (const Fd& memfd : *memfds) request.fds.push_back(memfd.get());
+  auto cell = CELLBLOCK_TRY(spawn(servers_[server_index], init_filter_, std::move(request)));
+  return StartedServer{
+      std::move(cell),
+      StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)},
+      std::move(egress)};
+}
+
+SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
+                                               const std::vector<int>& channels) {
+  SpawnRequest request;
+  request.network = CELLBLOCK_TRY(network_for(blueprint));
+  const auto id = own_ids_.take();
+  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", ERANGE});
+  request.host_id = *id;
+  request.groups = groups_;
   request.fds = {null_.get(), STDERR_FILENO, STDERR_FILENO};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());
   auto cell = spawn(blueprint, init_filter_, std::move(request));
@@ -196,6 +236,15 @@ SetupResult<StartedOwn> CellFactory::start_gateway(const std::vector<int>& chann
 
 SetupResult<StartedOwn> CellFactory::start_audit_writer(const std::vector<int>& channels) {
   return start_own(audit_writer_, channels);
+}
+
+SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends, int config_bytes) {
+  const auto words =
+      make_sealed("cellblock-egress", std::as_bytes(std::span(&ends.sockets.start, 1)));
+  if (!words) return failed_at(SetupStep::prepare, words.error());
+  std::vector<int> channels = {ends.events.second.get(), config_bytes, words->get()};
+  for (const Fd& socket : ends.sockets.sockets) channels.push_back(socket.get());
+  return start_own(egress_, channels);
 }
 
 }  // namespace cellblock::launcher

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "policy/config.h"
-#include "supervisor/launcher/id_pool.h"
 #include "supervisor/launcher/cell_group.h"
 #include "supervisor/launcher/egress_network.h"
+#include "supervisor/launcher/id_pool.h"
 #include "supervisor/launcher/network_pool.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
@@ -25,9 +26,9 @@ struct StdioEnds {
 struct OwnPrograms {
   Fd gateway;
   Fd audit_writer;
-};
   Fd egress;
   Fd probe;
+};
 
 /// One of cellblock's own processes in its cell.
 struct StartedOwn {
@@ -35,17 +36,17 @@ struct StartedOwn {
   std::uint32_t id = 0;  ///< for give_back() when it has ended
 };
 
-struct StartedServer {
 /// What a server with egress has to be given a helper with.
 struct EgressEnds {
   EgressSockets sockets;
   Pair events;  ///< first: the gateway's end, second: the helper's
 };
 
+struct StartedServer {
   SpawnedCell cell;
   StdioEnds stdio;
-};
   std::optional<EgressEnds> egress;
+};
 
 /// Everything that is prepared at start-up, and the spawns made from it. One thread.
 class CellFactory {
@@ -62,8 +63,8 @@ class CellFactory {
   /// `channels` become descriptors 3, 4 ... of the program.
   SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
-  void give_back(std::uint32_t id) { own_ids_.give_back(id); }
   SetupResult<StartedOwn> start_egress(const EgressEnds& ends, int config_bytes);
+  void give_back(std::uint32_t id) { own_ids_.give_back(id); }
 
   /// To be refilled whenever its timer says so.
   NetworkPool& networks() { return networks_; }
@@ -80,23 +81,24 @@ class CellFactory {
 
   SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels);
   SetupResult<SpawnRequest> request_for(const std::string& server, std::uint32_t user);
+  SetupResult<Fd> home_for(const Server& server, std::uint32_t user, std::uint32_t owner);
   SetupResult<Fd> network_for(const Blueprint& blueprint);
-
-  Config config_;
   SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
   SetupResult<CellGroup> group_for(const Server& server);
+
+  Config config_;
   StateDirectory state_;
   SecretStore secrets_;
   FilterProgram init_filter_;
   IdPool own_ids_;
   NetworkPool networks_;
+  CellGroups cell_groups_;
   std::vector<Blueprint> servers_;
   Blueprint gateway_;
-  CellGroups cell_groups_;
   Blueprint audit_writer_;
+  Blueprint egress_;  ///< empty where no server has egress
   ChildPlan::Groups groups_ = ChildPlan::Groups::clear;
   Fd null_;  ///< /dev/null
-  Blueprint egress_;  ///< empty where no server has egress
 };
 
 }  // namespace cellblock::launcher

@@ -104,6 +104,13 @@ void Cells::kill_server(std::uint64_t number) {
 void Cells::terminate(std::uint64_t cell) { signal(cell, SIGTERM); }
 void Cells::kill(std::uint64_t cell) { signal(cell, SIGKILL); }
 
+void Cells::kill_without_egress(std::uint64_t number, const CellFacts& helper) {
+  const auto found = cells_.find(number);
+  if (found == cells_.end()) return;
+  found->second->end.egress_ended(helper);
+  kill(number);
+}
+
 void Cells::kill_all() {
   for (const auto& [number, cell] : cells_) signal(number, SIGKILL);
 }

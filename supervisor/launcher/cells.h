@@ -29,6 +29,8 @@ class Cells {
   void expect_end(std::uint64_t cell);   ///< it is ending by itself; killed if it does not, in 1 s
   void kill_server(std::uint64_t cell);  ///< so that its own end is still told; all go with it
   void kill(std::uint64_t cell);         ///< everything in it, at once
+  /// Likewise, since its egress helper ended in this way.
+  void kill_without_egress(std::uint64_t cell, const CellFacts& helper);
   void kill_all();
   bool empty() const { return cells_.empty(); }
   std::size_t size() const { return cells_.size(); }

@@ -1,5 +1,8 @@
 #include "supervisor/launcher/launcher.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -32,7 +35,8 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, F
       config_(config),
       supervisor_(std::move(supervisor)),
       config_bytes_(std::move(config_bytes)),
-      cells_(loop) {}
+      cells_(loop),
+      egress_(factory_, cells_, config_bytes_.get(), [this] { stop_if_empty(); }) {}
 
 SysResult<void> Launcher::start() {
   CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));
@@ -223,24 +227,45 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
          if (found == gateways_.end()) return;
          tell(*found->second, {.kind = CellEventKind::running, .cell = *number});
        },
-       [this, user, number](const CellFacts& facts) { server_ended(user, *number, facts); }});
+       [this, user, number](const CellFacts& facts) { server_ended(user, *number, facts); },
+       [this, user, number](const wire::Denial& denial) {
+         return tell_denial(user, *number, denial);
+       }});
   if (!cell) {
     const SetupFailure failure{SetupStep::prepare, cell.error().number};
     return tell(gateway, refused(request.request, StartRefusal::setup_failed, failure.facts()));
   }
   *number = *cell;
   gateway.servers[*cell] = request.server_index;
-  const std::array<int, 3> ends = {started.stdio.input.get(), started.stdio.output.get(),
-                                   started.stdio.errors.get()};
+  std::vector<int> ends = {started.stdio.input.get(), started.stdio.output.get(),
+                           started.stdio.errors.get()};
+  if (started.egress) {
+    egress_.start(*cell, *started.egress);
+    ends.push_back(started.egress->events.first.get());
+  }
   tell(gateway, {.kind = CellEventKind::started, .request = request.request, .cell = *cell}, ends);
 }
 
 void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts) {
+  egress_.cell_ended(cell);
   const auto found = gateways_.find(user);
   if (found != gateways_.end() && found->second->servers.erase(cell) > 0) {
     tell(*found->second, {.kind = CellEventKind::ended, .cell = cell, .facts = facts});
   }
   stop_if_empty();
+}
+
+// What a server is refused must neither fill the channel that its end is told through, nor cost its
+// user a gateway: while a quarter of the queue waits there, counts wait here.
+bool Launcher::tell_denial(std::uint32_t user, std::uint64_t cell, const wire::Denial& denial) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end() || !found->second->servers.contains(cell)) return true;
+  constexpr int longest_queue = 48 << 10;
+  const int channel = found->second->channel.get();
+  int queued = 0;
+  if (ioctl(channel, SIOCOUTQ, &queued) < 0 || queued > longest_queue) return false;
+  const wire::CellEvent event{.kind = CellEventKind::denied, .cell = cell, .denial = denial};
+  return send_record(channel, event, {}, MSG_DONTWAIT).has_value();
 }
 
 // A gateway that lets its events pile up until the socket is full has lost touch with its cells.

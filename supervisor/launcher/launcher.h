@@ -7,6 +7,7 @@
 #include "supervisor/kernel/wire.h"
 #include "supervisor/launcher/cell_factory.h"
 #include "supervisor/launcher/cells.h"
+#include "supervisor/launcher/egress_helpers.h"
 
 namespace cellblock::launcher {
 
@@ -50,6 +51,7 @@ class Launcher {
   void add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                        StartedServer started);
   void tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds = {});
+  bool tell_denial(std::uint32_t user, std::uint64_t cell, const wire::Denial& denial);
   void server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts);
   void gateway_ended(std::uint32_t user, const CellFacts& facts);
   void give_up(std::string why);
@@ -61,6 +63,7 @@ class Launcher {
   Fd supervisor_;
   Fd config_bytes_;
   Cells cells_;
+  EgressHelpers egress_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
   bool audit_runs_ = false;
   bool shutting_down_ = false;

@@ -176,6 +176,7 @@ SysResult<HostLayout> read_host_layout(int host) {
   layout.loader_cache = read_public_file(host, "etc/ld.so.cache");
   layout.local_time = read_public_file(host, "etc/localtime");
   layout.resolver = read_public_file(host, "etc/resolv.conf");
+  layout.hosts = read_public_file(host, "etc/hosts");
   return layout;
 }
 

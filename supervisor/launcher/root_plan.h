@@ -39,6 +39,7 @@ struct HostLayout {
   std::string loader_cache;                         ///< content of /etc/ld.so.cache
   std::string local_time;                           ///< content of /etc/localtime
   std::string resolver;                             ///< content of /etc/resolv.conf
+  std::string hosts;                                ///< content of /etc/hosts
 };
 
 inline constexpr char home_directory[] = "/home/mcp";

@@ -67,5 +67,14 @@ TEST(CellEnd, TheFirstOfTwoFailedStepsWins) {
   EXPECT_EQ(end.facts().step, SetupStep::enter_root);
 }
 
+TEST(CellEnd, OfACellWhoseEgressHelperEndedIsThatWhateverItsOwnProcessesDo) {
+  CellEnd end;
+  end.egress_ended({.kind = EndKind::signalled, .signal = SIGKILL});
+  end.server_ended({.wait_status = 0});
+  end.init_ended(CLD_KILLED, SIGTERM);
+  EXPECT_EQ(end.facts().kind, EndKind::egress_ended);
+  EXPECT_EQ(end.facts().signal, SIGKILL);
+}
+
 }  // namespace
 }  // namespace cellblock::launcher

@@ -198,5 +198,18 @@ TEST(CrashVerdict, IsToldWithTheServersName) {
             "cell \"git\": step exec failed: EIO: Input/output error");
 }
 
+TEST(CrashVerdict, OfACellWithoutItsEgressHelperSaysHowThatEnded) {
+  EndedCell cell;
+  cell.facts.kind = EndKind::egress_ended;
+  cell.facts.exit_code = 1;
+  expect(cell, Verdict::egress_ended, "its egress helper ended first, with code 1");
+  cell.facts.signal = SIGSEGV;
+  expect(cell, Verdict::egress_ended,
+         "its egress helper ended first, killed by signal 11 (SIGSEGV)");
+  cell.facts.step = SetupStep::exec;
+  cell.facts.error = ENOENT;
+  expect(cell, Verdict::egress_ended, "its egress helper ended first: step exec failed: ENOENT");
+}
+
 }  // namespace
 }  // namespace cellblock
