@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "policy/config.h"
+#include "policy/result.h"
+
+/// What of a server's declaration decides how far a program gets in its cell, in words that fit on
+/// one command line: the launcher tells cellblock-probe, which then knows what is open on purpose.
+namespace cellblock {
+
+struct ProbeDeclaration {
+  NetworkMode network = NetworkMode::none;
+  SyscallProfile profile = SyscallProfile::native;
+  WriteExec write_exec = WriteExec::refused;
+  bool execute_writable = false;
+  bool file_limit = false;   ///< `limits.file`
+  bool extra_calls = false;  ///< the profile of an admin who added calls
+  std::uint32_t landlock_abi = 0;
+
+  bool operator==(const ProbeDeclaration&) const = default;
+};
+
+ProbeDeclaration probe_declaration(const Server& server, const Kernel& kernel);
+
+/// "network=host profile=node write_exec=allowed execute_writable=no …"
+std::string to_text(const ProbeDeclaration& declaration);
+Result<ProbeDeclaration> read_probe_declaration(std::string_view text);
+
+}  // namespace cellblock

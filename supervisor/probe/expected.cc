@@ -1,0 +1,78 @@
+#include "supervisor/probe/expected.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace cellblock::probe {
+namespace {
+
+using Ids = std::span<const std::string_view>;
+
+bool among(Ids ids, std::string_view id) { return std::ranges::find(ids, id) != ids.end(); }
+
+// --- in every cell: named in docs/security.md ----------------------------------------------------
+
+constexpr std::string_view always[] = {"watch_shared_files", "lock_shared_files",
+                                       "read_mount_table"};
+
+// Landlock keeps signals in from ABI 6 on.
+constexpr std::uint32_t landlock_keeps_signals = 6;
+constexpr std::string_view without_signal_scope[] = {"signal_pid_1", "signal_parent"};
+
+// --- by the network ------------------------------------------------------------------------------
+
+constexpr std::string_view with_sockets[] = {"tcp_socket", "tcp6_socket", "udp_socket",
+                                             "udp6_socket"};
+constexpr std::string_view with_loopback[] = {"listen_on_port"};
+constexpr std::string_view with_host[] = {"listen_on_port",
+                                          "see_interfaces",
+                                          "connect_to_host",
+                                          "connect_to_host_mapped",
+                                          "connect_to_host_by_sending",
+                                          "route_out",
+                                          "route_out_6",
+                                          "route_to_metadata",
+                                          "route_to_private"};
+
+std::string_view by_network(std::string_view id, NetworkMode network) {
+  switch (network) {
+    case NetworkMode::none:
+      return {};
+    case NetworkMode::loopback:
+      return among(with_sockets, id) || among(with_loopback, id) ? "network = \"loopback\"" : "";
+    case NetworkMode::egress:
+      return among(with_sockets, id) ? "network = \"egress\"" : "";
+    case NetworkMode::host:
+      return among(with_sockets, id) || among(with_host, id) ? "network = \"host\"" : "";
+  }
+  return {};
+}
+
+// --- by what may be run --------------------------------------------------------------------------
+
+constexpr std::string_view with_written_code[] = {
+    "map_write_exec",           "make_written_executable", "make_written_executable_by_key",
+    "make_reserved_executable", "make_stack_executable",   "alias_code_by_memfd",
+    "run_from_memory"};
+constexpr std::string_view with_written_files[] = {"run_from_home", "run_from_workspace"};
+
+}  // namespace
+
+std::string_view declared_by(std::string_view id, const ProbeDeclaration& declaration) {
+  if (among(always, id)) return "every cell: docs/security.md";
+  if (declaration.landlock_abi < landlock_keeps_signals && among(without_signal_scope, id)) {
+    return "this kernel: Landlock keeps signals in from ABI 6";
+  }
+  if (const auto network = by_network(id, declaration.network); !network.empty()) return network;
+  if (declaration.write_exec == WriteExec::allowed && among(with_written_code, id)) {
+    return "write_exec = \"allowed\"";
+  }
+  if (declaration.execute_writable && among(with_written_files, id)) {
+    return "execute_writable = true";
+  }
+  if (!declaration.file_limit && id == "make_sparse_terabyte") return "limits.file is not set";
+  return {};
+}
+
+}  // namespace cellblock::probe
