@@ -8,6 +8,8 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -95,8 +97,29 @@ inline constexpr ArgumentRule seccomp_rules[] = {
 };
 
 inline constexpr RuledCall self_control[] = {
-    {"prctl", "names, death signals and locks on oneself", prctl_rules, EINVAL},
+    {"prctl", "names, death signals and locks on oneself", prctl_rules, EINVAL, Reporting::quiet},
     {"seccomp", "a server may fence in its own children further", seccomp_rules, EPERM},
+};
+
+// --- memory --------------------------------------------------------------------------------------
+
+// `write_exec = "refused"`. A page is writable or executable from its making on, and never gets the
+// other. What is left: /proc/self/mem, which is no system call of its own.
+inline constexpr ArgumentRule never_both_rules[] = {allow_when({lacks(2, PROT_WRITE)}),
+                                                    allow_when({lacks(2, PROT_EXEC)})};
+inline constexpr ArgumentRule never_executable_rules[] = {allow_when({lacks(2, PROT_EXEC)})};
+inline constexpr ArgumentRule not_attached_executable_rules[] = {allow_when({lacks(2, SHM_EXEC)})};
+
+inline constexpr std::string_view no_new_code =
+    "no memory is writable and executable, or becomes executable later: `write_exec`";
+
+inline constexpr RuledCall write_exec_refused_calls[] = {
+    {"mmap", no_new_code, never_both_rules, EACCES},
+    {"mprotect", no_new_code, never_executable_rules, EACCES},
+    {"pkey_mprotect", no_new_code, never_executable_rules, EACCES},
+    {"shmat", no_new_code, not_attached_executable_rules, EACCES},
+    // Mapped twice, once to write and once to execute, it is both.
+    {"memfd_create", no_new_code, {}, EACCES},
 };
 
 // --- devices -------------------------------------------------------------------------------------
@@ -133,7 +156,7 @@ inline constexpr ArgumentRule ioctl_rules[] = {
 inline constexpr RuledCall devices[] = {
     {"ioctl",
      "terminals, pipes and copies only; ENOTTY is what programs expect of a device that cannot",
-     ioctl_rules, ENOTTY},
+     ioctl_rules, ENOTTY, Reporting::quiet},
 };
 
 // --- file modes ----------------------------------------------------------------------------------

@@ -212,7 +212,8 @@ SyscallPolicy syscall_policy(SyscallProfile profile, NetworkMode network) {
   return {.groups = groups_of(profile, network),
           .refused = refused_calls(),
           .unlisted = UnlistedCall::not_implemented,
-          .foreign = ForeignCall::notify};
+          .foreign = ForeignCall::notify,
+          .reporting = Reporting::reported};
 }
 
 }  // namespace cellblock

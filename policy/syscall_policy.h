@@ -20,6 +20,12 @@ struct ArgumentTest {
   std::uint32_t value = 0;
 };
 
+/// Whether a refusal is worth telling the admin.
+enum class Reporting : std::uint8_t {
+  quiet,     ///< a plain errno: programs try this at every start, and have another way
+  reported,  ///< the launcher answers, and counts
+};
+
 /// The answer when all tests hold.
 struct ArgumentRule {
   static constexpr std::size_t max_tests = 3;
@@ -27,6 +33,7 @@ struct ArgumentRule {
   std::array<ArgumentTest, max_tests> tests{};
   std::uint8_t count = 0;
   int error = 0;  ///< 0: the call is made; else it fails with this errno
+  Reporting reporting = Reporting::reported;
 
   std::span<const ArgumentTest> all_tests() const { return {tests.data(), count}; }
 };
@@ -49,6 +56,7 @@ struct RuledCall {
   std::string_view reason;
   std::span<const ArgumentRule> rules;
   int otherwise = 0;  ///< errno when no rule holds
+  Reporting reporting = Reporting::reported;
 };
 
 /// Calls that belong together, and why a cell has them.
@@ -59,12 +67,20 @@ struct SyscallGroup {
   std::span<const RuledCall> ruled;
 };
 
+/// Who may take a refusal back, in `[profile.NAME] allow`.
+enum class Pardon : std::uint8_t {
+  admin,
+  nobody,  ///< a cell is no cell with such a call in it
+};
+
 /// Calls that are named in order to be refused with a chosen errno.
 struct RefusedCalls {
   std::string_view name;
   std::string_view reason;
   int error = 0;
   std::span<const std::string_view> calls;
+  Pardon pardon = Pardon::nobody;
+  Reporting reporting = Reporting::reported;
 };
 
 /// What happens to a call that no group names.
@@ -85,6 +101,8 @@ struct SyscallPolicy {
   std::span<const RefusedCalls* const> refused;
   UnlistedCall unlisted = UnlistedCall::not_implemented;
   ForeignCall foreign = ForeignCall::kill_process;
+  /// quiet: nobody listens to this filter, so every refusal in it is a plain errno.
+  Reporting reporting = Reporting::quiet;
 };
 
 }  // namespace cellblock

@@ -10,8 +10,8 @@ std::string errno_name(int error);      ///< "EACCES"; "errno 999"
 std::string errno_sentence(int error);  ///< "Permission denied"
 std::string signal_name(int signal);    ///< "SIGSEGV"; "signal 99"
 
-/// "unshare", or "i386 system call 20" where the number is of another architecture or has no name
-/// here: only calls that a server is likely to be killed for have one.
+/// "unshare", or "i386 system call 20" where the number is of another architecture or is newer than
+/// every name known here.
 std::string syscall_name(std::uint32_t audit_arch, std::int32_t number);
 
 }  // namespace cellblock

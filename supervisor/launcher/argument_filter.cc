@@ -39,9 +39,10 @@ sock_filter load(std::size_t offset) {
   return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
 }
 
-sock_filter answer(int error) {
-  const std::uint32_t action =
-      error == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error);
+sock_filter answer(int error, Reporting reporting) {
+  std::uint32_t action = SECCOMP_RET_ALLOW;
+  if (error != 0) action = SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error);
+  if (error != 0 && reporting == Reporting::reported) action = SECCOMP_RET_USER_NOTIF;
   return statement(BPF_RET | BPF_K, action);
 }
 
@@ -61,7 +62,7 @@ void check_abi(Program& program, ForeignCall foreign) {
   program.push_back(jump(BPF_JGE, x32_bit, 0, 3));
   program.push_back(jump(BPF_JEQ, no_call, 1, 0));
   program.push_back(answer_foreign(foreign));
-  program.push_back(answer(ENOSYS));
+  program.push_back(answer(ENOSYS, Reporting::quiet));
 #endif
 }
 
@@ -72,29 +73,34 @@ void append_test(Program& program, const ArgumentTest& test, std::size_t to_skip
   program.push_back(jump(BPF_JEQ, test.value, 0, to_skip));
 }
 
-void append_rule(Program& program, const ArgumentRule& rule) {
-  std::size_t left = rule.count;
-  for (const ArgumentTest& test : rule.all_tests()) append_test(program, test, 3 * --left + 1);
-  program.push_back(answer(rule.error));
+// Two-valued: what a refusal asks for, and whether anybody listens.
+Reporting both(Reporting wanted, Reporting possible) {
+  return possible == Reporting::quiet ? Reporting::quiet : wanted;
 }
 
-Program body_of(const RuledCall& call) {
+void append_rule(Program& program, const ArgumentRule& rule, Reporting possible) {
+  std::size_t left = rule.count;
+  for (const ArgumentTest& test : rule.all_tests()) append_test(program, test, 3 * --left + 1);
+  program.push_back(answer(rule.error, both(rule.reporting, possible)));
+}
+
+Program body_of(const CallAnswer& call, Reporting possible) {
   Program body;
-  for (const ArgumentRule& rule : call.rules) append_rule(body, rule);
-  body.push_back(answer(call.otherwise));
+  for (const ArgumentRule& rule : call.rules) append_rule(body, rule, possible);
+  body.push_back(answer(call.otherwise, both(call.reporting, possible)));
   return body;
 }
 
 }  // namespace
 
 Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedCall>& calls,
-                                                 ForeignCall foreign) {
+                                                 ForeignCall foreign, Reporting reporting) {
   Program program;
   check_abi(program, foreign);
   for (const auto& [number, call] : calls) {
-    const Program body = body_of(call);
+    const Program body = body_of(*call, reporting);
     if (body.size() > longest_jump) {
-      return fail("too many argument rules for " + std::string(call.name));
+      return fail("too many argument rules for " + call->name);
     }
     program.push_back(jump(BPF_JEQ, static_cast<std::uint32_t>(number), 0, body.size()));
     program.insert(program.end(), body.begin(), body.end());

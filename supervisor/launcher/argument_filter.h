@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "policy/call_table.h"
 #include "policy/result.h"
-#include "policy/syscall_policy.h"
 
 /// The part of a filter that libseccomp cannot say: "this call if one of these holds, else that
 /// errno" (there an unconditional rule replaces the conditional ones), and comparisons of the low
@@ -15,11 +15,12 @@ namespace cellblock::launcher {
 
 struct NumberedCall {
   int number = 0;
-  RuledCall call;
+  const CallAnswer* call = nullptr;
 };
 
-/// Checks the ABI of the call, then the calls with argument rules.
+/// Checks the ABI of the call, then the calls with argument rules. With Reporting::quiet no refusal
+/// is notified, whatever the rules say.
 Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedCall>& calls,
-                                                 ForeignCall foreign);
+                                                 ForeignCall foreign, Reporting reporting);
 
 }  // namespace cellblock::launcher

@@ -67,7 +67,7 @@ Blueprint own_program(const char* name, Fd program, FilterProgram filter) {
   blueprint.name = name;
   blueprint.command = {name};
   blueprint.program = std::move(program);
-  blueprint.filter = std::move(filter);
+  blueprint.filter = std::make_shared<const FilterProgram>(std::move(filter));
   blueprint.listener = ChildPlan::Listener::none;
   blueprint.limits = limits_of(Limits{.pids = 1, .open_files = own_open_files()});
   blueprint.tmp_options = tmpfs_options(1U << 20);
@@ -78,14 +78,14 @@ Blueprint own_program(const char* name, Fd program, FilterProgram filter) {
 
 }  // namespace
 
-Result<Blueprint> blueprint_of(const Server& server) {
+Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters) {
   Blueprint blueprint;
   blueprint.name = server.name;
   blueprint.command = server.command;
   blueprint.environment = own_environment(home_directory);
   for (const auto& variable : server.environment) declare(blueprint.environment, variable);
   blueprint.network = server.network;
-  blueprint.filter = CELLBLOCK_TRY(compile_filter(server.syscalls.base, server.network));
+  blueprint.filter = CELLBLOCK_TRY(filters.filter_for(server.syscalls, server.network));
   blueprint.limits = limits_of(server.limits);
   blueprint.tmp_options = tmpfs_options(server.limits.tmp_bytes);
   blueprint.shm_options = tmpfs_options(shm_bytes);

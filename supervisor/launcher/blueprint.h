@@ -2,12 +2,14 @@
 
 #include <linux/filter.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "policy/config.h"
 #include "supervisor/launcher/child_plan.h"
+#include "supervisor/launcher/filter_cache.h"
 #include "supervisor/launcher/landlock_ruleset.h"
 #include "supervisor/launcher/seccomp_filter.h"
 #include "supervisor/launcher/setup_failure.h"
@@ -20,7 +22,7 @@ struct Blueprint {
   std::vector<std::string> command;
   std::vector<std::string> environment;  ///< "NAME=value", without secrets
   NetworkMode network = NetworkMode::none;
-  FilterProgram filter;
+  std::shared_ptr<const FilterProgram> filter;
   LandlockRuleset landlock;
   ChildPlan::Listener listener = ChildPlan::Listener::report;
   ResourceLimits limits{};
@@ -33,7 +35,7 @@ struct Blueprint {
 };
 
 /// Everything but the root template and the Landlock ruleset, which follow from the root's plan.
-Result<Blueprint> blueprint_of(const Server& server);
+Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters);
 
 /// cellblock's own processes live in cells as well. `program` is executed by its descriptor, so
 /// that neither the launcher nor the cell needs a path to it.

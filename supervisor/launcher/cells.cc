@@ -1,8 +1,5 @@
 #include "supervisor/launcher/cells.h"
 
-#include <linux/seccomp.h>
-#include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -27,12 +24,6 @@ SysResult<Report> receive(int socket) {
   const auto bytes = std::as_writable_bytes(std::span(&report.words, 1));
   report.received = CELLBLOCK_TRY(receive_record(socket, bytes, MSG_DONTWAIT));
   return report;
-}
-
-// Receiving without one would wait for ever.
-bool has_notification(int descriptor) {
-  pollfd words{descriptor, POLLIN, 0};
-  return poll(&words, 1, 0) == 1 && (words.revents & POLLIN) != 0;
 }
 
 constexpr itimerspec patience = {.it_interval = {}, .it_value = {.tv_sec = 1, .tv_nsec = 0}};
@@ -141,34 +132,27 @@ void Cells::take_report(std::uint64_t number, Cell& cell) {
 }
 
 void Cells::watch_filter(std::uint64_t number, Cell& cell, Fd notifications) {
-  cell.notifications = std::move(notifications);
+  Denials::Listener listener{[this, number](std::uint32_t arch, std::int32_t call) {
+                               killed_by_filter(number, arch, call);
+                             },
+                             cell.listener.denied};
+  if (!listener.denied) listener.denied = [](const wire::Denial&) { return true; };
   const auto watched =
-      loop_.watch_input(cell.notifications.get(), [this, number] { read_notification(number); });
+      denials_.watch(number, std::move(notifications), cell.spawned.filter, std::move(listener));
   if (!watched) kill(number);
 }
 
-// Only a call of a foreign architecture is notified. The process waits in it, never gets an answer,
-// and dies there with its cell.
-void Cells::read_notification(std::uint64_t number) {
+// The process waits in that call, never gets an answer, and dies there with its cell.
+void Cells::killed_by_filter(std::uint64_t number, std::uint32_t arch, std::int32_t call) {
   const auto found = cells_.find(number);
   if (found == cells_.end()) return;
-  Cell& cell = *found->second;
-  if (!has_notification(cell.notifications.get())) {
-    // The end of the last filtered process: there is no more to read.
-    return loop_.forget(cell.notifications.get());
-  }
-  seccomp_notif notification{};
-  // ENOENT: that process was killed meanwhile. Others may still come.
-  if (ioctl(cell.notifications.get(), SECCOMP_IOCTL_NOTIF_RECV, &notification) < 0) return;
-  loop_.forget(cell.notifications.get());
-  cell.end.killed_by_filter(notification.data.arch, notification.data.nr);
+  found->second->end.killed_by_filter(arch, call);
   kill(number);
 }
 
 void Cells::forget(Cell& cell) {
   loop_.forget(cell.spawned.report.get());
   loop_.forget(cell.spawned.pidfd.get());
-  if (cell.notifications.valid()) loop_.forget(cell.notifications.get());
   if (cell.deadline.valid()) loop_.forget(cell.deadline.get());
 }
 
@@ -187,6 +171,7 @@ void Cells::finish(std::uint64_t number) {
   read_ending(cell->spawned.ending.get(), cell->end);
   cell->end.init_ended(info.si_code, info.si_status);
   forget(*cell);
+  denials_.forget(number);
   cell->listener.ended(cell->end.facts());
 }
 

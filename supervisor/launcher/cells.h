@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "supervisor/launcher/cell_end.h"
+#include "supervisor/launcher/denials.h"
 #include "supervisor/launcher/event_loop.h"
 #include "supervisor/launcher/spawn.h"
 
@@ -18,9 +19,12 @@ class Cells {
   struct Listener {
     std::function<void()> running;                ///< exec succeeded
     std::function<void(const CellFacts&)> ended;  ///< once, last; nothing of the cell is left
+    /// Refused calls that were alike. False: not now; it is offered again, but for the last time
+    /// just before `ended`. Not set: nobody wants to know.
+    std::function<bool(const wire::Denial&)> denied = nullptr;
   };
 
-  explicit Cells(EventLoop& loop) : loop_(loop) {}
+  explicit Cells(EventLoop& loop) : loop_(loop), denials_(loop) {}
 
   /// Returns the cell's number: never 0, never used twice.
   SysResult<std::uint64_t> add(SpawnedCell spawned, Listener listener);
@@ -38,8 +42,7 @@ class Cells {
  private:
   struct Cell {
     SpawnedCell spawned;
-    Fd notifications;  ///< of the system call filter
-    Fd deadline;       ///< a timer: by then the cell must have ended
+    Fd deadline;  ///< a timer: by then the cell must have ended
     Listener listener;
     CellEnd end;
   };
@@ -49,11 +52,12 @@ class Cells {
   void read_report(std::uint64_t number);
   void take_report(std::uint64_t number, Cell& cell);
   void watch_filter(std::uint64_t number, Cell& cell, Fd notifications);
-  void read_notification(std::uint64_t number);
+  void killed_by_filter(std::uint64_t number, std::uint32_t arch, std::int32_t call);
   void finish(std::uint64_t number);
   void forget(Cell& cell);
 
   EventLoop& loop_;
+  Denials denials_;
   std::map<std::uint64_t, std::unique_ptr<Cell>> cells_;
   std::uint64_t last_number_ = 0;
 };

@@ -61,12 +61,21 @@ bool send_listener(const ChildPlan& plan, int listener) {
   return sendmsg(plan.report, &message, MSG_NOSIGNAL) >= 0;
 }
 
+// From 5.19 on a caller whose refusal is being answered is woken by the answer or by its death, and
+// by no other signal, so that no refusal is asked for, and counted, twice.
+long load_with_listener(const sock_fprog* filter) {
+  constexpr unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+  const long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
+  if (listener >= 0 || errno != EINVAL) return listener;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, filter);
+}
+
 bool load_filter(ChildPlan& plan) {
   if (plan.listener == ChildPlan::Listener::none) {
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, plan.server_filter) == 0;
   }
-  const long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                                SECCOMP_FILTER_FLAG_NEW_LISTENER, plan.server_filter);
+  const long listener = load_with_listener(plan.server_filter);
   if (listener < 0) return false;
   // Close-on-exec by itself; but the server must not get even that far with it.
   const bool sent = send_listener(plan, static_cast<int>(listener));

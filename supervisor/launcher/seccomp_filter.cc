@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "policy/syscall_refusals.h"
+#include "policy/syscall_rules.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/launcher/argument_filter.h"
 
@@ -38,10 +39,31 @@ Result<int> number_of(std::string_view name) {
   return fail("no system call is named " + std::string(name));
 }
 
-Result<Context> make_context(UnlistedCall unlisted) {
-  const std::uint32_t action =
-      unlisted == UnlistedCall::kill_process ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(ENOSYS);
-  Context context(seccomp_init(action));
+// libseccomp takes no notification for a default action. This one stands in for it until the
+// program is exported; nothing else here traces.
+constexpr std::uint32_t stand_in_data = 0x6362;
+
+std::uint32_t action_for(int error, Reporting reporting) {
+  if (error == 0) return SCMP_ACT_ALLOW;
+  if (reporting == Reporting::reported) return SCMP_ACT_TRACE(stand_in_data);
+  return SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error));
+}
+
+void notify_where_it_stands_in(std::vector<sock_filter>& program) {
+  for (sock_filter& step : program) {
+    const bool stands_in =
+        step.code == (BPF_RET | BPF_K) && step.k == (SECCOMP_RET_TRACE | stand_in_data);
+    if (stands_in) step.k = SECCOMP_RET_USER_NOTIF;
+  }
+}
+
+std::uint32_t unlisted_action(const CallTable& table) {
+  if (table.unlisted == UnlistedCall::kill_process) return SCMP_ACT_KILL_PROCESS;
+  return action_for(ENOSYS, table.reporting);
+}
+
+Result<Context> make_context(std::uint32_t unlisted) {
+  Context context(seccomp_init(unlisted));
   if (!context) return fail("seccomp_init: out of memory");
   // Never reached while argument_filter runs first; closed if it ever does not.
   const int foreign =
@@ -52,27 +74,8 @@ Result<Context> make_context(UnlistedCall unlisted) {
   return context;
 }
 
-Result<void> answer_calls(const Context& context, std::span<const std::string_view> names,
-                          std::uint32_t action) {
-  for (const std::string_view name : names) {
-    const int number = CELLBLOCK_TRY(number_of(name));
-    if (number < 0) continue;
-    const int code = seccomp_rule_add(context.get(), action, number, 0);
-    if (code < 0) return std::unexpected(libseccomp_error("seccomp_rule_add", code));
-  }
-  return {};
-}
-
-Result<void> add_refused(const Context& context, const SyscallPolicy& policy) {
-  for (const RefusedCalls* refused : policy.refused) {
-    // libseccomp turns down a rule that says what the default says.
-    const bool as_unlisted =
-        policy.unlisted == UnlistedCall::not_implemented && refused->error == ENOSYS;
-    if (as_unlisted) continue;
-    CELLBLOCK_CHECK(answer_calls(context, refused->calls,
-                                 SCMP_ACT_ERRNO(static_cast<std::uint32_t>(refused->error))));
-  }
-  return {};
+Reporting reporting_of(const CallTable& table, const CallAnswer& call) {
+  return table.reporting == Reporting::quiet ? Reporting::quiet : call.reporting;
 }
 
 Result<std::vector<sock_filter>> export_program(const Context& context) {
@@ -87,44 +90,68 @@ Result<std::vector<sock_filter>> export_program(const Context& context) {
   return program;
 }
 
-Result<std::vector<sock_filter>> number_filter(const SyscallPolicy& policy) {
-  const Context context = CELLBLOCK_TRY(make_context(policy.unlisted));
-  for (const SyscallGroup* group : policy.groups) {
-    CELLBLOCK_CHECK(answer_calls(context, group->calls, SCMP_ACT_ALLOW));
-  }
-  CELLBLOCK_CHECK(add_refused(context, policy));
-  return export_program(context);
-}
-
-Result<std::vector<NumberedCall>> ruled_calls(const SyscallPolicy& policy) {
+// Calls that this architecture has never had are left out.
+Result<std::vector<NumberedCall>> numbered(const CallTable& table) {
   std::vector<NumberedCall> calls;
-  for (const SyscallGroup* group : policy.groups) {
-    for (const RuledCall& call : group->ruled) {
-      const int number = CELLBLOCK_TRY(number_of(call.name));
-      if (number >= 0) calls.push_back({number, call});
-    }
+  for (const CallAnswer& call : table.calls) {
+    const int number = CELLBLOCK_TRY(number_of(call.name));
+    if (number >= 0) calls.push_back({number, &call});
   }
   return calls;
 }
 
+Result<std::vector<sock_filter>> number_filter(const CallTable& table,
+                                               const std::vector<NumberedCall>& calls) {
+  const std::uint32_t unlisted = unlisted_action(table);
+  const Context context = CELLBLOCK_TRY(make_context(unlisted));
+  for (const auto& [number, call] : calls) {
+    const std::uint32_t action = action_for(call->otherwise, reporting_of(table, *call));
+    // libseccomp turns down a rule that says what the default says.
+    if (!call->rules.empty() || action == unlisted) continue;
+    const int code = seccomp_rule_add(context.get(), action, number, 0);
+    if (code < 0) return std::unexpected(libseccomp_error("seccomp_rule_add", code));
+  }
+  auto program = CELLBLOCK_TRY(export_program(context));
+  notify_where_it_stands_in(program);
+  return program;
+}
+
+std::vector<NumberedCall> with_rules(std::vector<NumberedCall> calls) {
+  std::erase_if(calls, [](const NumberedCall& call) { return call.call->rules.empty(); });
+  return calls;
+}
+
+Refusals refusals_of(const std::vector<NumberedCall>& calls) {
+  std::vector<NumberedAnswer> answers;
+  for (const auto& [number, call] : calls) {
+    const bool refusable = call->otherwise != 0 || !call->rules.empty();
+    if (refusable) answers.push_back({number, call->rules, call->otherwise});
+  }
+  return Refusals(std::move(answers));
+}
+
 }  // namespace
 
-Result<FilterProgram> compile_filter(const SyscallPolicy& policy) {
-  const auto ruled = CELLBLOCK_TRY(ruled_calls(policy));
-  FilterProgram filter{CELLBLOCK_TRY(argument_filter(ruled, policy.foreign))};
+Result<FilterProgram> compile_filter(const CallTable& table) {
+  const auto calls = CELLBLOCK_TRY(numbered(table));
+  FilterProgram filter;
+  filter.refusals = refusals_of(calls);
+  filter.instructions =
+      CELLBLOCK_TRY(argument_filter(with_rules(calls), table.foreign, table.reporting));
   // Jumps are relative, so two programs are one when the first ends by falling off its end.
-  const auto numbers = CELLBLOCK_TRY(number_filter(policy));
+  const auto numbers = CELLBLOCK_TRY(number_filter(table, calls));
   filter.instructions.insert(filter.instructions.end(), numbers.begin(), numbers.end());
   if (filter.instructions.size() > BPF_MAXINSNS) return fail("the filter is too long");
   return filter;
 }
 
-Result<FilterProgram> compile_filter(SyscallProfile profile, NetworkMode network) {
-  return compile_filter(syscall_policy(profile, network));
+Result<FilterProgram> compile_filter(const SyscallRules& rules, NetworkMode network) {
+  const CallTable table = CELLBLOCK_TRY(call_table(rules, network));
+  return compile_filter(table);
 }
 
 Result<FilterProgram> compile_filter(InternalProfile profile) {
-  return compile_filter(syscall_policy(profile));
+  return compile_filter(call_table(syscall_policy(profile)));
 }
 
 }  // namespace cellblock::launcher

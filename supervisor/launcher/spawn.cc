@@ -175,7 +175,7 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   plan.environment_size = environment.size();
   const std::vector<char*> argv = pointers_to(blueprint.command);
   plan.argv = argv.data();
-  const sock_fprog server_filter = program_of(blueprint.filter);
+  const sock_fprog server_filter = program_of(*blueprint.filter);
   const sock_fprog reaper_filter = program_of(init_filter);
   plan.server_filter = &server_filter;
   plan.init_filter = &reaper_filter;
@@ -198,7 +198,7 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
     return failed_at(SetupStep::map_ids, released.error());
   }
   return SpawnedCell{std::move(child->pidfd), std::move(channels->report.first),
-                     std::move(channels->ending.first)};
+                     std::move(channels->ending.first), blueprint.filter};
 }
 
 }  // namespace cellblock::launcher

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct SpawnedCell {
   Fd pidfd;   ///< of its pid 1; SIGKILL there ends the whole cell
   Fd report;  ///< ChildReports; end of file: the server's program runs, if no failure came before
   Fd ending;  ///< one ServerEnding, or end of file without one
+  std::shared_ptr<const FilterProgram> filter;  ///< of the server
 };
 
 /// The filter of init and guardian; the same for all cells.

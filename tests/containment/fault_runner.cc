@@ -62,7 +62,8 @@ Result<Prepared> prepare(const Fault& fault, const std::string& state_directory)
   const Fd host = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   const auto layout = CELLBLOCK_TRY(launcher::read_host_layout(host.get()));
   Prepared prepared;
-  prepared.blueprint = CELLBLOCK_TRY(launcher::blueprint_of(server));
+  launcher::FilterCache filters;
+  prepared.blueprint = CELLBLOCK_TRY(launcher::blueprint_of(server, filters));
   prepared.init_filter = CELLBLOCK_TRY(launcher::compile_init_filter());
   prepared.null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
   const auto own = CELLBLOCK_TRY(launcher::enter_own_root(state_directory));

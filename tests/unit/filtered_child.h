@@ -2,14 +2,18 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
+#include "supervisor/kernel/sys.h"
 #include "supervisor/launcher/seccomp_filter.h"
 
 /// Runs code in a child process under a filter, loaded as the launcher's child loads it.
@@ -35,9 +39,73 @@ inline std::string end_of(pid_t child) {
 
 constexpr int could_not_load = 255;
 
+/// Whether refusals that the filter reports are answered, or fall to a kernel without a listener.
+enum class Heard { no, yes };
+
+inline bool notifies(const launcher::FilterProgram& filter) {
+  return std::ranges::any_of(filter.instructions, [](const sock_filter& step) {
+    return step.code == (BPF_RET | BPF_K) && step.k == SECCOMP_RET_USER_NOTIF;
+  });
+}
+
+/// Answers as the launcher does, until no process is left under the filter. How many there were.
+inline int answer_all(int listener, const launcher::FilterProgram& filter) {
+  int answered = 0;
+  for (;;) {
+    pollfd waiting{listener, POLLIN, 0};
+    if (::poll(&waiting, 1, -1) < 1 || (waiting.revents & POLLIN) == 0) return answered;
+    seccomp_notif asked{};
+    if (::ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0) continue;
+    ArgumentWords words;
+    std::ranges::transform(asked.data.args, words.begin(),
+                           [](auto word) { return static_cast<std::uint32_t>(word); });
+    seccomp_notif_resp answer{};
+    answer.id = asked.id;
+    answer.error = -filter.refusals.error_for(asked.data.nr, words);
+    ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    ++answered;
+  }
+}
+
+/// In the child; the listener goes through the socket.
+inline void load_heard(const launcher::FilterProgram& filter, int socket) {
+  const long listener = load_filter(
+      filter, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+  if (listener < 0) ::_exit(could_not_load);
+  const int fds[] = {static_cast<int>(listener)};
+  if (!send_record(socket, 'x', fds)) ::_exit(could_not_load);
+  ::close(static_cast<int>(listener));
+}
+
+struct Ending {
+  std::string how;
+  int reported = 0;  ///< refusals that were answered
+};
+
+/// Forks, loads with a listener, answers, and ends with what `code` returns.
+template <class Code>
+Ending ending_heard(const launcher::FilterProgram& filter, Code code) {
+  auto sockets = make_seqpacket_pair();
+  if (!sockets) return {"no socket pair", 0};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    load_heard(filter, sockets->second.get());
+    ::_exit(code());
+  }
+  sockets->second.reset();
+  char byte = 0;
+  auto received = receive_record(sockets->first.get(), byte);
+  int reported = 0;
+  if (received && received->fds.size() == 1) {
+    reported = answer_all(received->fds[0].get(), filter);
+  }
+  return {end_of(child), reported};
+}
+
 /// Forks, loads, and ends with what `code` returns.
 template <class Code>
-std::string end_under(const launcher::FilterProgram& filter, Code code) {
+std::string end_under(const launcher::FilterProgram& filter, Code code, Heard heard = Heard::yes) {
+  if (heard == Heard::yes && notifies(filter)) return ending_heard(filter, code).how;
   const pid_t child = ::fork();
   if (child != 0) return end_of(child);
   if (load_filter(filter, 0) < 0) ::_exit(could_not_load);
@@ -46,8 +114,9 @@ std::string end_under(const launcher::FilterProgram& filter, Code code) {
 
 /// "allowed", or the errno of the call, which returns -1 when it fails.
 template <class Call>
-std::string answer_under(const launcher::FilterProgram& filter, Call call) {
-  std::string end = end_under(filter, [&] { return call() < 0 ? errno : 0; });
+std::string answer_under(const launcher::FilterProgram& filter, Call call,
+                         Heard heard = Heard::yes) {
+  std::string end = end_under(filter, [&] { return call() < 0 ? errno : 0; }, heard);
   if (end == "exit 0") return "allowed";
   if (!end.starts_with("exit ")) return end;
   return ::strerrorname_np(std::stoi(end.substr(5)));

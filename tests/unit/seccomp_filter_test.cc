@@ -31,10 +31,10 @@ namespace {
 using testing_support::answer_under;
 using testing_support::end_of;
 using testing_support::end_under;
-using testing_support::load_filter;
+using testing_support::Heard;
 
 FilterProgram filter_for(SyscallProfile profile, NetworkMode network = NetworkMode::none) {
-  auto filter = compile_filter(profile, network);
+  auto filter = compile_filter(SyscallRules{.base = profile}, network);
   EXPECT_TRUE(filter.has_value()) << (filter ? "" : filter.error().text);
   return filter.value_or(FilterProgram{});
 }
@@ -70,7 +70,7 @@ TEST(CompileFilter, KnowsEveryCallItsPoliciesName) {
        {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python}) {
     for (const auto network :
          {NetworkMode::none, NetworkMode::loopback, NetworkMode::egress, NetworkMode::host}) {
-      const auto filter = compile_filter(profile, network);
+      const auto filter = compile_filter(SyscallRules{.base = profile}, network);
       EXPECT_TRUE(filter.has_value()) << (filter ? "" : filter.error().text);
     }
   }
@@ -80,7 +80,7 @@ TEST(CompileFilter, FailsForACallThatNobodyKnows) {
   const std::string_view names[] = {"make_me_root"};
   const SyscallGroup group = {"wrong", "misspelt", names};
   const SyscallGroup* const groups[] = {&group};
-  const auto filter = compile_filter(SyscallPolicy{.groups = groups, .refused = {}});
+  const auto filter = compile_filter(call_table(SyscallPolicy{.groups = groups, .refused = {}}));
   ASSERT_FALSE(filter.has_value());
   EXPECT_EQ(filter.error().text, "no system call is named make_me_root");
 }
@@ -261,17 +261,6 @@ struct Notified {
   seccomp_data data{};
 };
 
-[[noreturn]] void load_with_listener_and_call(const FilterProgram& filter, int socket,
-                                              int (*call)()) {
-  const long listener = load_filter(
-      filter, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
-  if (listener < 0) ::_exit(testing_support::could_not_load);
-  const int fds[] = {static_cast<int>(listener)};
-  if (!send_record(socket, 'x', fds)) ::_exit(testing_support::could_not_load);
-  ::close(static_cast<int>(listener));
-  ::_exit(call() == -1 ? 1 : 0);
-}
-
 /// Waits for the call or, when the machine has no such ABI, for the child's end.
 Notified wait_for_call(pid_t child, int listener) {
   Notified notified;
@@ -292,7 +281,10 @@ Notified notified_of(int (*call)()) {
   auto sockets = make_seqpacket_pair();
   if (!sockets) return {};
   const pid_t child = ::fork();
-  if (child == 0) load_with_listener_and_call(filter, sockets->second.get(), call);
+  if (child == 0) {
+    testing_support::load_heard(filter, sockets->second.get());
+    ::_exit(call() == -1 ? 1 : 0);
+  }
   sockets->second.reset();
   char byte = 0;
   auto received = receive_record(sockets->first.get(), byte);
@@ -319,8 +311,9 @@ TEST(ServerFilter, ReportsAnX32CallInsteadOfMakingIt) {
 
 TEST(ServerFilter, MakesNoForeignCallWhenNobodyListens) {
   const FilterProgram filter = filter_for(SyscallProfile::native);
-  EXPECT_EQ(answer_under(filter, exit_by_x32), "ENOSYS");
-  const std::string end = end_under(filter, [] { return exit_by_interrupt() == -ENOSYS ? 0 : 1; });
+  EXPECT_EQ(answer_under(filter, exit_by_x32, Heard::no), "ENOSYS");
+  const std::string end =
+      end_under(filter, [] { return exit_by_interrupt() == -ENOSYS ? 0 : 1; }, Heard::no);
   if (end == "signal 11") GTEST_SKIP() << "this kernel has no 32-bit entry";
   EXPECT_EQ(end, "exit 0");
 }

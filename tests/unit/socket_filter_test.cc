@@ -80,7 +80,7 @@ void for_every_socket(Check check) {
 class SocketFilter : public testing::TestWithParam<NetworkMode> {
  protected:
   void SetUp() override {
-    auto compiled = compile_filter(SyscallProfile::node, GetParam());
+    auto compiled = compile_filter(SyscallRules{.base = SyscallProfile::node}, GetParam());
     ASSERT_TRUE(compiled.has_value()) << compiled.error().text;
     filter_ = std::move(*compiled);
   }
@@ -91,8 +91,12 @@ class SocketFilter : public testing::TestWithParam<NetworkMode> {
 TEST_P(SocketFilter, AnswersEveryFamilyTypeAndProtocolAsItsModeSays) {
   for_every_socket([&](const Asked& asked) {
     const int error = expected(GetParam(), asked);
-    const std::uint32_t wanted = error == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | error;
+    const std::uint32_t wanted = error == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF;
     EXPECT_EQ(answer(filter_, asked, 0), wanted) << name_of(asked);
+    const ArgumentWords words = {asked.family, asked.type, asked.protocol};
+    if (error != 0) {
+      EXPECT_EQ(filter_.refusals.error_for(SYS_socket, words), error) << name_of(asked);
+    }
     // What the kernel cuts off must not count.
     EXPECT_EQ(answer(filter_, asked, 1ULL << 32), wanted) << name_of(asked) << ", high bits";
     Asked flagged = asked;

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "policy/call_table.h"
+
+namespace cellblock {
+
+/// Of the first three arguments of a call those that tell what was asked for: a family, a request,
+/// flags. The others are 0: pointers and lengths tell nothing, and would make each call a kind of
+/// its own.
+std::array<std::uint32_t, 3> telling_words(std::int32_t number, const ArgumentWords& words);
+
+}  // namespace cellblock
