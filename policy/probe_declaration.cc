@@ -1,5 +1,6 @@
 #include "policy/probe_declaration.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -41,6 +42,7 @@ Result<void> read_entry(std::string_view name, std::string_view text, ProbeDecla
   if (name == "execute_writable") return read_word(answers, text, into.execute_writable);
   if (name == "file_limit") return read_word(answers, text, into.file_limit);
   if (name == "extra_calls") return read_word(answers, text, into.extra_calls);
+  if (name == "secret_memfds") return read_word(answers, text, into.secret_memfds);
   if (name == "landlock") return read_number(text, into.landlock_abi);
   return fail("no such declaration: " + std::string(name));
 }
@@ -54,6 +56,10 @@ ProbeDeclaration probe_declaration(const Server& server, const Kernel& kernel) {
           .execute_writable = server.execute_writable,
           .file_limit = server.limits.file_bytes.has_value(),
           .extra_calls = !server.syscalls.allow.empty(),
+          .secret_memfds = std::ranges::any_of(server.secrets,
+                                               [](const SecretVariable& secret) {
+                                                 return secret.delivery == SecretDelivery::memfd;
+                                               }),
           .landlock_abi = kernel.landlock_abi};
 }
 
@@ -64,6 +70,7 @@ std::string to_text(const ProbeDeclaration& declaration) {
          " execute_writable=" + word(answers, declaration.execute_writable) +
          " file_limit=" + word(answers, declaration.file_limit) +
          " extra_calls=" + word(answers, declaration.extra_calls) +
+         " secret_memfds=" + word(answers, declaration.secret_memfds) +
          " landlock=" + std::to_string(declaration.landlock_abi);
 }
 

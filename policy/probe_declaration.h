@@ -16,8 +16,9 @@ struct ProbeDeclaration {
   SyscallProfile profile = SyscallProfile::native;
   WriteExec write_exec = WriteExec::refused;
   bool execute_writable = false;
-  bool file_limit = false;   ///< `limits.file`
-  bool extra_calls = false;  ///< the profile of an admin who added calls
+  bool file_limit = false;     ///< `limits.file`
+  bool extra_calls = false;    ///< the profile of an admin who added calls
+  bool secret_memfds = false;  ///< descriptors that stay open on purpose
   std::uint32_t landlock_abi = 0;
 
   bool operator==(const ProbeDeclaration&) const = default;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "policy/probe_declaration.h"
 #include "supervisor/launcher/own_root.h"
 #include "supervisor/launcher/root_builder.h"
 
@@ -111,6 +112,7 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
                       std::move(init_filter), IdPool(ranges.own.first, ranges.own.count),
                       std::move(networks));
   factory.null_ = std::move(null);
+  factory.probe_ = std::move(programs.probe);
   if (groups.valid()) factory.cell_groups_ = CellGroups(std::move(groups));
   factory.groups_ = groups_here();
 
@@ -183,8 +185,29 @@ SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
   return std::move(*home);
 }
 
-SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
-                                                     std::uint32_t user) {
+SetupResult<void> CellFactory::add_secrets(SpawnRequest& request,
+                                           std::uint32_t server_index) const {
+  auto secrets = secrets_.of(config_.servers[server_index], server_index);
+  if (!secrets) return failed_at(SetupStep::prepare, SysError{"secrets", EINVAL});
+  request.secrets = std::move(*secrets);
+  return {};
+}
+
+// What cannot be told apart from outside by the cell's walls: the same shape, but no secret.
+void CellFactory::make_probe(SpawnRequest& request, const Server& server) const {
+  constexpr char marker[] = "cellblock-probe-marker";
+  for (const SecretVariable& secret : server.secrets) {
+    const bool variable = secret.delivery == SecretDelivery::environment;
+    request.secrets.push_back(
+        {secret.delivery, secret.name, variable ? secret.name + "=" + marker : marker});
+  }
+  request.program = probe_.get();
+  request.command = {"cellblock-probe", "--mcp", "--declared",
+                     to_text(probe_declaration(server, config_.kernel))};
+}
+
+SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index, std::uint32_t user,
+                                                     wire::CellProgram program) {
   const Server& server = config_.servers[server_index];
   SpawnRequest request = CELLBLOCK_TRY(request_for(server.name, user));
   request.home = CELLBLOCK_TRY(home_for(server, user, request.host_id));
@@ -197,9 +220,11 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   for (const auto* pipe : {&input, &output, &errors}) {
     if (!*pipe) return failed_at(SetupStep::prepare, pipe->error());
   }
-  auto secrets = secrets_.of(server, server_index);
-  if (!secrets) return failed_at(SetupStep::prepare, SysError{"secrets", EINVAL});
-  request.secrets = std::move(*secrets);
+  if (program == wire::CellProgram::probe) {
+    make_probe(request, server);
+  } else {
+    CELLBLOCK_CHECK(add_secrets(request, server_index));
+  }
   request.fds = {input->first.get(), output->second.get(), errors->second.get()};
   const auto memfds = secret_memfds(request.secrets);
   if (!memfds) {

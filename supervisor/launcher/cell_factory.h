@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "policy/config.h"
+#include "supervisor/kernel/wire.h"
 #include "supervisor/launcher/cell_group.h"
 #include "supervisor/launcher/egress_network.h"
 #include "supervisor/launcher/id_pool.h"
@@ -58,7 +59,8 @@ class CellFactory {
   static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
                                      Fd groups);
 
-  SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user);
+  SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user,
+                                          wire::CellProgram program = wire::CellProgram::server);
 
   /// `channels` become descriptors 3, 4 ... of the program.
   SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
@@ -85,6 +87,8 @@ class CellFactory {
   SetupResult<Fd> network_for(const Blueprint& blueprint);
   SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
   SetupResult<CellGroup> group_for(const Server& server);
+  SetupResult<void> add_secrets(SpawnRequest& request, std::uint32_t server_index) const;
+  void make_probe(SpawnRequest& request, const Server& server) const;
 
   Config config_;
   StateDirectory state_;
@@ -98,6 +102,7 @@ class CellFactory {
   Blueprint audit_writer_;
   Blueprint egress_;  ///< empty where no server has egress
   ChildPlan::Groups groups_ = ChildPlan::Groups::clear;
+  Fd probe_;
   Fd null_;  ///< /dev/null
 };
 

@@ -177,6 +177,7 @@ void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
   switch (request.kind) {
     case GatewayAsks::start_cell:
       if (request.server_index >= config_.servers.size()) break;
+      if (request.program > wire::CellProgram::probe) break;
       return start_cell(gateway, request);
     // A cell that is gone already is no offence: its end may be on the way to the gateway.
     case GatewayAsks::terminate_cell:
@@ -206,7 +207,7 @@ void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request)
       refusal != StartRefusal::none) {
     return tell(gateway, refused(request.request, refusal));
   }
-  auto started = factory_.start_server(request.server_index, gateway.user);
+  auto started = factory_.start_server(request.server_index, gateway.user, request.program);
   if (!started) {
     const bool used_up =
         started.error().step == SetupStep::assign_id && started.error().error == ERANGE;

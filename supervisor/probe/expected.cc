@@ -71,6 +71,7 @@ std::string_view declared_by(std::string_view id, const ProbeDeclaration& declar
   if (declaration.execute_writable && among(with_written_files, id)) {
     return "execute_writable = true";
   }
+  if (declaration.secret_memfds && id == "keep_descriptor") return "secret_memfds";
   if (!declaration.file_limit && id == "make_sparse_terabyte") return "limits.file is not set";
   return {};
 }
