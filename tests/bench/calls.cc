@@ -78,12 +78,6 @@ void run_round(Subject& subject, const Load& load, Samples& samples) {
   samples.calls_per_second.push_back(load.calls_per_round / whole.count());
 }
 
-Nanoseconds percentile(std::vector<Nanoseconds> values, double share) {
-  const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + place, values.end());
-  return values[static_cast<std::size_t>(place)];
-}
-
 double median(std::vector<double> values) {
   const auto middle = static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), values.begin() + middle, values.end());

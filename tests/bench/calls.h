@@ -1,15 +1,13 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "tests/bench/subject.h"
+#include "tests/bench/times.h"
 
 /// Calls of one kind through one subject, and what they took.
 namespace cellblock::bench {
-
-using Nanoseconds = std::chrono::duration<double, std::nano>;
 
 struct Load {
   std::string name;
@@ -31,7 +29,6 @@ Load payload_load(unsigned long bytes, unsigned calls);
 /// Runs one round. The echo server answers in order, so the n-th line answers the n-th request.
 void run_round(Subject& subject, const Load& load, Samples& samples);
 
-Nanoseconds percentile(std::vector<Nanoseconds> values, double share);
 double median(std::vector<double> values);
 
 }  // namespace cellblock::bench
