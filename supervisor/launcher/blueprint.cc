@@ -1,6 +1,7 @@
 #include "supervisor/launcher/blueprint.h"
 
 #include <fmt/format.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -18,8 +19,21 @@ constexpr std::uint64_t pending_signals = 1024;
 constexpr std::uint64_t shm_bytes = 64U << 20;
 
 // The memory of a tmpfs is not the processes': each file costs an inode besides its pages.
-std::string tmpfs_options(std::uint64_t bytes) {
-  return fmt::format("size={},nr_inodes={},mode=1777", bytes, 1024 + bytes / 4096);
+std::string tmpfs_options(std::uint64_t bytes, const char* mode = "1777") {
+  return fmt::format("size={},nr_inodes={},mode={}", bytes, 1024 + bytes / 4096, mode);
+}
+
+void add_home(Blueprint& blueprint, const Server& server) {
+  if (server.home != HomeKind::temporary) return;
+  blueprint.home_options = tmpfs_options(server.limits.home_bytes, "700");
+  blueprint.home_flags = MS_NOSUID | MS_NODEV;
+  if (!server.execute_writable) blueprint.home_flags |= MS_NOEXEC;
+}
+
+// As the daemon has it.
+std::uint64_t inherited(__rlimit_resource resource) {
+  struct rlimit words{};
+  return getrlimit(resource, &words) < 0 ? 0 : words.rlim_max;
 }
 
 ResourceLimits limits_of(const Limits& limits) {
@@ -33,6 +47,7 @@ ResourceLimits limits_of(const Limits& limits) {
       {RLIMIT_MSGQUEUE, 0},
       {RLIMIT_NICE, 0},
       {RLIMIT_RTPRIO, 0},
+      {RLIMIT_FSIZE, limits.file_bytes.value_or(inherited(RLIMIT_FSIZE))},
   }};
 }
 
@@ -51,6 +66,21 @@ void declare(std::vector<std::string>& environment, const EnvironmentVariable& v
   std::erase_if(environment,
                 [&](const std::string& entry) { return name_of_entry(entry) == variable.name; });
   environment.push_back(variable.name + "=" + variable.value);
+}
+
+// Where a server finds those that are not in its environment. The memfds come after stderr, in
+// their order (cell_factory.cc).
+void name_secrets(std::vector<std::string>& environment, const Server& server) {
+  int descriptor = 3;
+  for (const SecretVariable& secret : server.secrets) {
+    if (secret.delivery == SecretDelivery::file) {
+      declare(environment,
+              {secret.name + "_FILE", std::string(secrets_directory) + "/" + secret.name});
+    }
+    if (secret.delivery == SecretDelivery::memfd) {
+      declare(environment, {secret.name + "_FD", std::to_string(descriptor++)});
+    }
+  }
 }
 
 // For cellblock's own programs as many as they can use, or what this host gives; a server's
@@ -84,11 +114,13 @@ Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters) {
   blueprint.command = server.command;
   blueprint.environment = own_environment(home_directory);
   for (const auto& variable : server.environment) declare(blueprint.environment, variable);
+  name_secrets(blueprint.environment, server);
   blueprint.network = server.network;
   blueprint.filter = CELLBLOCK_TRY(filters.filter_for(server.syscalls, server.network));
   blueprint.limits = limits_of(server.limits);
   blueprint.tmp_options = tmpfs_options(server.limits.tmp_bytes);
   blueprint.shm_options = tmpfs_options(shm_bytes);
+  add_home(blueprint, server);
   blueprint.working_directory = home_directory;
   return blueprint;
 }

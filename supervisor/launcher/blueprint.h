@@ -28,6 +28,8 @@ struct Blueprint {
   ResourceLimits limits{};
   std::string tmp_options;
   std::string shm_options;
+  std::string home_options;  ///< of a temporary home's tmpfs; empty: the home is persistent
+  unsigned long home_flags = 0;
   std::string working_directory;
   Fd program;                          ///< what is executed, if it is not command[0]
   Fd root;                             ///< of the template

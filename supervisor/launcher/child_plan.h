@@ -23,12 +23,19 @@ struct ResourceLimit {
   std::uint64_t value = 0;
 };
 
-using ResourceLimits = std::array<ResourceLimit, 8>;
+using ResourceLimits = std::array<ResourceLimit, 9>;
 
 /// Where a prepared, detached mount goes, below the new root.
 struct MountPlacement {
   int tree = -1;  ///< from open_tree
   const char* target = nullptr;
+};
+
+/// A file on the tmpfs of the secrets.
+struct SecretFile {
+  const char* path = nullptr;  ///< below the new root
+  const char* text = nullptr;  ///< in ChildPlan::environment_block
+  std::size_t size = 0;
 };
 
 struct ChildPlan {
@@ -45,10 +52,16 @@ struct ChildPlan {
   enum class Groups : std::uint8_t { clear, cannot_be_cleared } groups = Groups::clear;
   const char* hostname = "cell";
 
-  int root_tree = -1;                 ///< the template, already read-only
-  MountPlacement home;                ///< tree -1: none
+  int root_tree = -1;                  ///< the template, already read-only
+  MountPlacement home;                 ///< tree -1 and no home_options: none
+  const char* home_options = nullptr;  ///< of a tmpfs there; nullptr: the tree
+  unsigned long home_flags = 0;
+  MountPlacement workspace;           ///< tree -1: none
   const char* tmp_options = nullptr;  ///< of the tmpfs on /tmp
   const char* shm_options = nullptr;
+  const SecretFile* secret_files = nullptr;
+  std::size_t secret_file_count = 0;
+  const char* secret_options = nullptr;  ///< of the tmpfs that holds them
 
   ResourceLimits limits{};
 
@@ -62,7 +75,8 @@ struct ChildPlan {
   int program = -1;            ///< a descriptor to execute; -1: none
   char* const* argv = nullptr;
   char* const* envp = nullptr;
-  /// Holds envp's text. Init and guardian wipe their copy: they have no use for secrets.
+  /// Holds the text of envp and of secret_files. Init and guardian wipe their copy: they have no
+  /// use for secrets.
   char* environment_block = nullptr;
   std::size_t environment_size = 0;
 

@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <linux/keyctl.h>
-#include <linux/mount.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,13 +18,11 @@
 #include "supervisor/launcher/child_drop.h"
 #include "supervisor/launcher/child_exec.h"
 #include "supervisor/launcher/child_report.h"
+#include "supervisor/launcher/child_root.h"
 #include "supervisor/launcher/init.h"
 
 namespace cellblock::launcher {
 namespace {
-
-// Where the launcher keeps an empty directory for the new root (own_root.h).
-constexpr char new_root[] = "/cell";
 
 bool wait_for_launcher(ChildPlan& plan) {
   char byte = 0;
@@ -56,9 +52,11 @@ bool die_with_launcher(ChildPlan& plan) {
   if (ready > 0) errno = EPIPE;
   return ready == 0;
 }
-  if (syscall(SYS_unshare, CLONE_NEWCGROUP) < 0) return false;
 
+// The namespace of groups has the maker's group as its root, so it is made from the inside: the
+// launcher's would show where the cell is in the host's tree.
 bool isolate_mounts(ChildPlan&) {
+  if (syscall(SYS_unshare, CLONE_NEWCGROUP) < 0) return false;
   return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
@@ -76,33 +74,6 @@ bool forbid_user_namespaces(ChildPlan&) {
   close(fd);
   errno = error;
   return written;
-}
-
-bool move_tree(int tree, const char* target) {
-  return syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) == 0;
-}
-
-bool build_root(ChildPlan& plan) {
-  constexpr unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  if (!move_tree(plan.root_tree, new_root) || chdir(new_root) < 0) return false;
-  if (mount("tmpfs", "tmp", "tmpfs", flags, plan.tmp_options) < 0) return false;
-  if (mount("tmpfs", "dev/shm", "tmpfs", flags, plan.shm_options) < 0) return false;
-  return plan.home.tree < 0 || move_tree(plan.home.tree, plan.home.target);
-}
-
-bool mount_proc(ChildPlan&) {
-  return mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
-               "subset=pid,hidepid=ptraceable") == 0;
-}
-
-// pivot_root(".", ".") stacks the old root on the new one, so no directory has to be made for it.
-bool enter_root(ChildPlan& plan) {
-  if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0) return false;
-  if (chdir(plan.working_directory) < 0) return false;
-  struct statvfs root{};
-  if (statvfs("/", &root) < 0) return false;
-  errno = EROFS;
-  return (root.f_flag & ST_RDONLY) != 0;
 }
 
 bool set_limits(ChildPlan& plan) {
@@ -183,6 +154,7 @@ void run_child(ChildPlan& plan) noexcept {
   do_step(plan, SetupStep::set_hostname, set_hostname);
   do_step(plan, SetupStep::forbid_user_namespaces, forbid_user_namespaces);
   do_step(plan, SetupStep::build_root, build_root);
+  do_step(plan, SetupStep::place_secrets, place_secrets);
   do_step(plan, SetupStep::mount_proc, mount_proc);
   do_step(plan, SetupStep::enter_root, enter_root);
   // From here nothing of the host can be named, only what the plan's descriptors hold.

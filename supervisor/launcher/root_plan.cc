@@ -9,8 +9,7 @@ using Entries = std::vector<RootEntry>;
 
 // The helper's address in the cell (egress_network.h). It answers or refuses at once; only what it
 // has to ask others for takes time.
-constexpr char egress_resolver_file[] =
-    "nameserver 198.18.0.1\noptions timeout:5 attempts:1\n";
+constexpr char egress_resolver_file[] = "nameserver 198.18.0.1\noptions timeout:5 attempts:1\n";
 
 RootEntry directory(std::string path) {
   return {EntryKind::directory, std::move(path), "", {}, -1};

@@ -11,32 +11,56 @@ void wipe(Secrets& secrets) {
   }
 }
 
-Result<std::vector<std::string>> join(const Server& server, const ServerSecrets& secrets) {
+std::string text_of(const SecretVariable& declared, const std::string& value) {
+  std::string text;
+  const bool variable = declared.delivery == SecretDelivery::environment;
+  // Reserved whole: growing would leave a piece of the secret behind in freed memory.
+  text.reserve(declared.name.size() + 1 + value.size());
+  if (variable) text.append(declared.name).append("=");
+  return text.append(value);
+}
+
+Result<std::vector<CellSecret>> join(const Server& server, const ServerSecrets& secrets) {
   if (secrets.values.size() != server.secrets.size()) return fail("a secret's value is missing");
-  std::vector<std::string> entries;
-  for (std::size_t i = 0; i < secrets.values.size(); ++i) {
-    std::string& entry = entries.emplace_back();
-    // Reserved whole: growing would leave a piece of the secret behind in freed memory.
-    entry.reserve(server.secrets[i].name.size() + 1 + secrets.values[i].size());
-    entry.append(server.secrets[i].name).append("=").append(secrets.values[i]);
+  std::vector<CellSecret> joined(secrets.values.size());
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    joined[i].delivery = server.secrets[i].delivery;
+    joined[i].name = server.secrets[i].name;
+    joined[i].text = text_of(server.secrets[i], secrets.values[i]);
   }
-  return entries;
+  return joined;
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> SecretStore::of(const Server& server,
-                                                 std::uint32_t server_index) const {
-  if (server.secrets.empty()) return std::vector<std::string>{};
+void wipe(std::vector<CellSecret>& secrets) {
+  for (CellSecret& secret : secrets) explicit_bzero(secret.text.data(), secret.text.size());
+}
+
+Result<std::vector<CellSecret>> SecretStore::of(const Server& server,
+                                                std::uint32_t server_index) const {
+  if (server.secrets.empty()) return std::vector<CellSecret>{};
   auto bytes = CELLBLOCK_TRY(read_all(memory_.get(), max_config_bytes, Sealing::must_be_sealed));
   auto secrets = decode_secrets(bytes);
   explicit_bzero(bytes.data(), bytes.size());
   if (!secrets) return std::unexpected(secrets.error());
-  auto entries = server_index < secrets->servers.size()
-                     ? join(server, secrets->servers[server_index])
-                     : Result<std::vector<std::string>>(fail("no secrets for this server"));
+  auto joined = server_index < secrets->servers.size()
+                    ? join(server, secrets->servers[server_index])
+                    : Result<std::vector<CellSecret>>(fail("no secrets for this server"));
   wipe(*secrets);
-  return entries;
+  return joined;
+}
+
+SysResult<std::vector<Fd>> secret_memfds(const std::vector<CellSecret>& secrets) {
+  std::vector<Fd> memfds;
+  for (const CellSecret& secret : secrets) {
+    if (secret.delivery != SecretDelivery::memfd) continue;
+    const std::span<const char> text(secret.text);
+    auto made = make_sealed(secret.name.c_str(), std::as_bytes(text));
+    if (!made) return std::unexpected(made.error());
+    memfds.push_back(std::move(*made));
+  }
+  return memfds;
 }
 
 }  // namespace cellblock::launcher

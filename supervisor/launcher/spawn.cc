@@ -11,42 +11,12 @@
 
 #include "supervisor/launcher/clone_child.h"
 #include "supervisor/launcher/mounts.h"
+#include "supervisor/launcher/spawn_environment.h"
 
 namespace cellblock::launcher {
 namespace {
 
 constexpr std::uint32_t id_inside = 1000;
-
-// One block, so that the copies that init and guardian have of it can be wiped in one go.
-class EnvironmentBlock {
- public:
-  EnvironmentBlock(const std::vector<std::string>& plain, const std::vector<std::string>& secrets) {
-    for (const auto* list : {&plain, &secrets}) {
-      for (const std::string& entry : *list) size_ += entry.size() + 1;
-    }
-    text_ = std::make_unique<char[]>(size_ + 1);
-    char* next = text_.get();
-    for (const auto* list : {&plain, &secrets}) {
-      for (const std::string& entry : *list) {
-        pointers_.push_back(next);
-        next = std::copy_n(entry.c_str(), entry.size() + 1, next);
-      }
-    }
-    pointers_.push_back(nullptr);
-  }
-  EnvironmentBlock(const EnvironmentBlock&) = delete;
-  EnvironmentBlock& operator=(const EnvironmentBlock&) = delete;
-  ~EnvironmentBlock() { explicit_bzero(text_.get(), size_); }
-
-  char* text() const { return text_.get(); }
-  std::size_t size() const { return size_; }
-  char* const* pointers() const { return pointers_.data(); }
-
- private:
-  std::size_t size_ = 0;
-  std::unique_ptr<char[]> text_;
-  std::vector<char*> pointers_;
-};
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
@@ -116,7 +86,8 @@ SysResult<Channels> open_channels(ChildPlan& plan, const Blueprint& blueprint,
   plan.report = CELLBLOCK_TRY(give(channels.report.second.get()));
   plan.ending = CELLBLOCK_TRY(give(channels.ending.second.get()));
   plan.go = CELLBLOCK_TRY(give(channels.go.first.get()));
-  if (blueprint.program.valid()) plan.program = CELLBLOCK_TRY(give(blueprint.program.get()));
+  const int program = request.program >= 0 ? request.program : blueprint.program.get();
+  if (program >= 0) plan.program = CELLBLOCK_TRY(give(program));
   if (request.fds.size() > max_child_fds) return std::unexpected(SysError{"fds", E2BIG});
   for (const int descriptor : request.fds) {
     plan.fds[static_cast<std::size_t>(plan.fd_count++)] = CELLBLOCK_TRY(give(descriptor));
@@ -135,6 +106,8 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
   plan.groups = request.groups;
   plan.hostname = "cell";
   plan.home = {request.home.get(), "home/mcp"};
+  if (!blueprint.home_options.empty()) plan.home_options = blueprint.home_options.c_str();
+  plan.home_flags = blueprint.home_flags;
   plan.tmp_options = blueprint.tmp_options.c_str();
   plan.shm_options = blueprint.shm_options.c_str();
   plan.limits = blueprint.limits;
@@ -155,8 +128,11 @@ SysResult<int> network_of(const Blueprint& blueprint, const SpawnRequest& reques
   return request.network.get();
 }
 
-void wipe(std::vector<std::string>& secrets) {
-  for (std::string& secret : secrets) explicit_bzero(secret.data(), secret.size());
+// A child that gave up by itself says more than that it could not be mapped any more.
+SetupFailure cause_of(const Fd& report, const SysError& unmapped) {
+  ChildReport words;
+  if (receive_record(report.get(), words, MSG_DONTWAIT)) return {words.step, words.error};
+  return {SetupStep::map_ids, unmapped.number};
 }
 
 }  // namespace
@@ -168,12 +144,11 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   if (blueprint.broken) return std::unexpected(*blueprint.broken);
   ChildPlan plan;
   fill(plan, blueprint, request);
-  const EnvironmentBlock environment(blueprint.environment, request.secrets);
+  const SpawnEnvironment environment(blueprint.environment, request.secrets);
   wipe(request.secrets);
-  plan.envp = environment.pointers();
-  plan.environment_block = environment.text();
-  plan.environment_size = environment.size();
-  const std::vector<char*> argv = pointers_to(blueprint.command);
+  environment.enter_into(plan);
+  const std::vector<char*> argv =
+      pointers_to(request.program >= 0 ? request.command : blueprint.command);
   plan.argv = argv.data();
   const sock_fprog server_filter = program_of(*blueprint.filter);
   const sock_fprog reaper_filter = program_of(init_filter);
@@ -195,10 +170,10 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   if (!child) return std::unexpected(child.error());
   if (const auto released = release(*child, *channels, request); !released) {
     end_and_reap(*child);
-    return failed_at(SetupStep::map_ids, released.error());
+    return std::unexpected(cause_of(channels->report.first, released.error()));
   }
   return SpawnedCell{std::move(child->pidfd), std::move(channels->report.first),
-                     std::move(channels->ending.first), blueprint.filter};
+                     std::move(channels->ending.first), blueprint.filter, std::move(request.group)};
 }
 
 }  // namespace cellblock::launcher

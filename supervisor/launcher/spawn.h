@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "supervisor/launcher/blueprint.h"
-#include "supervisor/launcher/setup_failure.h"
 #include "supervisor/launcher/cell_group.h"
 #include "supervisor/launcher/secret_store.h"
+#include "supervisor/launcher/setup_failure.h"
 
 namespace cellblock::launcher {
 
@@ -17,9 +17,11 @@ struct SpawnRequest {
   ChildPlan::Groups groups = ChildPlan::Groups::clear;
   Fd network;                        ///< network_pool.h; none: the blueprint says `host`
   CellGroup group;                   ///< its limits are set already
-  Fd home;                          ///< detached tree for /home/mcp, or none
-  std::vector<int> fds;             ///< become 0, 1, 2 ...; stay the caller's
-  std::vector<CellSecret> secrets;  ///< wiped here afterwards
+  Fd home;                           ///< detached tree for /home/mcp, or none
+  std::vector<int> fds;              ///< become 0, 1, 2 ...; stay the caller's
+  std::vector<CellSecret> secrets;   ///< wiped here afterwards
+  int program = -1;                  ///< executed instead of the blueprint's; stays the caller's
+  std::vector<std::string> command;  ///< with `program`: its argv
 #ifdef CELLBLOCK_FAULT_INJECTION
   SetupStep fault_step = SetupStep::none;
   int fault_error = 0;
@@ -32,6 +34,7 @@ struct SpawnedCell {
   Fd report;  ///< ChildReports; end of file: the server's program runs, if no failure came before
   Fd ending;  ///< one ServerEnding, or end of file without one
   std::shared_ptr<const FilterProgram> filter;  ///< of the server
+  CellGroup group;
 };
 
 /// The filter of init and guardian; the same for all cells.

@@ -65,19 +65,21 @@ SysResult<std::uint32_t> StateDirectory::id_for(const std::string& server, std::
   return found->id;
 }
 
-SysResult<Fd> StateDirectory::home_tree(const std::string& server, std::uint32_t user,
-                                        std::uint32_t owner) {
+SysResult<Fd> StateDirectory::home_tree(const Home& wanted, Execution execution) {
   const Fd homes = CELLBLOCK_TRY(open_or_make_directory(directory_.get(), "home", 0711));
-  const Fd of_server = CELLBLOCK_TRY(open_or_make_directory(homes.get(), server, 0711));
+  const Fd of_server = CELLBLOCK_TRY(open_or_make_directory(homes.get(), wanted.server, 0711));
   const Fd home =
-      CELLBLOCK_TRY(open_or_make_directory(of_server.get(), std::to_string(user), 0700));
+      CELLBLOCK_TRY(open_or_make_directory(of_server.get(), std::to_string(wanted.user), 0700));
   struct stat found{};
   if (fstat(home.get(), &found) < 0) return sys_fail("fstat");
   // Without the capability over a foreign owner this fails, as it must.
-  if (found.st_uid != owner && fchown(home.get(), owner, owner) < 0) return sys_fail("fchown");
+  if (found.st_uid != wanted.owner && fchown(home.get(), wanted.owner, wanted.owner) < 0) {
+    return sys_fail("fchown");
+  }
   Fd tree = CELLBLOCK_TRY(clone_tree(home.get()));
+  const std::uint64_t noexec = execution == Execution::refused ? MOUNT_ATTR_NOEXEC : 0;
   CELLBLOCK_CHECK(
-      add_attributes(tree.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, Reach::whole_tree));
+      add_attributes(tree.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | noexec, Reach::whole_tree));
   return tree;
 }
 

@@ -7,6 +7,9 @@
 
 namespace cellblock::launcher {
 
+/// Of what a server writes.
+enum class Execution : std::uint8_t { refused, allowed };
+
 /// What cellblock keeps on disk, reached only through the directory's descriptor:
 ///   ids                  IdTable, appended to
 ///   home/SERVER/USER/    a server's home directory, owned by the id it runs under
@@ -18,8 +21,14 @@ class StateDirectory {
   /// On disk before it is used. ERANGE when the range is used up.
   SysResult<std::uint32_t> id_for(const std::string& server, std::uint32_t user);
 
+  struct Home {
+    const std::string& server;
+    std::uint32_t user = 0;
+    std::uint32_t owner = 0;  ///< uid and gid
+  };
+
   /// A detached mount of that home directory, which is made if it is missing.
-  SysResult<Fd> home_tree(const std::string& server, std::uint32_t user, std::uint32_t owner);
+  SysResult<Fd> home_tree(const Home& home, Execution execution);
 
  private:
   StateDirectory(Fd directory, Fd ids, IdTable table)

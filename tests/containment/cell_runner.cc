@@ -33,11 +33,12 @@ Config config_for(const harness::TestDirectory& directory, const CellSpec& spec)
   return config;
 }
 
-Result<launcher::CellFactory> prepare(const Config& config, int groups) {
-  const Secrets none{.servers = std::vector<ServerSecrets>(config.servers.size())};
-  Fd secrets = CELLBLOCK_TRY(make_sealed("secrets", encode(none)));
+Result<launcher::CellFactory> prepare(const Config& config, const CellSpec& spec) {
+  Secrets values{.servers = std::vector<ServerSecrets>(config.servers.size())};
+  values.servers[tested].values = spec.secrets;
+  Fd secrets = CELLBLOCK_TRY(make_sealed("secrets", encode(values)));
   Fd own;
-  if (groups >= 0) own = CELLBLOCK_TRY(duplicate(groups));
+  if (spec.groups >= 0) own = CELLBLOCK_TRY(duplicate(spec.groups));
   return launcher::CellFactory::prepare(config, std::move(secrets), {}, std::move(own));
 }
 
@@ -53,8 +54,8 @@ std::string read_available(int pipe) {
 /// The events of the cells of one run, in the launcher's own loop.
 class Run {
  public:
-  Run(launcher::EventLoop& loop, launcher::CellFactory& factory)
-      : loop_(loop), factory_(factory), cells_(loop) {}
+  Run(launcher::EventLoop& loop, launcher::CellFactory& factory, const CellSpec& spec)
+      : loop_(loop), factory_(factory), spec_(spec), cells_(loop) {}
 
   SysResult<void> start_neighbour() {
     auto started = factory_.start_server(neighbour, user);
@@ -69,17 +70,26 @@ class Run {
     auto started = factory_.start_server(tested, user);
     if (!started) return finish(started.error().facts());
     stdio_ = std::move(started->stdio);
-    const auto added = cells_.add(std::move(started->cell),
-                                  {[] {}, [this](const CellFacts& ended) { finish(ended); }});
-    if (!added) loop_.stop();
+    const auto added =
+        cells_.add(std::move(started->cell),
+                   {[this] { running(); }, [this](const CellFacts& ended) { finish(ended); }});
+    if (!added) return loop_.stop();
+    cell_ = *added;
   }
 
   CellFacts facts;
   std::string output;
+  std::string note;
+  bool neighbour_lived = false;
 
  private:
+  void running() {
+    if (spec_.when_running) note = spec_.when_running(cells_, cell_);
+  }
+
   void finish(const CellFacts& ended) {
     facts = ended;
+    neighbour_lived = !cells_.empty();
     if (stdio_.output.valid()) output = read_available(stdio_.output.get());
     cells_.kill_all();
     if (cells_.empty()) loop_.stop();
@@ -93,28 +103,38 @@ class Run {
 
   launcher::EventLoop& loop_;
   launcher::CellFactory& factory_;
+  const CellSpec& spec_;
   launcher::Cells cells_;
+  std::uint64_t cell_ = 0;
   launcher::StdioEnds stdio_;
   launcher::StdioEnds neighbour_stdio_;
 };
 
 Result<CellRun> run_here(const harness::TestDirectory& directory, const CellSpec& spec) {
-  auto factory = CELLBLOCK_TRY(prepare(config_for(directory, spec), spec.groups));
+  auto factory = CELLBLOCK_TRY(prepare(config_for(directory, spec), spec));
   auto loop = CELLBLOCK_TRY(launcher::EventLoop::make());
-  Run run(loop, factory);
+  Run run(loop, factory, spec);
   if (spec.neighbour.empty()) {
     run.start_tested();
   } else {
     CELLBLOCK_CHECK(run.start_neighbour());
   }
   CELLBLOCK_CHECK(loop.run());
-  return CellRun{run.facts, run.output, ""};
+  return CellRun{run.facts, run.output, run.note, run.neighbour_lived, ""};
 }
+
+/// What the launcher sends home, before the note and the output.
+struct Words {
+  CellFacts facts;
+  bool neighbour_lived = false;
+  std::size_t note_size = 0;
+};
 
 int report(int output, const Result<CellRun>& run) {
   if (!run) return write_all(output, run.error().text) ? 1 : 2;
-  const std::string_view facts(reinterpret_cast<const char*>(&run->facts), sizeof run->facts);
-  return write_all(output, facts) && write_all(output, run->output) ? 0 : 2;
+  const Words words{run->facts, run->neighbour_lived, run->note.size()};
+  const std::string_view head(reinterpret_cast<const char*>(&words), sizeof words);
+  return write_all(output, head) && write_all(output, run->note + run->output) ? 0 : 2;
 }
 
 }  // namespace
@@ -125,12 +145,16 @@ CellRun run_in_cell(const harness::TestDirectory& directory, const CellSpec& spe
     return report(output, run_here(directory, spec));
   });
   CellRun run;
-  if (result.end != "exit 0" || result.output.size() < sizeof run.facts) {
+  Words words;
+  if (result.end != "exit 0" || result.output.size() < sizeof words) {
     run.trouble = result.end + ": " + result.output;
     return run;
   }
-  std::memcpy(&run.facts, result.output.data(), sizeof run.facts);
-  run.output = result.output.substr(sizeof run.facts);
+  std::memcpy(&words, result.output.data(), sizeof words);
+  run.facts = words.facts;
+  run.neighbour_lived = words.neighbour_lived;
+  run.note = result.output.substr(sizeof words, words.note_size);
+  run.output = result.output.substr(sizeof words + words.note_size);
   return run;
 }
 

@@ -172,7 +172,7 @@ TEST_F(Landlock, RefusesToMakeASocketOrADevice) {
 }
 
 bool run(const std::string& program) {
-  const pid_t child = ::vfork();
+  const pid_t child = ::fork();
   if (child == 0) {
     ::execl(program.c_str(), program.c_str(), nullptr);
     ::_exit(errno);
@@ -224,12 +224,14 @@ sockaddr_in loopback(std::uint16_t port) {
 bool bind_tcp() {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in any = loopback(0);
-  return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0;
+  return socket.valid() &&
+         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0;
 }
 
 bool connect_tcp(const sockaddr_in& to) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+  return socket.valid() &&
+         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
 }
 
 class LandlockTcp : public Landlock {
@@ -274,7 +276,8 @@ TEST_F(LandlockTcp, LeavesADeclaredLoopbackAlone) {
 
 bool send_udp(const sockaddr_in& to) {
   const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  return ::sendto(socket.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 1;
+  return socket.valid() &&
+         ::sendto(socket.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 1;
 }
 
 TEST_F(LandlockTcp, RefusesToSendDatagramsWhereTheKernelKnowsThem) {
@@ -314,7 +317,8 @@ TEST_F(LandlockScope, RefusesToConnectToAnAbstractSocketOutside) {
   expect_refused(
       [&] {
         const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), size) == 0;
+        return socket.valid() &&
+               ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), size) == 0;
       },
       "EPERM");
 }

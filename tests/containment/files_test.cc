@@ -1,0 +1,128 @@
+// What a server writes, and what it is given to keep.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tests/containment/containment_fixture.h"
+
+namespace cellblock::containment {
+namespace {
+
+/// In the cell under the path that it has outside.
+CellSpec with_written(CellSpec spec, const std::string& directory) {
+  spec.server.binds.push_back({directory, directory, Access::write});
+  return spec;
+}
+
+CellSpec with_execution(CellSpec spec) {
+  spec.server.execute_writable = true;
+  return spec;
+}
+
+CellSpec with_temporary_home(CellSpec spec) {
+  spec.server.home = HomeKind::temporary;
+  return spec;
+}
+
+class Written : public Containment {
+ protected:
+  Written() : written_(directory_.make_directory("written")) { ::chmod(written_.c_str(), 01777); }
+
+  std::string written_;
+};
+
+// --- nothing that was written runs ---------------------------------------------------------------
+
+TEST_F(Written, AServerCannotRunAProgramThatItWrote) {
+  const std::string program = written_ + "/program";
+  EXPECT_CONTAINED(outside("run_from_tmp", {program}),
+                   inside(with_written(spec_of("run_from_tmp", {program}), written_)), "EACCES");
+  EXPECT_EQ(inside("run_from_tmp", {"/home/mcp/program"}), "refused EACCES");
+  EXPECT_EQ(inside(with_temporary_home(spec_of("run_from_tmp", {"/home/mcp/program"}))),
+            "refused EACCES");
+}
+
+TEST_F(Written, AServerCannotMapCodeThatItWrote) {
+  const std::string file = written_ + "/code";
+  EXPECT_CONTAINED(outside("map_from_file", {file}),
+                   inside(with_written(spec_of("map_from_file", {file}), written_)), "EPERM");
+  EXPECT_EQ(inside("map_from_file", {"/home/mcp/code"}), "refused EPERM");
+  EXPECT_EQ(inside("map_from_file", {"/tmp/code"}), "refused EPERM");
+}
+
+TEST_F(Written, AServerRunsWhatItWroteWhereThatWasDeclared) {
+  const std::string program = written_ + "/program";
+  EXPECT_EQ(inside(with_execution(with_written(spec_of("run_from_tmp", {program}), written_))),
+            "allowed");
+  EXPECT_EQ(inside(with_execution(spec_of("run_from_tmp", {"/home/mcp/program"}))), "allowed");
+  EXPECT_EQ(inside(with_execution(spec_of("map_from_file", {"/home/mcp/code"}))), "allowed");
+  EXPECT_EQ(inside(with_temporary_home(with_execution(spec_of("run_from_tmp", {"/home/mcp/p"})))),
+            "allowed");
+}
+
+// --- the home ------------------------------------------------------------------------------------
+
+TEST_F(Written, ATemporaryHomeLeavesNothingOnDisk) {
+  EXPECT_EQ(inside(with_temporary_home(spec_of("create_file", {"/home/mcp/file"}))), "allowed");
+  EXPECT_FALSE(std::filesystem::exists(directory_.path("state/home/probe")));
+  EXPECT_EQ(inside("create_file", {"/home/mcp/file"}), "allowed");
+  EXPECT_TRUE(std::filesystem::exists(directory_.path("state/home/probe")));
+}
+
+TEST_F(Written, AServerCannotFillMoreThanItsTemporaryHome) {
+  CellSpec spec = with_temporary_home(spec_of("fill_directory", {"/home/mcp", "4194304"}));
+  spec.server.limits.home_bytes = 1U << 20;
+  EXPECT_CONTAINED(outside("fill_directory", {written_, "4194304"}), inside(spec), "ENOSPC");
+}
+
+TEST_F(Written, AServerCannotMakeAFileLargerThanItMay) {
+  ASSERT_EQ(outside("fill_directory", {written_, "4194304"}), "allowed");
+  CellSpec spec = spec_of("fill_directory", {"/home/mcp", "4194304"});
+  spec.server.limits.file_bytes = 1U << 20;
+  const CellRun run = run_in_cell(directory_, spec);
+  EXPECT_EQ(run.facts.kind, EndKind::signalled) << line_of(run);
+  EXPECT_EQ(run.facts.signal, SIGXFSZ);
+}
+
+// --- secrets -------------------------------------------------------------------------------------
+
+class GivenSecret : public Containment {
+ protected:
+  CellSpec with_secret(const std::string& probe, SecretDelivery delivery) const {
+    CellSpec spec = spec_of(probe, {"TOKEN", "plum-anvil"});
+    spec.server.secrets = {{"OTHER", "", SecretDelivery::environment}, {"TOKEN", "", delivery}};
+    spec.secrets = {"1", "plum-anvil"};
+    return spec;
+  }
+};
+
+TEST_F(GivenSecret, AsAFileIsThereToBeReadAndNothingElse) {
+  EXPECT_EQ(inside(with_secret("see_secret_file", SecretDelivery::file)), "allowed");
+}
+
+TEST_F(GivenSecret, AsAMemfdIsThereToBeReadAndNothingElse) {
+  EXPECT_EQ(inside(with_secret("see_secret_memfd", SecretDelivery::memfd)), "allowed");
+}
+
+TEST_F(GivenSecret, OfAnotherKindIsNotWhereItWasNotDeclared) {
+  EXPECT_EQ(inside(with_secret("see_secret_file", SecretDelivery::memfd)), "refused ENOENT");
+  EXPECT_EQ(inside(with_secret("see_secret_memfd", SecretDelivery::file)), "refused ENOENT");
+  EXPECT_EQ(inside(with_secret("see_secret_memfd", SecretDelivery::environment)), "refused ENOENT");
+}
+
+TEST_F(GivenSecret, AsSeveralFilesOfSomeSizeAllArrive) {
+  CellSpec spec = spec_of("see_secret_file", {"TOKEN", std::string(60'000, 'q')});
+  for (int i = 0; i < 30; ++i) {
+    spec.server.secrets.push_back({"S" + std::to_string(i), "", SecretDelivery::file});
+    spec.secrets.emplace_back(1000, 's');
+  }
+  spec.server.secrets.push_back({"TOKEN", "", SecretDelivery::file});
+  spec.secrets.emplace_back(60'000, 'q');
+  EXPECT_EQ(inside(spec), "allowed");
+}
+
+}  // namespace
+}  // namespace cellblock::containment
