@@ -81,6 +81,12 @@ class BindCheck {
     binds_.push_back(std::move(*bind));
   }
 
+  /// Once more only where nothing shows it in its own place.
+  void add_program(const TextAt& text) {
+    if (path_problem(text.value) || host_path_of(text.value, binds_) == text.value) return;
+    add("program", text, Access::read);
+  }
+
   std::vector<Bind> take() {
     std::ranges::stable_sort(binds_, {}, &Bind::target);
     return std::move(binds_);
@@ -116,6 +122,7 @@ std::vector<Bind> check_binds(const Scope& scope, const ServerText& text,
   BindCheck check(scope, protected_paths, facts);
   for (const TextAt& path : text.read) check.add("read", path, Access::read);
   for (const TextAt& path : text.write) check.add("write", path, Access::write);
+  if (text.program) check.add_program({text.program->value, text.program->at});
   return check.take();
 }
 

@@ -8,7 +8,7 @@
 #include "policy/server_text.h"
 #include "policy/value_check.h"
 
-/// `read` and `write` of a server.
+/// `read`, `write` and `program` of a server.
 namespace cellblock {
 
 /// Paths of cellblock's own that no cell may see: nothing at, above or (directories) below them can

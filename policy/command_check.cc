@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
 
+#include "policy/command_habits.h"
 #include "policy/path_rules.h"
 
 namespace cellblock {
@@ -16,43 +16,6 @@ constexpr std::size_t most_arguments = 1024;
 constexpr std::size_t longest_argument = 128U << 10;  // the kernel's MAX_ARG_STRLEN
 constexpr std::string_view allowed_command =
     "allowed: [\"/absolute/path/of/the/program\", \"argument\", ...], run without a shell";
-
-std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-// Programs that download what they run, and the argument that makes them do so.
-struct Fetcher {
-  std::string_view program;
-  std::string_view argument;  ///< empty: always
-};
-
-constexpr Fetcher fetchers[] = {
-    {"npx", ""},     {"bunx", ""},       {"uvx", ""},     {"pnpx", ""},   {"docker", ""},
-    {"podman", ""},  {"npx-cli.js", ""}, {"npm", "exec"}, {"npm", "x"},   {"pnpm", "dlx"},
-    {"yarn", "dlx"}, {"pipx", "run"},    {"uv", "run"},   {"uv", "tool"}, {"bun", "x"},
-};
-
-bool fetches_at(const std::vector<std::string>& command, std::size_t index) {
-  const std::string_view program = name_in(command[index]);
-  std::string_view next;
-  if (index + 1 < command.size()) next = command[index + 1];
-  return std::ranges::any_of(fetchers, [&](const Fetcher& fetcher) {
-    return program == fetcher.program && (fetcher.argument.empty() || next == fetcher.argument);
-  });
-}
-
-// As the program itself, or as the script of an interpreter.
-bool fetches_at_start(const std::vector<std::string>& command) {
-  return fetches_at(command, 0) ||
-         (command.size() > 1 && command[1].find('/') != std::string::npos &&
-          fetches_at(command, 1));
-}
-
-bool runs_shell_text(const std::vector<std::string>& command) {
-  const std::string_view program = name_in(command[0]);
-  const bool shell = program == "sh" || program == "bash" || program == "dash" ||
-                     program == "zsh" || program == "busybox";
-  return shell && std::ranges::find(command, "-c") != command.end();
-}
 
 std::optional<std::string> why_it_will_not_start(CommandState state) {
   switch (state) {
@@ -95,17 +58,6 @@ void check_facts(const Scope& scope, const TextAt& program, const CommandFacts& 
   }
 }
 
-void warn_about_habits(const Scope& scope, Place at, const std::vector<std::string>& command) {
-  if (fetches_at_start(command)) {
-    scope.warning(at, "command",
-                  "downloads what it runs at every start; better: install it once and name its own "
-                  "program here");
-  }
-  if (runs_shell_text(command)) {
-    scope.warning(at, "command", "runs a shell text; better: name the program and its arguments");
-  }
-}
-
 bool check_arguments(const Scope& scope, const TextList& texts) {
   const std::size_t errors_before = scope.complaints.error_count();
   for (const TextAt& text : texts) {
@@ -141,7 +93,7 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
   for (const TextAt& part : texts) command.push_back(part.value);
   const auto found = facts.commands.find(text.name.value);
   if (found != facts.commands.end()) check_facts(scope, texts.front(), found->second);
-  warn_about_habits(scope, texts.front().at, command);
+  if (auto problem = habit_problem(command)) scope.error(texts.front().at, "command", *problem);
   return command;
 }
 

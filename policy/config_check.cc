@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "policy/daemon_check.h"
+#include "policy/kernel_check.h"
+#include "policy/mapped_ids.h"
 #include "policy/server_check.h"
 
 namespace cellblock {
@@ -17,6 +19,12 @@ constexpr std::size_t most_servers = 256;
 using Extent = ProtectedPath::Extent;
 
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+void protect_secrets(const std::vector<VariableText>& secrets, std::vector<ProtectedPath>& paths) {
+  for (const VariableText& secret : secrets) {
+    paths.push_back({Extent::file, secret.value.value, "a secret file"});
+  }
+}
 
 std::vector<ProtectedPath> protected_paths(const CheckRequest& request, const Config& config,
                                            const HostFacts& facts) {
@@ -30,9 +38,9 @@ std::vector<ProtectedPath> protected_paths(const CheckRequest& request, const Co
   };
   for (const ConfigText& file : request.files) {
     for (const ServerText& server : file.servers) {
-      for (const VariableText& secret : server.env_from_file) {
-        paths.push_back({Extent::file, secret.value.value, "a secret file"});
-      }
+      protect_secrets(server.env_from_file, paths);
+      protect_secrets(server.secret_files, paths);
+      protect_secrets(server.secret_memfds, paths);
     }
   }
   std::erase_if(paths, [](const ProtectedPath& own) { return !own.path.starts_with('/'); });
@@ -58,22 +66,44 @@ class ServerNames {
   ByName<const ServerText*> seen_;
 };
 
-std::vector<Server> check_servers(const CheckRequest& request, const Surroundings& around,
-                                  Complaints& complaints) {
-  std::vector<Server> servers;
+// Sorted by uid, each once.
+void add_clients(const std::vector<ClientId>& clients, Config& config) {
+  for (const ClientId& client : clients) {
+    const auto place = std::ranges::lower_bound(config.clients, client.uid, {}, &ClientId::uid);
+    const bool is_there = place != config.clients.end() && place->uid == client.uid;
+    if (!is_there) config.clients.insert(place, client);
+  }
+}
+
+void check_servers(const CheckRequest& request, const Surroundings& around, Complaints& complaints,
+                   Config& config) {
   ServerNames names(complaints);
   for (const ConfigText& file : request.files) {
     for (const ServerText& text : file.servers) {
-      if (servers.size() == most_servers) {
+      if (config.servers.size() == most_servers) {
         complaints.error(text.file, text.name.at, "server",
                          fmt::format("has too many entries; allowed: at most {}", most_servers));
-        return servers;
+        return;
       }
-      if (names.take(text)) servers.push_back(check_server(complaints, text, around));
+      if (!names.take(text)) continue;
+      CheckedServer checked = check_server(complaints, text, around);
+      config.servers.push_back(std::move(checked.server));
+      add_clients(checked.clients, config);
     }
   }
-  std::ranges::sort(servers, {}, &Server::name);
-  return servers;
+  std::ranges::sort(config.servers, {}, &Server::name);
+}
+
+void check_id_map(const ConfigText& main, const Config& config, Complaints& complaints) {
+  if (config.mode == RunMode::user) return;
+  const MappedIds ids = mapped_ids(config);
+  const std::size_t ranges = std::max(ids.uids.size(), ids.gids.size());
+  if (ranges <= most_id_ranges) return;
+  complaints.error(main.file, {}, "server",
+                   fmt::format("the users and groups of run_as make {} separate ranges of ids, and "
+                               "the kernel maps at most {}; allowed: fewer users in `allow` of "
+                               "servers with run_as = \"client\"",
+                               ranges, most_id_ranges));
 }
 
 }  // namespace
@@ -86,8 +116,13 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.identity = check_identity(complaints, main, request.mode, facts);
   config.listen = check_listen(complaints, main, request.mode, request.socket_override, facts);
   check_storage(complaints, main, facts, config);
+  config.cgroup = check_cgroup(complaints, main, facts);
+  config.kernel = check_kernel(complaints, main, facts);
   const auto paths = protected_paths(request, config, facts);
-  config.servers = check_servers(request, {config.identity, paths, facts}, complaints);
+  const Profiles profiles = check_profiles(complaints, main);
+  check_servers(request, {request.mode, config.identity, profiles, paths, facts}, complaints,
+                config);
+  check_id_map(main, config, complaints);
   if (config.servers.empty() && !complaints.has_errors()) {
     complaints.warning(main.file, {}, "server", "no server is declared");
   }

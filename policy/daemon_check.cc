@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "policy/allow_check.h"
+#include "policy/cgroup_choice.h"
 #include "policy/facts_wanted.h"
 #include "policy/path_rules.h"
 #include "policy/units.h"
@@ -218,6 +219,22 @@ void check_storage(Complaints& complaints, const ConfigText& text, const HostFac
   refuse_root_directory(scope, at, "state_directory", config.state_directory);
   refuse_root_directory(scope, at, "audit_log", config.audit_log);
   if (text.daemon.enabled) config.enabled = text.daemon.enabled->value;
+}
+
+Cgroup check_cgroup(Complaints& complaints, const ConfigText& text, const HostFacts& facts) {
+  const Scope scope{complaints, text.file, "daemon."};
+  const auto& wish = text.daemon.cgroup;
+  if (!wish) return facts.cgroup;
+  const auto choice = parse_cgroup_choice(wish->value);
+  if (!choice) {
+    scope.error(wish->at, "cgroup", fmt::format("\"{}\" {}", wish->value, choice.error().text));
+  } else if (choice->way == CgroupChoice::Way::path && facts.cgroup.directory.empty()) {
+    scope.error(wish->at, "cgroup",
+                fmt::format("\"{}\" cannot be used: {}; allowed: a cgroup2 directory that is "
+                            "cellblock's own, \"auto\", or \"none\"",
+                            wish->value, facts.cgroup.missing_because));
+  }
+  return facts.cgroup;
 }
 
 }  // namespace cellblock

@@ -23,4 +23,7 @@ Listen check_listen(Complaints& complaints, const ConfigText& text, RunMode mode
 void check_storage(Complaints& complaints, const ConfigText& text, const HostFacts& facts,
                    Config& config);
 
+/// `daemon.cgroup`, as the host has it.
+Cgroup check_cgroup(Complaints& complaints, const ConfigText& text, const HostFacts& facts);
+
 }  // namespace cellblock

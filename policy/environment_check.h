@@ -1,20 +1,17 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "policy/config.h"
-#include "policy/host_facts.h"
 #include "policy/server_text.h"
 #include "policy/value_check.h"
 
-/// `env` and `env_from_file` of a server.
+/// `env` of a server.
 namespace cellblock {
 
 std::vector<EnvironmentVariable> check_environment(const Scope& scope, const ServerText& text);
 
-/// `env_from_file`; a name that `env` has as well is refused.
-std::vector<SecretVariable> check_secrets(const Scope& scope, const ServerText& text,
-                                          const HostFacts& facts);
+/// False: it is no variable's name, or of one that is never set from here, and complained about.
+bool check_variable_name(const Scope& scope, const TextAt& name);
 
 }  // namespace cellblock

@@ -19,22 +19,66 @@ void want_binds(const TextList& texts, Access access, std::vector<Bind>& binds) 
   }
 }
 
+void want_secrets(const std::vector<VariableText>& secrets, FactsWanted& wanted) {
+  for (const VariableText& secret : secrets) {
+    if (!path_problem(secret.value.value)) wanted.secrets.insert(secret.value.value);
+  }
+}
+
+void want_number(const IdText& id, std::set<std::uint32_t>& numbers) {
+  const auto* number = std::get_if<std::int64_t>(&id);
+  if (number == nullptr || *number < 0 || *number > UINT32_MAX) return;
+  numbers.insert(static_cast<std::uint32_t>(*number));
+}
+
+bool runs_as_client(const ServerText& server) {
+  return server.run_as && server.run_as->value == IdText("client");
+}
+
+void want_identity(const ServerText& server, FactsWanted& wanted) {
+  if (server.run_as) {
+    want_name(server.run_as->value, wanted.users);
+    want_number(server.run_as->value, wanted.uids);
+  }
+  if (!server.allow) return;
+  want_names(server.allow->users, wanted.users);
+  want_names(server.allow->groups, wanted.groups);
+  if (!runs_as_client(server)) return;
+  for (const auto& user : server.allow->users) want_number(user.value, wanted.uids);
+  for (const auto& group : server.allow->groups) {
+    want_name(group.value, wanted.member_groups);
+    want_number(group.value, wanted.member_gids);
+  }
+}
+
+void want_program(const ServerText& server, std::vector<Bind>& binds, FactsWanted& wanted) {
+  if (!server.program || path_problem(server.program->value)) return;
+  const std::string& path = server.program->value;
+  wanted.programs.insert(path);
+  if (host_path_of(path, binds) != path) binds.push_back({path, path, Access::read});
+}
+
 void want_server(const ServerText& server, FactsWanted& wanted) {
   std::vector<Bind> binds;
   want_binds(server.read, Access::read, binds);
   want_binds(server.write, Access::write, binds);
+  want_program(server, binds, wanted);
   for (const Bind& bind : binds) wanted.sources.insert(bind.source);
-  for (const VariableText& variable : server.env_from_file) {
-    if (!path_problem(variable.value.value)) wanted.secrets.insert(variable.value.value);
-  }
-  if (server.allow) {
-    want_names(server.allow->users, wanted.users);
-    want_names(server.allow->groups, wanted.groups);
-  }
+  want_secrets(server.env_from_file, wanted);
+  want_secrets(server.secret_files, wanted);
+  want_secrets(server.secret_memfds, wanted);
+  want_identity(server, wanted);
   if (!server.command || server.command->value.empty()) return;
   const std::string& path = server.command->value.front().value;
   if (path_problem(path)) return;
-  wanted.commands.try_emplace(server.name.value, CommandWanted{path, std::move(binds)});
+  const auto digest = server.sha256 ? DigestWanted::yes : DigestWanted::no;
+  wanted.commands.try_emplace(server.name.value, CommandWanted{path, std::move(binds), digest});
+}
+
+// What is no choice is complained about by the check.
+CgroupChoice cgroup_of(std::span<const ConfigText> files) {
+  if (files.empty() || !files.front().daemon.cgroup) return {};
+  return parse_cgroup_choice(files.front().daemon.cgroup->value).value_or(CgroupChoice{});
 }
 
 }  // namespace
@@ -43,6 +87,7 @@ FactsWanted facts_wanted(std::span<const ConfigText> files) {
   FactsWanted wanted;
   wanted.users.insert(default_account);
   wanted.groups.insert(default_account);
+  wanted.cgroup = cgroup_of(files);
   for (const ConfigText& file : files) {
     if (file.daemon.user) want_name(file.daemon.user->value, wanted.users);
     if (file.daemon.group) want_name(file.daemon.group->value, wanted.groups);

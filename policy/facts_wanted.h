@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "policy/cgroup_choice.h"
 #include "policy/config.h"
 #include "policy/config_text.h"
 #include "policy/host_facts.h"
@@ -13,9 +15,12 @@
 /// checked. Pure.
 namespace cellblock {
 
+enum class DigestWanted { no, yes };
+
 struct CommandWanted {
   std::string path;         ///< as it will be inside the cell
   std::vector<Bind> binds;  ///< well-formed ones only
+  DigestWanted digest = DigestWanted::no;
 };
 
 struct FactsWanted {
@@ -24,6 +29,11 @@ struct FactsWanted {
   std::set<std::string> sources;
   std::set<std::string> secrets;
   ByName<CommandWanted> commands;  ///< by server name; the first of that name
+  std::set<std::string> programs;
+  std::set<std::uint32_t> uids;         ///< whose primary groups are wanted
+  std::set<std::string> member_groups;  ///< whose members are wanted, by name
+  std::set<std::uint32_t> member_gids;  ///< likewise by number
+  CgroupChoice cgroup;
 };
 
 /// The account whose ids cellblock takes when the configuration names none.

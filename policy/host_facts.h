@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -88,7 +87,6 @@ struct HostFacts {
   ByName<ProgramFacts> programs;                          ///< by path as written
   std::map<std::uint32_t, std::uint32_t> primary_groups;  ///< by uid; only users that exist
   std::map<std::uint32_t, GroupMembers> members;          ///< by gid
-  std::set<std::string, std::less<>> unknown_syscalls;    ///< of the names that were asked for
   std::uint32_t landlock_abi = 0;                         ///< 0: no Landlock
   Cgroup cgroup{.missing_because = "no cgroup was looked for"};
 };

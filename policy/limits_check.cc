@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string_view>
 
 namespace cellblock {
@@ -14,6 +15,9 @@ constexpr std::uint64_t mib = 1ULL << 20;
 constexpr std::uint64_t gib = 1ULL << 30;
 
 constexpr Range<std::uint64_t> memory_range{4 * mib, 1024 * gib};
+constexpr Range<std::uint64_t> swap_range{0, 1024 * gib};
+constexpr Range<std::uint64_t> io_range{64 * kib, 1024 * gib};
+constexpr Range<std::uint64_t> file_range{64 * kib, 1024 * gib};
 constexpr Range<double> cpu_range{0.01, 1024.0};
 constexpr Range<std::int64_t> pids_range{1, 32'768};
 constexpr Range<std::int64_t> open_files_range{16, 1'048'576};
@@ -33,15 +37,52 @@ void check_cpu(const Scope& scope, const Maybe<double>& text, Limits& limits) {
   }
 }
 
-void refuse_unenforced(const Scope& scope, Place at, std::string_view key, std::string_view file,
-                       Enforcement enforcement) {
-  if (enforcement == Enforcement::best_effort) return;
-  scope.error(
-      at, key,
-      fmt::format("cannot be enforced: this version does not place cells into cgroups, so "
-                  "{} is never set; allowed: leave it out, or set limits.require = false to "
-                  "start without it",
-                  file));
+/// A limit that only a cgroup's controller can hold.
+class CgroupLimits {
+ public:
+  CgroupLimits(const Scope& scope, const Cgroup& cgroup, Enforcement enforcement)
+      : scope_(scope), cgroup_(cgroup), enforcement_(enforcement) {}
+
+  void need(bool Cgroup::* controller, Place at, std::string_view key,
+            std::string_view file) const {
+    if (enforcement_ == Enforcement::best_effort || is_there(controller)) return;
+    scope_.error(at, key,
+                 fmt::format("cannot be enforced, since no cell's {} can be set: {}; allowed: "
+                             "leave it out, or set limits.require = false to start without it",
+                             file, cgroup_.missing_because));
+  }
+
+ private:
+  bool is_there(bool Cgroup::* controller) const {
+    return !cgroup_.directory.empty() && cgroup_.*controller;
+  }
+
+  const Scope& scope_;
+  const Cgroup& cgroup_;
+  Enforcement enforcement_;
+};
+
+void check_optional_size(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
+                         Range<std::uint64_t> range, std::optional<std::uint64_t>& out) {
+  if (text) check_size(scope, key, text, range, out.emplace());
+}
+
+void check_memory(const Scope& scope, const LimitsText& text, const CgroupLimits& cgroup,
+                  Limits& limits) {
+  check_optional_size(scope, "memory", text.memory, memory_range, limits.memory_bytes);
+  if (text.memory) cgroup.need(&Cgroup::memory, text.memory->at, "memory", "memory.max");
+  check_size(scope, "swap", text.swap, swap_range, limits.swap_bytes);
+  if (!text.swap || text.memory) return;
+  scope.error(text.swap->at, "swap",
+              "has no meaning without limits.memory; allowed: set that as well, or leave this out");
+}
+
+void check_io(const Scope& scope, const LimitsText& text, const CgroupLimits& cgroup,
+              Limits& limits) {
+  check_optional_size(scope, "io_read", text.io_read, io_range, limits.io_read);
+  check_optional_size(scope, "io_write", text.io_write, io_range, limits.io_write);
+  if (text.io_read) cgroup.need(&Cgroup::io, text.io_read->at, "io_read", "io.max");
+  if (text.io_write) cgroup.need(&Cgroup::io, text.io_write->at, "io_write", "io.max");
 }
 
 void check_open_files(const Scope& scope, const LimitsText& text, const HostFacts& facts,
@@ -70,15 +111,16 @@ Limits check_limits(const Scope& scope, const LimitsText& text, const HostFacts&
   const Scope here = scope.below("limits");
   Limits limits;
   if (text.require && !text.require->value) limits.enforcement = Enforcement::best_effort;
-  if (text.memory) {
-    check_size(here, "memory", text.memory, memory_range, limits.memory_bytes.emplace());
-    refuse_unenforced(here, text.memory->at, "memory", "memory.max", limits.enforcement);
-  }
+  const CgroupLimits cgroup(here, facts.cgroup, limits.enforcement);
+  check_memory(here, text, cgroup, limits);
   check_cpu(here, text.cpu, limits);
-  if (text.cpu) refuse_unenforced(here, text.cpu->at, "cpu", "cpu.max", limits.enforcement);
+  if (text.cpu) cgroup.need(&Cgroup::cpu, text.cpu->at, "cpu", "cpu.max");
+  check_io(here, text, cgroup, limits);
   check_integer(here, "pids", text.pids, pids_range, limits.pids);
   check_open_files(here, text, facts, limits);
   check_size(here, "tmp", text.tmp, tmp_range, limits.tmp_bytes);
+  check_size(here, "home", text.home, tmp_range, limits.home_bytes);
+  check_optional_size(here, "file", text.file, file_range, limits.file_bytes);
   return limits;
 }
 

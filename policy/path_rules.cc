@@ -46,6 +46,7 @@ constexpr Refusal closed_targets[] = {
     {"/sys", "does not exist in a cell"},
     {"/dev", "is the cell's own"},
     {"/tmp", "is the cell's own, made anew for each cell"},
+    {"/run/secrets", "holds the server's secrets"},
     {"/home/mcp", "is the server's home directory, mounted over what would be there"},
 };
 
@@ -54,6 +55,7 @@ constexpr std::string_view own_targets[] = {
     "/",
     "/etc",
     "/home",
+    "/run",
     "/etc/passwd",
     "/etc/group",
     "/etc/hosts",

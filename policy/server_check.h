@@ -5,6 +5,7 @@
 #include "policy/bind_check.h"
 #include "policy/config.h"
 #include "policy/host_facts.h"
+#include "policy/profile_check.h"
 #include "policy/server_text.h"
 #include "policy/value_check.h"
 
@@ -12,14 +13,20 @@
 namespace cellblock {
 
 struct Surroundings {
+  RunMode mode = RunMode::system;
   const Identity& identity;
+  const Profiles& profiles;
   const std::vector<ProtectedPath>& protected_paths;
   const HostFacts& facts;
 };
 
-Server check_server(Complaints& complaints, const ServerText& text, const Surroundings& around);
+/// A checked server, and who can be run as for its sake.
+struct CheckedServer {
+  Server server;
+  std::vector<ClientId> clients;
+};
 
-/// [a-z][a-z0-9-]{0,62}
-bool is_server_name(std::string_view name);
+CheckedServer check_server(Complaints& complaints, const ServerText& text,
+                           const Surroundings& around);
 
 }  // namespace cellblock

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "policy/egress_rule.h"
+#include "policy/names.h"
+#include "policy/special_addresses.h"
 #include "policy/units.h"
 
 namespace cellblock {
@@ -11,13 +14,50 @@ namespace {
 
 constexpr std::uint32_t anybody_may_connect = 0006;
 
-void add_limits(const Limits& limits, std::vector<std::string>& out) {
+void add_limits(const Limits& limits, const Cgroup& cgroup, std::vector<std::string>& out) {
   if (limits.enforcement == Enforcement::required) return;
+  const bool has_group = !cgroup.directory.empty();
   std::string unenforced;
-  if (limits.memory_bytes) unenforced += ", memory";
-  if (limits.cpu) unenforced += ", cpu";
+  if (limits.memory_bytes && !(has_group && cgroup.memory)) unenforced += ", memory";
+  if (limits.cpu && !(has_group && cgroup.cpu)) unenforced += ", cpu";
+  if (limits.io_read && !(has_group && cgroup.io)) unenforced += ", io_read";
+  if (limits.io_write && !(has_group && cgroup.io)) unenforced += ", io_write";
   if (unenforced.empty()) return;
   out.push_back("limits.require = false (not enforced: " + unenforced.substr(2) + ")");
+}
+
+bool is_every_ipv4(const EgressRule& rule) {
+  return rule.target == EgressTarget::range && rule.prefix == 96 && rule.address[10] == 0xff;
+}
+
+void add_egress(const Server& server, std::vector<std::string>& out) {
+  if (server.network != NetworkMode::egress) return;
+  for (const EgressRule& rule : server.egress.allow) {
+    std::string why;
+    if (rule.target == EgressTarget::range) why = special_kinds(rule);
+    const bool is_top_level = rule.host.find('.') == std::string::npos;
+    if (rule.target == EgressTarget::suffix && is_top_level) why = "a whole top-level domain";
+    if (is_every_ipv4(rule)) why = "every IPv4 address: " + why;
+    if (!why.empty())
+      out.push_back(fmt::format("egress.allow = [\"{}\"] ({})", text_of(rule), why));
+  }
+}
+
+void add_syscalls(const SyscallRules& rules, std::vector<std::string>& out) {
+  if (!rules.allow.empty()) {
+    out.push_back(fmt::format("profile = \"{}\" (allows {})", profile_name(rules),
+                              fmt::join(rules.allow, ", ")));
+  }
+  if (rules.write_exec == WriteExec::allowed &&
+      default_write_exec(rules.base) == WriteExec::refused) {
+    out.emplace_back("write_exec = \"allowed\"");
+  }
+}
+
+void add_identity(const RunAs& run_as, std::vector<std::string>& out) {
+  if (run_as.kind == RunAsKind::own) return;
+  out.push_back(fmt::format("run_as = \"{}\" (has this user's rights to the files that it sees)",
+                            run_as_name(run_as)));
 }
 
 void add_client_features(const ClientFeatures& features, std::vector<std::string>& out) {
@@ -26,6 +66,18 @@ void add_client_features(const ClientFeatures& features, std::vector<std::string
   if (features.sampling) names += ", \"sampling\"";
   if (features.elicitation) names += ", \"elicitation\"";
   if (!names.empty()) out.push_back("client_features = [" + names.substr(2) + "]");
+}
+
+// Nobody chose this; it is what no limit of any server can count on here.
+void add_missing_controllers(const Cgroup& cgroup, std::vector<std::string>& out) {
+  const bool has_group = !cgroup.directory.empty();
+  std::string missing;
+  if (!has_group || !cgroup.memory) missing += ", limits.memory";
+  if (!has_group || !cgroup.cpu) missing += ", limits.cpu";
+  if (!has_group || !cgroup.io) missing += ", limits.io_read, limits.io_write";
+  if (missing.empty()) return;
+  out.push_back(
+      fmt::format("{} (cannot be enforced: {})", missing.substr(2), cgroup.missing_because));
 }
 
 // It also allows tools that do not exist yet.
@@ -37,10 +89,14 @@ bool allows_every_tool(const Allow& allow) {
 
 }  // namespace
 
-std::vector<std::string> weakenings_of(const Server& server) {
+std::vector<std::string> weakenings_of(const Server& server, const Cgroup& cgroup) {
   std::vector<std::string> out;
   if (server.network == NetworkMode::host) out.emplace_back("network = \"host\"");
-  add_limits(server.limits, out);
+  add_egress(server, out);
+  add_identity(server.run_as, out);
+  add_syscalls(server.syscalls, out);
+  if (server.execute_writable) out.emplace_back("execute_writable = true");
+  add_limits(server.limits, cgroup, out);
   add_client_features(server.client_features, out);
   if (allows_every_tool(server.allow)) out.emplace_back("allow.tools = [\"*\"]");
   return out;
@@ -56,7 +112,11 @@ std::vector<std::string> weakenings_of(const Config& config) {
     out.push_back(fmt::format("socket.mode = \"{}\" (every local user may connect)",
                               mode_text(config.listen.mode)));
   }
-  out.emplace_back("limits.memory, limits.cpu (this version does not enforce them)");
+  if (config.kernel.min_landlock < Kernel{}.min_landlock) {
+    out.push_back(fmt::format("sandbox.min_landlock = {} (this kernel has ABI {})",
+                              config.kernel.min_landlock, config.kernel.landlock_abi));
+  }
+  add_missing_controllers(config.cgroup, out);
   return out;
 }
 

@@ -9,7 +9,8 @@
 /// has in the TOML. Shown by `cellblock status` and `cellblockd --check`.
 namespace cellblock {
 
-std::vector<std::string> weakenings_of(const Server& server);
+/// `cgroup`: of the installation, which says what of `limits` holds.
+std::vector<std::string> weakenings_of(const Server& server, const Cgroup& cgroup);
 std::vector<std::string> weakenings_of(const Config& config);  ///< of the installation, no servers'
 
 }  // namespace cellblock

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t first_buffer = 4096;
 constexpr std::size_t longest_buffer = 1U << 20;  // a group with many members
+constexpr std::size_t most_listed_users = 65'536;
 constexpr std::size_t most_subordinate_bytes = 1U << 20;
 
 // Calls `look_up` with a larger buffer until the entry fits.
@@ -32,6 +33,29 @@ auto with_entry(LookUp look_up, Take take) -> decltype(take(std::declval<const E
   }
   return {};
 }
+
+std::vector<std::string> names_listed_in(gid_t gid) {
+  return with_entry<group>([&](auto... rest) { return ::getgrgid_r(gid, rest...); },
+                           [](const group& entry) {
+                             std::vector<std::string> names;
+                             for (char** name = entry.gr_mem; *name != nullptr; ++name) {
+                               names.emplace_back(*name);
+                             }
+                             return names;
+                           });
+}
+
+// NOLINTBEGIN(concurrency-mt-unsafe): one thread, and nothing else lists accounts
+void add_primary_members(gid_t gid, std::vector<ClientId>& users) {
+  ::setpwent();
+  for (std::size_t count = 0; count < most_listed_users; ++count) {
+    const passwd* entry = ::getpwent();
+    if (entry == nullptr) break;
+    if (entry->pw_gid == gid) users.push_back({entry->pw_uid, entry->pw_gid});
+  }
+  ::endpwent();
+}
+// NOLINTEND(concurrency-mt-unsafe)
 
 bool parse_number(std::string_view text, std::uint64_t& number) {
   const char* const last = text.data() + text.size();
@@ -65,6 +89,25 @@ std::optional<UserFacts> find_user(const std::string& name) {
   return with_entry<passwd>(
       [&](auto... rest) { return ::getpwnam_r(name.c_str(), rest...); },
       [](const passwd& entry) { return std::optional(UserFacts{entry.pw_uid, entry.pw_gid}); });
+}
+
+std::optional<UserFacts> find_user(uid_t uid) {
+  return with_entry<passwd>(
+      [&](auto... rest) { return ::getpwuid_r(uid, rest...); },
+      [](const passwd& entry) { return std::optional(UserFacts{entry.pw_uid, entry.pw_gid}); });
+}
+
+GroupMembers members_of(gid_t gid) {
+  GroupMembers members;
+  for (const std::string& name : names_listed_in(gid)) {
+    if (const auto user = find_user(name)) {
+      members.users.push_back({user->uid, user->gid});
+    } else {
+      members.unknown.push_back(name);
+    }
+  }
+  add_primary_members(gid, members.users);
+  return members;
 }
 
 std::optional<std::uint32_t> find_group(const std::string& name) {

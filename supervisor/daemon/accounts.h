@@ -14,7 +14,12 @@
 namespace cellblock {
 
 std::optional<UserFacts> find_user(const std::string& name);
+std::optional<UserFacts> find_user(uid_t uid);
 std::optional<std::uint32_t> find_group(const std::string& name);
+
+/// As far as the accounts can be listed: a directory service may keep its users to itself. The
+/// first 65536 users that have it as their primary group, and all whom its own list names.
+GroupMembers members_of(gid_t gid);
 
 /// The home directory in the account database; empty if there is none.
 std::string home_of(uid_t uid);

@@ -6,23 +6,15 @@
 #include <cstddef>
 #include <string_view>
 
+#include "policy/egress_rule.h"
+#include "policy/landlock_lacks.h"
+#include "policy/names.h"
+
 namespace cellblock {
 namespace {
 
 std::string counted(std::size_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-std::string_view name_of(SyscallProfile profile) {
-  switch (profile) {
-    case SyscallProfile::native:
-      return "native";
-    case SyscallProfile::node:
-      return "node";
-    case SyscallProfile::python:
-      return "python";
-  }
-  return "";
 }
 
 std::string lines_of(const std::vector<Complaint>& complaints) {
@@ -39,14 +31,58 @@ std::string weakening_lines(std::string_view indent, const std::vector<std::stri
   return text;
 }
 
-std::string lines_of(const Server& server) {
-  std::string line = fmt::format(
-      "  {}: {}, profile {}, network {}, {}, {}, {}, {}\n", server.name, server.command.front(),
-      name_of(server.syscalls.base), server.network == NetworkMode::none ? "none" : "host",
-      counted(server.binds.size(), "path"), counted(server.allow.uids.size(), "user"),
-      counted(server.allow.gids.size(), "group"),
+std::string egress_line(const Server& server) {
+  if (server.network != NetworkMode::egress) return {};
+  std::string rules;
+  for (const EgressRule& rule : server.egress.allow) rules += ", " + text_of(rule);
+  return fmt::format("    reaches {}\n", rules.substr(2));
+}
+
+std::string workspace_line(const Server& server) {
+  if (!server.workspace) return {};
+  return fmt::format("    workspace {} {}\n",
+                     server.workspace->access == Access::write ? "rw" : "ro",
+                     fmt::join(server.workspace->allow, ", "));
+}
+
+std::string profile_text(const SyscallRules& rules) {
+  std::string text(profile_name(rules));
+  const std::size_t edits = rules.allow.size() + rules.refuse.size();
+  if (edits > 0) text += fmt::format(" ({} and {})", name_of(rules.base), counted(edits, "change"));
+  return text;
+}
+
+std::string lines_of(const Server& server, const Cgroup& cgroup) {
+  std::string text = fmt::format(
+      "  {}: {}{}, profile {}, network {}, {}, {}, {}, {}\n", server.name, server.command.front(),
+      server.command_stamp ? " (sha256 compared)" : "", profile_text(server.syscalls),
+      name_of(server.network), counted(server.binds.size(), "path"),
+      counted(server.allow.uids.size(), "user"), counted(server.allow.gids.size(), "group"),
       counted(server.allow.tools.size(), "tool pattern"));
-  return line + weakening_lines("    ", weakenings_of(server));
+  text +=
+      fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
+                  run_as_name(server.run_as), name_of(server.home),
+                  name_of(server.syscalls.write_exec), counted(server.secrets.size(), "secret"));
+  text += egress_line(server) + workspace_line(server);
+  return text + weakening_lines("    ", weakenings_of(server, cgroup));
+}
+
+std::string cgroup_line(const Cgroup& cgroup) {
+  if (cgroup.directory.empty()) return "  control groups: none\n";
+  std::string controllers;
+  if (cgroup.memory) controllers += ", memory";
+  if (cgroup.pids) controllers += ", pids";
+  if (cgroup.cpu) controllers += ", cpu";
+  if (cgroup.io) controllers += ", io";
+  return fmt::format("  control groups: {}{}\n", cgroup.directory, controllers);
+}
+
+std::string kernel_lines(const Kernel& kernel) {
+  std::string text = fmt::format("  Landlock: ABI {}\n", kernel.landlock_abi);
+  for (const std::string& lack : landlock_lacks(kernel.landlock_abi)) {
+    text += fmt::format("    {}\n", lack);
+  }
+  return text;
 }
 
 std::string rejected(const std::string& path, const std::vector<Complaint>& complaints) {
@@ -63,8 +99,9 @@ std::string accepted(const std::string& path, const LoadedConfig& loaded) {
                   counted(loaded.warnings.size(), "warning"),
                   config.enabled ? "" : ", switched off (enabled = false)");
   text += lines_of(loaded.warnings);
+  text += kernel_lines(config.kernel) + cgroup_line(config.cgroup);
   text += weakening_lines("  ", weakenings_of(config));
-  for (const Server& server : config.servers) text += lines_of(server);
+  for (const Server& server : config.servers) text += lines_of(server, config.cgroup);
   return text;
 }
 

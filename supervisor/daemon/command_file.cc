@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policy/path_rules.h"
+#include "supervisor/daemon/file_digest.h"
 #include "supervisor/daemon/trusted_path.h"
 
 namespace cellblock {
@@ -40,6 +41,13 @@ CommandState state_of(const struct stat& status) {
   return executable ? CommandState::usable : CommandState::not_executable;
 }
 
+void add_digest(const TrustedFile& file, CommandFacts& facts) {
+  auto digest = digest_of(file);
+  if (!digest) return;
+  facts.sha256 = std::move(digest->sha256);
+  facts.stamp = digest->stamp;
+}
+
 CommandFacts facts_of(const TrustedFile& file, std::span<const uid_t> owners) {
   CommandFacts facts;
   facts.host_path = file.path;
@@ -56,12 +64,15 @@ CommandFacts facts_of(const TrustedFile& file, std::span<const uid_t> owners) {
 
 CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners) {
   const auto host_path = host_path_of(command.path, command.binds);
-  if (!host_path) return {CommandState::not_visible, "", "", SetId::no};
+  if (!host_path) return {.state = CommandState::not_visible};
   const auto inside_the_cell = [&](std::string_view target) {
     return host_path_of(target, command.binds);
   };
   const auto file = open_trusted(*host_path, {owners, LastLink::follow, inside_the_cell});
-  return file ? facts_of(*file, owners) : facts_of(file.error(), *host_path);
+  if (!file) return facts_of(file.error(), *host_path);
+  CommandFacts facts = facts_of(*file, owners);
+  if (command.digest == DigestWanted::yes) add_digest(*file, facts);
+  return facts;
 }
 
 }  // namespace cellblock

@@ -2,14 +2,17 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "supervisor/daemon/accounts.h"
 #include "supervisor/daemon/command_file.h"
+#include "supervisor/daemon/program_tree.h"
 
 namespace cellblock {
 namespace {
@@ -48,6 +51,34 @@ std::uint64_t open_files_hard_limit() {
   return limit.rlim_max;
 }
 
+std::uint32_t landlock_abi() {
+  constexpr unsigned ask_for_version = 1;  // LANDLOCK_CREATE_RULESET_VERSION
+  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_for_version);
+  return abi > 0 ? static_cast<std::uint32_t>(abi) : 0;
+}
+
+void gather_accounts(const FactsWanted& wanted, HostFacts& facts) {
+  for (const std::string& name : wanted.users) {
+    if (const auto user = find_user(name)) facts.users[name] = *user;
+  }
+  for (const std::string& name : wanted.groups) {
+    if (const auto gid = find_group(name)) facts.groups[name] = *gid;
+  }
+  for (const uid_t uid : wanted.uids) {
+    if (const auto user = find_user(uid)) facts.primary_groups[uid] = user->gid;
+  }
+}
+
+// After the groups' names are known.
+void gather_members(const FactsWanted& wanted, HostFacts& facts) {
+  std::set<std::uint32_t> gids = wanted.member_gids;
+  for (const std::string& name : wanted.member_groups) {
+    const auto found = facts.groups.find(name);
+    if (found != facts.groups.end()) gids.insert(found->second);
+  }
+  for (const gid_t gid : gids) facts.members[gid] = members_of(gid);
+}
+
 }  // namespace
 
 std::string user_config_home() { return home_relative("XDG_CONFIG_HOME", "/.config"); }
@@ -59,15 +90,15 @@ HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners)
   facts.runtime_directory = directory_in_environment("XDG_RUNTIME_DIR");
   facts.state_home = home_relative("XDG_STATE_HOME", "/.local/state");
   facts.open_files_hard = open_files_hard_limit();
-  for (const std::string& name : wanted.users) {
-    if (const auto user = find_user(name)) facts.users[name] = *user;
-  }
-  for (const std::string& name : wanted.groups) {
-    if (const auto gid = find_group(name)) facts.groups[name] = *gid;
-  }
+  facts.landlock_abi = landlock_abi();
+  gather_accounts(wanted, facts);
+  gather_members(wanted, facts);
   for (const std::string& path : wanted.sources) facts.sources[path] = look_at_source(path);
   for (const auto& [server, command] : wanted.commands) {
     facts.commands[server] = look_at_command(command, owners);
+  }
+  for (const std::string& path : wanted.programs) {
+    facts.programs[path] = look_at_program(path, owners);
   }
   facts.subordinate_ranges = subordinate_ranges();
   return facts;

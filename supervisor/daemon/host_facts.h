@@ -13,7 +13,7 @@
 /// services may be asked, so before anything is listened on.
 namespace cellblock {
 
-/// Everything in HostFacts but bad_secrets. `owners`: who may own commands.
+/// Everything in HostFacts but config_path, bad_secrets and cgroup. `owners`: who may own commands.
 HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners);
 
 /// $XDG_CONFIG_HOME, or ~/.config; empty if there is no home.

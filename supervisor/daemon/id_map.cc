@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/mapped_ids.h"
 #include "supervisor/daemon/run_program.h"
 #include "supervisor/daemon/subordinate_ids.h"
 #include "supervisor/kernel/sys.h"
@@ -66,10 +67,16 @@ std::optional<IdRange> own_subordinate_range() {
   return common_range(uids, gids, least_ids, most_ids);
 }
 
-Result<void> write_with_capabilities(pid_t launcher, const Identity& identity) {
-  const std::string cells = line(identity.first_cell_id, identity.cell_ids);
-  CELLBLOCK_CHECK(write_once(file_of(launcher, "uid_map"), line(identity.uid, 1) + cells));
-  return write_once(file_of(launcher, "gid_map"), line(identity.gid, 1) + cells);
+std::string lines(const std::vector<IdRange>& ranges) {
+  std::string text;
+  for (const IdRange& range : ranges) text += line(range.first, range.count);
+  return text;
+}
+
+Result<void> write_with_capabilities(pid_t launcher, const Config& config) {
+  const MappedIds ids = mapped_ids(config);
+  CELLBLOCK_CHECK(write_once(file_of(launcher, "uid_map"), lines(ids.uids)));
+  return write_once(file_of(launcher, "gid_map"), lines(ids.gids));
 }
 
 Result<void> run_helper(const char* helper, pid_t launcher, std::uint32_t own,
@@ -108,14 +115,14 @@ MapWay choose_rootless_ids(Identity& identity) {
   return MapWay::own_id_only;
 }
 
-Result<void> write_id_maps(pid_t launcher, const Identity& identity, MapWay way) {
+Result<void> write_id_maps(pid_t launcher, const Config& config, MapWay way) {
   switch (way) {
     case MapWay::own_capabilities:
-      return write_with_capabilities(launcher, identity);
+      return write_with_capabilities(launcher, config);
     case MapWay::newuidmap:
-      return write_with_helpers(launcher, identity);
+      return write_with_helpers(launcher, config.identity);
     case MapWay::own_id_only:
-      return write_own_ids(launcher, identity);
+      return write_own_ids(launcher, config.identity);
   }
   return fail("no way to write the launcher's id map");
 }

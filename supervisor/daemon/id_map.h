@@ -20,6 +20,6 @@ enum class MapWay : std::uint8_t {
 MapWay choose_rootless_ids(Identity& identity);
 
 /// `launcher` has made its user namespace and waits.
-Result<void> write_id_maps(pid_t launcher, const Identity& identity, MapWay way);
+Result<void> write_id_maps(pid_t launcher, const Config& config, MapWay way);
 
 }  // namespace cellblock::daemon

@@ -56,7 +56,8 @@ struct Owned {
 };
 
 int check(const Options& options) {
-  const auto loaded = load_config({options.config, options.mode, options.socket});
+  const auto loaded =
+      load_config({options.config, options.mode, options.socket, LookPurpose::check});
   const bool shown = std::fputs(check_report(options.config, loaded).c_str(), stdout) >= 0;
   return loaded && shown ? 0 : 1;
 }
@@ -186,7 +187,7 @@ Result<void> run(const Options& options) {
   // From here the launcher alone holds the secrets.
 
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));
-  CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config.identity, map_way));
+  CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config, map_way));
   CELLBLOCK_CHECK(give_everything_up(config));
   // From here no process of ours holds a capability on the host.
 

@@ -6,15 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/mapped_ids.h"
+
 /// Which ids an ordinary user may hand to his own cells, as /etc/subuid and /etc/subgid say
 /// (subuid(5)). Pure; the texts are read elsewhere.
 namespace cellblock::daemon {
-
-struct IdRange {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-  bool operator==(const IdRange&) const = default;
-};
 
 /// Of the lines "name-or-uid:first:count", those of this user. Malformed lines are left out, as
 /// newuidmap does.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "policy/landlock_lacks.h"
+#include "policy/names.h"
 #include "policy/weakenings.h"
 
 namespace cellblock::gateway {
@@ -13,18 +15,6 @@ using Json = nlohmann::ordered_json;
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string_view name_of(SyscallProfile profile) {
-  switch (profile) {
-    case SyscallProfile::native:
-      return "native";
-    case SyscallProfile::node:
-      return "node";
-    case SyscallProfile::python:
-      break;
-  }
-  return "python";
 }
 
 // How far a state is on the way to being useful: the best cell speaks for its server.
@@ -70,16 +60,17 @@ Json json_of(const LastEnd& end) {
           {"stderr", end.failure.stderr_tail}};
 }
 
-Json json_of(const ServerRow& row) {
+Json json_of(const ServerRow& row, const Cgroup& cgroup) {
   const Server& server = *row.server;
   Json cells = Json::array();
   for (const CellRow& cell : row.cells) cells.push_back(json_of(cell));
   Json json{{"name", server.name},
             {"state", state_of(row)},
             {"command", server.command.empty() ? "" : server.command.front()},
-            {"profile", name_of(server.syscalls.base)},
-            {"network", server.network == NetworkMode::host ? "host" : "none"},
-            {"weakenings", weakenings_of(server)},
+            {"profile", profile_name(server.syscalls)},
+            {"network", name_of(server.network)},
+            {"run_as", run_as_name(server.run_as)},
+            {"weakenings", weakenings_of(server, cgroup)},
             {"cells", std::move(cells)}};
   if (row.last_end != nullptr) json["last_end"] = json_of(*row.last_end);
   return json;
@@ -89,11 +80,12 @@ Json json_of(const ServerRow& row) {
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers) {
   Json list = Json::array();
-  for (const ServerRow& row : servers) list.push_back(json_of(row));
+  for (const ServerRow& row : servers) list.push_back(json_of(row, config.cgroup));
   return text_of({{"version", CELLBLOCK_VERSION},
                   {"mode", config.mode == RunMode::user ? "user" : "system"},
                   {"enabled", config.enabled},
                   {"weakenings", weakenings_of(config)},
+                  {"kernel_lacks", landlock_lacks(config.kernel.landlock_abi)},
                   {"servers", std::move(list)}});
 }
 

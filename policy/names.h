@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include "policy/config.h"
+
+/// The words that the TOML, the reports and the protocol have for values.
+namespace cellblock {
+
+/// [a-z][a-z0-9-]{0,62}: of servers and profiles.
+bool is_short_name(std::string_view name);
+
+std::string_view name_of(NetworkMode network);     ///< "egress"
+std::string_view name_of(SyscallProfile profile);  ///< "python"
+std::string_view name_of(WriteExec write_exec);    ///< "refused"
+std::string_view name_of(HomeKind home);           ///< "temporary"
+
+/// The profile as the server names it, the admin's own too.
+std::string_view profile_name(const SyscallRules& rules);
+
+/// What a profile has where nobody says otherwise: node compiles its JavaScript while it runs.
+WriteExec default_write_exec(SyscallProfile base);
+
+/// "own", "client", or the user's name.
+std::string_view run_as_name(const RunAs& run_as);
+
+}  // namespace cellblock

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "policy/config.h"
+#include "policy/host_facts.h"
+#include "policy/server_text.h"
+#include "policy/value_check.h"
+
+namespace cellblock {
+
+struct RunAsRules {
+  RunMode mode = RunMode::system;
+  const Identity& identity;
+  const HostFacts& facts;
+};
+
+/// `run_as` of a server: "own", "client", or a user.
+RunAs check_run_as(const Scope& scope, const ServerText& text, const RunAsRules& rules);
+
+/// The users that `allow` of a server with run_as = "client" names, one by one or through their
+/// groups: who can be run as. Says whom it leaves out. Not sorted.
+std::vector<ClientId> clients_of(const Scope& scope, const ServerText& text, const Server& server,
+                                 const RunAsRules& rules);
+
+}  // namespace cellblock

@@ -1,0 +1,89 @@
+#include "policy/workspace_check.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+
+#include "policy/choice_check.h"
+#include "policy/path_rules.h"
+#include "policy/workspace_match.h"
+
+namespace cellblock {
+namespace {
+
+constexpr std::size_t most_patterns = 64;
+constexpr std::string_view allowed =
+    "allowed: \"/home/*/src/**\" and the like: absolute, the first part fixed, * within a part, ** "
+    "as a part";
+constexpr std::array modes = {Choice<Access>{"ro", Access::read},
+                              Choice<Access>{"rw", Access::write}};
+
+bool allows(const std::string& pattern, std::string_view path) {
+  return workspace_allows({{pattern}, Access::read}, path);
+}
+
+// A match at or above it, so that it would be seen.
+bool reaches_above(const std::string& pattern, const std::string& path) {
+  for (std::size_t end = path.size(); end != 0; end = path.rfind('/', end - 1)) {
+    if (allows(pattern, std::string_view(path).substr(0, end))) return true;
+  }
+  return false;
+}
+
+// A match at or below it: then some beginning of the pattern matches it.
+bool reaches_below(const std::string& pattern, const std::string& path) {
+  for (std::size_t end = pattern.size(); end != 0; end = pattern.rfind('/', end - 1)) {
+    if (allows(pattern.substr(0, end), path)) return true;
+  }
+  return false;
+}
+
+std::optional<std::string> exposure_of(const std::string& pattern,
+                                       const std::vector<ProtectedPath>& protected_paths) {
+  for (const ProtectedPath& own : protected_paths) {
+    const bool inside =
+        own.extent == ProtectedPath::Extent::directory && reaches_below(pattern, own.path);
+    if (inside || reaches_above(pattern, own.path)) {
+      return fmt::format("could show {} ({}) to the cell", own.what, own.path);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_of(const std::string& pattern,
+                                      const std::vector<ProtectedPath>& protected_paths) {
+  if (auto problem = pattern_problem(pattern)) return problem;
+  if (auto problem = source_problem(static_prefix(pattern))) {
+    return "cannot be given to a cell: " + *problem;
+  }
+  return exposure_of(pattern, protected_paths);
+}
+
+}  // namespace
+
+std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& text,
+                                         const std::vector<ProtectedPath>& protected_paths) {
+  if (!text.workspace) return std::nullopt;
+  const Scope here = scope.below("workspace");
+  Workspace workspace;
+  check_choice(here, "mode", text.workspace->mode, modes, workspace.access);
+  const TextList& patterns = text.workspace->allow;
+  const bool counted = !patterns.empty() && patterns.size() <= most_patterns;
+  if (!counted && !here.mentioned("allow")) {
+    here.error(text.workspace->at, "allow",
+               fmt::format("has {} patterns, but 1 to {} are needed; {}", patterns.size(),
+                           most_patterns, allowed));
+    return workspace;
+  }
+  for (const TextAt& pattern : patterns) {
+    if (auto problem = problem_of(pattern.value, protected_paths)) {
+      here.error(pattern.at, "allow",
+                 fmt::format("\"{}\" {}; {}", pattern.value, *problem, allowed));
+    }
+    workspace.allow.push_back(pattern.value);
+  }
+  return workspace;
+}
+
+}  // namespace cellblock

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "policy/bind_check.h"
+#include "policy/config.h"
+#include "policy/server_text.h"
+#include "policy/value_check.h"
+
+namespace cellblock {
+
+/// `workspace` of a server. `scope` is the server's.
+std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& text,
+                                         const std::vector<ProtectedPath>& protected_paths);
+
+}  // namespace cellblock
