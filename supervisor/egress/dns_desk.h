@@ -4,10 +4,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "policy/config.h"
 #include "supervisor/egress/dns_message.h"
+#include "supervisor/egress/lookup.h"
 #include "supervisor/egress/name_table.h"
 #include "supervisor/kernel/wire.h"
 
@@ -17,20 +17,6 @@ using TellEvent = std::function<void(const wire::EgressEvent&)>;
 
 wire::EgressEvent event_about(wire::EgressKind kind, wire::EgressReason reason,
                               std::string_view host = {}, std::uint16_t port = 0);
-
-enum class LookupStatus : std::uint8_t {
-  found,
-  no_such_name,
-  no_address,  ///< the name is there, with other records
-  failed,      ///< no resolver answered, or not sensibly
-};
-
-struct LookupResult {
-  LookupStatus status = LookupStatus::failed;
-  std::vector<InternetAddress> addresses;  ///< at most max_addresses
-};
-
-inline constexpr std::size_t max_addresses = 16;
 
 enum class DnsActionKind : std::uint8_t { ignore, reply, look_up };
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "supervisor/egress/dns_lookups.h"
+#include "supervisor/egress/flow.h"
+#include "supervisor/egress/later.h"
+#include "supervisor/kernel/event_loop.h"
+
+namespace cellblock::egress {
+
+inline constexpr std::size_t max_dns_message = 4096;
+
+/// The cell's resolver over UDP. An answer that does not fit into the socket is lost, as UDP is.
+class DnsUdp {
+ public:
+  DnsUdp(EventLoop& loop, Fd socket, DnsLookups& lookups);
+  SysResult<void> start() { return end_.watch.want_read(true); }
+
+ private:
+  static constexpr int batch = 32;
+
+  bool read_one();
+
+  End end_;
+  DnsLookups& lookups_;
+};
+
+/// One client over TCP (RFC 7766): a length before each message; one question at a time.
+class DnsStream : public std::enable_shared_from_this<DnsStream> {
+ public:
+  DnsStream(EventLoop& loop, Fd socket, DnsLookups& lookups, std::function<void()> done);
+  void start();
+
+ private:
+  static constexpr Milliseconds patience{10'000};  ///< between two questions
+
+  void read();
+  void take_question();
+  void reply(const std::string& message);
+  void finish();
+
+  End end_;
+  DnsLookups& lookups_;
+  std::string received_;
+  std::function<void()> done_;
+  Timer timer_;
+  Later later_;
+};
+
+}  // namespace cellblock::egress

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "supervisor/egress/event_queue.h"
+#include "supervisor/egress/later.h"
+#include "supervisor/kernel/event_loop.h"
+#include "supervisor/kernel/sys.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::egress {
+
+/// The channel to the gateway. Its end ends the loop: nobody is left to connect for.
+class EventSender {
+ public:
+  EventSender(EventLoop& loop, Fd gateway);
+
+  SysResult<void> start();
+  void tell(const wire::EgressEvent& event);
+
+ private:
+  void flush();
+
+  EventLoop& loop_;
+  Fd gateway_;
+  Watch watch_;
+  Timer timer_;
+  Later later_;
+  EventQueue queue_;
+  bool flush_is_due_ = false;
+  bool blocked_ = false;
+};
+
+}  // namespace cellblock::egress

@@ -1,0 +1,141 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "policy/config_bytes.h"
+#include "supervisor/egress/helper.h"
+#include "supervisor/kernel/event_loop.h"
+#include "supervisor/kernel/wire.h"
+
+/// cellblock-egress: started by the launcher for one cell, in a cell of its own that has the host's
+/// network. No argument, no environment. What it needs:
+///
+/// - the descriptors of wire::egress_fd: the gateway's channel, the sealed configuration, a sealed
+///   wire::EgressStart, and the sockets it names. dns_udp is bound to one address, not to all:
+///   answers leave from the address that the socket has. direct sockets may be IPv4, IPv6 or both.
+/// - files, to read: its shared libraries, /dev/urandom (c-ares makes its query ids from it, and
+///   would make do with worse), /etc/resolv.conf, /etc/hosts, /etc/nsswitch.conf (both for c-ares;
+///   missing ones are taken for the usual). It writes none, and has no use for /proc or /tmp.
+/// - system calls: InternalProfile::egress. Landlock: reading below its root; TCP is for its own
+///   rules to restrict, since it dials what names lead to.
+/// - RLIMIT_NOFILE of 64 + 6 × max_connections: two sockets each, up to four more while dialling.
+///   With less, new connections wait.
+///
+/// It ends when the gateway's channel does.
+namespace {
+
+using namespace cellblock;          // NOLINT(google-build-using-namespace)
+using namespace cellblock::egress;  // NOLINT(google-build-using-namespace)
+
+SysResult<Fd> adopt(int number) {
+  // Close-on-exec, which descriptors that survived an exec no longer are.
+  if (::fcntl(number, F_SETFD, FD_CLOEXEC) != 0) return sys_fail("fcntl");
+  return Fd(number);
+}
+
+SysResult<Fd> adopt_socket(int number) {
+  Fd socket = CELLBLOCK_TRY(adopt(number));
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0 || ::fcntl(number, F_SETFL, flags | O_NONBLOCK) != 0) return sys_fail("fcntl");
+  return socket;
+}
+
+Result<Config> read_config(const Fd& sealed) {
+  const auto bytes =
+      CELLBLOCK_TRY(read_all(sealed.get(), max_config_bytes, Sealing::must_be_sealed));
+  return decode_config(bytes);
+}
+
+Result<wire::EgressStart> read_start(const Fd& sealed) {
+  const auto bytes =
+      CELLBLOCK_TRY(read_all(sealed.get(), sizeof(wire::EgressStart), Sealing::must_be_sealed));
+  wire::EgressStart start;
+  if (bytes.size() != sizeof start) return fail("the start record has the wrong size");
+  std::memcpy(&start, bytes.data(), sizeof start);
+  if (start.socket_count == 0 || start.socket_count > wire::max_egress_sockets) {
+    return fail("the start record names no sockets, or too many");
+  }
+  return start;
+}
+
+Result<Egress> rules_of(const Config& config, std::uint32_t server_index) {
+  if (server_index >= config.servers.size()) return fail("there is no such server");
+  const Server& server = config.servers[server_index];
+  if (server.network != NetworkMode::egress) return fail(server.name + " has no egress");
+  return server.egress;
+}
+
+Result<std::vector<ServedSocket>> adopt_sockets(const wire::EgressStart& start) {
+  std::vector<ServedSocket> sockets;
+  for (std::uint32_t i = 0; i < start.socket_count; ++i) {
+    const auto kind = start.sockets.at(i).kind;
+    if (kind < wire::EgressSocketKind::dns_udp || kind > wire::EgressSocketKind::proxy) {
+      return fail("the start record has a socket of no known kind");
+    }
+    Fd socket = CELLBLOCK_TRY(adopt_socket(wire::egress_fd::sockets + static_cast<int>(i)));
+    sockets.push_back({kind, std::move(socket)});
+  }
+  return sockets;
+}
+
+// c-ares would go on with guessable query ids.
+Result<void> require_randomness() {
+  CELLBLOCK_CHECK(open_at(AT_FDCWD, "/dev/urandom", O_RDONLY));
+  return {};
+}
+
+Result<void> prepare_process() {
+  // What all connections carry passes through here.
+  if (::prctl(PR_SET_DUMPABLE, 0) != 0) return sys_fail("prctl");
+  ::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): cannot fail for this pair
+  return require_randomness();
+}
+
+Result<void> run() {
+  CELLBLOCK_CHECK(prepare_process());
+  Fd gateway = CELLBLOCK_TRY(adopt_socket(wire::egress_fd::gateway));
+  const Fd config = CELLBLOCK_TRY(adopt(wire::egress_fd::config));
+  const Fd sealed_start = CELLBLOCK_TRY(adopt(wire::egress_fd::start));
+  const auto start = CELLBLOCK_TRY(read_start(sealed_start));
+  const Config whole = CELLBLOCK_TRY(read_config(config));
+  const Egress rules = CELLBLOCK_TRY(rules_of(whole, start.server_index));
+  auto sockets = CELLBLOCK_TRY(adopt_sockets(start));
+  const auto loop = CELLBLOCK_TRY(EventLoop::make());
+  const auto helper =
+      CELLBLOCK_TRY(Helper::make(*loop, rules, std::move(gateway), std::move(sockets)));
+  CELLBLOCK_CHECK(loop->run());
+  return {};
+}
+
+void say(const std::string& text) {
+  static_cast<void>(std::fputs(fmt::format("cellblock-egress: {}\n", text).c_str(), stderr));
+}
+
+}  // namespace
+
+#if defined(__SANITIZE_ADDRESS__)
+// The leak checker traces its own process, which no process in a cell may do.
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }  // NOLINT
+#endif
+
+int main() {
+  try {
+    const auto ran = run();
+    if (ran) return EXIT_SUCCESS;
+    say(ran.error().text);
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  return EXIT_FAILURE;
+}

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "supervisor/egress/flow.h"
+#include "supervisor/egress/later.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::egress {
+
+struct RelayEnd {
+  wire::EgressReason reason = wire::EgressReason::none;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+};
+
+/// A connection of the cell and the one that was made for it, as one. An end on one side is passed
+/// on as an end, an abort as an abort.
+///
+/// With a name to compare, what the cell says first is held back until it is known whether it is a
+/// TLS greeting to that name; what the server says flows at once, for protocols in which it speaks
+/// first. Nothing is changed, and nothing after the first greeting is looked at.
+class Relay {
+ public:
+  struct Start {
+    Fd cell;
+    Fd upstream;
+    std::string name;   ///< that was looked up; empty: nothing to compare
+    std::string first;  ///< what the cell has said so far
+  };
+  using Done = std::function<void(const RelayEnd&)>;
+
+  Relay(EventLoop& loop, Start start, ByteBudget& budget, Done done);
+
+ private:
+  static constexpr Milliseconds patience{10'000};  ///< for a greeting that has begun
+
+  void from_cell();
+  void check(FlowStatus status);
+  std::string_view judge(std::string_view bytes);
+  void finish(wire::EgressReason reason, FlowStatus how);
+
+  End cell_;
+  End upstream_;
+  Flow out_;
+  Flow in_;
+  std::string name_;
+  bool judging_;
+  std::string held_;
+  wire::EgressReason refused_ = wire::EgressReason::none;
+  bool finished_ = false;
+  Done done_;
+  Timer greeting_;
+  Later later_;
+};
+
+}  // namespace cellblock::egress

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "policy/special_addresses.h"
+#include "supervisor/kernel/sys.h"
+
+/// TCP and UDP, none of which ever waits.
+namespace cellblock::egress {
+
+struct SocketAddress {
+  InternetAddress address{};
+  std::uint16_t port = 0;
+};
+
+enum class IoStatus : std::uint8_t {
+  done,         ///< `count` bytes, more than 0
+  would_block,  ///< later
+  ended,        ///< the other side will send no more
+  broken,
+};
+
+struct IoResult {
+  IoStatus status = IoStatus::would_block;
+  std::size_t count = 0;
+};
+
+IoResult receive(int socket, std::span<char> into);
+IoResult send(int socket, std::string_view bytes);
+
+/// Keeps silent connections from lasting when the other side is gone, and sends small writes at
+/// once.
+void set_tcp_options(int socket);
+
+SysResult<Fd> accept_from(int listener);
+/// Where the client meant to go: the listener may be bound to many addresses.
+SysResult<SocketAddress> local_address(int socket);
+
+/// A connection that is being made. It is made, or has failed, once it is writable.
+SysResult<Fd> start_connection(const SocketAddress& to);
+int connect_error(int socket);  ///< errno; 0: connected
+
+/// Closing it will be an abort (RST), not an end.
+void abort_on_close(int socket);
+
+}  // namespace cellblock::egress

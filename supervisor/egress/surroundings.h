@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+
+#include "policy/config.h"
+#include "supervisor/egress/byte_budget.h"
+#include "supervisor/egress/dns_desk.h"
+#include "supervisor/egress/name_table.h"
+#include "supervisor/egress/resolver.h"
+#include "supervisor/kernel/event_loop.h"
+
+namespace cellblock::egress {
+
+/// What all connections of one cell share. Outlives them.
+struct Surroundings {
+  EventLoop& loop;
+  const Egress& rules;
+  NameTable& names;
+  Resolver& resolver;
+  ByteBudget& budget;
+  TellEvent tell;
+};
+
+}  // namespace cellblock::egress
