@@ -85,10 +85,12 @@ GroupSight look_at(const std::string& path, std::span<const uid_t> owners) {
   return look_inside(*opened, opened->path);
 }
 
-// A group that is still to be made has what its parent has, and no processes.
+// A group that is still to be made has what its parent passes on, and no processes.
 GroupSight look_at_named(const std::string& path, std::span<const uid_t> owners) {
   if (::access(path.c_str(), F_OK) == 0) return look_at(path, owners);
   GroupSight sight = look_at(parent_of(path), owners);
+  const auto passed_on = read_text(AT_FDCWD, (sight.directory + "/cgroup.subtree_control").c_str());
+  sight.controllers = passed_on.value_or("");
   sight.directory = path;
   sight.others = OtherProcesses::none;
   return sight;

@@ -100,7 +100,7 @@ Cgroup group_in(const GroupSight& sight) {
 
 Cgroup expected_at_start(std::string_view host_controllers) {
   Cgroup cgroup = with_controllers(host_controllers);
-  cgroup.missing_because = "the group is chosen when cellblockd starts";
+  cgroup.directory = "auto";
   const std::string missing = missing_controllers(cgroup);
   if (!missing.empty()) {
     cgroup.missing_because =

@@ -46,7 +46,7 @@ struct GroupSight {
 };
 
 /// At a start a group that is not ours is not taken. A mere check cannot know the group of a later
-/// start, so it expects what this host has.
+/// start, so it expects what this host has, in a directory "auto".
 enum class LookPurpose : std::uint8_t { start, check };
 
 /// `host_controllers`: of the hierarchy's root.

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "policy/facts_wanted.h"
+#include "supervisor/daemon/cgroup_look.h"
 #include "supervisor/daemon/host_facts.h"
 #include "supervisor/daemon/secret_files.h"
 #include "supervisor/daemon/trusted_path.h"
@@ -148,6 +149,7 @@ class Loader {
     const FactsWanted wanted = facts_wanted(texts_);
     HostFacts facts = gather_facts(wanted, owners_);
     facts.config_path = main_path_;
+    facts.cgroup = find_cgroup(wanted.cgroup);
     SecretTexts secrets = read_secrets(wanted, facts);
     LoadedConfig loaded;
     loaded.config =
@@ -157,6 +159,12 @@ class Loader {
     for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
     check_size(loaded);
     return loaded;
+  }
+
+  // Under a service manager the group belongs to the service's own user.
+  Cgroup find_cgroup(const CgroupChoice& choice) const {
+    const Owners owners = {0, ::geteuid()};
+    return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
   // Each file once, so that what was judged is what is used.

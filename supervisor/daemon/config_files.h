@@ -8,6 +8,7 @@
 #include "policy/config.h"
 #include "policy/config_bytes.h"
 #include "policy/config_check.h"
+#include "supervisor/daemon/cgroup_view.h"
 
 /// Reads the configuration from disk: the main file, then `servers.d/*.toml` beside it. Every file
 /// is opened once, and owner, mode and the whole chain of directories above it are checked on
@@ -18,6 +19,7 @@ struct LoadRequest {
   std::string path;
   RunMode mode = RunMode::system;
   std::optional<std::string> socket_override;
+  daemon::LookPurpose purpose = daemon::LookPurpose::start;
 };
 
 struct LoadedConfig {

@@ -169,7 +169,7 @@ TEST(ChoiceOfAGroup, CanBeNone) {
 TEST(ChoiceOfAGroup, InACheckExpectsWhatTheHostHas) {
   const GroupSight shell{.directory = "/sys/fs/cgroup/user.slice", .controllers = ""};
   const Cgroup cgroup = choose_group({}, shell, LookPurpose::check, "cpu memory pids\n");
-  EXPECT_EQ(cgroup.directory, "");
+  EXPECT_EQ(cgroup.directory, "auto");
   EXPECT_TRUE(cgroup.memory && cgroup.pids && cgroup.cpu);
   EXPECT_FALSE(cgroup.io);
   EXPECT_THAT(cgroup.missing_because, HasSubstr("io"));
