@@ -104,7 +104,7 @@ inline constexpr RuledCall self_control[] = {
 // --- memory --------------------------------------------------------------------------------------
 
 // `write_exec = "refused"`. A page is writable or executable from its making on, and never gets the
-// other. What is left: /proc/self/mem, which is no system call of its own.
+// other. /proc/self/mem, which writes past protections, is kept by Landlock: /proc is only read.
 inline constexpr ArgumentRule never_both_rules[] = {allow_when({lacks(2, PROT_WRITE)}),
                                                     allow_when({lacks(2, PROT_EXEC)})};
 inline constexpr ArgumentRule never_executable_rules[] = {allow_when({lacks(2, PROT_EXEC)})};

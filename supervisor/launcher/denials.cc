@@ -94,7 +94,8 @@ void Denials::readable(std::uint64_t cell) {
   if (!has_notification(watched.notifications.get())) {
     return stop_watching(watched, Watched::State::over);
   }
-  if (watched.answers.take(now())) return answer(watched);
+  const milliseconds time = now();
+  if (watched.answers.take(time) && all_answers_.take(time)) return answer(watched);
   stop_watching(watched, Watched::State::throttled);
   wake_in(answers_wait);
 }

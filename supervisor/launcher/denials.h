@@ -14,12 +14,13 @@
 namespace cellblock::launcher {
 
 /// Answers the calls that cells' filters refuse and hand up here (SECCOMP_RET_USER_NOTIF), and
-/// counts them. A cell has a number of answers a second; the threads of one that asks for more wait
-/// in their calls, so that a flood costs nobody but itself. No call is ever let through. One
-/// thread.
+/// counts them. Each cell has so many answers a second, and so have all of them together; threads
+/// that ask for more wait in their calls, so that a flood costs nobody but itself. No call is ever
+/// let through. One thread.
 class Denials {
  public:
-  static constexpr std::uint32_t answers_per_second = 5'000;
+  static constexpr std::uint32_t answers_per_second = 5'000;  ///< and at once
+  static constexpr std::uint32_t answers_to_all = 20'000;     ///< a tenth of a processor
 
   struct Listener {
     /// It called through another ABI, and still waits there: the cell is to be killed.
@@ -61,6 +62,7 @@ class Denials {
 
   EventLoop& loop_;
   std::map<std::uint64_t, std::unique_ptr<Watched>> cells_;
+  RateBudget all_answers_{answers_to_all, answers_to_all};
   Fd timer_;                                ///< one for all cells, made with the first
   std::chrono::milliseconds waking_in_{0};  ///< 0: the timer does not run
 };

@@ -326,6 +326,12 @@ TEST_F(Containment, AServerKeepsNoDescriptorThatTheLauncherHadOpen) {
                    inside("keep_inherited_descriptor", {}), "EBADF");
 }
 
+TEST_F(Containment, AServerCannotWriteIntoItsOwnCodePastItsProtection) {
+  const Arguments memory = {"/proc/self/mem"};
+  EXPECT_CONTAINED(outside("open_for_writing", memory), inside("open_for_writing", memory),
+                   "EACCES");
+}
+
 // --- network -------------------------------------------------------------------------------------
 
 /// A socket that listens outside.
