@@ -35,6 +35,7 @@ SysResult<Fd> catch_termination() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, for good
   if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return sys_fail("sigprocmask");
   Fd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.valid()) return sys_fail("signalfd");

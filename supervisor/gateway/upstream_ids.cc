@@ -24,9 +24,8 @@ std::uint64_t UpstreamIds::next() {
 
 std::uint64_t parse_upstream_id(std::string_view raw) {
   std::uint64_t id = 0;
-  const char* end = raw.data() + raw.size();
-  const auto [stopped, error] = std::from_chars(raw.data(), end, id);
-  return error == std::errc{} && stopped == end ? id : 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), id);
+  return error == std::errc{} && end == raw.data() + raw.size() ? id : 0;
 }
 
 }  // namespace cellblock::gateway

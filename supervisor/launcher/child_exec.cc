@@ -41,6 +41,7 @@ bool close_descriptors(ChildPlan& plan) {
 bool reset_signals(ChildPlan&) {
   sigset_t none;
   sigemptyset(&none);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, for good
   return sigprocmask(SIG_SETMASK, &none, nullptr) == 0 && setsid() >= 0;
 }
 

@@ -34,6 +34,7 @@ Result<void> prepare_process() {
   sigaddset(&blocked, SIGTERM);
   sigaddset(&blocked, SIGCHLD);
   sigaddset(&blocked, kill_server_signal);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, for good
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) < 0) return fail("sigprocmask failed");
   for (const int descriptor : {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit,
                                fd::egress, fd::probe, fd::cgroup}) {
