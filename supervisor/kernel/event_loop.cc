@@ -21,21 +21,24 @@ SysResult<std::unique_ptr<EventLoop>> EventLoop::make() {
 }
 
 SysResult<void> EventLoop::run() {
+  while (!stopped_) CELLBLOCK_CHECK(turn());
+  return {};
+}
+
+SysResult<void> EventLoop::turn() {
   std::array<epoll_event, 64> events;
-  while (!stopped_) {
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                                   wait_milliseconds());
-    if (count < 0 && errno != EINTR) return sys_fail("epoll_wait");
-    now_ = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i) {
-      const auto watch = watches_.find(events[static_cast<std::size_t>(i)].data.u64);
-      if (watch == watches_.end()) continue;
-      watch->second->ready(events[static_cast<std::size_t>(i)].events);
-    }
-    // After the descriptors: a deadline of zero lets everything that is readable come first.
-    expire();
-    run_deferred();
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                 wait_milliseconds());
+  if (count < 0 && errno != EINTR) return sys_fail("epoll_wait");
+  now_ = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) {
+    const auto watch = watches_.find(events[static_cast<std::size_t>(i)].data.u64);
+    if (watch == watches_.end()) continue;
+    watch->second->ready(events[static_cast<std::size_t>(i)].events);
   }
+  // After the descriptors: a deadline of zero lets everything that is readable come first.
+  expire();
+  run_deferred();
   return {};
 }
 

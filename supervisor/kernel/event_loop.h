@@ -29,6 +29,8 @@ class EventLoop {
 
   /// Until stop(), or an error of epoll itself.
   SysResult<void> run();
+  /// Waits once, and does what that brings.
+  SysResult<void> turn();
   void stop() { stopped_ = true; }
 
   /// When this turn began.

@@ -1,0 +1,28 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "policy/egress_policy.h"
+#include "supervisor/egress/client_hello.h"
+#include "tests/fuzz/check.h"
+
+using namespace cellblock;          // NOLINT(google-build-using-namespace)
+using namespace cellblock::egress;  // NOLINT(google-build-using-namespace)
+
+/// What has been judged stays so however much follows: what was let through cannot turn out to be
+/// something else. And nothing is waited for beyond the bound.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const Hello whole = judge_hello(bytes);
+  CELLBLOCK_FUZZ_CHECK(whole.kind != HelloKind::need_more || size < max_hello_bytes);
+  if (whole.kind == HelloKind::named) {
+    CELLBLOCK_FUZZ_CHECK(normal_host_name(whole.name) == whole.name);
+  }
+  for (std::size_t cut = 0; cut <= std::min<std::size_t>(size, 256); ++cut) {
+    const Hello part = judge_hello(bytes.substr(0, cut));
+    if (part.kind == HelloKind::need_more) continue;
+    CELLBLOCK_FUZZ_CHECK(part.kind == whole.kind && part.name == whole.name);
+  }
+  return 0;
+}
