@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "policy/probe_declaration.h"
+#include "supervisor/launcher/landlock_rights.h"
 #include "supervisor/launcher/own_root.h"
 #include "supervisor/launcher/root_builder.h"
 
@@ -90,6 +91,9 @@ Result<Blueprint> prepare_egress_helper(const Config& config, const HostLayout& 
   const auto entries = egress_root(layout);
   blueprint.landlock = own_landlock_ruleset(config.kernel.landlock_abi, entries);
   blueprint.landlock.network = 0;  // whom it may dial is decided name by name
+  if (blueprint.landlock.files != 0) {
+    blueprint.landlock.paths.push_back({"/dev/urandom", landlock::read_file});
+  }
   add_root(blueprint, make_template(entries, host, egress_template));
   CELLBLOCK_CHECK(require_sound(blueprint));
   return blueprint;
