@@ -62,7 +62,7 @@ std::optional<FileStamp> check_digest(const Scope& scope, const ServerText& text
 }
 
 void check_program(const Scope& scope, const ServerText& text, const HostFacts& facts) {
-  if (!text.program) return;
+  if (!text.program || scope.mentioned("program")) return;
   std::string path;
   check_path(scope, "program", text.program, path);
   if (path.empty()) return;
