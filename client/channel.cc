@@ -6,8 +6,10 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 #include <utility>
 
+#include "client/send_descriptors.h"
 #include "client/unix_connect.h"
 #include "policy/result.h"
 
@@ -70,7 +72,7 @@ void Channel::finish_connect(Result<void> result) {
              });
 }
 
-Result<void> Channel::send(std::string line) {
+Result<void> Channel::send(std::string line, OwnedFd attached) {
   if (!socket_.is_open()) {
     return std::unexpected(
         Error{.code = ErrorCode::disconnected, .text = "there is no connection to the daemon"});
@@ -80,17 +82,37 @@ Result<void> Channel::send(std::string line) {
         Error{.code = ErrorCode::too_many, .text = "too much is waiting to be sent already"});
   }
   queued_bytes_ += line.size();
-  queue_.push_back(std::move(line));
+  queue_.push_back({std::move(line), std::move(attached)});
   if (queue_.size() == 1) write();
   return {};
 }
 
-void Channel::write() {
-  asio::async_write(socket_, asio::buffer(queue_.front()),
+void Channel::write() { queue_.front().attached.valid() ? write_attached() : write_rest(0); }
+
+// Asio sends bytes only.
+void Channel::write_attached() {
+  socket_.async_wait(
+      asio::socket_base::wait_write, [self = shared_from_this()](const ErrorCodeOfAsio& error) {
+        if (error || self->queue_.empty()) return;
+        Outgoing& first = self->queue_.front();
+        const int attached = first.attached.get();
+        const auto sent =
+            send_with_descriptors(self->socket_.native_handle(), first.line, {&attached, 1});
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
+          return self->write_attached();
+        }
+        if (sent < 0) return;  // reading tells why
+        first.attached = OwnedFd();
+        self->write_rest(static_cast<std::size_t>(sent));
+      });
+}
+
+void Channel::write_rest(std::size_t sent) {
+  asio::async_write(socket_, asio::buffer(queue_.front().line) + sent,
                     [self = shared_from_this()](const ErrorCodeOfAsio& error, std::size_t) {
                       // Reading tells why the connection ended; it may hold answers still.
                       if (error || self->queue_.empty()) return;
-                      self->queued_bytes_ -= self->queue_.front().size();
+                      self->queued_bytes_ -= self->queue_.front().line.size();
                       self->queue_.pop_front();
                       if (!self->queue_.empty()) self->write();
                     });

@@ -29,8 +29,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   void connect(const std::string& path, Handlers handlers, Completion<void> done);
 
-  /// `line` has its newline. Queued; too_many when the queue is full.
-  Result<void> send(std::string line);
+  /// `line` has its newline. Queued; too_many when the queue is full. A descriptor goes along with
+  /// its first byte, and is closed when that was sent.
+  Result<void> send(std::string line, OwnedFd attached = OwnedFd());
 
   void close();
 
@@ -42,6 +43,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void read();
   void handle_lines();
   void write();
+  void write_attached();
+  void write_rest(std::size_t sent);
   void end(Error why);
 
   boost::asio::local::stream_protocol::socket socket_;
@@ -51,7 +54,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Handlers handlers_;
   Completion<void> connecting_;
   std::string path_;
-  std::deque<std::string> queue_;
+  struct Outgoing {
+    std::string line;
+    OwnedFd attached;
+  };
+  std::deque<Outgoing> queue_;
   std::size_t queued_bytes_ = 0;
 };
 

@@ -56,8 +56,13 @@ Result<Client> Client::connect(Options options) {
 }
 
 Result<Attached> Client::attach(std::string_view server, const CallOptions& options) {
+  return attach(server, AttachOptions{}, options);
+}
+
+Result<Attached> Client::attach(std::string_view server, const AttachOptions& with,
+                                const CallOptions& options) {
   return impl_->wait<Attached>(options.stop, [&](auto done) {
-    impl_->session.attach(server, options.timeout, std::move(done));
+    impl_->session.attach(server, with, options.timeout, std::move(done));
   });
 }
 

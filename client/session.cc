@@ -11,6 +11,7 @@
 #include "client/conversation.h"
 #include "client/rpc_text.h"
 #include "client/tool_text.h"
+#include "client/workspace_directory.h"
 #include "policy/result.h"
 
 namespace cellblock::client {
@@ -72,7 +73,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   void connect(Completion<void> done);
   CallId request(std::string_view method, std::string_view params, milliseconds timeout,
-                 Completion<std::string> done);
+                 Completion<std::string> done, OwnedFd attached = OwnedFd());
   void set_deadline(std::uint64_t id, milliseconds timeout);
   void list_page(std::unique_ptr<Listing> listing, std::string_view cursor);
   void give_up(std::uint64_t id, Error why);
@@ -121,14 +122,15 @@ void Session::Impl::connect(Completion<void> done) {
 }
 
 CallId Session::Impl::request(std::string_view method, std::string_view params,
-                              milliseconds timeout, Completion<std::string> done) {
+                              milliseconds timeout, Completion<std::string> done,
+                              OwnedFd attached) {
   auto opened = conversation.open(method, params);
   if (!opened) {
     post<std::string>(std::move(done), std::unexpected(opened.error()));
     return CallId::none;
   }
   const auto id = opened->id;
-  if (auto sent = channel->send(std::move(opened->line)); !sent) {
+  if (auto sent = channel->send(std::move(opened->line), std::move(attached)); !sent) {
     (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
     post<std::string>(std::move(done), std::unexpected(farewell.value_or(sent.error())));
     return CallId::none;
@@ -239,10 +241,21 @@ Session& Session::operator=(Session&& other) noexcept {
 void Session::connect(Completion<void> done) { impl_->connect(std::move(done)); }
 
 void Session::attach(std::string_view server, milliseconds deadline, Completion<Attached> done) {
-  impl_->request("cellblock/attach", attach_params(server), deadline,
-                 [done = std::move(done)](Result<std::string> answer) mutable {
-                   done(answer ? read_attached(*answer) : std::unexpected(answer.error()));
-                 });
+  attach(server, AttachOptions{}, deadline, std::move(done));
+}
+
+void Session::attach(std::string_view server, const AttachOptions& with, milliseconds deadline,
+                     Completion<Attached> done) {
+  auto workspace = workspace_of(with);
+  if (!workspace) {
+    return impl_->post<Attached>(std::move(done), std::unexpected(workspace.error()));
+  }
+  auto finish = [done = std::move(done)](Result<std::string> answer) mutable {
+    done(answer ? read_attached(*answer) : std::unexpected(answer.error()));
+  };
+  const auto params = attach_params(
+      server, {.workspace = workspace->valid(), .probe = with.program == CellProgram::probe});
+  impl_->request("cellblock/attach", params, deadline, std::move(finish), std::move(*workspace));
 }
 
 void Session::initialize(milliseconds deadline, Completion<std::string> done) {

@@ -103,8 +103,10 @@ Result<std::string> initialize_params(const Options& options) {
       json_string(options.client_version));
 }
 
-std::string attach_params(std::string_view server) {
-  return fmt::format(R"({{"server":{}}})", json_string(server));
+std::string attach_params(std::string_view server, AttachFlags flags) {
+  return fmt::format(
+      R"({{"server":{}{}{}{}}})", json_string(server), flags.stdio ? R"(,"stdio":true)" : "",
+      flags.workspace ? R"(,"workspace":true)" : "", flags.probe ? R"(,"probe":true)" : "");
 }
 
 Result<Attached> read_attached(std::string_view result) {
@@ -112,7 +114,8 @@ Result<Attached> read_attached(std::string_view result) {
   if (!json.is_object()) return unexpected_answer("session");
   return Attached{.server = text_member(json, "server"),
                   .session = text_member(json, "session"),
-                  .cell = text_member(json, "cell")};
+                  .cell = text_member(json, "cell"),
+                  .workspace = json.value("workspace", Json(false)) == Json(true)};
 }
 
 }  // namespace cellblock::client

@@ -27,7 +27,12 @@ Result<std::string> tool_call_params(std::string_view tool, std::string_view arg
 /// invalid_argument, if the options' capabilities are not a JSON object.
 Result<std::string> initialize_params(const Options& options);
 
-std::string attach_params(std::string_view server);
+struct AttachFlags {
+  bool stdio = false;
+  bool workspace = false;
+  bool probe = false;
+};
+std::string attach_params(std::string_view server, AttachFlags flags);
 Result<Attached> read_attached(std::string_view result);
 
 }  // namespace cellblock::client

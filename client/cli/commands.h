@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,19 +11,28 @@
 /// One function a command. Each writes its result to stdout and its errors to stderr.
 namespace cellblock::cli {
 
-struct CallRequest {
+/// Which server, and how it is reached.
+struct ServerRequest {
   std::string server;
-  std::string tool;
-  std::vector<std::string> pairs;  ///< --arg k=v
-  std::string arguments;           ///< a JSON object, or empty
+  std::string workspace;  ///< a directory, or empty
   std::chrono::milliseconds timeout{60'000};
 };
 
-Exit run_tools(const Context& context, const std::string& server,
-               std::chrono::milliseconds timeout);
+struct CallRequest {
+  ServerRequest to;
+  std::string tool;
+  std::vector<std::string> pairs;  ///< --arg k=v
+  std::string arguments;           ///< a JSON object, or empty
+};
+
+Exit run_tools(const Context& context, const ServerRequest& request);
 Exit run_call(const Context& context, const CallRequest& request);
 Exit run_status(const Context& context, const std::string& server);
-Exit run_logs(const Context& context, const std::string& server, unsigned lines);
+/// `denied` instead of what it wrote: what its cells were refused.
+enum class LogKind : std::uint8_t { errors, denied };
+Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind);
+/// Our own attempts from inside that server's cell.
+Exit run_probe(const Context& context, const ServerRequest& request);
 Exit run_stop(const Context& context, const std::string& server);
 Exit run_restart(const Context& context, const std::string& server);
 Exit run_version(const Context& context);
@@ -32,6 +42,6 @@ Exit run_version(const Context& context);
 Exit run_check(const Context& context, const std::string& path);
 
 /// The stdio bridge.
-Exit run_connect(const Context& context, const std::string& server);
+Exit run_connect(const Context& context, const std::string& server, const std::string& workspace);
 
 }  // namespace cellblock::cli

@@ -6,10 +6,12 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/control_channel.h"
+#include "client/cli/failure_since.h"
 #include "client/cli/first_request.h"
 #include "client/cli/pump.h"
 #include "client/rpc_text.h"
 #include "client/unix_connect.h"
+#include "client/workspace_directory.h"
 
 // The stdio bridge: what an agent's host starts in place of a server.
 namespace cellblock::cli {
@@ -79,26 +81,35 @@ Exit wait(const Context& context, const std::string& server, ControlChannel& con
                  {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
 }
 
-Exit copy(const Context& context, ControlChannel& control) {
+// The host has its answers; what is said here is for whoever reads stderr and the exit code.
+Exit copy(const Context& context, const std::string& server, ControlChannel& control) {
+  const auto began = std::chrono::system_clock::now();
   Pump pump(STDIN_FILENO, STDOUT_FILENO, control.socket(), control.take_rest());
   if (pump.run() == PumpEnd::host_closed) return Exit::ok;
+  if (auto failure = failure_since(context, server, began)) {
+    return explain(context, with_server(*std::move(failure), server));
+  }
   return explain(context,
                  {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
 }
 
 }  // namespace
 
-Exit run_connect(const Context& context, const std::string& server) {
+Exit run_connect(const Context& context, const std::string& server, const std::string& workspace) {
   // Its stdout is the host's: nothing of ours may go there, not even with --json.
   const Context quiet{.socket = context.socket, .output = Output::human, .mode = context.mode};
+  auto directory = client::workspace_of({.workspace = workspace});
+  if (!directory) return fail_to_host(quiet, directory.error());
   auto socket = client::connect_blocking(context.socket);
   if (!socket) return fail_to_host(quiet, socket.error());
   ControlChannel control(std::move(*socket));
   const bool both = can_be_handed_over(STDIN_FILENO) && can_be_handed_over(STDOUT_FILENO);
-  const auto outcome = control.attach(server, both ? Handover::yes : Handover::no);
+  const auto outcome = control.attach(
+      server, {.handover = both ? Handover::yes : Handover::no, .workspace = directory->get()});
   if (!outcome) return fail_to_host(quiet, outcome.error());
   if (!outcome->failure.empty()) return fail_attach(quiet, server, *outcome, control);
-  return outcome->taken == Handover::yes ? wait(quiet, server, control) : copy(quiet, control);
+  return outcome->taken == Handover::yes ? wait(quiet, server, control)
+                                         : copy(quiet, server, control);
 }
 
 }  // namespace cellblock::cli

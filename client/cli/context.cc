@@ -43,16 +43,17 @@ client::Result<client::Client> open(const Context& context) {
 }
 
 client::Result<client::Client> open_server(const Context& context, const std::string& server,
+                                           const client::AttachOptions& with,
                                            std::chrono::milliseconds timeout) {
   const client::CallOptions bounded{.timeout = timeout, .stop = {}};
   auto connection = CELLBLOCK_TRY(open(context));
-  CELLBLOCK_CHECK(connection.attach(server, bounded));
+  CELLBLOCK_CHECK(connection.attach(server, with, bounded));
   CELLBLOCK_CHECK(connection.initialize(bounded));
   return connection;
 }
 
 Exit explain(const Context& context, const client::Error& error) {
-  const auto exit = exit_for(error.code);
+  const auto exit = exit_for(error);
   fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
   print_stderr_of(error);
   const auto advice = advice_for(error.code, context.socket);

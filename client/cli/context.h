@@ -26,6 +26,7 @@ client::Result<client::Client> open(const Context& context);
 
 /// Connected, attached to this server, and past MCP's handshake, all before `timeout` is over.
 client::Result<client::Client> open_server(const Context& context, const std::string& server,
+                                           const client::AttachOptions& with,
                                            std::chrono::milliseconds timeout);
 
 /// Tells an error and its advice on stderr; with --json also as an object on stdout.

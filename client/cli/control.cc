@@ -1,4 +1,3 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -21,28 +20,39 @@ client::Result<std::string> ask(const Context& context, const char* method, cons
   return connection.request(method, text, {.timeout = std::chrono::seconds(10), .stop = {}});
 }
 
-std::string moment(std::int64_t at_ms) {
-  const std::time_t seconds = at_ms / 1000;
-  std::tm parts{};
-  if (localtime_r(&seconds, &parts) == nullptr) return "?";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", parts);
+std::string text_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) return "?";
+  return safe_line(found->is_string() ? found->get<std::string>() : found->dump());
 }
 
-Exit print_logs(const std::string& result) {
+std::int64_t number_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+void print_error_line(const Json& line) {
+  fmt::print("{}  cell {}  {}\n", moment_text(number_of(line, "at_ms")), text_of(line, "cell"),
+             text_of(line, "text"));
+}
+
+void print_denial(const Json& denial) {
+  const auto count = number_of(denial, "count");
+  fmt::print("{}  cell {}  {}{}\n    {}\n", moment_text(number_of(denial, "at_ms")),
+             text_of(denial, "cell"), text_of(denial, "what"),
+             count > 1 ? fmt::format(" ({} times)", count) : "", text_of(denial, "reason"));
+  const auto allow = text_of(denial, "allow");
+  if (!allow.empty()) fmt::print("    to allow it: {}\n", allow);
+}
+
+Exit print_logs(const std::string& result, const char* name, void (*print)(const Json&)) {
   const auto json = Json::parse(result, nullptr, false);
-  if (!json.is_object() || !json.contains("lines") || !json["lines"].is_array()) {
+  if (!json.is_object() || !json.contains(name) || !json[name].is_array()) {
     fmt::print(stderr, "cellblock: the daemon's answer cannot be read\n");
     return Exit::error;
   }
-  for (const auto& line : json["lines"]) {
-    if (!line.is_object()) continue;
-    const auto at = line.find("at_ms");
-    const auto cell = line.value("cell", Json("?"));
-    const auto text = line.value("text", Json(""));
-    fmt::print("{}  cell {}  {}\n",
-               moment(at != line.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0),
-               safe_line(cell.is_string() ? cell.get<std::string>() : cell.dump()),
-               safe_line(text.is_string() ? text.get<std::string>() : text.dump()));
+  for (const auto& line : json[name]) {
+    if (line.is_object()) print(line);
   }
   return Exit::ok;
 }
@@ -74,10 +84,14 @@ Exit run_status(const Context& context, const std::string& server) {
   return Exit::ok;
 }
 
-Exit run_logs(const Context& context, const std::string& server, unsigned lines) {
-  const auto logs = ask(context, "cellblock/logs", Json{{"server", server}, {"lines", lines}});
+Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind) {
+  Json params{{"server", server}, {"lines", lines}};
+  if (kind == LogKind::denied) params["denied"] = true;
+  const auto logs = ask(context, "cellblock/logs", params);
   if (!logs) return explain(context, logs.error());
-  return context.output == Output::json ? print_json(*logs) : print_logs(*logs);
+  if (context.output == Output::json) return print_json(*logs);
+  if (kind == LogKind::errors) return print_logs(*logs, "lines", print_error_line);
+  return print_logs(*logs, "denied", print_denial);
 }
 
 Exit run_stop(const Context& context, const std::string& server) {

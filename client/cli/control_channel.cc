@@ -1,6 +1,5 @@
 #include "client/cli/control_channel.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "client/rpc_text.h"
+#include "client/send_descriptors.h"
+#include "client/tool_text.h"
 #include "policy/result.h"
 
 namespace cellblock::cli {
@@ -28,23 +29,11 @@ std::unexpected<client::Error> failed(ErrorCode code, std::string text) {
   return std::unexpected(client::Error{.code = code, .text = std::move(text)});
 }
 
-// Both descriptors ride on the very first byte: SCM_RIGHTS is delivered with it or not at all.
-ssize_t send_with_stdio(int socket, std::string_view bytes) {
-  const std::array<int, 2> stdio = {STDIN_FILENO, STDOUT_FILENO};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(stdio))> control{};
-  iovec text{.iov_base = const_cast<char*>(bytes.data()),
-             .iov_len = bytes.size()};  // NOLINT: C API
-  msghdr message{};
-  message.msg_iov = &text;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(stdio));
-  std::memcpy(CMSG_DATA(header), stdio.data(), sizeof(stdio));
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+std::vector<int> descriptors_of(const AttachWith& with) {
+  std::vector<int> descriptors;
+  if (with.handover == Handover::yes) descriptors = {STDIN_FILENO, STDOUT_FILENO};
+  if (with.workspace >= 0) descriptors.push_back(with.workspace);
+  return descriptors;
 }
 
 client::Result<AttachOutcome> read_outcome(const std::string& line, Handover offered) {
@@ -77,23 +66,23 @@ Ending read_ending(const std::string& line) {
 
 }  // namespace
 
-client::Result<AttachOutcome> ControlChannel::attach(const std::string& server, Handover handover) {
-  const auto params = fmt::format(R"({{"server":{}{}}})", client::json_string(server),
-                                  handover == Handover::yes ? R"(,"stdio":true)" : "");
-  CELLBLOCK_CHECK(send_attach(client::request_line("1", "cellblock/attach", params), handover));
-  return read_outcome(CELLBLOCK_TRY(next_line(never)), handover);
+client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
+                                                     const AttachWith& with) {
+  const auto params = client::attach_params(
+      server, {.stdio = with.handover == Handover::yes, .workspace = with.workspace >= 0});
+  send_attach(client::request_line("1", "cellblock/attach", params), with);
+  return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }
 
-client::Result<void> ControlChannel::send_attach(const std::string& line, Handover handover) const {
+void ControlChannel::send_attach(const std::string& line, const AttachWith& with) const {
   std::string_view rest = line;
-  if (handover == Handover::yes) {
-    const auto sent = send_with_stdio(socket_.get(), rest);
+  if (const auto descriptors = descriptors_of(with); !descriptors.empty()) {
+    const auto sent = client::send_with_descriptors(socket_.get(), rest, descriptors);
     // A fresh connection has room; without it the daemon turned us away, and reading says why.
-    if (sent < 0) return {};
+    if (sent < 0) return;
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
   (void)write_until(socket_.get(), rest, std::chrono::steady_clock::now() + attach_send_time);
-  return {};
 }
 
 Ending ControlChannel::wait_for_end(Deadline deadline) {

@@ -12,6 +12,12 @@ namespace cellblock::cli {
 
 enum class Handover : std::uint8_t { no, yes };
 
+/// What goes along with the attach.
+struct AttachWith {
+  Handover handover = Handover::no;
+  int workspace = -1;  ///< an open directory; -1: none
+};
+
 /// What came of attaching.
 struct AttachOutcome {
   Handover taken = Handover::no;  ///< the gateway reads and writes the host's descriptors now
@@ -30,7 +36,7 @@ class ControlChannel {
 
   /// Sends cellblock/attach, with descriptors 0 and 1 if they are to be handed over, and waits for
   /// the answer. Ends early when the host is gone.
-  client::Result<AttachOutcome> attach(const std::string& server, Handover handover);
+  client::Result<AttachOutcome> attach(const std::string& server, const AttachWith& with);
 
   /// Waits for cellblock/ended or the end of the connection, until the deadline, or until the host
   /// has been gone for `end_grace`.
@@ -43,7 +49,7 @@ class ControlChannel {
   std::string take_rest() { return std::move(buffer_); }
 
  private:
-  client::Result<void> send_attach(const std::string& line, Handover handover) const;
+  void send_attach(const std::string& line, const AttachWith& with) const;
   client::Result<std::string> next_line(Deadline deadline);
   bool wait_readable(Deadline deadline);
 

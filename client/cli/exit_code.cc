@@ -6,8 +6,20 @@ namespace cellblock::cli {
 
 using client::ErrorCode;
 
-Exit exit_for(ErrorCode code) {
-  switch (code) {
+namespace {
+
+constexpr int invalid_params = -32602;
+
+// What the gateway says of a tool that the user may not call, and servers of one that they do not
+// have: to the caller it does not exist either way.
+bool is_no_such_tool(const client::Error& error) {
+  return error.rpc_code == invalid_params && error.text.starts_with("Unknown tool: ");
+}
+
+}  // namespace
+
+Exit exit_for(const client::Error& error) {
+  switch (error.code) {
     case ErrorCode::invalid_argument:
       return Exit::usage;
     case ErrorCode::unreachable:
@@ -19,8 +31,9 @@ Exit exit_for(ErrorCode code) {
     case ErrorCode::handshake_timeout:
       return Exit::timed_out;
     case ErrorCode::refused:
-    case ErrorCode::rpc:
       return Exit::refused;
+    case ErrorCode::rpc:
+      return is_no_such_tool(error) ? Exit::refused : Exit::tool_error;
     case ErrorCode::server_failed:
       return Exit::server_failed;
     case ErrorCode::too_many:

@@ -11,15 +11,16 @@ enum class Exit : int {
   ok = 0,
   error = 1,
   usage = 2,
-  tool_error = 3,     ///< the tool ran and says that it failed
-  refused = 4,        ///< by the policy, or the server refused the request
+  tool_error = 3,     ///< the tool says that it failed, or the server answered with an error
+  refused = 4,        ///< by the policy, or there is no such server or tool
   server_failed = 5,  ///< it could not start, crashed or was stopped
   unreachable = 6,    ///< no connection to the daemon, or it broke
   timed_out = 7,
-  busy = 8,  ///< too many connections or calls, no audit log, the daemon is stopping
+  busy = 8,               ///< too many connections or calls, no audit log, the daemon is stopping
+  unexpectedly_open = 9,  ///< probe: something that the declaration does not say is open
 };
 
-Exit exit_for(client::ErrorCode code);
+Exit exit_for(const client::Error& error);
 
 /// What to do next, as a sentence; empty if there is nothing to advise.
 std::string advice_for(client::ErrorCode code, const std::string& socket);

@@ -20,10 +20,12 @@ struct Flags {
   bool json = false;
   // Of the commands; each declares those that it has.
   std::string server;
+  std::string workspace;
   std::string path;
   CallRequest call;
   double timeout_seconds = 60;
   unsigned lines = 100;
+  bool denied = false;
 };
 
 using Shared = std::shared_ptr<Flags>;
@@ -49,6 +51,10 @@ Context context_of(const Flags& flags) {
 
 std::chrono::milliseconds timeout_of(const Flags& flags) {
   return std::chrono::milliseconds(static_cast<long>(flags.timeout_seconds * 1000));
+}
+
+ServerRequest server_of(const Flags& flags) {
+  return {.server = flags.server, .workspace = flags.workspace, .timeout = timeout_of(flags)};
 }
 
 void declare_globals(CLI::App& app, Flags& flags) {
@@ -87,12 +93,17 @@ void timeout_option(CLI::App* sub, Flags& flags) {
       ->capture_default_str();
 }
 
+void workspace_option(CLI::App* sub, Flags& flags) {
+  sub->add_option("--workspace", flags.workspace,
+                  "a directory that the server sees as /workspace, if it may")
+      ->type_name("DIR");
+}
+
 void declare_call(CLI::App& app, Command& command, const Shared& flags) {
   auto* call = add(app, command, "call", "call a tool and print its answer",
                    "cellblock call files read_text_file --arg path=/data/notes.txt", [flags] {
                      auto request = flags->call;
-                     request.server = flags->server;
-                     request.timeout = timeout_of(*flags);
+                     request.to = server_of(*flags);
                      return run_call(context_of(*flags), request);
                    });
   server_option(call, *flags)->required();
@@ -102,34 +113,47 @@ void declare_call(CLI::App& app, Command& command, const Shared& flags) {
                    "one argument; what reads as JSON is that, else it is text")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  workspace_option(call, *flags);
   timeout_option(call, *flags);
 }
 
 void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
   auto* connect = add(app, command, "connect", "be that server on stdin and stdout, for an agent",
-                      R"({"command": "cellblock", "args": ["connect", "files"]})",
-                      [flags] { return run_connect(context_of(*flags), flags->server); });
+                      R"({"command": "cellblock", "args": ["connect", "files"]})", [flags] {
+                        return run_connect(context_of(*flags), flags->server, flags->workspace);
+                      });
   server_option(connect, *flags)->required();
-  auto* tools =
-      add(app, command, "tools", "list a server's tools", "cellblock tools files",
-          [flags] { return run_tools(context_of(*flags), flags->server, timeout_of(*flags)); });
+  workspace_option(connect, *flags);
+  auto* tools = add(app, command, "tools", "list a server's tools", "cellblock tools files",
+                    [flags] { return run_tools(context_of(*flags), server_of(*flags)); });
   server_option(tools, *flags)->required();
+  workspace_option(tools, *flags);
   timeout_option(tools, *flags);
   declare_call(app, command, flags);
 }
 
 void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
+  auto* probe = add(app, command, "probe", "try from inside a server's cell what it should not do",
+                    "cellblock probe files",
+                    [flags] { return run_probe(context_of(*flags), server_of(*flags)); });
+  server_option(probe, *flags)->required();
+  workspace_option(probe, *flags);
+  timeout_option(probe, *flags);
   auto* status = add(app, command, "status", "servers, their cells, and how the last one ended",
                      "cellblock status files",
                      [flags] { return run_status(context_of(*flags), flags->server); });
   server_option(status, *flags);
-  auto* logs =
-      add(app, command, "logs", "what a server wrote to stderr", "cellblock logs files -n 20",
-          [flags] { return run_logs(context_of(*flags), flags->server, flags->lines); });
+  auto* logs = add(app, command, "logs", "what a server wrote to stderr",
+                   "cellblock logs files -n 20", [flags] {
+                     return run_logs(context_of(*flags), flags->server, flags->lines,
+                                     flags->denied ? LogKind::denied : LogKind::errors);
+                   });
   server_option(logs, *flags)->required();
   logs->add_option("-n,--lines", flags->lines, "the last so many lines")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  logs->add_flag("--denied", flags->denied,
+                 "what its cells were refused instead, and what would allow it");
   auto* stop = add(app, command, "stop", "stop your cells of a server", "cellblock stop files",
                    [flags] { return run_stop(context_of(*flags), flags->server); });
   server_option(stop, *flags)->required();
@@ -155,7 +179,7 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   app.description("Calls MCP servers that run in cells, through the socket of cellblockd.");
   app.footer(
       "Exit codes: 0 ok, 1 error, 2 usage, 3 the tool failed, 4 refused, 5 the server failed,\n"
-      "            6 no daemon, 7 timeout, 8 busy\n"
+      "            6 no daemon, 7 timeout, 8 busy, 9 probe: unexpectedly open\n"
       "Example:\n  cellblock tools files");
   app.require_subcommand(1);
   const auto flags = std::make_shared<Flags>();
@@ -166,8 +190,12 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
 }
 
 int exit_after(const CLI::App& app, const CLI::ParseError& stop) {
-  const int code = app.exit(stop);
-  return code == 0 ? 0 : static_cast<int>(Exit::usage);
+  if (stop.get_exit_code() == 0) return app.exit(stop);  // help
+  fmt::print(stderr,
+             "cellblock: {}\n  \"cellblock --help\" and \"cellblock COMMAND --help\" "
+             "tell what there is.\n",
+             stop.what());
+  return static_cast<int>(Exit::usage);
 }
 
 }  // namespace cellblock::cli

@@ -1,5 +1,6 @@
 #include "client/cli/status_text.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +84,8 @@ std::string last_end_of(const Json& server, Style style) {
   if (end == server.end() || !end->is_object()) return {};
   const auto verdict = text_of(*end, "verdict");
   if (verdict == "stopped") return {};  // with its session: nothing to look at
-  std::string text = fmt::format("\n{}: last end: {}: {}\n", text_of(server, "name"),
+  std::string text = fmt::format("\n{}: last end: {}: {}: {}\n", text_of(server, "name"),
+                                 moment_text(number_of(*end, "at_ms")),
                                  style.paint(Colour::bad, verdict), text_of(*end, "cause"));
   for (const auto& line : texts_of(*end, "stderr")) text += fmt::format("  | {}\n", line);
   return text;
@@ -113,6 +115,13 @@ std::string duration_text(std::chrono::milliseconds duration) {
   if (ms < 3'600'000) return fmt::format("{} min", ms / 60'000);
   if (ms < 86'400'000) return fmt::format("{} h", ms / 3'600'000);
   return fmt::format("{} d", ms / 86'400'000);
+}
+
+std::string moment_text(std::int64_t at_ms) {
+  const std::time_t seconds = at_ms / 1000;
+  std::tm parts{};
+  if (localtime_r(&seconds, &parts) == nullptr) return "?";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", parts);
 }
 
 std::string status_text(std::string_view status_json, Style style) {

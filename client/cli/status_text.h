@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,8 @@ std::string only_server(std::string_view status_json, std::string_view server);
 
 /// "12 ms", "3.5 s", "4 min", "2 h", "9 d".
 std::string duration_text(std::chrono::milliseconds duration);
+
+/// Unix time as the local "2026-11-22 05:30:00".
+std::string moment_text(std::int64_t at_ms);
 
 }  // namespace cellblock::cli

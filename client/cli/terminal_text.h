@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,12 @@ std::string safe_line(std::string_view text);
 
 /// Newlines and tabs stay.
 std::string safe_text(std::string_view text);
+
+/// At most that many columns, ending in "…" where something is missing. Every character counts as
+/// one column. 0: the whole.
+std::string cut_to(std::string_view safe, std::size_t columns);
+
+/// Of the terminal that stdout is; 0 if it is none, or does not say.
+std::size_t terminal_width();
 
 }  // namespace cellblock::cli

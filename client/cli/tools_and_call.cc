@@ -23,9 +23,11 @@ Exit print_tools_json(const std::vector<client::Tool>& tools) {
 Exit print_tools(const std::vector<client::Tool>& tools) {
   std::size_t width = 0;
   for (const auto& tool : tools) width = std::max(width, safe_line(tool.name).size());
+  const std::size_t room = terminal_width();
   for (const auto& tool : tools) {
-    fmt::print("{:<{}}  {}\n", safe_line(tool.name), width,
-               safe_line(first_line(tool.description)));
+    const auto line = fmt::format("{:<{}}  {}", safe_line(tool.name), width,
+                                  safe_line(first_line(tool.description)));
+    fmt::print("{}\n", cut_to(line, room));
   }
   if (tools.empty()) fmt::print(stderr, "This server offers you no tools.\n");
   return Exit::ok;
@@ -33,17 +35,18 @@ Exit print_tools(const std::vector<client::Tool>& tools) {
 
 client::Result<client::ToolResult> call(const Context& context, const CallRequest& request) {
   const auto arguments = CELLBLOCK_TRY(call_arguments(request.arguments, request.pairs));
-  auto server = CELLBLOCK_TRY(open_server(context, request.server, request.timeout));
-  return server.call_tool(request.tool, arguments, {.timeout = request.timeout, .stop = {}});
+  auto server = CELLBLOCK_TRY(open_server(context, request.to.server,
+                                          {.workspace = request.to.workspace}, request.to.timeout));
+  return server.call_tool(request.tool, arguments, {.timeout = request.to.timeout, .stop = {}});
 }
 
 }  // namespace
 
-Exit run_tools(const Context& context, const std::string& server,
-               std::chrono::milliseconds timeout) {
-  auto connection = open_server(context, server, timeout);
+Exit run_tools(const Context& context, const ServerRequest& request) {
+  auto connection =
+      open_server(context, request.server, {.workspace = request.workspace}, request.timeout);
   if (!connection) return explain(context, connection.error());
-  const auto tools = connection->list_tools({.timeout = timeout, .stop = {}});
+  const auto tools = connection->list_tools({.timeout = request.timeout, .stop = {}});
   if (!tools) return explain(context, tools.error());
   return context.output == Output::json ? print_tools_json(*tools) : print_tools(*tools);
 }

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "tests/unit/fake_gateway.h"
 #include "tests/unit/subprocess.h"
 
@@ -133,6 +136,7 @@ std::string one_line(std::string text) {
 }
 
 TEST(CliStatus, IsAnAlignedTableWithoutColourInAPipe) {
+  ::setenv("TZ", "UTC0", 1);  // NOLINT(concurrency-mt-unsafe): one thread yet
   FakeGateway gateway(answering(one_line(status)));
   const auto ended = cli(gateway, {"status"});
   EXPECT_EQ(ended.out,
@@ -140,7 +144,8 @@ TEST(CliStatus, IsAnAlignedTableWithoutColourInAPipe) {
             "SERVER  STATE   CELLS         NETWORK  COMMAND\n"
             "files   ready   1 (up 1.2 s)  none     /usr/bin/node\n"
             "git     failed  -             host     /usr/bin/python3\n"
-            "\ngit: last end: early_crash: exited with code 1\n  | Error: \\x1b[31m\n"
+            "\ngit: last end: 1970-01-01 00:00:00: early_crash: exited with code 1\n  | Error: "
+            "\\x1b[31m\n"
             "\nweakened git: network = \"host\"\n");
 }
 
@@ -165,6 +170,104 @@ TEST(CliHelp, IsThereForEveryCommand) {
     EXPECT_EQ(ended.exit_code, 0) << command;
     EXPECT_THAT(ended.out, HasSubstr("Example:")) << command;
   }
+}
+
+constexpr std::string_view matrix = R"({"content":[],"structuredContent":{"declared":"network=none",
+"attempts":[
+{"id":"mount","class":"kernel","meaning":"m","held":true,"result":"held","verdict":"held","errno":"EPERM","detail":"","declared_by":""},
+{"id":"tcp","class":"network","meaning":"reaches the \u001b[31mhost","held":false,"result":"open","verdict":"declared","errno":"","detail":"","declared_by":"network = \"host\""},
+{"id":"bomb","class":"kernel","meaning":"m","held":false,"result":"not_applicable","verdict":"not_applicable","errno":"","detail":"","declared_by":""}
+MORE]}})";
+
+std::string matrix_with(std::string more) {
+  std::string text(matrix);
+  text.replace(text.find("MORE"), 4, more);
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+TEST(CliProbe, CountsByClassAndShowsWhatIsDeclared) {
+  FakeGateway gateway(after_greeting(matrix_with("")));
+  const auto ended = cli(gateway, {"probe", "files"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out,
+            "declared: network=none\n\n"
+            "CLASS     HELD  DECLARED  UNEXPECTED  NOT APPLICABLE\n"
+            "kernel       1         -           -               1\n"
+            "network      -         1           -               -\n"
+            "all          1         1           -               1\n"
+            "\nOpen, as declared:\n"
+            "  tcp\n    reaches the \\x1b[31mhost\n    declared: network = \"host\"\n");
+}
+
+TEST(CliProbe, EndsWithACodeOfItsOwnWhenSomethingUnexpectedIsOpen) {
+  FakeGateway gateway(after_greeting(matrix_with(
+      R"(,{"id":"core","class":"kernel","meaning":"root","held":false,"result":"open","verdict":"unexpected","errno":"","detail":"","declared_by":""})")));
+  const auto ended = cli(gateway, {"probe", "files"});
+  EXPECT_EQ(ended.exit_code, 9);
+  EXPECT_THAT(ended.out, HasSubstr("though nothing declares it:\n  core\n    root\n"));
+  EXPECT_EQ(cli(gateway, {"probe", "files", "--json"}).exit_code, 9);
+}
+
+TEST(CliProbe, TakesNoVerdictForAGoodOne) {
+  FakeGateway gateway(after_greeting(
+      R"({"content":[],"structuredContent":{"attempts":[{"id":"x","class":"c"}]}})"));
+  EXPECT_EQ(cli(gateway, {"probe", "files"}).exit_code, 9);
+  FakeGateway silent(after_greeting(R"({"content":[],"structuredContent":{"attempts":[]}})"));
+  EXPECT_EQ(cli(silent, {"probe", "files"}).exit_code, 1);
+}
+
+TEST(CliProbe, AsksForTheProbe) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    const auto attach = peer.read_line().value_or("");
+    EXPECT_THAT(attach, HasSubstr(R"("params":{"server":"files","probe":true}})"));
+  });
+  (void)cli(gateway, {"probe", "files"});
+}
+
+TEST(CliWorkspace, GoesAlongWithTheAttach) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    EXPECT_THAT(peer.read_line().value_or(""), HasSubstr(R"("workspace":true)"));
+    EXPECT_EQ(peer.fds.size(), 1U);
+  });
+  (void)cli(gateway, {"tools", "files", "--workspace", "/usr"});
+  (void)cli(gateway, {"call", "files", "t", "--workspace", "/usr"});
+}
+
+TEST(CliWorkspace, IsAUsageErrorIfItIsNoDirectory) {
+  FakeGateway gateway([](FakeConnection&) {});
+  const auto ended = cli(gateway, {"tools", "files", "--workspace", "/etc/passwd"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("cellblock: the workspace /etc/passwd: Not a directory"));
+}
+
+TEST(CliErrors, TellAServersOwnErrorFromARefusal) {
+  const auto answering_call = [](std::string error) {
+    return [error = std::move(error)](FakeConnection& peer) {
+      peer.greet();
+      const auto id = FakeConnection::id_of(peer.read_line().value_or(""));
+      peer.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":)" + error + "}\n");
+      (void)peer.read_line();
+    };
+  };
+  FakeGateway own(answering_call(R"({"code":-32602,"message":"path must be a string"})"));
+  EXPECT_EQ(cli(own, {"call", "files", "t"}).exit_code, 3);
+  FakeGateway refused(answering_call(R"({"code":-32602,"message":"Unknown tool: t"})"));
+  EXPECT_EQ(cli(refused, {"call", "files", "t"}).exit_code, 4);
+}
+
+TEST(CliErrors, NameTheProgramWhenTheFlagsAreWrong) {
+  const auto ended = run({CELLBLOCK_CLI, "tools", "--nonsense"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, ::testing::StartsWith("cellblock: "));
+}
+
+TEST(CliLogs, ShowsDenialsWithWhatWouldAllowThem) {
+  FakeGateway gateway(answering(
+      R"({"denied":[{"cell":"3","at_ms":0,"what":"mount","reason":"why","allow":"","count":2}]})"));
+  const auto ended = cli(gateway, {"logs", "files", "--denied"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("cell 3  mount (2 times)\n    why\n"));
 }
 
 }  // namespace

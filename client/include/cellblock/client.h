@@ -31,6 +31,8 @@ class CELLBLOCK_CLIENT_API Client {
   Client& operator=(Client&&) noexcept;
 
   Result<Attached> attach(std::string_view server, const CallOptions& options = {});
+  Result<Attached> attach(std::string_view server, const AttachOptions& with,
+                          const CallOptions& options = {});
   Result<std::string> initialize(const CallOptions& options = {});
   Result<std::vector<Tool>> list_tools(const CallOptions& options = {});
   Result<ToolResult> call_tool(std::string_view tool, std::string_view arguments = "{}",

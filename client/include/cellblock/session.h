@@ -42,6 +42,11 @@ class CELLBLOCK_CLIENT_API Session {
   void attach(std::string_view server, std::chrono::milliseconds deadline,
               Completion<Attached> done);
 
+  /// The same with a workspace or for the probe. invalid_argument, if the directory cannot be
+  /// opened.
+  void attach(std::string_view server, const AttachOptions& with,
+              std::chrono::milliseconds deadline, Completion<Attached> done);
+
   /// MCP's handshake (revision 2025-11-25). Gives the server's answer as JSON text.
   void initialize(std::chrono::milliseconds deadline, Completion<std::string> done);
 

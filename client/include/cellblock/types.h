@@ -54,10 +54,25 @@ CELLBLOCK_CLIENT_API std::string default_socket_path();
 template <class T>
 using Completion = std::move_only_function<void(Result<T>)>;
 
+/// What runs in the cell.
+enum class CellProgram : std::uint8_t {
+  server,
+  probe,  ///< cellblock's own, in a cell that is in all else the server's: one tool, `run`
+};
+
+/// What goes along with an attach. A workspace is a directory that the server is to see at
+/// /workspace, if its declaration allows it to.
+struct AttachOptions {
+  std::string workspace;          ///< a path, opened (O_PATH) by this process; empty: none
+  int workspace_descriptor = -1;  ///< or a directory that is open: it stays the caller's
+  CellProgram program = CellProgram::server;
+};
+
 struct Attached {
   std::string server;
   std::string session;
   std::string cell;
+  bool workspace = false;  ///< the server sees the directory that was passed
 };
 
 struct Tool {

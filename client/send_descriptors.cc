@@ -1,0 +1,33 @@
+#include "client/send_descriptors.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace cellblock::client {
+
+ssize_t send_with_descriptors(int socket, std::string_view bytes,
+                              std::span<const int> descriptors) {
+  if (descriptors.empty() || descriptors.size() > max_sent_descriptors) {
+    errno = EINVAL;
+    return -1;
+  }
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_sent_descriptors * sizeof(int))> control{};
+  // Not written to: the C interface serves both directions.
+  iovec text{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};  // NOLINT
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace cellblock::client

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "cellblock/types.h"
+#include "client/fd.h"
+
+namespace cellblock::client {
+
+/// O_PATH: neither reading nor searching it is anybody's right by this descriptor alone.
+Result<OwnedFd> open_workspace(const std::string& path);
+
+/// What goes along with an attach; not valid: nothing does. A descriptor of the caller's is
+/// duplicated, so that he may close his at once.
+Result<OwnedFd> workspace_of(const AttachOptions& options);
+
+}  // namespace cellblock::client
