@@ -17,6 +17,7 @@
 #include "supervisor/egress/helper.h"
 #include "tests/unit/egress_hello.h"
 #include "tests/unit/egress_question.h"
+#include "tests/unit/fake_resolver.h"
 
 namespace cellblock::egress {
 namespace {
@@ -30,73 +31,9 @@ using wire::EgressSocketKind;
 // 127.18.0.0/16 stands for the synthetic addresses: of the loopback network every address is local
 // without routes, so the helper can be tested in this process's own network.
 constexpr InternetAddress synthetic = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 18, 0, 0};
-constexpr InternetAddress loopback = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
 constexpr InternetAddress elsewhere = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 9};
 constexpr InternetAddress somewhere_public = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 9, 9, 9, 9};
 constexpr InternetAddress first_name = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 18, 0, 2};
-
-sockaddr_in at(const InternetAddress& address, std::uint16_t port) {
-  sockaddr_in made{.sin_family = AF_INET, .sin_port = htons(port)};
-  std::memcpy(&made.sin_addr, &address[12], 4);
-  return made;
-}
-
-Fd bound(int type, const InternetAddress& address = loopback, std::uint16_t port = 0) {
-  Fd made(::socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const sockaddr_in to = at(address, port);
-  EXPECT_EQ(::bind(made.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-  if (type == SOCK_STREAM) {
-    EXPECT_EQ(::listen(made.get(), 16), 0);
-  }
-  return made;
-}
-
-std::uint16_t port_of(const Fd& socket) { return local_address(socket.get())->port; }
-
-/// Answers A questions with the next of the addresses it was given for a name.
-class FakeResolver {
- public:
-  explicit FakeResolver(EventLoop& loop) : end_(loop, bound(SOCK_DGRAM)) {
-    end_.watch.on_readable = [this] { answer(); };
-    EXPECT_TRUE(end_.watch.want_read(true));
-  }
-
-  std::string text() const { return "127.0.0.1:" + std::to_string(port_of(end_.fd)); }
-  std::map<std::string, std::vector<std::vector<InternetAddress>>> names;
-
- private:
-  void answer() {
-    std::array<char, 1500> buffer;
-    sockaddr_in peer{};
-    socklen_t size = sizeof peer;
-    const ssize_t count = ::recvfrom(end_.fd.get(), buffer.data(), buffer.size(), 0,
-                                     reinterpret_cast<sockaddr*>(&peer), &size);
-    if (count <= 0) return;
-    const auto question = parse_question({buffer.data(), static_cast<std::size_t>(count)});
-    ASSERT_TRUE(question);
-    const std::string reply = reply_to(*question);
-    ::sendto(end_.fd.get(), reply.data(), reply.size(), 0, reinterpret_cast<sockaddr*>(&peer),
-             size);
-  }
-
-  std::string reply_to(const DnsQuestion& question) {
-    const auto known = names.find(*question.name);
-    if (known == names.end()) return dns_reply(question, DnsCode::name_error);
-    if (question.type != type_a) return dns_reply(question, DnsCode::no_error);
-    auto& answers = known->second;
-    const auto addresses = answers.front();
-    if (answers.size() > 1) answers.erase(answers.begin());
-    std::string reply = dns_reply(question, DnsCode::no_error);
-    reply[7] = static_cast<char>(addresses.size());
-    for (const auto& address : addresses) {
-      const std::string one = dns_reply(question, DnsCode::no_error, address);
-      reply += one.substr(one.size() - 16);
-    }
-    return reply;
-  }
-
-  End end_;
-};
 
 /// The helper, its upstream and its client, all on one loop that is turned until something holds.
 class EgressHelper : public testing::Test {
