@@ -14,6 +14,8 @@ namespace cellblock::gateway {
 
 namespace {
 
+constexpr std::size_t stdio_pipes = 3;
+
 // For the launcher to bury what was killed. The supervisor waits by the same rule and a second
 // longer, so that whoever is late is named here.
 constexpr Milliseconds burial{1'000};
@@ -140,6 +142,10 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
   asked_.erase(asked);
   if (event.kind == wire::CellEventKind::refused) return session.cell_refused(event);
   cells_[event.cell] = &session;
+  if (pipes.size() > stdio_pipes) {
+    egress_[event.cell] = std::move(pipes.back());
+    pipes.pop_back();
+  }
   session.cell_started(event.cell, std::move(pipes));
 }
 
@@ -149,6 +155,7 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   SessionRunner& session = *cell->second;
   if (event.kind == wire::CellEventKind::running) return session.cell_running();
   cells_.erase(cell);
+  egress_.erase(event.cell);
   session.cell_ended(event.facts);
 }
 

@@ -78,6 +78,7 @@ class Gateway final : private GatewayServices {
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, SessionRunner*> asked_;           ///< by request
   std::unordered_map<std::uint64_t, SessionRunner*> cells_;           ///< by cell
+  std::unordered_map<std::uint64_t, Fd> egress_;  ///< by cell: its helper ends with this channel
   std::uint32_t next_request_ = 1;
 };
 
