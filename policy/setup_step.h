@@ -11,7 +11,6 @@ enum class SetupStep : std::uint8_t {
   none = 0,
   assign_id,          ///< launcher: the uid of this server for this user, recorded on disk
   open_home,          ///< launcher: the home directory, owned by that uid
-  open_workspace,     ///< launcher: the host's directory, found again at a path that is allowed
   make_cgroup,        ///< launcher: the cell's group and its limits
   make_network,       ///< launcher: a prepared network namespace, with egress its sockets
   prepare,            ///< launcher: the root template, pipes; the command unchanged
@@ -24,6 +23,7 @@ enum class SetupStep : std::uint8_t {
   isolate_mounts,     ///< propagation off first, or later mounts leak out
   set_hostname,
   forbid_user_namespaces,  ///< max_user_namespaces = 0, while /proc/sys can still be reached
+  open_workspace,          ///< the host's directory, found again where it may be; as the cell's user
   build_root,              ///< the template, /tmp, /dev/shm and the home directory in their places
   place_secrets,           ///< into a tmpfs that is then read-only
   mount_proc,              ///< while the old /proc is still there: the kernel compares

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "supervisor/daemon/burial_child.h"
+#include "supervisor/kernel/burial_child.h"
 
 namespace cellblock::daemon {
 namespace {

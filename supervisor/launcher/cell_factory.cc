@@ -1,6 +1,7 @@
 #include "supervisor/launcher/cell_factory.h"
 
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "policy/probe_declaration.h"
+#include "supervisor/launcher/command_stamp.h"
 #include "supervisor/launcher/landlock_rights.h"
 #include "supervisor/launcher/own_root.h"
 #include "supervisor/launcher/root_builder.h"
@@ -71,6 +73,24 @@ Result<void> require_sound(const Blueprint& blueprint) {
   return fail(blueprint.name + ": " + SysError{"prepare", blueprint.broken->error}.text());
 }
 
+// A file whose digest was right is not run any more when it has become another.
+SetupResult<void> check_command(const Blueprint& blueprint, const Server& server) {
+  if (!server.command_stamp || blueprint.broken) return {};
+  const auto unchanged =
+      command_unchanged(blueprint.root.get(), server.command[0].c_str(), *server.command_stamp);
+  if (unchanged && *unchanged) return {};
+  return std::unexpected(SetupFailure{.step = SetupStep::prepare,
+                                      .error = unchanged ? ESTALE : unchanged.error().number,
+                                      .detail = ExecDetail::command_changed});
+}
+
+std::uint64_t workspace_attributes(const Server& server) {
+  std::uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  if (server.workspace->access == Access::read) attributes |= MOUNT_ATTR_RDONLY;
+  if (!server.execute_writable) attributes |= MOUNT_ATTR_NOEXEC;
+  return attributes;
+}
+
 bool any_egress(const Config& config) {
   return std::any_of(config.servers.begin(), config.servers.end(),
                      [](const Server& server) { return server.network == NetworkMode::egress; });
@@ -126,6 +146,7 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
     const auto entries = plan_root(server, layout);
     blueprint.landlock = landlock_ruleset(config.kernel.landlock_abi, server, entries);
     add_root(blueprint, make_template(entries, own.host.get(), server.name));
+    if (server.workspace) factory.keep_workspaces(blueprint, server, own.host.get());
     factory.servers_.push_back(std::move(blueprint));
   }
   const auto own_entries = plan_root({}, layout);
@@ -147,13 +168,47 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
   return factory;
 }
 
-SetupResult<SpawnRequest> CellFactory::request_for(const std::string& server, std::uint32_t user) {
-  const auto id = state_.id_for(server, user);
-  if (!id) return failed_at(SetupStep::assign_id, id.error());
+void CellFactory::keep_workspaces(Blueprint& blueprint, const Server& server, int host) {
+  const auto attached = workspaces_.attach(host, *server.workspace);
+  if (attached || blueprint.broken) return;
+  blueprint.broken = SetupFailure{SetupStep::open_workspace, attached.error().number};
+}
+
+SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t user) {
+  if (server.run_as.kind != RunAsKind::own) {
+    const auto ids = declared_identity(server.run_as, user, config_.clients);
+    if (ids) return *ids;
+    return std::unexpected(SetupFailure{.step = SetupStep::assign_id,
+                                        .error = EPERM,
+                                        .refusal = wire::StartRefusal::identity_not_mapped});
+  }
+  const auto id = state_.id_for(server.name, user);
+  if (id) return HostIds{*id, *id};
+  SetupFailure failure{.step = SetupStep::assign_id, .error = id.error().number};
+  if (failure.error == ERANGE) failure.refusal = wire::StartRefusal::no_free_identity;
+  return std::unexpected(failure);
+}
+
+SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index, std::uint32_t user) {
+  const Server& server = config_.servers[server_index];
+  CELLBLOCK_CHECK(check_command(servers_[server_index], server));
   SpawnRequest request;
-  request.host_id = *id;
+  request.host_ids = CELLBLOCK_TRY(ids_for(server, user));
   request.groups = groups_;
   return request;
+}
+
+SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(const Server& server,
+                                                             int directory) const {
+  if (directory < 0) return SpawnRequest::Passed{};
+  const SetupFailure refused{.step = SetupStep::open_workspace,
+                             .error = EPERM,
+                             .refusal = wire::StartRefusal::workspace_refused};
+  const auto hint = server.workspace ? directory_hint(directory) : std::nullopt;
+  if (!hint) return std::unexpected(refused);
+  const auto place = workspaces_.find(*server.workspace, *hint);
+  if (!place) return std::unexpected(refused);
+  return SpawnRequest::Passed{directory, place->root, place->below, workspace_attributes(server)};
 }
 
 SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
@@ -181,7 +236,7 @@ SetupResult<std::optional<EgressEnds>> CellFactory::egress_for(std::uint32_t ser
 }
 
 SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
-                                      std::uint32_t owner) {
+                                      const HostIds& owner) {
   if (server.home == HomeKind::temporary) return Fd();
   const auto execution = server.execute_writable ? Execution::allowed : Execution::refused;
   auto home = state_.home_tree({server.name, user, owner}, execution);
@@ -211,10 +266,11 @@ void CellFactory::make_probe(SpawnRequest& request, const Server& server) const 
 }
 
 SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index, std::uint32_t user,
-                                                     wire::CellProgram program) {
+                                                     wire::CellProgram program, int workspace) {
   const Server& server = config_.servers[server_index];
-  SpawnRequest request = CELLBLOCK_TRY(request_for(server.name, user));
-  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_id));
+  SpawnRequest request = CELLBLOCK_TRY(request_for(server_index, user));
+  request.workspace = CELLBLOCK_TRY(workspace_for(server, workspace));
+  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_ids));
   request.group = CELLBLOCK_TRY(group_for(server));
   request.network = CELLBLOCK_TRY(network_for(servers_[server_index]));
   auto egress = CELLBLOCK_TRY(egress_for(server_index, request.network.get()));
@@ -249,7 +305,7 @@ SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
   request.network = CELLBLOCK_TRY(network_for(blueprint));
   const auto id = own_ids_.take();
   if (!id) return failed_at(SetupStep::assign_id, SysError{"take", ERANGE});
-  request.host_id = *id;
+  request.host_ids = {*id, *id};
   request.groups = groups_;
   request.fds = {null_.get(), STDERR_FILENO, STDERR_FILENO};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());

@@ -13,6 +13,7 @@
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
 #include "supervisor/launcher/state_directory.h"
+#include "supervisor/launcher/workspace_roots.h"
 
 namespace cellblock::launcher {
 
@@ -59,8 +60,10 @@ class CellFactory {
   static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
                                      Fd groups);
 
+  /// `workspace`: the descriptor that a host passed, which stays the caller's; -1: none.
   SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user,
-                                          wire::CellProgram program = wire::CellProgram::server);
+                                          wire::CellProgram program = wire::CellProgram::server,
+                                          int workspace = -1);
 
   /// `channels` become descriptors 3, 4 ... of the program.
   SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
@@ -82,8 +85,11 @@ class CellFactory {
         networks_(std::move(networks)) {}
 
   SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels);
-  SetupResult<SpawnRequest> request_for(const std::string& server, std::uint32_t user);
-  SetupResult<Fd> home_for(const Server& server, std::uint32_t user, std::uint32_t owner);
+  SetupResult<SpawnRequest> request_for(std::uint32_t server_index, std::uint32_t user);
+  void keep_workspaces(Blueprint& blueprint, const Server& server, int host);
+  SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
+  SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner);
+  SetupResult<SpawnRequest::Passed> workspace_for(const Server& server, int directory) const;
   SetupResult<Fd> network_for(const Blueprint& blueprint);
   SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
   SetupResult<CellGroup> group_for(const Server& server);
@@ -97,6 +103,7 @@ class CellFactory {
   IdPool own_ids_;
   NetworkPool networks_;
   CellGroups cell_groups_;
+  WorkspaceRoots workspaces_;
   std::vector<Blueprint> servers_;
   Blueprint gateway_;
   Blueprint audit_writer_;

@@ -31,6 +31,15 @@ struct MountPlacement {
   const char* target = nullptr;
 };
 
+/// The directory that a host passed in.
+struct WorkspacePlan {
+  int passed = -1;               ///< its descriptor; -1: none was passed
+  const char* root = nullptr;    ///< where the launcher keeps the tree that it is in
+  const char* below = nullptr;   ///< where it should be from there
+  std::uint64_t attributes = 0;  ///< MOUNT_ATTR_* that it is mounted with
+  int tree = -1;                 ///< open_workspace: its mount, for build_root
+};
+
 /// A file on the tmpfs of the secrets.
 struct SecretFile {
   const char* path = nullptr;  ///< below the new root
@@ -56,7 +65,7 @@ struct ChildPlan {
   MountPlacement home;                 ///< tree -1 and no home_options: none
   const char* home_options = nullptr;  ///< of a tmpfs there; nullptr: the tree
   unsigned long home_flags = 0;
-  MountPlacement workspace;           ///< tree -1: none
+  WorkspacePlan workspace;
   const char* tmp_options = nullptr;  ///< of the tmpfs on /tmp
   const char* shm_options = nullptr;
   const SecretFile* secret_files = nullptr;

@@ -22,12 +22,10 @@ bool move_tree(int tree, const char* target) {
   return syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
 
-bool place(const MountPlacement& placement) {
-  return placement.tree < 0 || move_tree(placement.tree, placement.target);
-}
+bool place(int tree, const char* target) { return tree < 0 || move_tree(tree, target); }
 
 bool mount_home(const ChildPlan& plan) {
-  if (plan.home_options == nullptr) return place(plan.home);
+  if (plan.home_options == nullptr) return place(plan.home.tree, plan.home.target);
   return mount("tmpfs", plan.home.target, "tmpfs", plan.home_flags, plan.home_options) == 0;
 }
 
@@ -57,7 +55,7 @@ bool build_root(ChildPlan& plan) {
   if (!move_tree(plan.root_tree, new_root) || chdir(new_root) < 0) return false;
   if (mount("tmpfs", "tmp", "tmpfs", inert, plan.tmp_options) < 0) return false;
   if (mount("tmpfs", "dev/shm", "tmpfs", inert, plan.shm_options) < 0) return false;
-  return mount_home(plan) && place(plan.workspace);
+  return mount_home(plan) && place(plan.workspace.tree, workspace_directory + 1);
 }
 
 bool place_secrets(ChildPlan& plan) {

@@ -19,6 +19,7 @@
 #include "supervisor/launcher/child_exec.h"
 #include "supervisor/launcher/child_report.h"
 #include "supervisor/launcher/child_root.h"
+#include "supervisor/launcher/child_workspace.h"
 #include "supervisor/launcher/init.h"
 
 namespace cellblock::launcher {
@@ -153,6 +154,7 @@ void run_child(ChildPlan& plan) noexcept {
   do_step(plan, SetupStep::isolate_mounts, isolate_mounts);
   do_step(plan, SetupStep::set_hostname, set_hostname);
   do_step(plan, SetupStep::forbid_user_namespaces, forbid_user_namespaces);
+  do_step(plan, SetupStep::open_workspace, open_workspace);
   do_step(plan, SetupStep::build_root, build_root);
   do_step(plan, SetupStep::place_secrets, place_secrets);
   do_step(plan, SetupStep::mount_proc, mount_proc);

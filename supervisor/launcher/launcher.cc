@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "supervisor/launcher/gateway_record.h"
+
 namespace cellblock::launcher {
 namespace {
 
@@ -36,6 +38,7 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, F
       supervisor_(std::move(supervisor)),
       config_bytes_(std::move(config_bytes)),
       cells_(loop),
+      burial_(loop),
       egress_(factory_, cells_, config_bytes_.get(), [this] { stop_if_empty(); }) {}
 
 SysResult<void> Launcher::start() {
@@ -130,6 +133,8 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
   loop_.forget(found->second->channel.get());
   for (const auto& [cell, server] : found->second->servers) cells_.kill(cell);
   factory_.give_back(found->second->id);
+  // It may hold records that nobody will receive, and what was sent with them.
+  burial_.add(std::move(found->second->channel));
   gateways_.erase(found);
   if (!shutting_down_) tell_supervisor(LauncherTells::gateway_ended, user, facts);
   stop_if_empty();
@@ -162,33 +167,52 @@ void Launcher::read_gateway(std::uint32_t user) {
   const auto found = gateways_.find(user);
   if (found == gateways_.end()) return;
   Gateway& gateway = *found->second;
-  wire::GatewayRequest request;
-  const auto received = receive_record(gateway.channel.get(), request, MSG_DONTWAIT);
-  if (!received && received.error().number == EAGAIN) return;
-  if (received && received->fds.empty()) return obey(gateway, request);
-  loop_.forget(gateway.channel.get());
-  // A closed channel is a gateway that is just ending: what it ends with is to be told.
-  const bool closed = !received && received.error().number == EPIPE;
-  closed ? cells_.expect_end(gateway.cell) : cells_.kill(gateway.cell);
+  GatewayRecord record = receive_from_gateway(gateway.channel.get());
+  switch (record.kind) {
+    case GatewayRecord::Kind::nothing:
+      return;
+    case GatewayRecord::Kind::request:
+      return obey(gateway, record.request, std::move(record.fds));
+    case GatewayRecord::Kind::closed:
+      // A gateway that is just ending: what it ends with is to be told.
+      loop_.forget(gateway.channel.get());
+      return cells_.expect_end(gateway.cell);
+    case GatewayRecord::Kind::nonsense:
+      burial_.add(std::move(record.fds));
+      return end_offender(gateway);
+  }
 }
 
-void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
-  const bool owns = gateway.servers.contains(request.cell);
-  switch (request.kind) {
-    case GatewayAsks::start_cell:
-      if (request.server_index >= config_.servers.size()) break;
-      if (request.program > wire::CellProgram::probe) break;
-      return start_cell(gateway, request);
-    // A cell that is gone already is no offence: its end may be on the way to the gateway.
-    case GatewayAsks::terminate_cell:
-      if (owns) cells_.terminate(request.cell);
-      return;
-    case GatewayAsks::kill_cell:
-      if (owns) cells_.kill_server(request.cell);
-      return;
-  }
+void Launcher::end_offender(Gateway& gateway) {
   loop_.forget(gateway.channel.get());
   cells_.kill(gateway.cell);
+}
+
+void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request, std::vector<Fd> fds) {
+  const bool may_carry = request.kind == GatewayAsks::start_cell && fds.size() <= 1;
+  const int workspace = fds.empty() ? -1 : fds[0].get();
+  const bool owns = gateway.servers.contains(request.cell);
+  bool permitted = (fds.empty() || may_carry) && burial_.has_room();
+  if (permitted) {
+    switch (request.kind) {
+      case GatewayAsks::start_cell:
+        permitted = request.server_index < config_.servers.size() &&
+                    request.program <= wire::CellProgram::probe;
+        if (permitted) start_cell(gateway, request, workspace);
+        break;
+      // A cell that is gone already is no offence: its end may be on the way to the gateway.
+      case GatewayAsks::terminate_cell:
+        if (owns) cells_.terminate(request.cell);
+        break;
+      case GatewayAsks::kill_cell:
+        if (owns) cells_.kill_server(request.cell);
+        break;
+      default:
+        permitted = false;
+    }
+  }
+  burial_.add(std::move(fds));
+  if (!permitted) end_offender(gateway);
 }
 
 StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_index) const {
@@ -202,17 +226,16 @@ StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_
                                                        : StartRefusal::none;
 }
 
-void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request) {
+void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request, int workspace) {
   if (const auto refusal = refusal_for(gateway, request.server_index);
       refusal != StartRefusal::none) {
     return tell(gateway, refused(request.request, refusal));
   }
-  auto started = factory_.start_server(request.server_index, gateway.user, request.program);
+  auto started =
+      factory_.start_server(request.server_index, gateway.user, request.program, workspace);
   if (!started) {
-    const bool used_up =
-        started.error().step == SetupStep::assign_id && started.error().error == ERANGE;
-    const auto refusal = used_up ? StartRefusal::no_free_identity : StartRefusal::setup_failed;
-    return tell(gateway, refused(request.request, refusal, started.error().facts()));
+    const SetupFailure& failure = started.error();
+    return tell(gateway, refused(request.request, failure.refusal, failure.facts()));
   }
   add_server_cell(gateway, request, std::move(*started));
 }

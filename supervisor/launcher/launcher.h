@@ -5,6 +5,7 @@
 #include <string>
 
 #include "supervisor/kernel/wire.h"
+#include "supervisor/launcher/burial.h"
 #include "supervisor/launcher/cell_factory.h"
 #include "supervisor/launcher/cells.h"
 #include "supervisor/launcher/egress_helpers.h"
@@ -45,8 +46,9 @@ class Launcher {
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
 
   void read_gateway(std::uint32_t user);
-  void obey(Gateway& gateway, const wire::GatewayRequest& request);
-  void start_cell(Gateway& gateway, const wire::GatewayRequest& request);
+  void obey(Gateway& gateway, const wire::GatewayRequest& request, std::vector<Fd> fds);
+  void end_offender(Gateway& gateway);
+  void start_cell(Gateway& gateway, const wire::GatewayRequest& request, int workspace);
   wire::StartRefusal refusal_for(const Gateway& gateway, std::uint32_t server_index) const;
   void add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                        StartedServer started);
@@ -63,6 +65,7 @@ class Launcher {
   Fd supervisor_;
   Fd config_bytes_;
   Cells cells_;
+  Burial burial_;
   EgressHelpers egress_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
   bool audit_runs_ = false;

@@ -4,6 +4,7 @@
 
 #include "policy/cell_facts.h"
 #include "supervisor/kernel/sys.h"
+#include "supervisor/kernel/wire.h"
 
 namespace cellblock::launcher {
 
@@ -12,10 +13,15 @@ struct SetupFailure {
   SetupStep step = SetupStep::none;
   int error = 0;
   int path_index = -1;  ///< which of the server's binds, or -1
+  ExecDetail detail = ExecDetail::none;
+  wire::StartRefusal refusal = wire::StartRefusal::setup_failed;  ///< how a gateway is told
 
   CellFacts facts() const {
-    return CellFacts{
-        .kind = EndKind::setup_failed, .step = step, .error = error, .path_index = path_index};
+    return CellFacts{.kind = EndKind::setup_failed,
+                     .step = step,
+                     .detail = detail,
+                     .error = error,
+                     .path_index = path_index};
   }
 };
 

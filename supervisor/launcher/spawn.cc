@@ -42,16 +42,19 @@ SysResult<void> write_text(const std::string& path, std::string_view text) {
   return write_all(file.get(), text);
 }
 
+std::string map_to(std::uint32_t outside) {
+  return std::to_string(id_inside) + " " + std::to_string(outside) + " 1";
+}
+
 // The one id of the cell. The child cannot do this itself: it would need privilege over the host
 // id.
 SysResult<void> map_ids(pid_t child, const SpawnRequest& request) {
   const std::string directory = "/proc/" + std::to_string(child);
-  const std::string map = std::to_string(id_inside) + " " + std::to_string(request.host_id) + " 1";
   if (request.groups == ChildPlan::Groups::cannot_be_cleared) {
     CELLBLOCK_CHECK(write_text(directory + "/setgroups", "deny"));
   }
-  CELLBLOCK_CHECK(write_text(directory + "/uid_map", map));
-  return write_text(directory + "/gid_map", map);
+  CELLBLOCK_CHECK(write_text(directory + "/uid_map", map_to(request.host_ids.uid)));
+  return write_text(directory + "/gid_map", map_to(request.host_ids.gid));
 }
 
 // The /proc files of a process that is not dumpable belong to root, so its ids could not be mapped.
@@ -88,6 +91,9 @@ SysResult<Channels> open_channels(ChildPlan& plan, const Blueprint& blueprint,
   plan.go = CELLBLOCK_TRY(give(channels.go.first.get()));
   const int program = request.program >= 0 ? request.program : blueprint.program.get();
   if (program >= 0) plan.program = CELLBLOCK_TRY(give(program));
+  if (request.workspace.directory >= 0) {
+    plan.workspace.passed = CELLBLOCK_TRY(give(request.workspace.directory));
+  }
   if (request.fds.size() > max_child_fds) return std::unexpected(SysError{"fds", E2BIG});
   for (const int descriptor : request.fds) {
     plan.fds[static_cast<std::size_t>(plan.fd_count++)] = CELLBLOCK_TRY(give(descriptor));
@@ -108,6 +114,9 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
   plan.home = {request.home.get(), "home/mcp"};
   if (!blueprint.home_options.empty()) plan.home_options = blueprint.home_options.c_str();
   plan.home_flags = blueprint.home_flags;
+  plan.workspace.root = request.workspace.root.c_str();
+  plan.workspace.below = request.workspace.below.c_str();
+  plan.workspace.attributes = request.workspace.attributes;
   plan.tmp_options = blueprint.tmp_options.c_str();
   plan.shm_options = blueprint.shm_options.c_str();
   plan.limits = blueprint.limits;

@@ -6,6 +6,7 @@
 
 #include "supervisor/launcher/blueprint.h"
 #include "supervisor/launcher/cell_group.h"
+#include "supervisor/launcher/cell_identity.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/setup_failure.h"
 
@@ -13,10 +14,17 @@ namespace cellblock::launcher {
 
 /// What one spawn adds to its blueprint.
 struct SpawnRequest {
-  std::uint32_t host_id = 0;  ///< uid and gid outside; 1000 inside
+  HostIds host_ids;  ///< outside; 1000 inside
   ChildPlan::Groups groups = ChildPlan::Groups::clear;
-  Fd network;                        ///< network_pool.h; none: the blueprint says `host`
-  CellGroup group;                   ///< its limits are set already
+  Fd network;       ///< network_pool.h; none: the blueprint says `host`
+  CellGroup group;  ///< its limits are set already
+  struct Passed {
+    int directory = -1;  ///< stays the caller's
+    std::string root;    ///< workspace_roots.h
+    std::string below;
+    std::uint64_t attributes = 0;  ///< MOUNT_ATTR_*
+  };
+  Passed workspace;
   Fd home;                           ///< detached tree for /home/mcp, or none
   std::vector<int> fds;              ///< become 0, 1, 2 ...; stay the caller's
   std::vector<CellSecret> secrets;   ///< wiped here afterwards

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "supervisor/launcher/hand_over.h"
 #include "supervisor/launcher/mounts.h"
 
 namespace cellblock::launcher {
@@ -73,8 +74,8 @@ SysResult<Fd> StateDirectory::home_tree(const Home& wanted, Execution execution)
   struct stat found{};
   if (fstat(home.get(), &found) < 0) return sys_fail("fstat");
   // Without the capability over a foreign owner this fails, as it must.
-  if (found.st_uid != wanted.owner && fchown(home.get(), wanted.owner, wanted.owner) < 0) {
-    return sys_fail("fchown");
+  if (found.st_uid != wanted.owner.uid || found.st_gid != wanted.owner.gid) {
+    CELLBLOCK_CHECK(hand_over(home.get(), wanted.owner));
   }
   Fd tree = CELLBLOCK_TRY(clone_tree(home.get()));
   const std::uint64_t noexec = execution == Execution::refused ? MOUNT_ATTR_NOEXEC : 0;

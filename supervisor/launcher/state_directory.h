@@ -3,6 +3,7 @@
 #include <string>
 
 #include "supervisor/kernel/sys.h"
+#include "supervisor/launcher/cell_identity.h"
 #include "supervisor/launcher/id_table.h"
 
 namespace cellblock::launcher {
@@ -24,7 +25,7 @@ class StateDirectory {
   struct Home {
     const std::string& server;
     std::uint32_t user = 0;
-    std::uint32_t owner = 0;  ///< uid and gid
+    HostIds owner;
   };
 
   /// A detached mount of that home directory, which is made if it is missing.

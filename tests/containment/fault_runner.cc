@@ -111,7 +111,8 @@ std::string spawn_once(const Prepared& prepared, const Fault& fault) {
   auto network = launcher::make_network();
   if (!network) return describe(SetupStep::make_network, network.error().number);
   SpawnRequest request;
-  request.host_id = fault.host_id != 0 ? fault.host_id : ids_here().first_cell;
+  const std::uint32_t id = fault.host_id != 0 ? fault.host_id : ids_here().first_cell;
+  request.host_ids = {id, id};
   if (::geteuid() != 0 && ids_here().cells == 1) {
     request.groups = launcher::ChildPlan::Groups::cannot_be_cleared;
   }

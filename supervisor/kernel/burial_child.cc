@@ -1,4 +1,4 @@
-#include "supervisor/daemon/burial_child.h"
+#include "supervisor/kernel/burial_child.h"
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigfillset is POSIX
 #include <sys/syscall.h>
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cellblock::daemon {
+namespace cellblock {
 namespace {
 
 // --- in the child: system calls on what was prepared, nothing else -------------------------------
@@ -88,4 +88,4 @@ SysResult<pid_t> bury_in_child(std::vector<Fd>& dead, Pair& line) {
   return std::unexpected(SysError{"fork", ECHILD});
 }
 
-}  // namespace cellblock::daemon
+}  // namespace cellblock

@@ -6,7 +6,7 @@
 
 #include "supervisor/kernel/sys.h"
 
-namespace cellblock::daemon {
+namespace cellblock {
 
 /// Forks a child that holds `dead`, closes the caller's copies, and lets the child exit: so the
 /// last copies are dropped by an exiting process, in which close(2) does not wait for SO_LINGER,
@@ -17,4 +17,4 @@ namespace cellblock::daemon {
 /// only.
 SysResult<pid_t> bury_in_child(std::vector<Fd>& dead, Pair& line);
 
-}  // namespace cellblock::daemon
+}  // namespace cellblock

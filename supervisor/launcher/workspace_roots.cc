@@ -1,0 +1,69 @@
+#include "supervisor/launcher/workspace_roots.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+
+#include "policy/workspace_match.h"
+#include "supervisor/launcher/mounts.h"
+
+namespace cellblock::launcher {
+namespace {
+
+std::string place_of(std::size_t index) { return "/workspaces/" + std::to_string(index); }
+
+SysResult<void> attach_at(int host, const std::string& prefix, const std::string& place) {
+  const Fd tree = CELLBLOCK_TRY(clone_tree_at(host, prefix.c_str() + 1));
+  if (mkdir("/workspaces", 0755) < 0 && errno != EEXIST) return sys_fail("mkdir");
+  if (mkdir(place.c_str(), 0755) < 0) return sys_fail("mkdir");
+  return attach_tree(tree.get(), AT_FDCWD, place.c_str());
+}
+
+// What stands after `prefix` and a slash; "." for the prefix itself.
+std::optional<std::string> below(std::string_view path, std::string_view prefix) {
+  if (path == prefix) return ".";
+  if (!path.starts_with(prefix) || path[prefix.size()] != '/') return std::nullopt;
+  return std::string(path.substr(prefix.size() + 1));
+}
+
+}  // namespace
+
+SysResult<void> WorkspaceRoots::attach(int host, const Workspace& workspace) {
+  for (const std::string& pattern : workspace.allow) {
+    const std::string prefix = static_prefix(pattern);
+    if (std::ranges::find(prefixes_, prefix) != prefixes_.end()) continue;
+    const auto attached = attach_at(host, prefix, place_of(prefixes_.size()));
+    if (!attached && attached.error().number == ENOENT) continue;
+    if (!attached) return attached;
+    prefixes_.push_back(prefix);
+  }
+  return {};
+}
+
+std::optional<WorkspaceRoots::Place> WorkspaceRoots::find(const Workspace& workspace,
+                                                          std::string_view path) const {
+  if (!workspace_allows(workspace, path)) return std::nullopt;
+  for (std::size_t i = 0; i < prefixes_.size(); ++i) {
+    if (auto rest = below(path, prefixes_[i])) return Place{place_of(i), std::move(*rest)};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> directory_hint(int descriptor) {
+  struct statx words{};
+  constexpr int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  if (statx(descriptor, "", flags, STATX_TYPE, &words) < 0) return std::nullopt;
+  if (!S_ISDIR(words.stx_mode)) return std::nullopt;
+  std::array<char, PATH_MAX> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  const ssize_t length = readlink(link.c_str(), path.data(), path.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == path.size()) return std::nullopt;
+  return std::string(path.data(), static_cast<std::size_t>(length));
+}
+
+}  // namespace cellblock::launcher
