@@ -9,6 +9,7 @@
 
 #include "policy/printable.h"
 #include "policy/system_names.h"
+#include "policy/units.h"
 
 namespace cellblock {
 namespace {
@@ -17,9 +18,9 @@ constexpr std::size_t longest_last_words = 300;
 constexpr int loader_failed = 127;
 
 constexpr std::array<std::string_view, verdict_count> verdict_names = {
-    "ordinary_exit",    "never_ran",    "early_crash",       "crash",
-    "killed_by_filter", "stopped",      "handshake_timeout", "closed_stdout",
-    "too_much_noise",   "closed_stdin", "unread_stdin",      "egress_ended",
+    "ordinary_exit", "never_ran",         "early_crash",   "crash",          "killed_by_filter",
+    "stopped",       "handshake_timeout", "closed_stdout", "too_much_noise", "closed_stdin",
+    "unread_stdin",  "egress_ended",      "out_of_memory",
 };
 
 std::string in_parentheses(std::string_view text) {
@@ -132,6 +133,22 @@ CrashVerdict judge_own_end(const EndedCell& cell) {
   return {verdict, with_last_words(end_cause(cell), cell)};
 }
 
+// The kernel counts up to the limit and never beyond. A peak that stayed away from it tells that
+// the host had no more to give.
+bool reached_its_limit(const EndedCell& cell) {
+  if (!cell.memory_limit) return false;
+  const std::uint64_t near = *cell.memory_limit - *cell.memory_limit / 16;
+  return cell.facts.memory_peak == 0 || cell.facts.memory_peak >= near;
+}
+
+std::string out_of_memory_cause(const EndedCell& cell) {
+  if (reached_its_limit(cell)) {
+    return fmt::format("went over limits.memory ({}): everything in the cell was killed",
+                       size_text(*cell.memory_limit));
+  }
+  return "the host ran out of memory: everything in the cell was killed";
+}
+
 CrashVerdict judge_given_up(const EndedCell& cell) {
   switch (cell.given_up) {
     case GivenUp::handshake_timeout:
@@ -178,6 +195,9 @@ CrashVerdict judge_end(const EndedCell& cell) {
     return {Verdict::killed_by_filter,
             fmt::format("killed by the system call filter: {}",
                         syscall_name(cell.facts.syscall_arch, cell.facts.syscall_number))};
+  }
+  if (cell.facts.kind == EndKind::out_of_memory) {
+    return {Verdict::out_of_memory, with_last_words(out_of_memory_cause(cell), cell)};
   }
   return judge_own_end(cell);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,8 @@ struct EndedCell {
   CellFacts facts;
   Handshake handshake = Handshake::unanswered;
   GivenUp given_up = GivenUp::no;
-  std::uint64_t age_ms = 0;  ///< from the start to the end
+  std::uint64_t age_ms = 0;                   ///< from the start to the end
+  std::optional<std::uint64_t> memory_limit;  ///< limits.memory
   unsigned noise_lines = 0;
   std::string first_noise;               ///< printable.h
   std::string failed_path;               ///< the bind that facts.path_index names, or empty
@@ -47,10 +49,11 @@ enum class Verdict : std::uint8_t {
   too_much_noise,
   closed_stdin,
   unread_stdin,
-  egress_ended,  ///< what made its connections ended first
+  egress_ended,   ///< what made its connections ended first
+  out_of_memory,  ///< the kernel ended all of it for want of memory
 };
 
-inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::egress_ended) + 1;
+inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::out_of_memory) + 1;
 
 std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
 

@@ -49,7 +49,9 @@ Json facts_of(const CellFacts& facts) {
   Json json = {{"kind", name_of_kind(facts.kind)}, {"exit_code", facts.exit_code},
                {"step", name_of(facts.step)},      {"errno", facts.error},
                {"signal", facts.signal},           {"syscall", nullptr},
-               {"cpu_us", facts.cpu_microseconds}, {"max_rss_kib", facts.max_rss_kib}};
+               {"cpu_us", facts.cpu_microseconds}, {"max_rss_kib", facts.max_rss_kib},
+               {"memory_peak", facts.memory_peak}, {"pids_peak", facts.pids_peak},
+               {"oom_kills", facts.oom_kills}};
   if (facts.kind == EndKind::killed_by_filter) {
     json["syscall"] = {{"arch", facts.syscall_arch},
                        {"number", facts.syscall_number},

@@ -293,6 +293,7 @@ EndedCell Session::end_of_cell(const CellFacts& facts, Time now) const {
   ended.facts = facts;
   ended.handshake = has_answered_ ? Handshake::answered : Handshake::unanswered;
   ended.given_up = cause_;
+  ended.memory_limit = server_->limits.memory_bytes;
   ended.age_ms = static_cast<std::uint64_t>(
       std::chrono::duration_cast<Milliseconds>(now - cell_since_).count());
   ended.noise_lines = static_cast<unsigned>(noise_.total());

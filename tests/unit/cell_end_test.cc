@@ -76,5 +76,38 @@ TEST(CellEnd, OfACellWhoseEgressHelperEndedIsThatWhateverItsOwnProcessesDo) {
   EXPECT_EQ(end.facts().signal, SIGKILL);
 }
 
+TEST(CellEnd, WasTheKernelsWhenItKilledForWantOfMemory) {
+  CellEnd end;
+  end.init_ended(CLD_KILLED, SIGKILL);
+  end.group_ended({.cpu_microseconds = 7, .memory_peak = 8, .pids_peak = 9, .oom_kills = 3});
+  EXPECT_EQ(end.facts().kind, EndKind::out_of_memory);
+  EXPECT_EQ(end.facts().cpu_microseconds, 7U);
+  EXPECT_EQ(end.facts().memory_peak, 8U);
+  EXPECT_EQ(end.facts().pids_peak, 9U);
+  EXPECT_EQ(end.facts().oom_kills, 3U);
+}
+
+TEST(CellEnd, WasNotTheKernelsWhenItKilledNobody) {
+  CellEnd end;
+  end.init_ended(CLD_KILLED, SIGKILL);
+  end.group_ended({.memory_peak = 8});
+  EXPECT_EQ(end.facts().kind, EndKind::signalled);
+}
+
+TEST(CellEnd, KeepsAnEarlierCauseWhenTheKernelKilledAsWell) {
+  CellEnd end;
+  end.killed_by_filter(0x40000003, 20);
+  end.init_ended(CLD_KILLED, SIGKILL);
+  end.group_ended({.oom_kills = 1});
+  EXPECT_EQ(end.facts().kind, EndKind::killed_by_filter);
+}
+
+TEST(CellEnd, KeepsTheServersOwnTimeWithoutAGroup) {
+  CellEnd end;
+  end.server_ended({.wait_status = exited(0), .cpu_microseconds = 5});
+  end.group_ended({});
+  EXPECT_EQ(end.facts().cpu_microseconds, 5U);
+}
+
 }  // namespace
 }  // namespace cellblock::launcher

@@ -63,6 +63,38 @@ void expect(const EndedCell& cell, Verdict verdict, std::string_view cause) {
   EXPECT_EQ(judged.cause, cause);
 }
 
+EndedCell out_of_memory(std::optional<std::uint64_t> limit, std::uint64_t peak) {
+  EndedCell cell = signalled(SIGKILL, Handshake::answered);
+  cell.facts.kind = EndKind::out_of_memory;
+  cell.facts.oom_kills = 3;
+  cell.facts.memory_peak = peak;
+  cell.memory_limit = limit;
+  return cell;
+}
+
+constexpr std::uint64_t mib = 1ULL << 20;
+
+TEST(CrashVerdict, NamesTheLimitThatACellWentOver) {
+  constexpr std::string_view cause =
+      "went over limits.memory (512MiB): everything in the cell was killed";
+  expect(out_of_memory(512 * mib, 512 * mib), Verdict::out_of_memory, cause);
+  expect(out_of_memory(512 * mib, 512 * mib - 8192), Verdict::out_of_memory, cause);
+  expect(out_of_memory(512 * mib, 0), Verdict::out_of_memory, cause);  // an older kernel
+}
+
+TEST(CrashVerdict, BlamesTheHostForACellThatHadNotUsedItsMemory) {
+  constexpr std::string_view cause =
+      "the host ran out of memory: everything in the cell was killed";
+  expect(out_of_memory(512 * mib, 100 * mib), Verdict::out_of_memory, cause);
+  expect(out_of_memory({}, 100 * mib), Verdict::out_of_memory, cause);
+}
+
+TEST(CrashVerdict, OfACellThatWasToldToStopIsNotItsMemory) {
+  EndedCell cell = out_of_memory(512 * mib, 512 * mib);
+  cell.given_up = GivenUp::asked_to_stop;
+  expect(cell, Verdict::stopped, "was stopped");
+}
+
 TEST(CrashVerdict, NamesTheStepThatFailed) {
   expect(setup_failed(SetupStep::enter_root, EACCES), Verdict::never_ran,
          "step enter_root failed: EACCES: Permission denied (a directory on the way is closed to "
