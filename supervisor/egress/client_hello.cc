@@ -23,7 +23,7 @@ constexpr std::uint8_t host_name_type = 0;
 // By the bytes that are there; what is missing is taken for right.
 bool may_be_hello(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
-  return (bytes.size() < 1 || at(0) == handshake_record) &&
+  return (bytes.empty() || at(0) == handshake_record) &&
          (bytes.size() < 2 || at(1) == tls_major) && (bytes.size() < 3 || at(2) <= newest_minor) &&
          (bytes.size() <= record_header || at(record_header) == client_hello);
 }
@@ -105,6 +105,8 @@ Hello read_body(std::string_view body) {
 
 Hello judge_hello(std::string_view bytes) {
   if (!may_be_hello(bytes)) return {HelloKind::not_tls, {}};
+  // Not judged by its length before it is known to be a greeting at all.
+  if (bytes.size() <= record_header) return {HelloKind::need_more, {}};
   const Message message = message_of(bytes);
   if (message.kind == HelloKind::no_name) return read_body(message.body);
   const bool is_too_long = message.kind == HelloKind::need_more && bytes.size() >= max_hello_bytes;

@@ -53,7 +53,7 @@ TEST(ClientHello, IsMalformedWhereItCouldBeReadInTwoWays) {
         records(hello_message(server_name(""))), records(hello_message(server_name("a\0b"sv))),
         records(hello_message(server_name("127.0.0.1"))),
         records(hello_message(server_name("a.b", 1))), records(hello_message("\0\0\xff"s)),
-        wrong_type, too_long, "\x16\x03\x01\0\0"s}) {
+        wrong_type, too_long, "\x16\x03\x01\0\0\1"s}) {
     EXPECT_EQ(judge_hello(bytes).kind, HelloKind::malformed);
   }
 }
