@@ -22,6 +22,10 @@ void read_text(std::string_view text, RunMode mode) {
   facts.config_path = "/etc/cellblock/cellblock.toml";
   facts.open_files_hard = 1024;
   facts.users["cellblock"] = {990, 990};
+  facts.landlock_abi = 7;
+  facts.cgroup = {"/sys/fs/cgroup/cellblock", true, true, true, true, ""};
+  facts.primary_groups[1001] = 1001;
+  facts.members[2000] = {{{1002, 1002}}, {"gone"}};
   const Config config = check_config({mode, {}, files}, facts, complaints);
   if (complaints.has_errors()) return;
   // What passes the check must survive the way to the other processes.
