@@ -40,6 +40,7 @@ struct Targets {
   std::string tcp;              ///< "127.0.0.1:8080", something outside that listens
   std::string abstract_socket;  ///< a listening abstract socket outside, without the leading NUL
   std::string unix_socket;      ///< the path of a listening socket outside
+  std::string datagram_socket;  ///< the path of a datagram socket outside
   std::string file;             ///< a file outside that this user may read
   std::string variable;         ///< a variable of the environment outside
   std::string host_name;        ///< of the machine

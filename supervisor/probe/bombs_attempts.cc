@@ -109,7 +109,7 @@ Outcome park_descriptors(const Setting&) {
   int parked = 0;
   int pair[2] = {-1, -1};
   while (parked < most_descriptors) {
-    if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return held(errno);
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return held(errno);
     while (parked < most_descriptors && send_descriptor(pair[0], 0)) ++parked;
     if (errno != EAGAIN && errno != ENOBUFS) break;
   }
@@ -117,6 +117,7 @@ Outcome park_descriptors(const Setting&) {
 }
 
 Outcome fill(const std::string& directory) {
+  ::signal(SIGXFSZ, SIG_IGN);  // NOLINT: held is an errno then
   const std::string path = directory + "/cellblock-probe-fill";
   const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.valid()) return held(errno);

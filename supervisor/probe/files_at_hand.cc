@@ -76,6 +76,24 @@ Outcome with_child(const std::function<Outcome(int child)>& body) {
   return outcome;
 }
 
+Outcome in_new_session(const std::function<Outcome()>& body) {
+  std::array<int, 2> reply{};
+  if (::pipe2(reply.data(), O_CLOEXEC) < 0) return not_applicable("pipe failed");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    const Outcome outcome = body();
+    ::_exit(::write(reply[1], &outcome, sizeof outcome) == sizeof outcome ? 0 : 1);
+  }
+  ::close(reply[1]);
+  const Open reading(reply[0]);
+  if (child < 0) return not_applicable("fork failed");
+  Outcome outcome;
+  if (::read(reading.get(), &outcome, sizeof outcome) != sizeof outcome) outcome = Outcome{};
+  ::waitpid(child, nullptr, 0);
+  return outcome;
+}
+
 std::string scratch_directory() {
   const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): one thread
   for (const char* directory : {home, "/tmp", "/dev/shm"}) {

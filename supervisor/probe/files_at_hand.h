@@ -41,6 +41,9 @@ std::string text_of(const char* path);
 /// Runs `body` in a child of this process with its pid here, and ends the child.
 Outcome with_child(const std::function<Outcome(int child)>& body);
 
+/// Runs `body` in a child that leads a session of its own, without a terminal.
+Outcome in_new_session(const std::function<Outcome()>& body);
+
 /// A directory that this process may write: the home, /tmp or /dev/shm. Empty: none.
 std::string scratch_directory();
 

@@ -76,7 +76,7 @@ Outcome see_users(const Setting&) {
 }
 
 Outcome see_host_directories(const Setting&) {
-  for (const char* directory : {"/root", "/boot", "/srv", "/var", "/opt", "/mnt", "/media"}) {
+  for (const char* directory : {"/root", "/boot", "/srv", "/var/log", "/mnt", "/media"}) {
     if (exists(directory)) return opened(directory);
   }
   return held(ENOENT);

@@ -173,8 +173,8 @@ Outcome read_kernel_log(const Setting&) {
 }
 
 Outcome hang_up(const Setting&) {
-  ::setsid();  // so that there is no terminal that it would take from anybody
-  return from_call(::syscall(SYS_vhangup));
+  // Where there is no terminal that it would take from anybody.
+  return in_new_session([] { return from_call(::syscall(SYS_vhangup)); });
 }
 
 #ifdef __x86_64__

@@ -11,7 +11,8 @@
 // The MCP server has one tool, `run`. Its arguments, all optional:
 //   {"only": ["ID", ...], "bombs": false, "fatal": false,
 //    "targets": {"tcp": "ADDRESS:PORT", "abstract_socket": "NAME", "unix_socket": "PATH",
-//                "file": "PATH", "variable": "NAME", "host_name": "NAME", "process": "PID"}}
+//                "datagram_socket": "PATH", "file": "PATH", "variable": "NAME", "host_name":
+//                "NAME", "process": "PID"}}
 // Its result: `content` is one text block with a table, and `structuredContent` (also what --json
 // prints) is
 //   {"declared": "network=none profile=native ...",      // "" where nothing was declared

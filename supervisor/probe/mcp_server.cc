@@ -23,8 +23,8 @@ json tool() {
   const json flag = {{"type", "boolean"}};
   const json text = {{"type", "string"}};
   json targets = json::object();
-  for (const char* kind :
-       {"tcp", "abstract_socket", "unix_socket", "file", "variable", "host_name", "process"}) {
+  for (const char* kind : {"tcp", "abstract_socket", "unix_socket", "datagram_socket", "file",
+                           "variable", "host_name", "process"}) {
     targets[kind] = text;
   }
   return {{"name", "run"},
@@ -89,16 +89,17 @@ bool set_target(Targets& targets, std::string_view kind, const std::string& valu
   if (kind == "tcp") targets.tcp = value;
   if (kind == "abstract_socket") targets.abstract_socket = value;
   if (kind == "unix_socket") targets.unix_socket = value;
+  if (kind == "datagram_socket") targets.datagram_socket = value;
   if (kind == "file") targets.file = value;
   if (kind == "variable") targets.variable = value;
   if (kind == "host_name") targets.host_name = value;
   if (kind == "process") {
-    const char* end = value.data() + value.size();
-    const auto read = std::from_chars(value.data(), end, targets.process);
-    return read.ec == std::errc{} && read.ptr == end && targets.process > 0;
+    const auto [end, error] =
+        std::from_chars(value.data(), value.data() + value.size(), targets.process);
+    return error == std::errc{} && end == value.data() + value.size() && targets.process > 0;
   }
-  return kind == "tcp" || kind == "abstract_socket" || kind == "unix_socket" || kind == "file" ||
-         kind == "variable" || kind == "host_name";
+  return kind == "tcp" || kind == "abstract_socket" || kind == "unix_socket" ||
+         kind == "datagram_socket" || kind == "file" || kind == "variable" || kind == "host_name";
 }
 
 json McpServer::call(const json& params) const {

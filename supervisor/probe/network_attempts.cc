@@ -144,10 +144,14 @@ Outcome see_interfaces(const Setting&) {
 Outcome change_routes(const Setting&) {
   const Open made(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!made.valid()) return held(errno);
-  nlmsghdr request{};
-  request.nlmsg_len = sizeof request;
-  request.nlmsg_type = RTM_NEWROUTE;
-  request.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+  struct {
+    nlmsghdr header;
+    rtgenmsg family;  // and nothing of what a route would be
+  } request{};
+  request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.family);
+  request.header.nlmsg_type = RTM_NEWROUTE;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+  request.family.rtgen_family = AF_INET;
   if (::send(made.get(), &request, sizeof request, 0) < 0) return held(errno);
   struct {
     nlmsghdr header;
@@ -185,25 +189,28 @@ Outcome connect_path(const Setting& setting) {
   return connect_local(setting.targets.unix_socket);
 }
 
-// A datagram needs no connect(2), and another type is another rule.
-Outcome send_to_path(const Setting& setting) {
+// A pair needs no socket(2), and an end of it that holds to no connection can be turned elsewhere.
+Outcome turn_pair(int type, const std::string& path) {
+  int pair[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) < 0) return held(errno);
+  const Open first(pair[0]);
+  const Open second(pair[1]);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return from_call(::connect(first.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+}
+Outcome turn_datagram_pair(const Setting& setting) {
+  if (setting.targets.datagram_socket.empty()) {
+    return not_applicable("no target was named: datagram_socket");
+  }
+  return turn_pair(SOCK_DGRAM, setting.targets.datagram_socket);
+}
+Outcome turn_stream_pair(const Setting& setting) {
   if (setting.targets.unix_socket.empty()) {
     return not_applicable("no target was named: unix_socket");
   }
-  int pair[2] = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return held(errno);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string& path = setting.targets.unix_socket;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  const ssize_t sent = ::sendto(pair[0], "x", 1, MSG_NOSIGNAL,
-                                reinterpret_cast<sockaddr*>(&address), sizeof address);
-  const int error = errno;
-  ::close(pair[0]);
-  ::close(pair[1]);
-  // A stream socket takes no datagram: the kernel says so only after it let the sender through.
-  if (sent >= 0 || error == EPROTOTYPE) return opened();
-  return held(error);
+  return turn_pair(SOCK_STREAM, setting.targets.unix_socket);
 }
 
 Outcome connect_known(const Setting&) {
@@ -232,7 +239,8 @@ constexpr Attempt attempts[] = {
     {"listen_on_low_port", "it can take the place of a system's service", listen_on_low_port},
     {"connect_to_abstract_socket", "services of the host's session can be used", connect_abstract},
     {"connect_to_unix_socket", "a service of the host can be used by its path", connect_path},
-    {"send_to_unix_socket", "a service of the host can be sent to by its path", send_to_path},
+    {"turn_datagram_pair", "a pair of sockets reaches a service of the host", turn_datagram_pair},
+    {"turn_stream_pair", "a pair of sockets reaches a service of the host", turn_stream_pair},
     {"connect_to_known_services", "Docker, D-Bus, X11 or cellblock itself can be asked",
      connect_known},
 };

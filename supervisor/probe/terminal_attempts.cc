@@ -15,12 +15,11 @@
 namespace cellblock::probe {
 namespace {
 
-/// A terminal of its own where it can have one, which becomes its controlling terminal; else
-/// standard input, as an injector would.
+/// A terminal of its own where it can have one, which becomes that of its session; else standard
+/// input, as an injector would.
 int some_terminal() {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0) return STDIN_FILENO;
-  ::setsid();
   std::array<char, 64> name{};
   ::ptsname_r(master, name.data(), name.size());
   return ::open(name.data(), O_RDWR);  // NOLINT: without O_NOCTTY on purpose
@@ -29,7 +28,8 @@ int some_terminal() {
 constexpr unsigned long high_bit = 1UL << 32;
 
 Outcome control(unsigned long request, void* argument) {
-  return from_call(::syscall(SYS_ioctl, some_terminal(), request, argument));
+  return in_new_session(
+      [&] { return from_call(::syscall(SYS_ioctl, some_terminal(), request, argument)); });
 }
 
 Outcome type(const Setting&) {
@@ -49,8 +49,8 @@ Outcome select_text_high(const Setting&) {
   return control(high_bit | TIOCLINUX, &request);
 }
 Outcome take_terminal(const Setting&) {
-  const int terminal = some_terminal();
-  return from_call(::syscall(SYS_ioctl, terminal, TIOCSCTTY, 0));
+  return in_new_session(
+      [] { return from_call(::syscall(SYS_ioctl, some_terminal(), TIOCSCTTY, 0)); });
 }
 Outcome set_discipline(const Setting&) {
   int plain = 0;  // N_TTY, what it has already

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tests/containment/child_process.h"
 #include "tests/containment/launcher_process.h"
 
@@ -18,16 +20,24 @@ bool keep_mounts_private() {
          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-// So that there is room to raise it, as there is in a login session.
-void lower_open_files() {
+void lower(__rlimit_resource resource, rlim_t soft) {
   rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = 256;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(resource, &limit);
+  limit.rlim_cur = std::min(soft, limit.rlim_max);
+  ::setrlimit(resource, &limit);
+}
+
+// So that there is room to raise them, as there is in a login session.
+void lower_limits() {
+  lower(RLIMIT_NOFILE, 256);
+  lower(RLIMIT_NPROC, 4096);
+  lower(RLIMIT_MEMLOCK, 1U << 16);
+  lower(RLIMIT_SIGPENDING, 512);
+  lower(RLIMIT_MSGQUEUE, 400'000);
 }
 
 int exec_probe(int output, const std::vector<std::string>& command, Outside who) {
-  lower_open_files();
+  lower_limits();
   if (::dup2(output, STDOUT_FILENO) < 0) return 98;
   if (!(who == Outside::root ? keep_mounts_private() : become_cell_user())) return 99;
   std::vector<char*> arguments;
@@ -52,6 +62,10 @@ std::string run_outside(const std::vector<std::string>& command, Outside who) {
       run_child_process([&](int output) { return exec_probe(output, command, who); });
   if (result.output.empty()) return result.end;
   return result.output.substr(0, result.output.find('\n'));
+}
+
+std::string whole_output_outside(const std::vector<std::string>& command, Outside who) {
+  return run_child_process([&](int output) { return exec_probe(output, command, who); }).output;
 }
 
 }  // namespace cellblock::containment
