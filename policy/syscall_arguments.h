@@ -214,9 +214,9 @@ inline constexpr std::array<ArgumentRule, 8> internet = {
     allow_when({family(AF_INET6), type(SOCK_DGRAM), protocol(IPPROTO_UDP)}),
 };
 
-inline constexpr std::array<ArgumentRule, 3> local = {
+// No datagram pairs: an end of one can be turned to any socket that a path or a name leads to.
+inline constexpr std::array<ArgumentRule, 2> local = {
     allow_when({family(AF_UNIX), type(SOCK_STREAM), protocol(0)}),
-    allow_when({family(AF_UNIX), type(SOCK_DGRAM), protocol(0)}),
     allow_when({family(AF_UNIX), type(SOCK_SEQPACKET), protocol(0)}),
 };
 

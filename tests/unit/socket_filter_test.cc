@@ -118,6 +118,14 @@ TEST_P(SocketFilter, KeepsPairs) {
   EXPECT_EQ(answer_under(filter_, broken), "EAFNOSUPPORT");
 }
 
+TEST_P(SocketFilter, MakesNoPairOfDatagramsThatCouldBeTurnedToAnotherSocket) {
+  const auto pair = [] {
+    int ends[2];
+    return ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends);
+  };
+  EXPECT_EQ(answer_under(filter_, pair), "EAFNOSUPPORT");
+}
+
 TEST_P(SocketFilter, GivesTheKernelsOwnAnswersInARealProcess) {
   const auto make = [](int family) {
     return [family] { return ::socket(family, SOCK_STREAM, 0); };
