@@ -34,10 +34,13 @@ milliseconds now() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Receiving without one would wait for ever.
-bool has_notification(int descriptor) {
+enum class Pending : std::uint8_t { call, nothing, end };
+
+// Receiving without a call there would wait for ever. Nothing: who made it has been killed since.
+Pending pending(int descriptor) {
   pollfd words{descriptor, POLLIN, 0};
-  return poll(&words, 1, 0) == 1 && (words.revents & POLLIN) != 0;
+  if (poll(&words, 1, 0) < 1) return Pending::nothing;
+  return (words.revents & POLLIN) != 0 ? Pending::call : Pending::end;
 }
 
 bool is_foreign(const seccomp_data& call) {
@@ -90,10 +93,10 @@ void Denials::readable(std::uint64_t cell) {
   const auto found = cells_.find(cell);
   if (found == cells_.end()) return;
   Watched& watched = *found->second;
-  // The end of the last filtered process: there is no more to read.
-  if (!has_notification(watched.notifications.get())) {
-    return stop_watching(watched, Watched::State::over);
-  }
+  const Pending there = pending(watched.notifications.get());
+  if (there == Pending::nothing) return;
+  // The last filtered process has ended.
+  if (there == Pending::end) return stop_watching(watched, Watched::State::over);
   const milliseconds time = now();
   if (watched.answers.take(time) && all_answers_.take(time)) return answer(watched);
   stop_watching(watched, Watched::State::throttled);

@@ -194,5 +194,18 @@ TEST(OrdinaryStarts, AreAlmostSilent) {
   EXPECT_LE(node.reported, 8);
 }
 
+TEST(OrdinaryStarts, OfRealServersAreAlmostSilentToo) {
+  const char* const command = "exec /usr/bin/node \"$0\" \"$1\" < /dev/null > /dev/null 2>&1";
+  const std::pair<const char*, const char*> servers[] = {
+      {FIXTURES "/server-everything/dist/index.js", "stdio"},
+      {FIXTURES "/server-filesystem/dist/index.js", "/tmp"}};
+  for (const auto& [program, argument] : servers) {
+    if (::access(program, R_OK) != 0) GTEST_SKIP() << "the fixtures are not installed";
+    const auto end = start(SyscallProfile::node, {"/bin/sh", "-c", command, program, argument});
+    EXPECT_EQ(end.how, "exit 0") << program;
+    EXPECT_LE(end.reported, 8) << program;
+  }
+}
+
 }  // namespace
 }  // namespace cellblock::launcher

@@ -120,7 +120,7 @@ constexpr const char* a_session =
     "\n";
 
 TEST(RefusedWriteExec, RunsAServerOnNodeWithoutItsCompiler) {
-  const char* server = SERVER_FILESYSTEM;
+  const char* server = FIXTURES "/server-filesystem/dist/index.js";
   if (::access(server, R_OK) != 0) GTEST_SKIP() << "the fixtures are not installed";
   const auto end = end_of_program(strict(SyscallProfile::node),
                                   {"/usr/bin/node", "--jitless", server, "/tmp"}, a_session);
