@@ -209,6 +209,13 @@ TEST(Accounts, FindsRootAndNotNobodyKnows) {
   EXPECT_FALSE(find_group("no-such-group-here").has_value());
 }
 
+TEST(Accounts, AUserIsAMemberOfHisPrimaryGroupThoughItsListDoesNotSaySo) {
+  EXPECT_EQ(find_user(uid_t{0})->gid, 0U);
+  EXPECT_THAT(members_of(0).users, testing::Contains(ClientId{0, 0}));
+  constexpr gid_t nobodys_group = 4'000'000'000;
+  EXPECT_THAT(members_of(nobodys_group).users, IsEmpty());
+}
+
 TEST(Accounts, ReadsSubordinateRangesAndSkipsMalformedLines) {
   const auto ranges = parse_subordinate_ranges(
       "/etc/subuid", "alice:100000:65536\n\nbad\nb:x:1\nc:1\nd:1:2:3\n1000:200000:10");
