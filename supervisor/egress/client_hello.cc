@@ -1,5 +1,6 @@
 #include "supervisor/egress/client_hello.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -23,14 +24,15 @@ constexpr std::uint8_t host_name_type = 0;
 // By the bytes that are there; what is missing is taken for right.
 bool may_be_hello(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
-  return (bytes.empty() || at(0) == handshake_record) &&
-         (bytes.size() < 2 || at(1) == tls_major) && (bytes.size() < 3 || at(2) <= newest_minor) &&
+  return (bytes.empty() || at(0) == handshake_record) && (bytes.size() < 2 || at(1) == tls_major) &&
+         (bytes.size() < 3 || at(2) <= newest_minor) &&
          (bytes.size() <= record_header || at(record_header) == client_hello);
 }
 
 struct Message {
   HelloKind kind = HelloKind::need_more;  ///< no_name: it is whole
   std::string body;
+  std::size_t wanted = 0;
 };
 
 // The length in the message's own header, as far as that is there.
@@ -49,18 +51,21 @@ Message message_of(std::string_view bytes) {
     reader.take8();
     const std::size_t length = reader.take16();
     if (!is_handshake || !is_tls || length == 0 || length > longest_record) {
-      return {HelloKind::malformed, {}};
+      return {.kind = HelloKind::malformed};
     }
     gathered.append(reader.rest().substr(0, length));
     const auto size = size_of(gathered);
-    if (size && *size > longest_message) return {HelloKind::malformed, {}};
+    if (size && *size > longest_message) return {.kind = HelloKind::malformed};
     if (size && gathered.size() >= *size) {
-      return {HelloKind::no_name, gathered.substr(message_header, *size - message_header)};
+      return {.kind = HelloKind::no_name,
+              .body = gathered.substr(message_header, *size - message_header)};
     }
-    if (reader.rest().size() < length) return {};
+    if (reader.rest().size() < length) {
+      return {.wanted = bytes.size() - reader.rest().size() + length};
+    }
     reader.take(length);
   }
-  return {};
+  return {.wanted = bytes.size() - reader.rest().size() + record_header + 1};
 }
 
 // One entry, and that a host name: a list could be read from either end.
@@ -70,19 +75,19 @@ Hello read_server_name(std::string_view extension) {
   const bool fits = list.rest().size() == length;
   const bool is_host = list.take8() == host_name_type;
   const auto name = normal_host_name(list.take(list.take16()));
-  if (!fits || !is_host || !name || !list.is_done()) return {HelloKind::malformed, {}};
-  return {HelloKind::named, *name};
+  if (!fits || !is_host || !name || !list.is_done()) return {.kind = HelloKind::malformed};
+  return {.kind = HelloKind::named, .name = *name};
 }
 
 Hello read_extensions(std::string_view extensions) {
-  Hello found{HelloKind::no_name, {}};
+  Hello found{.kind = HelloKind::no_name};
   ByteReader reader(extensions);
   while (!reader.rest().empty()) {
     const std::uint16_t type = reader.take16();
     const std::string_view content = reader.take(reader.take16());
-    if (reader.ran_out()) return {HelloKind::malformed, {}};
+    if (reader.ran_out()) return {.kind = HelloKind::malformed};
     if (type != server_name_extension) continue;
-    if (found.kind != HelloKind::no_name) return {HelloKind::malformed, {}};
+    if (found.kind != HelloKind::no_name) return {.kind = HelloKind::malformed};
     found = read_server_name(content);
     if (found.kind == HelloKind::malformed) return found;
   }
@@ -95,22 +100,24 @@ Hello read_body(std::string_view body) {
   reader.take(reader.take8());   // session
   reader.take(reader.take16());  // cipher suites
   reader.take(reader.take8());   // compression methods
-  if (reader.is_done()) return {HelloKind::no_name, {}};
+  if (reader.is_done()) return {.kind = HelloKind::no_name};
   const std::string_view extensions = reader.take(reader.take16());
-  if (!reader.is_done()) return {HelloKind::malformed, {}};
+  if (!reader.is_done()) return {.kind = HelloKind::malformed};
   return read_extensions(extensions);
 }
 
 }  // namespace
 
 Hello judge_hello(std::string_view bytes) {
-  if (!may_be_hello(bytes)) return {HelloKind::not_tls, {}};
+  if (!may_be_hello(bytes)) return {.kind = HelloKind::not_tls};
   // Not judged by its length before it is known to be a greeting at all.
-  if (bytes.size() <= record_header) return {HelloKind::need_more, {}};
+  if (bytes.size() <= record_header) return {};
   const Message message = message_of(bytes);
   if (message.kind == HelloKind::no_name) return read_body(message.body);
-  const bool is_too_long = message.kind == HelloKind::need_more && bytes.size() >= max_hello_bytes;
-  return {is_too_long ? HelloKind::malformed : message.kind, {}};
+  if (message.kind == HelloKind::malformed || bytes.size() >= max_hello_bytes) {
+    return {.kind = HelloKind::malformed};
+  }
+  return {.wanted = std::min(message.wanted, max_hello_bytes)};
 }
 
 }  // namespace cellblock::egress

@@ -17,7 +17,8 @@ enum class HelloKind : std::uint8_t {
 
 struct Hello {
   HelloKind kind = HelloKind::need_more;
-  std::string name;  ///< normal_host_name
+  std::string name;        ///< normal_host_name
+  std::size_t wanted = 0;  ///< need_more: with fewer bytes than this it is not worth asking again
 };
 
 /// More than this is not waited for: then it is malformed.

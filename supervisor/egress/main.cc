@@ -29,8 +29,9 @@
 ///   missing ones are taken for the usual). It writes none, and has no use for /proc or /tmp.
 /// - system calls: InternalProfile::egress. Landlock: reading below its root; TCP is for its own
 ///   rules to restrict, since it dials what names lead to.
-/// - RLIMIT_NOFILE of 64 + 6 × max_connections: two sockets each, up to four more while dialling.
-///   With less, new connections wait.
+/// - RLIMIT_NOFILE of 128 + 2 × max_connections, and three more for each that is being dialled.
+/// With
+///   less, accepting pauses, and dialling fails with EMFILE.
 ///
 /// It ends when the gateway's channel does.
 namespace {

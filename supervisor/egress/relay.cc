@@ -36,8 +36,10 @@ void Relay::from_cell() {
 std::string_view Relay::judge(std::string_view bytes) {
   if (!judging_) return bytes;
   held_.append(bytes);
+  if (held_.size() < wanted_) return {};
   const Hello hello = judge_hello(held_);
   if (hello.kind == HelloKind::need_more) {
+    wanted_ = hello.wanted;
     if (!held_.empty() && !greeting_.is_set()) greeting_.set(patience);
     return {};
   }

@@ -50,6 +50,7 @@ class Relay {
   std::string name_;
   bool judging_;
   std::string held_;
+  std::size_t wanted_ = 0;  ///< of held_, before it is judged again: not at each byte
   wire::EgressReason refused_ = wire::EgressReason::none;
   bool finished_ = false;
   Done done_;

@@ -21,7 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (std::size_t cut = 0; cut <= std::min<std::size_t>(size, 256); ++cut) {
     const Hello part = judge_hello(bytes.substr(0, cut));
-    if (part.kind == HelloKind::need_more) continue;
+    if (part.kind == HelloKind::need_more) {
+      CELLBLOCK_FUZZ_CHECK(part.wanted <= max_hello_bytes);
+      continue;
+    }
     CELLBLOCK_FUZZ_CHECK(part.kind == whole.kind && part.name == whole.name);
   }
   return 0;
