@@ -67,7 +67,7 @@ class Run {
   }
 
   void start_tested() {
-    auto started = factory_.start_server(tested, user);
+    auto started = factory_.start_server(tested, user, wire::CellProgram::server, spec_.workspace);
     if (!started) return finish(started.error().facts());
     stdio_ = std::move(started->stdio);
     const auto added =
