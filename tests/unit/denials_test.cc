@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <functional>
 
 #include "supervisor/launcher/filter_cache.h"
@@ -140,6 +142,28 @@ TEST(Denials, AnswerOthersWhileOneFloods) {
   cells.start([] { return mount_is_refused(); });
   EXPECT_THAT(cells.run(), testing::ElementsAre("exit 0", "exit 0"));
   EXPECT_THAT(cells.ended, testing::ElementsAre(2, 1));
+}
+
+// Each dies in its call, or between two.
+bool callers_are_killed() {
+  for (int i = 0; i < 200; ++i) {
+    const pid_t caller = ::fork();
+    if (caller == 0) {
+      while (mount_is_refused()) {
+      }
+      ::_exit(1);
+    }
+    ::sched_yield();
+    ::kill(caller, SIGKILL);
+    ::waitpid(caller, nullptr, 0);
+  }
+  return mount_is_refused();
+}
+
+TEST(Denials, AnswerOnWhenCallersWereKilled) {
+  Cells cells;
+  cells.start(callers_are_killed);
+  EXPECT_THAT(cells.run(), testing::ElementsAre("exit 0"));
 }
 
 TEST(Denials, OfferAgainWhatWasNotTaken) {
