@@ -52,7 +52,9 @@ POLICY_EXCEPTIONS = {
 MACHINES = [
     "policy/crash_verdict", "supervisor/daemon/cgroup_view", "supervisor/daemon/user_table",
     "supervisor/gateway/admission",
-    "supervisor/gateway/attachment", "supervisor/gateway/call_table",
+    "supervisor/gateway/attachment", "supervisor/gateway/audit_record",
+    "supervisor/gateway/cell_ledger", "supervisor/gateway/denied_log",
+    "supervisor/gateway/egress_text", "supervisor/gateway/call_table",
     "supervisor/gateway/cell_failure", "supervisor/gateway/cell_lifetime",
     "supervisor/gateway/client_features", "supervisor/gateway/control_request",
     "supervisor/gateway/conversation", "supervisor/gateway/noise_budget",

@@ -14,6 +14,8 @@
 namespace cellblock::gateway {
 
 struct CellPipes {
+  static constexpr std::size_t count = 3;
+
   Fd input;   ///< we write
   Fd output;  ///< we read
   Fd errors;  ///< we read

@@ -14,8 +14,6 @@ namespace cellblock::gateway {
 
 namespace {
 
-constexpr std::size_t stdio_pipes = 3;
-
 // For the launcher to bury what was killed. The supervisor waits by the same rule and a second
 // longer, so that whoever is late is named here.
 constexpr Milliseconds burial{1'000};
@@ -130,7 +128,7 @@ void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
     case wire::CellEventKind::ended:
       return cell_news(event);
     case wire::CellEventKind::denied:
-      return;
+      return cell_denied(event);
   }
   give_up("an unknown event from the launcher");
 }
@@ -142,11 +140,13 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
   asked_.erase(asked);
   if (event.kind == wire::CellEventKind::refused) return session.cell_refused(event);
   cells_[event.cell] = &session;
-  if (pipes.size() > stdio_pipes) {
-    egress_[event.cell] = std::move(pipes.back());
+  Fd egress;
+  if (pipes.size() > CellPipes::count) {
+    egress = std::move(pipes.back());
     pipes.pop_back();
   }
   session.cell_started(event.cell, std::move(pipes));
+  watch_cell(session, event.cell, std::move(egress));
 }
 
 void Gateway::cell_news(const wire::CellEvent& event) {
@@ -155,9 +155,67 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   SessionRunner& session = *cell->second;
   if (event.kind == wire::CellEventKind::running) return session.cell_running();
   cells_.erase(cell);
-  egress_.erase(event.cell);
   session.cell_ended(event.facts);
+  if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
+    watched->second.ended = true;
+    forget_if_done(event.cell);
+  }
 }
+
+// --- what cells are refused, and where they connect ----------------------------------------------
+
+void Gateway::watch_cell(const SessionRunner& session, std::uint64_t cell, Fd egress) {
+  const Session& of = session.session();
+  WatchedCell watched{
+      .ledger = CellLedger(session.origin(), *of.server(), history_[of.server_index()].ledger,
+                           [this](const wire::AuditRecord& record) { audit_.add(record); })};
+  if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
+  watched_.emplace(cell, std::move(watched));
+}
+
+std::unique_ptr<Gateway::EgressReader> Gateway::egress_reader(std::uint64_t cell, Fd channel) {
+  EgressReader::Receiver receiver{
+      .record = [this, cell](const wire::EgressEvent& event,
+                             const std::vector<Fd>&) { egress_event(cell, event); },
+      .closed = [this, cell] { forget_if_done(cell); },
+      .broken = [this, cell](std::string_view why) { end_egress(cell, why); }};
+  return std::make_unique<EgressReader>(loop_, std::move(channel), std::move(receiver));
+}
+
+void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
+  const auto watched = watched_.find(cell);
+  if (watched == watched_.end() || !watched->second.egress) return;
+  spdlog::warn("the egress helper of cell {} {}", cell, why);
+  watched->second.egress->end();
+}
+
+void Gateway::cell_denied(const wire::CellEvent& event) {
+  const auto watched = watched_.find(event.cell);
+  if (watched == watched_.end()) return give_up("a denial of an unknown cell");
+  watched->second.ledger.denied(event.denial, unix_milliseconds());
+}
+
+void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {
+  const auto watched = watched_.find(cell);
+  if (watched == watched_.end()) return;
+  if (!is_sound(event)) return end_egress(cell, "sent a record that makes no sense");
+  watched->second.ledger.egress(event, unix_milliseconds());
+}
+
+// Later in the turn: it may be one of its own callbacks that brought us here.
+void Gateway::forget_if_done(std::uint64_t cell) {
+  loop_.defer([this, cell] {
+    const auto watched = watched_.find(cell);
+    if (watched == watched_.end()) return;
+    auto& egress = watched->second.egress;
+    if (egress && egress->has_ended()) egress.reset();
+    if (egress || !watched->second.ended) return;
+    watched->second.ledger.finish();
+    watched_.erase(watched);
+  });
+}
+
+// -------------------------------------------------------------------------------------------------
 
 void Gateway::remember_end(std::uint32_t server, const Failure& failure) {
   history_[server].last_end = LastEnd{failure, unix_milliseconds()};
@@ -169,6 +227,9 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
   if (request.method == ControlMethod::status) return status(peer);
   const auto server = std::ranges::lower_bound(config_.servers, request.server, {}, &Server::name);
   const auto index = static_cast<std::uint32_t>(server - config_.servers.begin());
+  if (request.method == ControlMethod::logs && request.log == LogKind::denied) {
+    return denied_json(history_[index].ledger.denied.last(request.lines));
+  }
   if (request.method == ControlMethod::logs) {
     return logs_json(history_[index].errors.last(request.lines));
   }
@@ -213,6 +274,7 @@ std::string Gateway::status(const Peer& peer) const {
         row.cells.push_back(runner->row(loop_.now()));
       }
     }
+    row.ledger = &history_[i].ledger;
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;
     rows.push_back(std::move(row));
   }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "supervisor/gateway/audit_channel.h"
+#include "supervisor/gateway/cell_ledger.h"
 #include "supervisor/gateway/launcher_channel.h"
+#include "supervisor/gateway/record_reader.h"
 #include "supervisor/gateway/session_runner.h"
 #include "supervisor/gateway/supervisor_channel.h"
 
@@ -33,7 +35,15 @@ class Gateway final : private GatewayServices {
  private:
   struct History {
     StderrRing errors;
+    ServerLedger ledger;
     std::optional<LastEnd> last_end;
+  };
+  using EgressReader = RecordReader<wire::EgressEvent>;
+  /// Outlives the cell until its egress helper has said its last words.
+  struct WatchedCell {
+    CellLedger ledger;
+    std::unique_ptr<EgressReader> egress;  ///< null: there is none
+    bool ended = false;
   };
 
   // GatewayServices
@@ -58,6 +68,12 @@ class Gateway final : private GatewayServices {
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_news(const wire::CellEvent& event);
+  void cell_denied(const wire::CellEvent& event);
+  void watch_cell(const SessionRunner& session, std::uint64_t cell, Fd egress);
+  std::unique_ptr<EgressReader> egress_reader(std::uint64_t cell, Fd channel);
+  void end_egress(std::uint64_t cell, std::string_view why);
+  void egress_event(std::uint64_t cell, const wire::EgressEvent& event);
+  void forget_if_done(std::uint64_t cell);
   std::string status(const Peer& peer) const;
   std::size_t stop_cells(std::uint32_t server);
   std::vector<SessionRunner*> sessions_of(std::uint32_t server) const;
@@ -78,7 +94,7 @@ class Gateway final : private GatewayServices {
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, SessionRunner*> asked_;           ///< by request
   std::unordered_map<std::uint64_t, SessionRunner*> cells_;           ///< by cell
-  std::unordered_map<std::uint64_t, Fd> egress_;  ///< by cell: its helper ends with this channel
+  std::unordered_map<std::uint64_t, WatchedCell> watched_;            ///< by cell
   std::uint32_t next_request_ = 1;
 };
 

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace cellblock::gateway {
@@ -14,7 +13,6 @@ namespace {
 constexpr std::size_t high_water = 1U << 20;
 constexpr std::size_t low_water = 256U << 10;
 
-constexpr std::size_t pipe_count = 3;
 // Only what a cell sends comes in bulk. A larger one, or more of them, would use up what the kernel
 // grants a user (pipe-user-pages-soft) after two dozen cells, and the next pipes would be tiny.
 constexpr std::size_t output_pipe_bytes = 256U << 10;
@@ -35,13 +33,6 @@ HostLink::Bounds bounds_of(const Config& config) {
 void log_overflow(const Session& session, std::string_view reader) {
   spdlog::warn("session {}: {} reads nothing, and more is waiting for it than may",
                session.peer().session, reader);
-}
-
-template <std::size_t size>
-std::size_t copy_into(std::array<char, size>& field, std::string_view text) {
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::ranges::copy(text.substr(0, length), field.begin());
-  return length;
 }
 
 }  // namespace
@@ -78,7 +69,7 @@ CellLink::Receiver SessionRunner::cell_receiver() {
 // --- from the launcher ---------------------------------------------------------------------------
 
 void SessionRunner::cell_started(std::uint64_t cell, std::vector<Fd> pipes) {
-  if (pipes.size() != pipe_count) return services_.give_up("a cell without its three pipes");
+  if (pipes.size() != CellPipes::count) return services_.give_up("a cell without its three pipes");
   for (const Fd& pipe : pipes) {
     if (!prepare_own_pipe(pipe.get())) return services_.give_up("a cell's pipe is none");
   }
@@ -134,22 +125,15 @@ void SessionRunner::set_deadline(std::optional<Milliseconds> from_now) {
 }
 
 void SessionRunner::record(const AuditNote& note) {
-  wire::AuditRecord record;
-  record.kind = note.kind;
-  record.outcome = note.outcome;
-  record.pid = session_.peer().pid;
-  record.session = session_.peer().session;
-  record.cell = session_.cell();
-  record.call = note.call;
-  record.bytes = note.bytes;
-  record.microseconds = note.microseconds;
-  if (session_.server() != nullptr) {
-    record.server_length =
-        static_cast<std::uint8_t>(copy_into(record.server, session_.server()->name));
-  }
-  record.tool_length = static_cast<std::uint8_t>(copy_into(record.tool, note.tool));
-  copy_into(record.reason, note.reason);
-  services_.record(record);
+  services_.record(audit_record(origin(), note));
+}
+
+AuditOrigin SessionRunner::origin() const {
+  const Server* server = session_.server();
+  return {.pid = session_.peer().pid,
+          .session = session_.peer().session,
+          .cell = session_.cell(),
+          .server = server == nullptr ? std::string_view{} : server->name};
 }
 
 std::string SessionRunner::answer_control(const ControlRequest& request) {
@@ -224,6 +208,8 @@ CellRow SessionRunner::row(Time at) const {
           .session = session_.peer().session,
           .state = session_.cell_state(),
           .uptime_ms = std::chrono::duration_cast<Milliseconds>(at - session_.cell_since()).count(),
+          .program = session_.attachment().program(),
+          .workspace = session_.attachment().has_workspace(),
           .traffic = session_.traffic(),
           .noise_lines = session_.noise_lines(),
           .malformed_lines = session_.malformed_lines()};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/gateway/audit_record.h"
 #include "supervisor/gateway/cell_link.h"
 #include "supervisor/gateway/host_link.h"
 #include "supervisor/gateway/session.h"
@@ -58,6 +59,8 @@ class SessionRunner final : private SessionEffects {
   void stop(Session::StopReason reason);
 
   const Session& session() const { return session_; }
+  /// For records about this session's cell. The name lives as long as the configuration.
+  AuditOrigin origin() const;
   CellRow row(Time now) const;
 
  private:

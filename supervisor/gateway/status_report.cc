@@ -6,6 +6,7 @@
 #include "policy/landlock_lacks.h"
 #include "policy/names.h"
 #include "policy/weakenings.h"
+#include "supervisor/gateway/server_report.h"
 
 namespace cellblock::gateway {
 
@@ -44,6 +45,8 @@ Json json_of(const CellRow& cell) {
           {"session", std::to_string(cell.session)},
           {"state", public_name_of(cell.state)},
           {"uptime_ms", cell.uptime_ms},
+          {"program", cell.program == wire::CellProgram::probe ? "probe" : "server"},
+          {"workspace", cell.workspace},
           {"calls", cell.traffic.calls},
           {"noise_lines", cell.noise_lines},
           {"malformed_lines", cell.malformed_lines},
@@ -70,10 +73,35 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"profile", profile_name(server.syscalls)},
             {"network", name_of(server.network)},
             {"run_as", run_as_name(server.run_as)},
+            {"home", name_of(server.home)},
+            {"write_exec", name_of(server.syscalls.write_exec)},
+            {"limits", limits_json(server.limits, server.home, cgroup)},
             {"weakenings", weakenings_of(server, cgroup)},
             {"cells", std::move(cells)}};
+  static const ServerLedger nothing_yet;
+  const ServerLedger& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
+  if (server.workspace) json["workspace"] = workspace_json(server);
+  if (server.network == NetworkMode::egress) {
+    json["egress"] = egress_json(server.egress, ledger.egress);
+  }
+  json["denied"] = denied_kinds_json(ledger.denied);
+  json["denied_total"] = ledger.denied.total();
   if (row.last_end != nullptr) json["last_end"] = json_of(*row.last_end);
   return json;
+}
+
+Json cgroup_json(const Cgroup& cgroup) {
+  Json missing = Json::array();
+  const bool has_group = !cgroup.directory.empty();
+  for (const auto& [name, present] : {std::pair{"memory", cgroup.memory},
+                                      {"pids", cgroup.pids},
+                                      {"cpu", cgroup.cpu},
+                                      {"io", cgroup.io}}) {
+    if (!has_group || !present) missing.push_back(name);
+  }
+  return {{"directory", cgroup.directory},
+          {"missing", std::move(missing)},
+          {"because", cgroup.missing_because}};
 }
 
 }  // namespace
@@ -86,6 +114,8 @@ std::string status_json(const Config& config, const std::vector<ServerRow>& serv
                   {"enabled", config.enabled},
                   {"weakenings", weakenings_of(config)},
                   {"kernel_lacks", landlock_lacks(config.kernel.landlock_abi)},
+                  {"landlock_abi", config.kernel.landlock_abi},
+                  {"cgroup", cgroup_json(config.cgroup)},
                   {"servers", std::move(list)}});
 }
 
@@ -96,6 +126,19 @@ std::string logs_json(const std::vector<const StderrLine*>& lines) {
         {{"cell", std::to_string(line->cell)}, {"at_ms", line->at_ms}, {"text", line->text}});
   }
   return text_of({{"lines", std::move(list)}});
+}
+
+std::string denied_json(const std::vector<const Denied*>& denied) {
+  Json list = Json::array();
+  for (const Denied* one : denied) {
+    list.push_back({{"cell", std::to_string(one->cell)},
+                    {"at_ms", one->at_ms},
+                    {"what", one->what},
+                    {"count", one->count},
+                    {"reason", one->reason},
+                    {"allow", one->allow}});
+  }
+  return text_of({{"denied", std::move(list)}});
 }
 
 std::string stopped_json(std::size_t cells) { return text_of({{"stopped", cells}}); }

@@ -7,6 +7,7 @@
 
 #include "policy/config.h"
 #include "policy/failure.h"
+#include "supervisor/gateway/cell_ledger.h"
 #include "supervisor/gateway/cell_lifetime.h"
 #include "supervisor/gateway/conversation.h"
 #include "supervisor/gateway/stderr_log.h"
@@ -19,6 +20,8 @@ struct CellRow {
   std::uint64_t session = 0;
   CellState state = CellState::stopped;
   std::int64_t uptime_ms = 0;
+  wire::CellProgram program = wire::CellProgram::server;
+  bool workspace = false;
   Traffic traffic;
   std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
   std::uint64_t malformed_lines = 0;  ///< of the host
@@ -31,12 +34,14 @@ struct LastEnd {
 
 struct ServerRow {
   const Server* server = nullptr;
+  const ServerLedger* ledger = nullptr;  ///< may be null
   std::vector<CellRow> cells;
   const LastEnd* last_end = nullptr;
 };
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers);
 std::string logs_json(const std::vector<const StderrLine*>& lines);
+std::string denied_json(const std::vector<const Denied*>& denied);
 std::string stopped_json(std::size_t cells);
 
 }  // namespace cellblock::gateway

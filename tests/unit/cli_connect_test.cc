@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -132,7 +134,7 @@ TEST(Connect, LeavesTheAnswerToAGatewayThatTookTheDescriptors) {
     write_to(peer.fds.at(1).get(), R"({"jsonrpc":"2.0","id":"first")" + error);
   });
   Subprocess bridge(connect_words(gateway.path()));
-  bridge.write(initialize);
+  EXPECT_EQ(bridge.read_line(), "");  // until its end
   const auto ended = bridge.wait();
   EXPECT_EQ(ended.exit_code, 5);
   EXPECT_EQ(
@@ -171,6 +173,32 @@ TEST(Connect, JustLeavesOnSigterm) {
   EXPECT_EQ(bridge.read_line(), "handed one");
   bridge.kill(SIGTERM);
   EXPECT_EQ(bridge.wait().signal, SIGTERM);
+}
+
+TEST(Connect, HandsTheWorkspaceOverAsTheLastDescriptor) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    const auto attach = peer.read_line().value_or("");
+    EXPECT_THAT(attach, HasSubstr(R"("stdio":true,"workspace":true)"));
+    ASSERT_EQ(peer.fds.size(), 3U);
+    struct stat status{};
+    ASSERT_EQ(::fstat(peer.fds[2].get(), &status), 0);
+    EXPECT_TRUE(S_ISDIR(status.st_mode));
+    EXPECT_NE(::fcntl(peer.fds[2].get(), F_GETFL) & O_PATH, 0);
+  });
+  auto words = connect_words(gateway.path());
+  words.insert(words.end(), {"--workspace", "/usr"});
+  Subprocess bridge(words, Stdio::pipes);
+  (void)bridge.wait();
+}
+
+TEST(Connect, TellsTheHostOfAWorkspaceThatIsNone) {
+  FakeGateway gateway([](FakeConnection&) {});
+  auto words = connect_words(gateway.path());
+  words.insert(words.end(), {"--workspace", "/nowhere"});
+  Subprocess bridge(words, Stdio::pipes);
+  bridge.write(initialize);
+  EXPECT_THAT(bridge.read_line(), HasSubstr("the workspace /nowhere: No such file or directory"));
+  EXPECT_EQ(bridge.wait().exit_code, 2);
 }
 
 }  // namespace

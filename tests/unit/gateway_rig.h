@@ -174,8 +174,8 @@ class GatewayRig : public ::testing::Test {
     return request;
   }
 
-  /// Answers the next start_cell.
-  FakeCell build_cell() {
+  /// Answers the next start_cell; with the channel of an egress helper, if there is one.
+  FakeCell build_cell(int egress = -1) {
     const auto request = expect_request(wire::GatewayAsks::start_cell);
     Pair input = *make_pipe();
     Pair output = *make_pipe();
@@ -184,7 +184,8 @@ class GatewayRig : public ::testing::Test {
     event.kind = wire::CellEventKind::started;
     event.request = request.request;
     event.cell = ++cells_;
-    const std::array fds{input.second.get(), output.first.get(), errors.first.get()};
+    std::vector<int> fds{input.second.get(), output.first.get(), errors.first.get()};
+    if (egress >= 0) fds.push_back(egress);
     EXPECT_TRUE(send_record(launcher_.get(), event, fds));
     return {event.cell, Lines(std::move(input.first), std::move(output.second)),
             std::move(errors.second)};

@@ -1,0 +1,88 @@
+#include "supervisor/gateway/server_report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "policy/egress_rule.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t shown_kinds = 8;
+
+template <class Value>
+Json held_by(const Value& value, const char* holder) {
+  return {{"value", value}, {"held_by", holder}};
+}
+
+template <class Value>
+void add(Json& json, const char* name, const std::optional<Value>& value, bool group_holds) {
+  if (value) json[name] = held_by(*value, group_holds ? "cgroup" : "nothing");
+}
+
+std::string_view right_of(const RunAs& run_as) {
+  switch (run_as.kind) {
+    case RunAsKind::own:
+      return "a uid of its own: it gets what permissions or ACLs of the files give that uid";
+    case RunAsKind::client:
+      return "the connecting user";
+    case RunAsKind::named:
+      break;
+  }
+  return "the user that run_as names";
+}
+
+}  // namespace
+
+Json limits_json(const Limits& limits, HomeKind home, const Cgroup& cgroup) {
+  const bool has_group = !cgroup.directory.empty();
+  Json json = Json::object();
+  add(json, "memory", limits.memory_bytes, has_group && cgroup.memory);
+  add(json, "cpu", limits.cpu, has_group && cgroup.cpu);
+  add(json, "io_read", limits.io_read, has_group && cgroup.io);
+  add(json, "io_write", limits.io_write, has_group && cgroup.io);
+  json["pids"] = held_by(limits.pids, has_group && cgroup.pids ? "cgroup" : "rlimit");
+  json["open_files"] = held_by(limits.open_files, "rlimit");
+  if (limits.file_bytes) json["file"] = held_by(*limits.file_bytes, "rlimit");
+  json["tmp"] = held_by(limits.tmp_bytes, "tmpfs");
+  if (home == HomeKind::temporary) json["home"] = held_by(limits.home_bytes, "tmpfs");
+  return json;
+}
+
+Json workspace_json(const Server& server) {
+  const Workspace& workspace = *server.workspace;
+  return {{"allow", workspace.allow},
+          {"mode", workspace.access == Access::write ? "rw" : "ro"},
+          {"seen_at", workspace_directory},
+          {"right", right_of(server.run_as)}};
+}
+
+Json egress_json(const Egress& egress, const EgressTotals& totals) {
+  Json allow = Json::array();
+  for (const EgressRule& rule : egress.allow) allow.push_back(cellblock::text_of(rule));
+  Json refused = Json::object();
+  for (const auto& [reason, count] : totals.refused) refused[std::string(reason)] = count;
+  Json json{{"allow", std::move(allow)}, {"max_connections", egress.max_connections}};
+  if (egress.max_bytes) json["max_bytes"] = *egress.max_bytes;
+  if (egress.proxy_port) json["proxy_port"] = *egress.proxy_port;
+  json["connections"] = totals.connections;
+  json["sent"] = totals.sent;
+  json["received"] = totals.received;
+  json["refused"] = std::move(refused);
+  return json;
+}
+
+Json denied_kinds_json(const DeniedLog& denied) {
+  Json json = Json::array();
+  for (const DeniedLog::Kind& kind : denied.most(shown_kinds)) {
+    json.push_back({{"call", kind.what},
+                    {"count", kind.count},
+                    {"reason", kind.reason},
+                    {"allow", kind.allow}});
+  }
+  return json;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,157 @@
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "supervisor/gateway/cell_ledger.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using wire::EgressKind;
+using wire::EgressReason;
+
+wire::EgressEvent event(EgressKind kind, std::string_view host, std::uint16_t port = 443) {
+  wire::EgressEvent event;
+  event.kind = kind;
+  event.port = port;
+  event.host_length = static_cast<std::uint8_t>(host.size());
+  std::ranges::copy(host, event.host.begin());
+  return event;
+}
+
+Denied denied(std::string what, std::uint64_t cell = 1, std::uint64_t count = 1) {
+  return {.cell = cell, .at_ms = 5, .what = std::move(what), .count = count};
+}
+
+TEST(DeniedLog, CountsByWhatItWasMostFrequentFirst) {
+  DeniedLog log;
+  log.add(denied("mount"));
+  log.add(denied("ptrace", 1, 5));
+  log.add(denied("mount", 2));
+  const auto most = log.most(1);
+  ASSERT_THAT(most, SizeIs(1));
+  EXPECT_EQ(most[0].what, "ptrace");
+  EXPECT_EQ(log.most(9)[1].count, 2U);
+  EXPECT_EQ(log.total(), 7U);
+}
+
+TEST(DeniedLog, JoinsAlikeOnesInARowAndTellsCellsApart) {
+  DeniedLog log;
+  log.add(denied("mount", 1, 2));
+  log.add(denied("mount", 1, 3));
+  log.add(denied("mount", 2));
+  const auto last = log.last(10);
+  ASSERT_THAT(last, SizeIs(2));
+  EXPECT_EQ(last[0]->count, 5U);
+}
+
+TEST(DeniedLog, GrowsWithNothingThatAServerCanDo) {
+  DeniedLog log;
+  for (int i = 0; i < 1000; ++i) log.add(denied("connect " + std::to_string(i)));
+  log.add(denied(std::string(100'000, 'x')));
+  EXPECT_LE(log.most(10'000).size(), DeniedLog::max_kinds + 1);
+  EXPECT_EQ(log.last(10'000).size(), DeniedLog::max_recent);
+  EXPECT_LE(log.last(1)[0]->what.size(), DeniedLog::max_text);
+  EXPECT_EQ(log.most(1)[0].what, "(others)");
+}
+
+TEST(AuditBudget, SumsUpWhatIsBeyondIt) {
+  AuditBudget budget;
+  for (std::uint32_t i = 0; i < AuditBudget::burst; ++i) EXPECT_EQ(budget.spend(1, 0), 1U);
+  EXPECT_EQ(budget.spend(3, 0), 0U);
+  EXPECT_EQ(budget.rest(), 3U);
+  EXPECT_EQ(budget.spend(2, AuditBudget::one_per_ms), 5U);
+  EXPECT_EQ(budget.spend(1, AuditBudget::one_per_ms), 0U);
+}
+
+TEST(EgressText, NamesTargets) {
+  EXPECT_EQ(target_of(event(EgressKind::connected, "api.example.org")), "api.example.org:443");
+  EXPECT_EQ(target_of(event(EgressKind::name_refused, "x.org", 0)), "x.org");
+  auto address = event(EgressKind::connected, "", 53);
+  address.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 7};
+  EXPECT_EQ(target_of(address), "10.0.0.7:53");
+  address.address = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  EXPECT_EQ(target_of(address), "[fd00:0:0:0:0:0:0:1]:53");
+}
+
+TEST(EgressText, SaysWhatWouldAllowARefusedConnection) {
+  auto refused = event(EgressKind::connect_refused, "api.example.org");
+  refused.reason = EgressReason::not_allowed;
+  const auto denied = denied_by(refused, 3, 9);
+  ASSERT_TRUE(denied);
+  EXPECT_EQ(denied->what, "connect api.example.org:443");
+  EXPECT_EQ(denied->allow, "egress.allow = [\"api.example.org:443\"]");
+  EXPECT_FALSE(denied_by(event(EgressKind::connected, "a"), 3, 9));
+}
+
+TEST(EgressText, TakesNoRecordThatMakesNoSense) {
+  EXPECT_TRUE(is_sound(event(EgressKind::connected, "a-b_c.d9")));
+  EXPECT_FALSE(is_sound(event(EgressKind::connected, "A")));
+  EXPECT_FALSE(is_sound(event(EgressKind::connected, "\x1b[2J")));
+  EXPECT_FALSE(is_sound(event(EgressKind{9}, "a")));
+  auto long_host = event(EgressKind::connected, "");
+  long_host.host_length = 255;
+  EXPECT_FALSE(is_sound(long_host));
+  auto reason = event(EgressKind::closed, "a");
+  reason.reason = EgressReason{99};
+  EXPECT_FALSE(is_sound(reason));
+}
+
+class CellLedgerTest : public ::testing::Test {
+ protected:
+  Server server_;
+  ServerLedger books_;
+  std::vector<wire::AuditRecord> records_;
+  CellLedger ledger_{{.pid = 7, .session = 1, .cell = 3, .server = "files"},
+                     server_,
+                     books_,
+                     [this](const wire::AuditRecord& record) { records_.push_back(record); }};
+};
+
+TEST_F(CellLedgerTest, RecordsARefusedCallWithItsName) {
+  ledger_.denied({.syscall_number = SYS_mount, .error = EPERM, .count = 4}, 10);
+  ASSERT_THAT(records_, SizeIs(1));
+  EXPECT_EQ(records_[0].kind, wire::AuditKind::denied);
+  EXPECT_THAT(std::string(records_[0].tool.data()), HasSubstr("mount"));
+  EXPECT_EQ(records_[0].bytes, 4U);
+  EXPECT_EQ(records_[0].cell, 3U);
+  EXPECT_EQ(books_.denied.total(), 4U);
+}
+
+TEST_F(CellLedgerTest, FloodsNoAuditLogAndLosesNoCount) {
+  for (int i = 0; i < 10'000; ++i) {
+    ledger_.denied({.syscall_number = SYS_mount, .error = EPERM, .count = 1}, 10);
+  }
+  ledger_.finish();
+  EXPECT_LE(records_.size(), AuditBudget::burst + 2);
+  std::uint64_t stands_for = 0;
+  for (const auto& record : records_) stands_for += record.bytes;
+  EXPECT_EQ(stands_for, 10'000U);
+}
+
+TEST_F(CellLedgerTest, AddsConnectionsUp) {
+  ledger_.egress(event(EgressKind::connected, "a.org"), 10);
+  auto closed = event(EgressKind::closed, "a.org");
+  closed.sent = 10;
+  closed.received = 30;
+  ledger_.egress(closed, 10);
+  auto refused = event(EgressKind::connect_refused, "b.org");
+  refused.reason = EgressReason::private_address;
+  ledger_.egress(refused, 10);
+  EXPECT_EQ(books_.egress.connections, 1U);
+  EXPECT_EQ(books_.egress.received, 30U);
+  EXPECT_EQ(books_.egress.refused.at("private_address"), 1U);
+  ASSERT_THAT(records_, SizeIs(3));
+  EXPECT_EQ(records_[1].bytes, 40U);
+  EXPECT_EQ(std::string(records_[2].reason.data()), "private_address");
+  EXPECT_EQ(records_[2].outcome, wire::AuditOutcome::denied);
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
