@@ -142,7 +142,7 @@ struct EgressEvent {
   EgressReason reason = EgressReason::none;
   std::uint16_t port = 0;
   std::int32_t error = 0;
-  std::uint32_t connection = 0;  ///< from 1, in the order of the attempts; 0 in name_refused
+  std::uint32_t connection = 0;  ///< from 1, in the order of the attempts; 0: about a question
   std::uint32_t count = 1;       ///< alike events that this one stands for
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
