@@ -54,10 +54,13 @@ void add_syscalls(const SyscallRules& rules, std::vector<std::string>& out) {
   }
 }
 
+// The kernel lets a user trace whatever runs under his uid.
 void add_identity(const RunAs& run_as, std::vector<std::string>& out) {
   if (run_as.kind == RunAsKind::own) return;
-  out.push_back(fmt::format("run_as = \"{}\" (has this user's rights to the files that it sees)",
-                            run_as_name(run_as)));
+  out.push_back(
+      fmt::format("run_as = \"{}\" (has this user's rights to the files that it sees; he "
+                  "can read its memory and secrets, and steer it)",
+                  run_as_name(run_as)));
 }
 
 void add_client_features(const ClientFeatures& features, std::vector<std::string>& out) {
