@@ -30,9 +30,9 @@ enum class Reporting : std::uint8_t {
 struct ArgumentRule {
   static constexpr std::size_t max_tests = 3;
 
+  int error = 0;  ///< 0: the call is made; else it fails with this errno
   std::array<ArgumentTest, max_tests> tests{};
   std::uint8_t count = 0;
-  int error = 0;  ///< 0: the call is made; else it fails with this errno
   Reporting reporting = Reporting::reported;
 
   std::span<const ArgumentTest> all_tests() const { return {tests.data(), count}; }

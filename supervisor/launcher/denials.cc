@@ -139,7 +139,7 @@ void Denials::wake_in(milliseconds wait) {
   itimerspec when{};
   when.it_value.tv_nsec = std::chrono::nanoseconds(wait).count();
   // Cannot fail with a valid timer and a time below a second.
-  timerfd_settime(timer_.get(), 0, &when, nullptr);
+  static_cast<void>(timerfd_settime(timer_.get(), 0, &when, nullptr));
   waking_in_ = wait;
 }
 
