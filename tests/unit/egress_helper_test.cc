@@ -252,6 +252,19 @@ TEST_F(EgressHelper, DialsOnlyThoseAddressesOfANameThatMayBeDialled) {
   EXPECT_EQ(next_event().address, loopback);
 }
 
+TEST_F(EgressHelper, TriesTheNextAddressWhenOneDoesNotAnswer) {
+  EgressRule all_of_loopback = to_loopback();
+  all_of_loopback.prefix = 104;
+  start({.allow = {to_api(), all_of_loopback}});
+  InternetAddress nobody = loopback;
+  nobody[15] = 77;
+  resolver_.names["api.example.org"] = {{nobody, loopback}};
+  ask("api.example.org");
+  const Fd client = connect_by_name();
+  EXPECT_TRUE(accept_upstream().valid());
+  EXPECT_EQ(next_event().address, loopback);
+}
+
 TEST_F(EgressHelper, RefusesANameThatMeansAPrivateAddressWhenItIsDialled) {
   start({.allow = {to_api()}});
   resolver_.names["api.example.org"] = {{somewhere_public}, {loopback}};
@@ -309,6 +322,17 @@ TEST_F(EgressHelper, ClosesATlsGreetingToAnotherName) {
   EXPECT_EQ(next_event().reason, EgressReason::server_name_differs);
 }
 
+TEST_F(EgressHelper, LetsNoPartOfAGreetingThroughBeforeItIsJudged) {
+  start_with_name();
+  const Fd client = connect_by_name();
+  const Fd server = accept_upstream();
+  say(client, hello_for("other.example.org").substr(0, 40));
+  ::shutdown(client.get(), SHUT_WR);
+  EXPECT_EQ(read(server), "<end>");
+  EXPECT_EQ(next_event().kind, EgressKind::connected);
+  EXPECT_EQ(next_event().reason, EgressReason::malformed);
+}
+
 TEST_F(EgressHelper, HoldsToTheNumberOfConnections) {
   start_with_name({.max_connections = 1});
   const Fd first = connect_by_name();
@@ -362,6 +386,19 @@ TEST_F(EgressHelper, TakesSocksToALiteralAddress) {
   EXPECT_EQ(read(client, 10), "\5\0\0\1\0\0\0\0\0\0"s);
   say(client, hello_for("any.name"));
   EXPECT_EQ(read(server, 1), hello_for("any.name"));
+}
+
+TEST_F(EgressHelper, ComparesTheGreetingAlsoWhereAProxysClientLookedTheNameUp) {
+  start_with_name();
+  const Fd client = connect_to(loopback, proxy_port_);
+  say(client, "\5\1\0\5\1\0\1\x7f\x12\0\2"s);
+  std::string port;
+  put16(port, port_);
+  say(client, port);
+  const Fd server = accept_upstream();
+  EXPECT_EQ(host_of(next_event()), "api.example.org");
+  say(client, hello_for("other.example.org"));
+  EXPECT_EQ(read(server), "<abort>");
 }
 
 TEST_F(EgressHelper, AnswersOverTcpToo) {
