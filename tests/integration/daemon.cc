@@ -15,9 +15,9 @@
 namespace cellblock::harness {
 namespace {
 
-constexpr std::string_view programs[] = {"cellblockd",        "cellblock-launcher",
-                                         "cellblock-gateway", "cellblock-audit",
-                                         "cellblock",         "libcellblock-client.so.0.1"};
+constexpr std::string_view programs[] = {
+    "cellblockd",       "cellblock-launcher", "cellblock-gateway",         "cellblock-audit",
+    "cellblock-egress", "cellblock",          "libcellblock-client.so.0.1"};
 
 // newuidmap wants a user that /etc/passwd knows.
 const User nobody{65534, 65534, {}};
@@ -90,8 +90,10 @@ void Daemon::install_programs() const {
   for (const std::string_view program : programs) directory_.install(program);
 }
 
-Process::Options Daemon::launch_options(const std::string& config) const {
+Process::Options Daemon::launch_options(const std::string& config,
+                                        const DaemonOptions& wanted) const {
   Process::Options options;
+  options.overlays = wanted.overlays;
   options.command = {directory_.path("bin/cellblockd"), "--config", config};
   options.environment = {"PATH=/usr/bin:/bin", "HOME=" + directory_.path(),
                          "XDG_RUNTIME_DIR=" + directory_.path("run"),
@@ -102,16 +104,26 @@ Process::Options Daemon::launch_options(const std::string& config) const {
   if (running_as_root()) options.user = user();
   if (mode_ == Mode::user_with_subordinates) {
     const std::string ids = directory_.write("subids", "nobody:300000:65536\n");
-    options.overlays = {{ids, "/etc/subuid"}, {ids, "/etc/subgid"}};
+    options.overlays.insert(options.overlays.end(), {{ids, "/etc/subuid"}, {ids, "/etc/subgid"}});
   }
   return options;
 }
 
-void Daemon::start(const DaemonOptions& options) {
+void Daemon::launch(const DaemonOptions& options) {
   install_programs();
   directory_.make_directory("log", 0755);
   const std::string config = directory_.write("cellblock.toml", configuration(options));
-  process_.emplace(launch_options(config));
+  process_.emplace(launch_options(config, options));
+}
+
+std::string Daemon::start_in_vain(const DaemonOptions& options) {
+  launch(options);
+  EXPECT_NE(process_->wait(), 0) << "cellblockd ended well: " << log();
+  return log();
+}
+
+void Daemon::start(const DaemonOptions& options) {
+  launch(options);
   ASSERT_TRUE(process_->errors().wait_for("ready")) << log();
 }
 

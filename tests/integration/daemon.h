@@ -35,6 +35,8 @@ struct DaemonOptions {
   std::string servers;       ///< [server.NAME] tables
   std::string socket_extra;  ///< more lines of [socket]
   std::string daemon_extra;  ///< more lines of [daemon]
+  /// Files that cellblockd sees in the place of others (Process::Options).
+  std::vector<std::pair<std::string, std::string>> overlays;
 };
 
 class Daemon {
@@ -47,6 +49,9 @@ class Daemon {
   /// Fails the test (fatally for it: check with HasFatalFailure) when cellblockd does not get
   /// ready.
   void start(const DaemonOptions& options);
+
+  /// For a cellblockd that must not get ready: what it said until it ended.
+  std::string start_in_vain(const DaemonOptions& options);
 
   /// SIGTERM, and wait. The wait status, or nothing at the deadline.
   std::optional<int> stop();
@@ -77,7 +82,8 @@ class Daemon {
 
  private:
   std::string configuration(const DaemonOptions& options) const;
-  Process::Options launch_options(const std::string& config) const;
+  Process::Options launch_options(const std::string& config, const DaemonOptions& options) const;
+  void launch(const DaemonOptions& options);
   void install_programs() const;
 
   Mode mode_;
