@@ -78,10 +78,22 @@ constexpr Hint hints[] = {
     {SetupStep::clone, EAGAIN, "a limit on processes was reached: raise TasksMax"},
     {SetupStep::enter_root, EACCES, "a directory on the way is closed to the daemon's user"},
     {SetupStep::mount_proc, EPERM,
-     "parts of /proc are covered (a container, or ProtectKernelTunables=): a fresh /proc is "
-     "refused "
-     "there"},
-    {SetupStep::forbid_user_namespaces, EROFS, "/proc/sys is read-only here"},
+     "parts of /proc are covered here, and then the kernel refuses a /proc of the cell's own: run "
+     "cellblockd where /proc is whole, without ProtectKernelTunables= and the like under systemd, "
+     "with --security-opt systempaths=unconfined (docker), --security-opt unmask=ALL (podman) or "
+     "procMount: Unmasked (Kubernetes) in a container"},
+    {SetupStep::forbid_user_namespaces, EROFS,
+     "/proc/sys is read-only here, as in most containers: let the container have /proc as it is "
+     "(docker: --security-opt systempaths=unconfined; podman: --security-opt unmask=ALL; "
+     "Kubernetes: procMount: Unmasked)"},
+    {SetupStep::make_cgroup, ENOENT,
+     "a declared limit needs a controller that the group of daemon.cgroup does not have"},
+    {SetupStep::make_cgroup, EACCES,
+     "the group of daemon.cgroup can no longer be written: was it taken over by something else?"},
+    {SetupStep::make_cgroup, EAGAIN,
+     "cgroup.max.descendants of daemon.cgroup's group, or of one above, is reached"},
+    {SetupStep::make_cgroup, ENODEV, "the group of daemon.cgroup was removed meanwhile"},
+    {SetupStep::clone, EACCES, "cgroup.procs of daemon.cgroup's group must belong to daemon.user"},
     {SetupStep::set_limits, EPERM, "the limit is above the daemon's own hard limit"},
     {SetupStep::exec, ENOENT, "is the command's directory listed under read?"},
     {SetupStep::exec, EACCES,

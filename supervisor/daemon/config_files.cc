@@ -15,6 +15,7 @@
 
 #include "policy/facts_wanted.h"
 #include "supervisor/daemon/cgroup_look.h"
+#include "supervisor/daemon/disks.h"
 #include "supervisor/daemon/host_facts.h"
 #include "supervisor/daemon/secret_files.h"
 #include "supervisor/daemon/trusted_path.h"
@@ -154,11 +155,30 @@ class Loader {
     LoadedConfig loaded;
     loaded.config =
         check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
+    find_disks(loaded.config);
     loaded.secrets = in_order(loaded.config, secrets);
     for (auto& [path, text] : secrets) wipe(text);
     for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
     check_size(loaded);
     return loaded;
+  }
+
+  // io.max is set for each disk by its number.
+  void find_disks(Config& config) {
+    for (Server& server : config.servers) {
+      if (!config.cgroup.io || (!server.limits.io_read && !server.limits.io_write)) continue;
+      std::vector<std::string> paths = {"/usr", config.state_directory};
+      for (const Bind& bind : server.binds) paths.push_back(bind.source);
+      auto disks = daemon::disks_behind(paths);
+      if (disks) {
+        server.disks = std::move(*disks);
+      } else if (server.limits.enforcement == Enforcement::required) {
+        complaints_.error(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
+                          disks.error().text +
+                              "; allowed: leave io_read and io_write out, or set "
+                              "limits.require = false to start without them");
+      }
+    }
   }
 
   // Under a service manager the group belongs to the service's own user.

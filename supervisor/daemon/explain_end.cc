@@ -5,12 +5,22 @@
 #include <system_error>
 
 namespace cellblock::daemon {
+namespace {
+
+std::string explain_step(SetupStep step, int error) {
+  std::string text =
+      fmt::format("failed at step {}: {}", name_of(step), std::generic_category().message(error));
+  const std::string_view hint = hint_for(step, error);
+  if (!hint.empty()) text += fmt::format(" ({})", hint);
+  return text;
+}
+
+}  // namespace
 
 std::string explain_end(const CellFacts& facts) {
   switch (facts.kind) {
     case EndKind::setup_failed:
-      return fmt::format("failed at step {}: {}", name_of(facts.step),
-                         std::generic_category().message(facts.error));
+      return explain_step(facts.step, facts.error);
     case EndKind::exited:
       return fmt::format("exited with code {}", facts.exit_code);
     case EndKind::signalled:
