@@ -8,7 +8,7 @@ set -uo pipefail
 build=$(realpath "${1:?usage: run.sh BUILD_DIR}")
 source=$(realpath "$(dirname "$0")/../..")
 user=cellblock-compare
-work=$(mktemp -d /var/lib/cellblock-compare.XXXXXX)
+work=$(mktemp -d /opt/cellblock-compare-XXXXXX)  # where firejail runs programs from, too
 results=$work/results
 pids=()
 
@@ -38,7 +38,13 @@ subject() {
   printf '%s\n%s\n' "$name" "${shown//$work/DIR}" >"$results/$number.txt"
   (cd /tmp && timeout 120 "$who" "$@" "$probe" --run --tsv "${words[@]}" \
     <"/dev/null" >"$results/$number.tsv" 2>"$results/$number.err")
-  echo "$name: $(wc -l <"$results/$number.tsv") answers"
+  said "$number" "$name"
+}
+
+said() {
+  local count; count=$(wc -l <"$results/$1.tsv")
+  echo "$2: $count answers"
+  [ "$count" -gt 0 ] || tail -2 "$results/$1.err"
 }
 
 export -f as_user as_root 2>/dev/null || true
@@ -50,7 +56,7 @@ cp "$build"/bin/cellblock* "$work/bin/"; cp -a "$build"/bin/libcellblock-client.
 probe=$work/bin/cellblock-probe
 planted=(CELLBLOCK_PLANTED=4711 XDG_RUNTIME_DIR=/run/user/4711)
 
-setpriv --reuid "$user" --regid "$user" --init-groups python3 "$source/tests/compare/targets.py" "$work/public" &
+setpriv --reuid "$user" --regid "$user" --init-groups /usr/bin/python3 - "$work/public" <"$source/tests/compare/targets.py" &
 pids+=($!)
 for _ in $(seq 100); do [ -s "$work/public/words" ] && break; sleep 0.1; done
 mapfile -t words <"$work/public/words"
@@ -77,8 +83,8 @@ subject 21 "firejail hardened" as_user firejail --quiet --noprofile --net=none -
   --whitelist="$work/bin"
 quoted=$(printf ' %q' "$probe" --run --tsv "${words[@]}")
 printf '%s\n%s\n' "srt" "srt cellblock-probe --run --tsv" >"$results/30.txt"
-(cd "/home/$user" && timeout 120 as_user "$srt" "${quoted# }" </dev/null >"$results/30.tsv" 2>"$results/30.err")
-echo "srt: $(wc -l <"$results/30.tsv") answers"
+(cd "/home/$user" && timeout 120 as_user "$srt" -c "${quoted# }" </dev/null >"$results/30.tsv" 2>"$results/30.err")
+said 30 srt
 
 # --- our cells, through the daemon -------------------------------------------------------------------
 
@@ -87,7 +93,7 @@ mkdir -p "$work/log"
   printf '[daemon]\nuser = 64001\ngroup = 64001\nstate_directory = "%s"\naudit_log = "%s"\n' "$work/state" "$work/log/audit.log"
   printf '[socket]\npath = "%s"\nmode = "0666"\n' "$work/run/cellblock.sock"
   for profile in native node python; do
-    printf '[server.%s]\ncommand = ["%s", "--mcp"]\nread = ["%s"]\nsyscalls = "%s"\n' "$profile" "$probe" "$work/bin" "$profile"
+    printf '[server.%s]\ncommand = ["%s", "--mcp"]\nread = ["%s"]\nprofile = "%s"\n' "$profile" "$probe" "$work/bin" "$profile"
     printf 'limits.require = false\nallow = { users = [%s], tools = ["*"] }\n' "$(id -u "$user")"
   done
 } >"$work/cellblock.toml"
@@ -105,7 +111,7 @@ for a in answer.get("result", answer).get("structuredContent", {"attempts": []})
     print("\t".join([a["id"], a["class"], a["result"], a["errno"], a["detail"], a["verdict"], a["declared_by"]]))' \
       >"$results/$number.tsv" 2>>"$results/$number.err"
   [ -s "$results/$number.tsv" ] || tail -3 "$work/daemon.log" >>"$results/$number.err"
-  echo "cellblock, $profile: $(wc -l <"$results/$number.tsv") answers"
+  said "$number" "cellblock, $profile"
   number=$((number + 1))
 done
 
