@@ -4,31 +4,20 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/commands.h"
+#include "client/cli/json_text.h"
 #include "client/cli/status_text.h"
 #include "client/cli/terminal_text.h"
+#include "client/cli/time_text.h"
 #include "policy/result.h"
 
 // The commands that ask the daemon itself.
 namespace cellblock::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 client::Result<std::string> ask(const Context& context, const char* method, const Json& params) {
   auto connection = CELLBLOCK_TRY(open(context));
   const auto text = params.dump(-1, ' ', false, Json::error_handler_t::replace);
   return connection.request(method, text, {.timeout = std::chrono::seconds(10), .stop = {}});
-}
-
-std::string text_of(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end()) return "?";
-  return safe_line(found->is_string() ? found->get<std::string>() : found->dump());
-}
-
-std::int64_t number_of(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 void print_error_line(const Json& line) {
@@ -80,7 +69,8 @@ Exit run_status(const Context& context, const std::string& server) {
                              .text = fmt::format("there is no server \"{}\" for you", server)});
   }
   if (context.output == Output::json) return print_json(*status);
-  fmt::print("{}", status_text(*status, Style::for_stdout()));
+  fmt::print("{}", status_text(*status, Style::for_stdout(),
+                               server.empty() ? StatusView::summary : StatusView::one_server));
   return Exit::ok;
 }
 

@@ -1,48 +1,22 @@
 #include "client/cli/status_text.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "client/cli/json_text.h"
+#include "client/cli/server_text.h"
 #include "client/cli/terminal_text.h"
+#include "client/cli/time_text.h"
 
 namespace cellblock::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Row = std::array<std::string, 5>;
-
-std::string text_of(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end()) return {};
-  return found->is_string() ? safe_line(found->get<std::string>()) : std::string();
-}
-
-std::int64_t number_of(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
-std::vector<Json> objects_of(const Json& object, const char* name) {
-  std::vector<Json> objects;
-  if (!object.contains(name) || !object[name].is_array()) return objects;
-  std::ranges::copy_if(object[name], std::back_inserter(objects),
-                       [](const Json& element) { return element.is_object(); });
-  return objects;
-}
-
-std::vector<std::string> texts_of(const Json& object, const char* name) {
-  std::vector<std::string> texts;
-  if (!object.contains(name) || !object[name].is_array()) return texts;
-  for (const auto& element : object[name]) {
-    if (element.is_string()) texts.push_back(safe_line(element.get<std::string>()));
-  }
-  return texts;
-}
 
 Colour colour_of(std::string_view state) {
   if (state == "ready") return Colour::good;
@@ -99,45 +73,46 @@ std::string weakenings_of(const std::string& whose, const Json& object, Style st
   return text;
 }
 
+std::string host_lacks(const Json& status) {
+  std::string text;
+  for (const auto& lack : texts_of(status, "kernel_lacks")) {
+    text += fmt::format("host lacks: {}\n", lack);
+  }
+  const auto cgroup = object_of(status, "cgroup");
+  const auto missing = texts_of(cgroup, "missing");
+  if (missing.empty()) return text;
+  const auto because = text_of(cgroup, "because");
+  return text + fmt::format("host lacks: cgroup controllers for cells: {}{}\n",
+                            fmt::join(missing, ", "), because.empty() ? "" : " (" + because + ")");
+}
+
 std::string headline(const Json& status, Style style) {
   const bool off = status.contains("enabled") && status["enabled"] == false;
-  return fmt::format("cellblock {}, {} mode{}\n\n", text_of(status, "version"),
-                     text_of(status, "mode"),
-                     off ? ", " + style.paint(Colour::bad, "switched off") : "");
+  return fmt::format(
+      "cellblock {}, {} mode{}\n\n", text_of(status, "version"), text_of(status, "mode"),
+      off ? ", " + style.paint(Colour::bad, "switched off: nothing is started") : "");
 }
 
 }  // namespace
 
-std::string duration_text(std::chrono::milliseconds duration) {
-  const auto ms = duration.count();
-  if (ms < 1000) return fmt::format("{} ms", ms);
-  if (ms < 60'000) return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000);
-  if (ms < 3'600'000) return fmt::format("{} min", ms / 60'000);
-  if (ms < 86'400'000) return fmt::format("{} h", ms / 3'600'000);
-  return fmt::format("{} d", ms / 86'400'000);
-}
-
-std::string moment_text(std::int64_t at_ms) {
-  const std::time_t seconds = at_ms / 1000;
-  std::tm parts{};
-  if (localtime_r(&seconds, &parts) == nullptr) return "?";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", parts);
-}
-
-std::string status_text(std::string_view status_json, Style style) {
+std::string status_text(std::string_view status_json, Style style, StatusView view) {
   const auto status = Json::parse(status_json, nullptr, false);
   if (!status.is_object()) return "the daemon's status cannot be read\n";
   const auto servers = objects_of(status, "servers");
   std::vector<Row> rows{{"SERVER", "STATE", "CELLS", "NETWORK", "COMMAND"}};
   std::string ends;
+  std::string details;
   std::string weak = weakenings_of("everywhere", status, style);
   for (const auto& server : servers) {
     rows.push_back(row_of(server));
     ends += last_end_of(server, style);
     weak += weakenings_of(text_of(server, "name"), server, style);
+    if (view == StatusView::summary) weak += denied_summary(server, style);
+    if (view == StatusView::one_server) details += server_details(server, style);
   }
+  weak += host_lacks(status);
   const auto body = servers.empty() ? "There is no server that you may use.\n" : table(rows, style);
-  return headline(status, style) + body + ends + (weak.empty() ? "" : "\n" + weak);
+  return headline(status, style) + body + details + ends + (weak.empty() ? "" : "\n" + weak);
 }
 
 std::string only_server(std::string_view status_json, std::string_view server) {

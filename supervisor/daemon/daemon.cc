@@ -85,8 +85,9 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
   listener_ = CELLBLOCK_TRY(Listener::listen(
       loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); }));
   socket_.emplace(std::move(socket));
-  spdlog::info("ready on {} ({} servers, {})", config_.listen.socket, config_.servers.size(),
-               mode_name(config_.mode));
+  const std::size_t servers = config_.servers.size();
+  spdlog::info("ready on {} ({} server{}, {})", config_.listen.socket, servers,
+               servers == 1 ? "" : "s", mode_name(config_.mode));
   service_->send("READY=1");
   loop_.run();
   if (cause_) return std::unexpected(*cause_);

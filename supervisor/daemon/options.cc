@@ -26,9 +26,10 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "configuration file")
       ->type_name("FILE")
       ->envname("CELLBLOCK_CONFIG");
+  // Not by CELLBLOCK_SOCKET, which tells clients where to look: set in the shell that starts a
+  // daemon it would move the daemon's socket as well.
   app.add_option("--socket", flags.socket, "listen here instead of where the configuration says")
-      ->type_name("PATH")
-      ->envname("CELLBLOCK_SOCKET");
+      ->type_name("PATH");
   app.add_flag("--user", flags.user,
                "rootless: serve only the user who starts it (no protection from that user)");
   app.add_option("--check", flags.check, "check the configuration, print the verdict and end")

@@ -15,7 +15,7 @@ struct Options {
   bool check_only = false;            ///< read the configuration, print the verdict, end
 };
 
-/// Flags win over CELLBLOCK_CONFIG and CELLBLOCK_SOCKET. An exit code when there is nothing more to
+/// Flags win over CELLBLOCK_CONFIG. An exit code when there is nothing more to
 /// do: --help, --version, or a mistake that was explained on stderr.
 std::expected<Options, int> parse_options(int argc, char** argv);
 

@@ -1,0 +1,124 @@
+#include "client/cli/server_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <chrono>
+
+#include "client/cli/json_text.h"
+#include "client/cli/terminal_text.h"
+#include "client/cli/time_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string line(std::string_view label, std::string_view text) {
+  return text.empty() ? std::string() : fmt::format("  {:<10} {}\n", label, text);
+}
+
+bool is_in_bytes(std::string_view name) {
+  return name != "pids" && name != "open_files" && name != "cpu";
+}
+
+std::string value_text(std::string_view name, const Json& value) {
+  if (!value.is_number()) return "?";
+  if (!is_in_bytes(name)) return value.dump();
+  const auto size = size_text(value.get<std::uint64_t>());
+  return name.starts_with("io_") ? size + "/s" : size;
+}
+
+// A limit that nothing holds stands out; which of the kernel's means holds the others is in --json.
+std::string limits_text(const Json& limits, Style style) {
+  std::string text;
+  for (const auto& [name, limit] : limits.items()) {
+    if (!limit.is_object() || !limit.contains("value")) continue;
+    const auto one = fmt::format("{} {}", safe_line(name), value_text(name, limit["value"]));
+    const bool held = text_of(limit, "held_by") != "nothing";
+    text += (text.empty() ? "" : ", ") +
+            (held ? one : style.paint(Colour::bad, one + " (not enforced)"));
+  }
+  return text;
+}
+
+std::string egress_text(const Json& egress) {
+  std::string text = line("egress", fmt::format("{}", fmt::join(texts_of(egress, "allow"), ", ")));
+  std::string refused;
+  for (const auto& [reason, count] : egress.value("refused", Json::object()).items()) {
+    refused += fmt::format(", {} {}", count.dump(), safe_line(reason));
+  }
+  const auto bytes = [&](const char* name) {
+    return size_text(static_cast<std::uint64_t>(number_of(egress, name)));
+  };
+  return text +
+         line("", fmt::format("{} connections, {} sent, {} received{}",
+                              number_of(egress, "connections"), bytes("sent"), bytes("received"),
+                              refused.empty() ? "" : "; refused: " + refused.substr(2)));
+}
+
+std::string workspace_text(const Json& workspace) {
+  const auto allow = fmt::format("{}", fmt::join(texts_of(workspace, "allow"), ", "));
+  return line("workspace", fmt::format("{}, {}", allow, text_of(workspace, "mode"))) +
+         line("", "with the rights of " + text_of(workspace, "right"));
+}
+
+std::string cell_text(const Json& cell) {
+  const auto uptime = duration_text(std::chrono::milliseconds(number_of(cell, "uptime_ms")));
+  return line("cell",
+              fmt::format("{}: {}{}, up {}, {} calls{}", text_of(cell, "cell"),
+                          text_of(cell, "program") == "probe" ? "probe, " : "",
+                          text_of(cell, "state"), uptime, number_of(cell, "calls"),
+                          cell.value("workspace", Json()) == Json(true) ? ", workspace" : ""));
+}
+
+std::string denied_text(const Json& server) {
+  std::string text;
+  for (const auto& kind : objects_of(server, "denied")) {
+    text += line(text.empty() ? "refused" : "",
+                 fmt::format("{} × {}", number_of(kind, "count"), text_of(kind, "call")));
+    if (const auto reason = text_of(kind, "reason"); !reason.empty())
+      text += line("", "  " + reason);
+    if (const auto allow = text_of(kind, "allow"); !allow.empty()) {
+      text += line("", "  to allow it: " + allow);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (size >= 1024 && unit + 1 < units.size()) {
+    size /= 1024;
+    ++unit;
+  }
+  const bool whole = size == static_cast<double>(static_cast<std::uint64_t>(size));
+  return whole ? fmt::format("{} {}", static_cast<std::uint64_t>(size), units.at(unit))
+               : fmt::format("{:.1f} {}", size, units.at(unit));
+}
+
+std::string denied_summary(const Json& server, Style style) {
+  const auto total = number_of(server, "denied_total");
+  if (total == 0) return {};
+  const auto name = text_of(server, "name");
+  return fmt::format("{} {}: {} calls or connections (\"cellblock logs {} --denied\")\n",
+                     style.paint(Colour::weak, "refused"), name, total, name);
+}
+
+std::string server_details(const Json& server, Style style) {
+  std::string text = "\n";
+  text += line("profile", fmt::format("{}, memory that is written and executed: {}",
+                                      text_of(server, "profile"), text_of(server, "write_exec")));
+  text += line("runs as",
+               fmt::format("{}, home {}", text_of(server, "run_as"), text_of(server, "home")));
+  if (server.contains("workspace")) text += workspace_text(object_of(server, "workspace"));
+  if (server.contains("egress")) text += egress_text(object_of(server, "egress"));
+  text += line("limits", limits_text(object_of(server, "limits"), style));
+  for (const auto& cell : objects_of(server, "cells")) text += cell_text(cell);
+  return text + denied_text(server);
+}
+
+}  // namespace cellblock::cli

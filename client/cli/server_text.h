@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "client/cli/style.h"
+
+namespace cellblock::cli {
+
+/// All that status knows of one server, below its line in the table: what it may do, what it was
+/// refused, its cells. Lines are not cut here; everything in them is escaped.
+std::string server_details(const nlohmann::ordered_json& server, Style style);
+
+/// One line about what the cells of a server were refused; empty if nothing was.
+std::string denied_summary(const nlohmann::ordered_json& server, Style style);
+
+/// "12 KiB", "3.5 MiB".
+std::string size_text(std::uint64_t bytes);
+
+}  // namespace cellblock::cli
