@@ -35,6 +35,25 @@ constexpr InternetAddress elsewhere = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff,
 constexpr InternetAddress somewhere_public = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 9, 9, 9, 9};
 constexpr InternetAddress first_name = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 18, 0, 2};
 
+/// What a client connects to is what is dialled: the same port, of other addresses.
+struct OnePort {
+  Fd direct;
+  Fd upstream;
+  Fd stray;
+};
+
+OnePort listen_at_one_port() {
+  // One that is free at the first address can be the source of a connection at another.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    OnePort made{.direct = bound(SOCK_STREAM, first_name), .upstream = {}, .stray = {}};
+    made.upstream = try_bound(SOCK_STREAM, loopback, port_of(made.direct));
+    made.stray = try_bound(SOCK_STREAM, elsewhere, port_of(made.direct));
+    if (made.upstream.valid() && made.stray.valid()) return made;
+  }
+  ADD_FAILURE() << "no port is free";
+  return {};
+}
+
 /// The helper, its upstream and its client, all on one loop that is turned until something holds.
 class EgressHelper : public testing::Test {
  protected:
@@ -143,11 +162,11 @@ class EgressHelper : public testing::Test {
 
   std::unique_ptr<EventLoop> loop_ = *EventLoop::make();
   FakeResolver resolver_{*loop_};
-  // One port for both: what a client connects to is what is dialled.
-  Fd direct_ = bound(SOCK_STREAM, first_name);
+  OnePort at_one_port_ = listen_at_one_port();
+  Fd direct_ = std::move(at_one_port_.direct);
+  Fd upstream_ = std::move(at_one_port_.upstream);
+  Fd stray_ = std::move(at_one_port_.stray);
   std::uint16_t port_ = port_of(direct_);
-  Fd upstream_ = bound(SOCK_STREAM, loopback, port_);
-  Fd stray_ = bound(SOCK_STREAM, elsewhere, port_);
   Fd proxy_ = bound(SOCK_STREAM);
   Fd dns_udp_ = bound(SOCK_DGRAM);
   Fd dns_tcp_ = bound(SOCK_STREAM);

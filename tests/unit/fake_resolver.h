@@ -28,13 +28,18 @@ inline sockaddr_in at(const InternetAddress& address, std::uint16_t port) {
   return made;
 }
 
-inline Fd bound(int type, const InternetAddress& address = loopback, std::uint16_t port = 0) {
+/// Invalid if the port is taken. Port 0: one of the kernel's choice.
+inline Fd try_bound(int type, const InternetAddress& address, std::uint16_t port) {
   Fd made(::socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const sockaddr_in to = at(address, port);
-  EXPECT_EQ(::bind(made.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-  if (type == SOCK_STREAM) {
-    EXPECT_EQ(::listen(made.get(), 16), 0);
-  }
+  if (::bind(made.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return Fd();
+  if (type == SOCK_STREAM && ::listen(made.get(), 16) != 0) return Fd();
+  return made;
+}
+
+inline Fd bound(int type, const InternetAddress& address = loopback) {
+  Fd made = try_bound(type, address, 0);
+  EXPECT_TRUE(made.valid());
   return made;
 }
 
