@@ -11,22 +11,21 @@ void wipe(Secrets& secrets) {
   }
 }
 
-std::string text_of(const SecretVariable& declared, const std::string& value) {
-  std::string text;
-  const bool variable = declared.delivery == SecretDelivery::environment;
-  // Reserved whole: growing would leave a piece of the secret behind in freed memory.
-  text.reserve(declared.name.size() + 1 + value.size());
-  if (variable) text.append(declared.name).append("=");
-  return text.append(value);
+// In its last place and reserved whole: growing, copying, and moving what a string keeps inside
+// itself would each leave a piece of the secret behind in memory that nobody wipes.
+void fill(CellSecret& secret, const SecretVariable& declared, const std::string& value) {
+  secret.delivery = declared.delivery;
+  secret.name = declared.name;
+  secret.text.reserve(declared.name.size() + 1 + value.size());
+  if (declared.delivery == SecretDelivery::environment) secret.text.append(declared.name + "=");
+  secret.text.append(value);
 }
 
 Result<std::vector<CellSecret>> join(const Server& server, const ServerSecrets& secrets) {
   if (secrets.values.size() != server.secrets.size()) return fail("a secret's value is missing");
   std::vector<CellSecret> joined(secrets.values.size());
   for (std::size_t i = 0; i < joined.size(); ++i) {
-    joined[i].delivery = server.secrets[i].delivery;
-    joined[i].name = server.secrets[i].name;
-    joined[i].text = text_of(server.secrets[i], secrets.values[i]);
+    fill(joined[i], server.secrets[i], secrets.values[i]);
   }
   return joined;
 }

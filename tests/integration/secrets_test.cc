@@ -89,13 +89,25 @@ class SecretsOf : public testing::TestWithParam<std::string> {
   void SetUp() override {
     if (!running_as_root()) GTEST_SKIP() << "needs root: it reads other processes' memory";
     const std::string file = daemon_.directory().write("token", GetParam() + "\n", 0600);
+    const std::string unread = daemon_.directory().write("unread", unread_secret() + "\n", 0600);
     daemon_.start({.servers = server_of_build(daemon_, "echo", "echo_server", {},
                                               fmt::format("env_from_file = {{ TOKEN = \"{0}\" }}\n"
+                                                          "secret_files = {{ FILED = \"{1}\" }}\n"
+                                                          "secret_memfds = {{ PASSED = \"{1}\" }}\n"
                                                           "env = {{ OTHER = \"1\" }}\n",
-                                                          file))});
+                                                          file, unread))});
     if (HasFatalFailure()) return;
     host_.emplace(daemon_.connect());
     host_->open_session("echo");
+  }
+
+  /// Given to the server as a file and as a memfd; it reads neither.
+  static std::string unread_secret() { return {GetParam().rbegin(), GetParam().rend()}; }
+
+  std::vector<int> everybody() {
+    std::vector<int> processes = descendants_of(daemon_.pid());
+    processes.push_back(daemon_.pid());
+    return processes;
   }
 
   Daemon daemon_;
@@ -111,11 +123,9 @@ TEST_P(SecretsOf, AServerAreInNoOtherProcess) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the address sanitizer maps terabytes and keeps what was freed";
 #endif
-  std::vector<int> everybody = descendants_of(daemon_.pid());
-  everybody.push_back(daemon_.pid());
-  ASSERT_GE(everybody.size(), 11U) << "supervisor, launcher, and three cells of three";
+  ASSERT_GE(everybody().size(), 11U) << "supervisor, launcher, and three cells of three";
   std::size_t servers = 0;
-  for (const int pid : everybody) {
+  for (const int pid : everybody()) {
     const bool is_server = command_line(pid).find("echo_server") != std::string::npos;
     const Search search = search_memory(pid, GetParam());
     EXPECT_GT(search.bytes, 4096U) << "nothing could be read of " << command_line(pid);
@@ -125,11 +135,28 @@ TEST_P(SecretsOf, AServerAreInNoOtherProcess) {
   EXPECT_EQ(servers, 1U);
 }
 
+TEST_P(SecretsOf, AServerThatItHasNotReadAreInNoProcessAtAll) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer maps terabytes and keeps what was freed";
+#endif
+  for (const int pid : everybody()) {
+    const Search search = search_memory(pid, unread_secret());
+    EXPECT_GT(search.bytes, 4096U) << "nothing could be read of " << command_line(pid);
+    EXPECT_EQ(search.found, 0U) << command_line(pid);
+  }
+}
+
+TEST_P(SecretsOf, AServerInAMemfdAreOpenInThatServerAlone) {
+  for (const int pid : everybody()) {
+    const bool is_server = command_line(pid).find("echo_server") != std::string::npos;
+    const bool holds = descriptors_of(pid).find("memfd:PASSED") != std::string::npos;
+    EXPECT_EQ(holds, is_server) << command_line(pid);
+  }
+}
+
 TEST_P(SecretsOf, AServerAreReachableByNoDescriptorButTheLaunchers) {
   const int launcher = daemon_.processes_named("cellblock-launcher").at(0);
-  std::vector<int> everybody = descendants_of(daemon_.pid());
-  everybody.push_back(daemon_.pid());
-  for (const int pid : everybody) {
+  for (const int pid : everybody()) {
     const bool holds = descriptors_of(pid).find("memfd:cellblock-secrets") != std::string::npos;
     EXPECT_EQ(holds, pid == launcher) << command_line(pid);
   }
