@@ -14,7 +14,11 @@ constexpr std::uint8_t connect = 1;
 constexpr char no_authentication = 0;
 constexpr unsigned no_acceptable_method = 0xff;
 
-enum class AddressType : std::uint8_t { ipv4 = 1, name = 3, ipv6 = 4 };
+// Whatever the client wrote, so not an enumeration.
+using AddressType = std::uint8_t;
+constexpr AddressType type_ipv4 = 1;
+constexpr AddressType type_name = 3;
+constexpr AddressType type_ipv6 = 4;
 
 enum class Reply : std::uint8_t {
   succeeded = 0,
@@ -42,28 +46,28 @@ ProxyStep refuse(std::string answer) {
 std::optional<Target> take_target(ByteReader& reader, AddressType type) {
   std::string_view name;
   InternetAddress address{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  if (type == AddressType::name) {
+  if (type == type_name) {
     name = reader.take(reader.take8());
   } else {
-    const std::string_view bytes = reader.take(type == AddressType::ipv4 ? 4 : 16);
+    const std::string_view bytes = reader.take(type == type_ipv4 ? 4 : 16);
     std::ranges::copy(bytes, address.end() - static_cast<std::ptrdiff_t>(bytes.size()));
   }
   const std::uint16_t port = reader.take16();
   if (reader.ran_out()) return std::nullopt;
-  if (type == AddressType::name) return parse_host(name, port);
+  if (type == type_name) return parse_host(name, port);
   return port == 0 ? std::nullopt : std::optional(Target{.address = address, .port = port});
 }
 
 bool is_known(AddressType type) {
-  return type == AddressType::ipv4 || type == AddressType::ipv6 || type == AddressType::name;
+  return type == type_ipv4 || type == type_ipv6 || type == type_name;
 }
 
 // Bytes in front of the address, of the address, and of the port; as far as they are there.
 std::size_t request_size(std::string_view received, AddressType type) {
   constexpr std::size_t head = 4;
   constexpr std::size_t port = 2;
-  if (type == AddressType::ipv4) return head + 4 + port;
-  if (type == AddressType::ipv6) return head + 16 + port;
+  if (type == type_ipv4) return head + 4 + port;
+  if (type == type_ipv6) return head + 16 + port;
   const std::size_t length = received.size() > head ? static_cast<std::uint8_t>(received[head]) : 0;
   return head + 1 + length + port;
 }
@@ -93,7 +97,7 @@ ProxyStep read_socks_request(std::string_view received) {
   const bool is_socks5 = reader.take8() == version;
   const std::uint8_t command = reader.take8();
   const bool is_plain = reader.take8() == 0;
-  const auto type = static_cast<AddressType>(reader.take8());
+  const AddressType type = reader.take8();
   if (reader.ran_out()) return {};
   if (!is_socks5 || !is_plain) return refuse(reply(Reply::general_failure));
   if (command != connect) return refuse(reply(Reply::command_not_supported));
