@@ -122,7 +122,7 @@ TEST(DaemonWithACoveredProc, DoesNotStartAndSaysWhatToDo) {
   Daemon daemon;
   const std::string said =
       daemon.start_in_vain({.servers = server_of_build(daemon, "echo", "echo_server"),
-                            .overlays = {{"/dev/null", "/proc/kcore"}}});
+                            .overlays = {{"/dev/null", "/proc/timer_list"}}});
   EXPECT_THAT(said, HasSubstr("mount_proc"));
   EXPECT_THAT(said, HasSubstr("Operation not permitted"));
   EXPECT_THAT(said, HasSubstr("systempaths=unconfined"));
