@@ -196,12 +196,16 @@ class Reader {
     value.reset();
     return !present || get(value.emplace());
   }
-  // Grows with what is really there: the count alone allocates nothing.
+  // Grows with what is really there: the count alone allocates nothing. Strings have their places at
+  // once: a short one is copied when the vector grows, and may be a secret.
   template <class T>
   bool get(std::vector<T>& values) {
     std::uint32_t count = 0;
     if (!get(count) || count > bytes_.size()) return false;
     values.clear();
+    if constexpr (std::is_same_v<T, std::string>) {
+      values.reserve(std::min<std::size_t>(count, bytes_.size() / sizeof count));
+    }
     for (std::uint32_t i = 0; i < count; ++i) {
       if (!get(values.emplace_back())) return false;
     }
