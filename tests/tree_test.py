@@ -59,6 +59,7 @@ MACHINES = [
     "supervisor/gateway/client_features", "supervisor/gateway/control_request",
     "supervisor/gateway/conversation", "supervisor/gateway/noise_budget",
     "supervisor/gateway/replies", "supervisor/gateway/session", "supervisor/gateway/stderr_log",
+    "supervisor/probe/expected", "supervisor/probe/mcp_server",
     "supervisor/launcher/cell_end", "supervisor/launcher/group_files",
     "supervisor/launcher/id_table",
     "supervisor/launcher/denial_counts", "supervisor/launcher/landlock_ruleset",

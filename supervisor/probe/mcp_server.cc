@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "policy/result.h"
+
 namespace cellblock::probe {
 namespace {
 
@@ -10,12 +12,6 @@ using nlohmann::json;
 constexpr int parse_error = -32700;
 constexpr int no_method = -32601;
 constexpr int invalid_params = -32602;
-
-/// What becomes an error response.
-struct Refusal {
-  int code;
-  std::string message;
-};
 
 constexpr char protocol_version[] = "2025-06-18";
 
@@ -38,39 +34,55 @@ json tool() {
               {"targets", {{"type", "object"}, {"properties", targets}}}}}}}};
 }
 
-With flag_of(const json& arguments, const char* name) {
+/// An answer, or what is wrong with the question.
+template <class T>
+using Asked = std::expected<T, Refusal>;
+
+std::unexpected<Refusal> refuse(std::string message) {
+  return std::unexpected(Refusal{invalid_params, std::move(message)});
+}
+
+Asked<With> flag_of(const json& arguments, const char* name) {
   const auto found = arguments.find(name);
   if (found == arguments.end()) return With::no;
-  if (!found->is_boolean()) throw Refusal{invalid_params, std::string(name) + " is true or false"};
+  if (!found->is_boolean()) return refuse(std::string(name) + " is true or false");
   return found->get<bool>() ? With::yes : With::no;
 }
 
-void read_targets(const json& arguments, Targets& targets) {
-  const auto found = arguments.find("targets");
-  if (found == arguments.end()) return;
-  if (!found->is_object()) throw Refusal{invalid_params, "targets is an object"};
-  for (const auto& [kind, value] : found->items()) {
-    if (!value.is_string() || !set_target(targets, kind, value.get<std::string>())) {
-      throw Refusal{invalid_params, "no such target"};
-    }
+Asked<std::vector<std::string>> ids_of(const json& arguments) {
+  std::vector<std::string> ids;
+  const auto only = arguments.find("only");
+  if (only == arguments.end()) return ids;
+  if (!only->is_array()) return refuse("only is a list of ids");
+  for (const json& id : *only) {
+    if (!id.is_string()) return refuse("only is a list of ids");
+    ids.push_back(id.get<std::string>());
   }
+  return ids;
 }
 
-Selection selection_of(const json& arguments) {
-  Selection selection;
-  if (arguments.is_null()) return selection;
-  if (!arguments.is_object()) throw Refusal{invalid_params, "arguments is an object"};
-  if (const auto only = arguments.find("only"); only != arguments.end()) {
-    if (!only->is_array()) throw Refusal{invalid_params, "only is a list of ids"};
-    for (const json& id : *only) {
-      if (!id.is_string()) throw Refusal{invalid_params, "only is a list of ids"};
-      selection.only.push_back(id.get<std::string>());
+Asked<Targets> targets_of(const json& arguments) {
+  Targets targets;
+  const auto found = arguments.find("targets");
+  if (found == arguments.end()) return targets;
+  if (!found->is_object()) return refuse("targets is an object");
+  for (const auto& [kind, value] : found->items()) {
+    if (!value.is_string() || !set_target(targets, kind, value.get<std::string>())) {
+      return refuse("no such target");
     }
   }
-  selection.bombs = flag_of(arguments, "bombs");
-  selection.fatal = flag_of(arguments, "fatal");
-  read_targets(arguments, selection.targets);
-  if (unknown_id(selection)) throw Refusal{invalid_params, "only names an unknown attempt"};
+  return targets;
+}
+
+Asked<Selection> selection_of(const json& arguments) {
+  Selection selection;
+  if (arguments.is_null()) return selection;
+  if (!arguments.is_object()) return refuse("arguments is an object");
+  selection.only = CELLBLOCK_TRY(ids_of(arguments));
+  selection.bombs = CELLBLOCK_TRY(flag_of(arguments, "bombs"));
+  selection.fatal = CELLBLOCK_TRY(flag_of(arguments, "fatal"));
+  selection.targets = CELLBLOCK_TRY(targets_of(arguments));
+  if (unknown_id(selection)) return refuse("only names an unknown attempt");
   return selection;
 }
 
@@ -102,26 +114,25 @@ bool set_target(Targets& targets, std::string_view kind, const std::string& valu
          kind == "datagram_socket" || kind == "file" || kind == "variable" || kind == "host_name";
 }
 
-json McpServer::call(const json& params) const {
-  if (!params.is_object() || member(params, "name") != "run") {
-    throw Refusal{invalid_params, "Unknown tool"};
-  }
-  const RunResult result = run_(selection_of(member(params, "arguments")));
-  return {{"content", json::array({{{"type", "text"}, {"text", result.table}}})},
-          {"structuredContent", result.structured},
-          {"isError", false}};
+std::expected<json, Refusal> McpServer::call(const json& params) const {
+  if (!params.is_object() || member(params, "name") != "run") return refuse("Unknown tool");
+  const RunResult result = run_(CELLBLOCK_TRY(selection_of(member(params, "arguments"))));
+  return json{{"content", json::array({{{"type", "text"}, {"text", result.table}}})},
+              {"structuredContent", result.structured},
+              {"isError", false}};
 }
 
-json McpServer::result_of(const std::string& method, const json& params) const {
+std::expected<json, Refusal> McpServer::result_of(const std::string& method,
+                                                  const json& params) const {
   if (method == "initialize") {
-    return {{"protocolVersion", protocol_version},
-            {"capabilities", {{"tools", json::object()}}},
-            {"serverInfo", {{"name", "cellblock-probe"}, {"version", CELLBLOCK_VERSION}}}};
+    return json{{"protocolVersion", protocol_version},
+                {"capabilities", {{"tools", json::object()}}},
+                {"serverInfo", {{"name", "cellblock-probe"}, {"version", CELLBLOCK_VERSION}}}};
   }
   if (method == "ping") return json::object();
-  if (method == "tools/list") return {{"tools", json::array({tool()})}};
+  if (method == "tools/list") return json{{"tools", json::array({tool()})}};
   if (method == "tools/call") return call(params);
-  throw Refusal{no_method, "Method not found"};
+  return std::unexpected(Refusal{no_method, "Method not found"});
 }
 
 std::optional<std::string> McpServer::answer(std::string_view line) const {
@@ -130,12 +141,9 @@ std::optional<std::string> McpServer::answer(std::string_view line) const {
   const json id = member(message, "id");
   const json method = member(message, "method");
   if (id.is_null() || !method.is_string()) return std::nullopt;
-  try {
-    const json result = result_of(method.get<std::string>(), member(message, "params"));
-    return json{{"jsonrpc", "2.0"}, {"id", id}, {"result", result}}.dump();
-  } catch (const Refusal& refusal) {
-    return error_answer(id, refusal.code, refusal.message).dump();
-  }
+  const auto result = result_of(method.get<std::string>(), member(message, "params"));
+  if (!result) return error_answer(id, result.error().code, result.error().message).dump();
+  return json{{"jsonrpc", "2.0"}, {"id", id}, {"result", *result}}.dump();
 }
 
 }  // namespace cellblock::probe

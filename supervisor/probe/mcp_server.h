@@ -1,5 +1,6 @@
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +18,12 @@ struct RunResult {
   nlohmann::json structured;
 };
 
+/// What becomes an error response.
+struct Refusal {
+  int code = 0;
+  std::string message;
+};
+
 class McpServer {
  public:
   /// `run` does what the tool does.
@@ -26,8 +33,9 @@ class McpServer {
   std::optional<std::string> answer(std::string_view line) const;
 
  private:
-  nlohmann::json result_of(const std::string& method, const nlohmann::json& params) const;
-  nlohmann::json call(const nlohmann::json& params) const;
+  std::expected<nlohmann::json, Refusal> result_of(const std::string& method,
+                                                   const nlohmann::json& params) const;
+  std::expected<nlohmann::json, Refusal> call(const nlohmann::json& params) const;
 
   std::function<RunResult(const Selection&)> run_;
 };

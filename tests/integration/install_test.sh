@@ -49,7 +49,7 @@ echo "both run"
 
 # What a service needs is there, and the unit names the daemon where it is installed by default.
 for file in sbin/cellblockd libexec/cellblock/cellblock-launcher libexec/cellblock/cellblock-gateway \
-            libexec/cellblock/cellblock-audit lib/systemd/system/cellblock.service \
+            libexec/cellblock/cellblock-audit libexec/cellblock/cellblock-probe lib/systemd/system/cellblock.service \
             lib/sysusers.d/cellblock.conf share/doc/cellblock/examples/cellblock.toml \
             share/doc/cellblock/configuration.md share/doc/cellblock/security.md \
             share/doc/cellblock/LICENSE; do

@@ -1,0 +1,146 @@
+// The parts of cellblock-probe that only decide.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <set>
+#include <string>
+
+#include "policy/probe_declaration.h"
+#include "supervisor/probe/attempts.h"
+#include "supervisor/probe/expected.h"
+#include "supervisor/probe/mcp_server.h"
+#include "supervisor/probe/report.h"
+
+namespace cellblock::probe {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+TEST(ProbeDeclaration, ComesBackFromItsText) {
+  ProbeDeclaration declaration;
+  EXPECT_EQ(read_probe_declaration(to_text(declaration)), declaration);
+  declaration = {.network = NetworkMode::egress,
+                 .profile = SyscallProfile::python,
+                 .write_exec = WriteExec::allowed,
+                 .execute_writable = true,
+                 .file_limit = true,
+                 .extra_calls = true,
+                 .secret_memfds = true,
+                 .landlock_abi = 7};
+  EXPECT_EQ(read_probe_declaration(to_text(declaration)), declaration);
+}
+
+TEST(ProbeDeclaration, IsRefusedWhenAWordIsUnknown) {
+  for (const char* text : {"network=moon", "colour=red", "network", "landlock=x", "landlock="}) {
+    EXPECT_FALSE(read_probe_declaration(text).has_value()) << text;
+  }
+}
+
+TEST(Attempts, HaveNamesOfTheirOwnAndSayWhatTheyMean) {
+  std::set<std::string_view> ids;
+  for (const AttemptGroup& group : attempt_groups()) {
+    for (const Attempt& attempt : group.attempts) {
+      EXPECT_TRUE(ids.insert(attempt.id).second) << attempt.id;
+      EXPECT_FALSE(attempt.meaning.empty()) << attempt.id;
+      EXPECT_NE(attempt.run, nullptr) << attempt.id;
+    }
+  }
+  EXPECT_GT(ids.size(), 200U);
+}
+
+TEST(Attempts, ThatEndTheCellComeLast) {
+  bool fatal_seen = false;
+  for (const AttemptGroup& group : attempt_groups()) {
+    for (const Attempt& attempt : group.attempts) {
+      if (attempt.danger == Danger::fatal) fatal_seen = true;
+      EXPECT_EQ(attempt.danger == Danger::fatal, fatal_seen) << attempt.id;
+    }
+  }
+}
+
+TEST(Expected, OpensNothingButWhatIsDeclared) {
+  const ProbeDeclaration none{.landlock_abi = 7};
+  EXPECT_EQ(declared_by("tcp_socket", none), "");
+  EXPECT_EQ(declared_by("map_write_exec", none), "");
+  EXPECT_EQ(declared_by("signal_pid_1", none), "");
+  EXPECT_EQ(declared_by("run_from_home", none), "");
+  EXPECT_EQ(declared_by("tcp_socket", {.network = NetworkMode::egress}), "network = \"egress\"");
+  EXPECT_EQ(declared_by("connect_to_host", {.network = NetworkMode::egress}), "");
+  EXPECT_EQ(declared_by("map_write_exec", {.write_exec = WriteExec::allowed}),
+            "write_exec = \"allowed\"");
+  EXPECT_NE(declared_by("signal_pid_1", {.landlock_abi = 5}), "");
+}
+
+Tried tried(Outcome outcome) {
+  return {AttemptClass::files, &attempt_groups()[0].attempts[0], outcome};
+}
+
+TEST(Report, CallsWhatEndedInNothingUnexpected) {
+  EXPECT_EQ(verdict_on(tried(Outcome{}), ProbeDeclaration{}), Verdict::unexpected);
+  EXPECT_EQ(verdict_on(tried(held(EPERM)), std::nullopt), Verdict::held);
+  EXPECT_EQ(verdict_on(tried(opened()), std::nullopt), Verdict::unexpected);
+}
+
+TEST(Report, ShowsNoBytesThatATerminalWouldObey) {
+  const json report = to_json({tried(opened("\x1b[2J\n"))}, std::nullopt);
+  EXPECT_EQ(report["attempts"][0]["detail"], "?[2J?");
+}
+
+class Mcp : public testing::Test {
+ protected:
+  json answer(const json& message) {
+    const auto text = server_.answer(message.dump());
+    return text ? json::parse(*text) : json();
+  }
+  json call(const json& arguments) {
+    return answer({{"jsonrpc", "2.0"},
+                   {"id", 1},
+                   {"method", "tools/call"},
+                   {"params", {{"name", "run"}, {"arguments", arguments}}}});
+  }
+
+  Selection asked_;
+  McpServer server_{[this](const Selection& selection) {
+    asked_ = selection;
+    return RunResult{"table", {{"attempts", json::array()}}};
+  }};
+};
+
+TEST_F(Mcp, HasOneTool) {
+  const json tools = answer({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/list"}});
+  ASSERT_EQ(tools["result"]["tools"].size(), 1U);
+  EXPECT_EQ(tools["result"]["tools"][0]["name"], "run");
+}
+
+TEST_F(Mcp, RunsWhatIsAskedFor) {
+  const json result = call({{"only", {"mount_tmpfs"}},
+                            {"bombs", true},
+                            {"targets", {{"tcp", "127.0.0.1:1"}, {"process", "12"}}}});
+  EXPECT_EQ(result["result"]["structuredContent"]["attempts"], json::array());
+  EXPECT_THAT(asked_.only, testing::ElementsAre("mount_tmpfs"));
+  EXPECT_EQ(asked_.bombs, With::yes);
+  EXPECT_EQ(asked_.fatal, With::no);
+  EXPECT_EQ(asked_.targets.tcp, "127.0.0.1:1");
+  EXPECT_EQ(asked_.targets.process, 12);
+}
+
+TEST_F(Mcp, RefusesArgumentsThatItDoesNotKnow) {
+  for (const json& arguments :
+       {json{{"only", {"no_such_attempt"}}}, json{{"only", "mount_tmpfs"}}, json{{"bombs", 1}},
+        json{{"targets", {{"moon", "x"}}}}, json{{"targets", {{"process", "-1"}}}}}) {
+    EXPECT_EQ(call(arguments)["error"]["code"], -32602) << arguments.dump();
+  }
+}
+
+TEST_F(Mcp, AnswersNoNotificationAndNoUnknownMethod) {
+  EXPECT_TRUE(answer({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}}).is_null());
+  const json unknown = answer({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "resources/list"}});
+  EXPECT_EQ(unknown["error"]["code"], -32601);
+  EXPECT_THAT(*server_.answer("not json"), HasSubstr("-32700"));
+}
+
+}  // namespace
+}  // namespace cellblock::probe
