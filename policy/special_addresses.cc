@@ -71,7 +71,8 @@ constexpr Special mapped = v4({0, 0, 0, 0}, 0, "");
 constexpr Special public_v6 = v6({0x2000}, 3, "");
 constexpr Special nat64 = v6({0x64, 0xff9b}, 96, "");
 
-// A host without IPv4 reaches the IPv4 Internet through these (RFC 6052): judged as what they carry.
+// A host without IPv4 reaches the IPv4 Internet through these (RFC 6052): judged as what they
+// carry.
 InternetAddress carried_by(const InternetAddress& address) {
   InternetAddress carried = mapped.address;
   std::copy(address.begin() + mapped_bits / 8, address.end(), carried.begin() + mapped_bits / 8);
