@@ -81,9 +81,9 @@ std::string host_lacks(const Json& status) {
   const auto cgroup = object_of(status, "cgroup");
   const auto missing = texts_of(cgroup, "missing");
   if (missing.empty()) return text;
-  const auto because = text_of(cgroup, "because");
-  return text + fmt::format("host lacks: cgroup controllers for cells: {}{}\n",
-                            fmt::join(missing, ", "), because.empty() ? "" : " (" + because + ")");
+  // Why is said by the weakening that comes of it.
+  return text +
+         fmt::format("host lacks: cgroup controllers for cells: {}\n", fmt::join(missing, ", "));
 }
 
 std::string headline(const Json& status, Style style) {

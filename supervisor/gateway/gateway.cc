@@ -166,8 +166,11 @@ void Gateway::cell_news(const wire::CellEvent& event) {
 
 void Gateway::watch_cell(const SessionRunner& session, std::uint64_t cell, Fd egress) {
   const Session& of = session.session();
+  // What the probe was refused is no sign of what the server tries.
+  const bool is_probe = of.attachment().program() == wire::CellProgram::probe;
+  ServerLedger& books = is_probe ? probes_ : history_[of.server_index()].ledger;
   WatchedCell watched{
-      .ledger = CellLedger(session.origin(), *of.server(), history_[of.server_index()].ledger,
+      .ledger = CellLedger(session.origin(), *of.server(), books,
                            [this](const wire::AuditRecord& record) { audit_.add(record); })};
   if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
   watched_.emplace(cell, std::move(watched));

@@ -81,6 +81,7 @@ class Gateway final : private GatewayServices {
   EventLoop& loop_;
   const Config config_;
   std::vector<History> history_;  ///< by server index
+  ServerLedger probes_;           ///< of all servers' probes; shown nowhere
   UpstreamIds ids_;
   MessageScanner scanner_;
   SupervisorChannel supervisor_;
