@@ -76,6 +76,9 @@ void NetworkPool::refill() {
   if (networks_.size() < store_size) refill_later();
 }
 
-void NetworkPool::refill_later() { timerfd_settime(timer_.get(), 0, &refill_delay, nullptr); }
+// Cannot fail: the timer is ours and the time a valid one.
+void NetworkPool::refill_later() {
+  static_cast<void>(timerfd_settime(timer_.get(), 0, &refill_delay, nullptr));
+}
 
 }  // namespace cellblock::launcher

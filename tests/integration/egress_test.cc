@@ -279,15 +279,43 @@ TEST_F(EgressEndToEnd, AProxyIsThereForWhoeverAsksForIt) {
   EXPECT_THAT(run(command), Not(HasSubstr("hello")));
 }
 
+TEST_F(EgressEndToEnd, TheLoopbackOfACellIsItsOwn) {
+  const auto serve_itself = python_words(
+      "import socket\n"
+      "s = socket.create_server(('127.0.0.1', 0))\n"
+      "c = socket.create_connection(s.getsockname()); c.send(b'x')\n"
+      "print(s.accept()[0].recv(1))\n");
+  start_with(
+      table("run", python, "run_server.py", "network = \"loopback\"", "profile = \"python\""));
+  EXPECT_EQ(run(serve_itself), "0: b'x'");
+  EXPECT_EQ(outside(socket_to("127.0.0.1", 8080)), "answered");
+  EXPECT_EQ(run(socket_to("127.0.0.1", 8080)), "0: ECONNREFUSED");
+  EXPECT_EQ(run(socket_to("93.184.216.34", 80)), "0: ENETUNREACH");
+}
+
+TEST_F(EgressEndToEnd, WithoutANetworkThereAreNoInternetSockets) {
+  const auto make_socket = python_words(
+      "import errno, socket\n"
+      "try: socket.socket(); print('made')\n"
+      "except OSError as e: print(errno.errorcode[e.errno])\n");
+  start_with(table("run", python, "run_server.py", "network = \"none\"", "profile = \"python\""));
+  EXPECT_EQ(outside(make_socket), "made");
+  EXPECT_EQ(run(make_socket), "0: EACCES");
+}
+
 TEST_F(EgressEndToEnd, TheHelperAndItsCellEndTogether) {
   start("\"files.example.org:80\"");
   Host host = daemon_.connect();
   host.open_session("run");
   const auto helpers = daemon_.processes_named("cellblock-egress");
   ASSERT_EQ(helpers.size(), 1U);
+  // A call that would not end by itself.
+  host.send({{"jsonrpc", "2.0"},
+             {"id", 77},
+             {"method", "tools/call"},
+             {"params", {{"name", "run"}, {"arguments", {{"command", {"/bin/sleep", "19"}}}}}}});
   ASSERT_EQ(::kill(helpers[0], SIGKILL), 0);
-  const auto answer = host.call("run", {{"command", {"/bin/true"}}}).dump();
-  EXPECT_THAT(answer, HasSubstr("egress_ended"));
+  EXPECT_THAT(host.answer_to(77).dump(), HasSubstr("egress_ended"));
 }
 
 }  // namespace
