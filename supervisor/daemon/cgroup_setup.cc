@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -80,9 +81,10 @@ Result<void> enable_controllers(const std::string& path, int group, const Cgroup
       {{wanted.memory, "memory"}, {wanted.pids, "pids"}, {wanted.cpu, "cpu"}, {wanted.io, "io"}}};
   for (const auto& [is_wanted, name] : controllers) {
     if (!is_wanted) continue;
-    const std::string word = "+" + std::string(name);
+    const std::string word = fmt::format("+{}", name);
     const auto written = write_file(group, "cgroup.subtree_control", word);
-    if (!written) return fail_at(path + "/cgroup.subtree_control: " + word, written.error());
+    if (!written)
+      return fail_at(fmt::format("{}/cgroup.subtree_control: {}", path, word), written.error());
   }
   return {};
 }
@@ -151,7 +153,7 @@ Result<void> end_leftovers(const std::string& path, int cells) {
   if (!names) return fail_at(path, names.error());
   for (const std::string& name : *names) {
     if (const auto ended = end_group(cells, name); !ended) {
-      return fail_at(path + "/" + name, ended.error());
+      return fail_at(fmt::format("{}/{}", path, name), ended.error());
     }
   }
   return {};

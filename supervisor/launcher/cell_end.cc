@@ -50,7 +50,6 @@ void CellEnd::init_ended(int code, int status) {
   (code == CLD_EXITED ? facts_.exit_code : facts_.signal) = status;
 }
 
-}  // namespace cellblock::launcher
 void CellEnd::group_ended(const GroupUsage& usage) {
   if (usage.cpu_microseconds > 0) facts_.cpu_microseconds = usage.cpu_microseconds;
   facts_.memory_peak = usage.memory_peak;
@@ -60,3 +59,4 @@ void CellEnd::group_ended(const GroupUsage& usage) {
   if (killed && usage.oom_kills > 0) facts_.kind = EndKind::out_of_memory;
 }
 
+}  // namespace cellblock::launcher

@@ -21,11 +21,11 @@ class CellEnd {
   /// was killed from outside.
   void init_ended(int code, int status);
 
-  const CellFacts& facts() const { return facts_; }
   /// Last, with what the kernel counted. A SIGKILL of which nobody else was the cause was the
   /// kernel's own, if it killed for want of memory.
   void group_ended(const GroupUsage& usage);
 
+  const CellFacts& facts() const { return facts_; }
   bool known() const { return facts_.kind != EndKind::not_ended; }
 
  private:

@@ -93,7 +93,13 @@ void Cells::kill_server(std::uint64_t number) {
 }
 
 void Cells::terminate(std::uint64_t cell) { signal(cell, SIGTERM); }
-void Cells::kill(std::uint64_t cell) { signal(cell, SIGKILL); }
+void Cells::kill(std::uint64_t number) {
+  signal(number, SIGKILL);
+  // The last word: whatever the end of pid 1 should leave.
+  if (const auto found = cells_.find(number); found != cells_.end()) {
+    found->second->spawned.group.kill();
+  }
+}
 
 void Cells::kill_without_egress(std::uint64_t number, const CellFacts& helper) {
   const auto found = cells_.find(number);
@@ -103,7 +109,7 @@ void Cells::kill_without_egress(std::uint64_t number, const CellFacts& helper) {
 }
 
 void Cells::kill_all() {
-  for (const auto& [number, cell] : cells_) signal(number, SIGKILL);
+  for (const auto& [number, cell] : cells_) kill(number);
 }
 
 void Cells::read_report(std::uint64_t number) {
@@ -170,6 +176,7 @@ void Cells::finish(std::uint64_t number) {
   }
   read_ending(cell->spawned.ending.get(), cell->end);
   cell->end.init_ended(info.si_code, info.si_status);
+  cell->end.group_ended(cell->spawned.group.usage());
   forget(*cell);
   denials_.forget(number);
   cell->listener.ended(cell->end.facts());
