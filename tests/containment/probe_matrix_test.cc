@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ struct Case {
   Profile profile;
   Network network;
 };
+
+void PrintTo(const Case& tested, std::ostream* out) {
+  *out << tested.profile.name << ", " << tested.network.name;
+}
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
