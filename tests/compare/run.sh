@@ -47,7 +47,6 @@ said() {
   [ "$count" -gt 0 ] || tail -2 "$results/$1.err"
 }
 
-export -f as_user as_root 2>/dev/null || true
 mkdir -p "$results" "$work/bin" "$work/public"
 chmod 0755 "$work" "$work/bin"; chmod 0777 "$work/public"
 install_peers
