@@ -281,7 +281,7 @@ struct Config {
   Cgroup cgroup;
   Kernel kernel;
   std::vector<ClientId> clients;  ///< sorted by uid; nobody else can be run as
-  std::vector<Server> servers;  ///< sorted by name; processes name a server by its index here
+  std::vector<Server> servers;    ///< sorted by name; processes name a server by its index here
   bool operator==(const Config&) const = default;
 };
 

@@ -72,9 +72,8 @@ bool may_look_up(const Egress& egress, std::string_view host) {
 }
 
 bool may_connect_to_name(const Egress& egress, std::string_view host, std::uint16_t port) {
-  return std::ranges::any_of(egress.allow, [&](const EgressRule& rule) {
-    return rule.port == port && names(rule, host);
-  });
+  return std::ranges::any_of(
+      egress.allow, [&](const EgressRule& rule) { return rule.port == port && names(rule, host); });
 }
 
 bool may_connect_to_address(const Egress& egress, const InternetAddress& address,
@@ -89,9 +88,9 @@ bool may_dial(const Egress& egress, const InternetAddress& address, std::uint16_
 }
 
 bool may_dial_on_some_port(const Egress& egress, const InternetAddress& address) {
-  return !is_special(address) ||
-         std::ranges::any_of(egress.allow,
-                             [&](const EgressRule& rule) { return contains(rule, address); });
+  return !is_special(address) || std::ranges::any_of(egress.allow, [&](const EgressRule& rule) {
+    return contains(rule, address);
+  });
 }
 
 }  // namespace cellblock

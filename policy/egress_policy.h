@@ -8,8 +8,8 @@
 #include "policy/config.h"
 #include "policy/special_addresses.h"
 
-/// What a server's allow-list permits. A rule names a host or a range, always with one port; nothing
-/// is allowed by being left out.
+/// What a server's allow-list permits. A rule names a host or a range, always with one port;
+/// nothing is allowed by being left out.
 namespace cellblock {
 
 /// The one spelling that names are compared in: lower case, no dot at the end; letters, digits, '-'

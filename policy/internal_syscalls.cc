@@ -109,8 +109,7 @@ constexpr SyscallGroup dialling = {"dialling", "connections in for connections o
 // For itself: whoever looks into the helper sees what all of the cell's connections carry.
 constexpr ArgumentRule undumpable_rules[] = {
     allow_when({{0, 0xffff'ffff, PR_SET_DUMPABLE}, {1, 0xffff'ffff, 0}})};
-constexpr RuledCall hiding_rules[] = {
-    {"prctl", "PR_SET_DUMPABLE to 0", undumpable_rules, EPERM}};
+constexpr RuledCall hiding_rules[] = {{"prctl", "PR_SET_DUMPABLE to 0", undumpable_rules, EPERM}};
 constexpr SyscallGroup hiding = {"hiding", "from the user's other processes", {}, hiding_rules};
 
 // --- what only a build with sanitizers does
@@ -158,9 +157,8 @@ constexpr const SyscallGroup& egress_prctl = sanitizer;
 #else
 constexpr const SyscallGroup& egress_prctl = hiding;
 #endif
-constexpr const SyscallGroup* egress_groups[] = {&start,     &loading,  &memory,
-                                                 &signals,   &clocks,   &transfer,
-                                                 &releasing, &dialling, &egress_prctl};
+constexpr const SyscallGroup* egress_groups[] = {
+    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &dialling, &egress_prctl};
 constexpr const SyscallGroup* init_groups[] = {&reaping, &sanitized_init};
 
 }  // namespace

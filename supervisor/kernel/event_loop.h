@@ -14,9 +14,9 @@
 
 /// Readiness and deadlines for one thread: level-triggered epoll, one sorted set of timers.
 ///
-/// Of the gateway and the egress helper. Not Boost.Asio: its descriptors switch O_NONBLOCK on in the
-/// file *description*, which a gateway shares with its host where stdio was handed over, and its
-/// waits cost a system call each (docs/decisions/0008-the-gateway-has-its-own-event-loop.md).
+/// Of the gateway and the egress helper. Not Boost.Asio: its descriptors switch O_NONBLOCK on in
+/// the file *description*, which a gateway shares with its host where stdio was handed over, and
+/// its waits cost a system call each (docs/decisions/0008-the-gateway-has-its-own-event-loop.md).
 namespace cellblock {
 
 using Milliseconds = std::chrono::milliseconds;

@@ -132,7 +132,7 @@ enum class EgressReason : std::uint8_t {
   unreachable = 4,          ///< `error`: connect's errno
   server_name_differs = 5,  ///< TLS asks for another name than the one that was looked up
   too_many_connections = 6,
-  out_of_bytes = 7,  ///< egress.max_bytes is used up
+  out_of_bytes = 7,    ///< egress.max_bytes is used up
   malformed = 8,       ///< a question, a proxy request or a TLS greeting that is none
   too_many_names = 9,  ///< of names that this cell has looked up
 };

@@ -50,7 +50,8 @@ TEST(ConfigText, NamesAnUnknownKeyItsPlaceAndANearOne) {
 TEST(ConfigText, SuggestsNothingForAWordThatIsLikeNoKey) {
   const auto parsed = parse("[xylophone]\n");
   ASSERT_EQ(parsed.complaints.size(), 1U);
-  EXPECT_EQ(parsed.complaints.front().text, "unknown key; allowed: daemon, socket, sandbox, profile, server");
+  EXPECT_EQ(parsed.complaints.front().text,
+            "unknown key; allowed: daemon, socket, sandbox, profile, server");
 }
 
 TEST(ConfigText, ComplainsAboutEveryWrongTypeAtOnce) {
