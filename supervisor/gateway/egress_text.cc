@@ -19,7 +19,7 @@ struct ReasonWords {
 };
 
 // By number.
-constexpr std::array<ReasonWords, 9> reasons{{
+constexpr std::array<ReasonWords, 10> reasons{{
     {"none", ""},
     {"not_allowed", "no rule of egress.allow has this name, address and port"},
     {"private_address", "the name resolves only to addresses that no rule names"},
@@ -29,7 +29,9 @@ constexpr std::array<ReasonWords, 9> reasons{{
     {"too_many_connections", "egress.max_connections are open"},
     {"out_of_bytes", "egress.max_bytes is used up"},
     {"malformed", "a question or a proxy request that is none"},
+    {"too_many_names", "this cell has looked up as many names as it may"},
 }};
+static_assert(reasons.size() == static_cast<std::size_t>(EgressReason::too_many_names) + 1);
 
 const ReasonWords& words_of(EgressReason reason) {
   const auto number = static_cast<std::size_t>(reason);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,17 @@ TEST(EgressText, TakesNoRecordThatMakesNoSense) {
   auto reason = event(EgressKind::closed, "a");
   reason.reason = EgressReason{99};
   EXPECT_FALSE(is_sound(reason));
+}
+
+TEST(EgressText, KnowsEveryReasonThatAHelperGives) {
+  std::set<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(EgressReason::too_many_names); ++i) {
+    auto refused = event(EgressKind::name_refused, "a.org", 0);
+    refused.reason = static_cast<EgressReason>(i);
+    EXPECT_TRUE(is_sound(refused)) << i;
+    names.insert(name_of(refused.reason));
+  }
+  EXPECT_THAT(names, SizeIs(10));
 }
 
 class CellLedgerTest : public ::testing::Test {
