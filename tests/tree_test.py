@@ -50,21 +50,29 @@ POLICY_EXCEPTIONS = {
 
 # Pure machines of the supervisor: decided by hand-fed events, so they know values only.
 MACHINES = [
-    "policy/crash_verdict", "supervisor/daemon/cgroup_view", "supervisor/daemon/user_table",
-    "supervisor/gateway/admission",
-    "supervisor/gateway/attachment", "supervisor/gateway/audit_record",
-    "supervisor/gateway/cell_ledger", "supervisor/gateway/denied_log",
-    "supervisor/gateway/egress_text", "supervisor/gateway/call_table",
-    "supervisor/gateway/cell_failure", "supervisor/gateway/cell_lifetime",
-    "supervisor/gateway/client_features", "supervisor/gateway/control_request",
-    "supervisor/gateway/conversation", "supervisor/gateway/noise_budget",
-    "supervisor/gateway/replies", "supervisor/gateway/session", "supervisor/gateway/stderr_log",
-    "supervisor/probe/expected", "supervisor/probe/mcp_server",
-    "supervisor/launcher/cell_end", "supervisor/launcher/group_files",
-    "supervisor/launcher/id_table",
-    "supervisor/launcher/denial_counts", "supervisor/launcher/landlock_ruleset",
-    "supervisor/launcher/rate_budget", "supervisor/launcher/refusals",
-    "supervisor/launcher/root_plan",
+    "policy/crash_verdict", "supervisor/audit/audit_line", "supervisor/daemon/cgroup_view",
+    "supervisor/daemon/explain_end", "supervisor/daemon/subordinate_ids",
+    "supervisor/daemon/user_table", "supervisor/egress/byte_budget",
+    "supervisor/egress/byte_reader", "supervisor/egress/client_hello", "supervisor/egress/dns_desk",
+    "supervisor/egress/dns_message", "supervisor/egress/event_queue",
+    "supervisor/egress/http_request", "supervisor/egress/name_table",
+    "supervisor/egress/proxy_request", "supervisor/egress/socks_request",
+    "supervisor/egress/target", "supervisor/gateway/admission", "supervisor/gateway/attachment",
+    "supervisor/gateway/audit_record", "supervisor/gateway/call_table",
+    "supervisor/gateway/cell_failure", "supervisor/gateway/cell_ledger",
+    "supervisor/gateway/cell_lifetime", "supervisor/gateway/client_features",
+    "supervisor/gateway/control_request", "supervisor/gateway/conversation",
+    "supervisor/gateway/denied_log", "supervisor/gateway/egress_text",
+    "supervisor/gateway/noise_budget", "supervisor/gateway/replies",
+    "supervisor/gateway/server_report", "supervisor/gateway/session",
+    "supervisor/gateway/session_failures", "supervisor/gateway/status_report",
+    "supervisor/gateway/stderr_log", "supervisor/gateway/upstream_ids",
+    "supervisor/launcher/cell_end", "supervisor/launcher/cell_identity",
+    "supervisor/launcher/denial_counts", "supervisor/launcher/group_files",
+    "supervisor/launcher/id_pool", "supervisor/launcher/id_table",
+    "supervisor/launcher/landlock_ruleset", "supervisor/launcher/rate_budget",
+    "supervisor/launcher/refusals", "supervisor/launcher/root_plan", "supervisor/probe/expected",
+    "supervisor/probe/mcp_server",
 ]
 # The macros that take a wait status apart, and the type of a process id.
 MACHINE_EXCEPTIONS = {"supervisor/launcher/cell_end.cc": {"sys/wait.h"},
@@ -225,14 +233,108 @@ class Shape(unittest.TestCase):
         self.assertGreater(counted, 1000)
 
 
+# Who asks for which keys, and under which heading docs/configuration.md tells them.
+ASKED_IN = {
+    "read_daemon": "## `[daemon]`", "read_socket": "## `[socket]`", "read_sandbox": "## `[sandbox]`",
+    "read_profile": "## `[profile.NAME]`",
+    "read_program read_files read_variables read_fences read_bounds read_rights":
+        "## `[server.NAME]`",
+    "read_workspace": "### `workspace`", "read_egress": "### `network`, `egress`",
+    "read_limits": "### `limits`", "read_lines": "### `lines`", "read_allow": "### `allow`",
+    "read_start": "### `start`, `stop` start.", "read_stop": "### `start`, `stop` stop.",
+}
+
+
+def body_of(function, name):
+    found = re.search(rf"^[\w:<>\[\] ]*\b{function}\([^;{{]*\{{(.*?)(?:^\}}|\}}$)", read(name),
+                      re.DOTALL | re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def section_of(text, heading):
+    """Up to the next heading."""
+    start = text.index("\n" + heading) + 1
+    return re.split(r"^#+ ", text[start + len(heading):], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def told_keys(section, prefix):
+    """The first columns of tables of keys, and those of an example `name = { key = ... }`."""
+    keys = set()
+    for table in re.findall(r"^\| key \|.*\n\|[-| ]*\n((?:\|.*\n)*)", section, re.MULTILINE):
+        for row in table.splitlines():
+            keys.update(re.findall(r"`([\w.]+)`", row.split("|")[1]))
+    for example in re.findall(r"^\w+ += \{(.*?)\}", section, re.MULTILINE | re.DOTALL):
+        keys.update(re.findall(r"(\w+) = ", example))
+    return {key.removeprefix(prefix) for key in keys if key.startswith(prefix)}
+
+
 class Documentation(unittest.TestCase):
-    def test_architecture_lists_the_set_up_steps_of_the_code(self):
+    def setUp(self):
         code = re.search(r"step_names = \{(.*?)\};", read("policy/setup_step.cc"), re.DOTALL)
-        steps = [step for step in re.findall(r'"(\w+)"', code.group(1)) if step != "none"]
-        text = read("docs/architecture.md")
-        listed = re.findall(r"^(?:\d+\.\s+|\|\s*(?:\d+\s*\|\s*)?|- )`(\w+)`", text, re.MULTILINE)
-        known = [step for step in listed if step in set(steps)]
-        self.assertEqual(known, steps)
+        self.steps = re.findall(r'"(\w+)"', code.group(1))
+
+    def test_the_names_of_the_set_up_steps_are_those_of_the_code(self):
+        header = re.search(r"enum class SetupStep.*?\{(.*?)\};", read("policy/setup_step.h"), re.DOTALL)
+        self.assertEqual(re.findall(r"^\s*(\w+)(?: = 0)?,", header.group(1), re.MULTILINE), self.steps)
+
+    def test_architecture_lists_the_set_up_steps_with_their_exit_codes(self):
+        listed = re.findall(r"^\| (\d+) \| `(\w+)` \|", read("docs/architecture.md"), re.MULTILINE)
+        self.assertEqual(listed, [(str(64 + place), step) for place, step in enumerate(self.steps)][1:])
+
+    def test_a_cell_is_set_up_in_the_order_of_the_list(self):
+        setup, execution = "supervisor/launcher/child_setup.cc", "supervisor/launcher/child_exec.cc"
+        files = {"start_guardian": setup, "become_guardian": setup, "give_up_privilege": setup,
+                 "start_server": setup, "exec_server": execution}
+
+        def steps_of(function, name):
+            steps = []
+            for step, called in re.findall(r"SetupStep::(\w+)|\b(\w+)\(plan\)", body_of(function, name)):
+                if called in files:
+                    steps += steps_of(called, files[called])
+                    if called in ("become_guardian", "exec_server"):
+                        break  # they do not come back
+                elif step and step not in steps:
+                    steps.append(step)
+            return steps
+
+        taken = steps_of("run_child", setup)
+        self.assertEqual(taken.count("die_with_launcher"), 2)  # of init, then of the guardian
+        again = len(taken) - 1 - taken[::-1].index("die_with_launcher")
+        del taken[again]
+        self.assertEqual(taken, self.steps[self.steps.index("wait_for_launcher"):])
+
+    def test_configuration_tells_every_key_that_is_read_and_no_other(self):
+        text = read("docs/configuration.md")
+        for functions, place in ASKED_IN.items():
+            heading, _, prefix = place.rpartition(" ")
+            if not prefix.endswith("."):
+                heading, prefix = place, ""
+            asked = set()
+            for function in functions.split():
+                code = body_of(function, "policy/server_reader.cc") or body_of(
+                    function, "policy/config_text.cc")
+                asked.update(re.findall(r'reader\.\w+\("(\w+)"\)', code))
+            with self.subTest(heading=heading):
+                self.assertTrue(asked)
+                self.assertEqual(told_keys(section_of(text, heading), prefix), asked)
+
+    def test_every_function_that_reads_keys_is_compared(self):
+        known = set(" ".join(ASKED_IN).split())
+        known |= {"read_id_range"}  # told in the row of daemon.id_range
+        for name in ("policy/server_reader.cc", "policy/config_text.cc"):
+            for function in re.findall(r"\b(read_\w+)\(", read(name)):
+                if re.search(r'reader\.(?!table)\w+\("', body_of(function, name)):
+                    with self.subTest(function=function):
+                        self.assertIn(function, known | {"read_file", "read_installation"})
+
+    def test_configuration_lists_the_weakenings_of_the_code(self):
+        code = set(re.findall(r'(?:emplace_back|push_back|format)\(\s*"([a-z_.-]+)(?= =| \()',
+                              read("policy/weakenings.cc")))
+        section = section_of(read("docs/configuration.md"), "## Weakenings")
+        listed = "".join(re.split(r"^- ", section, flags=re.MULTILINE)[1:])
+        told = set(re.findall(r"`([a-z_.-]+)(?=[ `])", listed))
+        self.assertGreater(len(code), 10)
+        self.assertEqual(told, code)
 
     def test_protocol_lists_the_failure_codes_of_the_code(self):
         header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failure.h"), re.DOTALL)
