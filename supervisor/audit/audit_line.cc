@@ -51,14 +51,14 @@ std::optional<std::string> audit_line(const wire::AuditRecord& record, const Sta
   // else that happens to a call.
   return fmt::format(
       R"({{"boot":"{}","seq":{},"time":"{}","uid":{},"pid":{},"kind":"{}","outcome":"{}",)"
-      R"("server":{},"session":{},"cell":{},"call":{},"tool":{},"reason":{},"bytes":{},"us":{}}})"
+      R"("server":{},"session":{},"cell":{},"call":{},"tool":{},"reason":{},"bytes":{},"us":{},"count":{}}})"
       "\n",
       stamp.boot, stamp.sequence, text_of(stamp.time), stamp.uid, record.pid,
       kinds.at(static_cast<std::size_t>(record.kind)),
       outcomes.at(static_cast<std::size_t>(record.outcome)),
       quoted({record.server.data(), record.server_length}), record.session, record.cell,
       record.call, quoted({record.tool.data(), record.tool_length}), quoted(record.reason.data()),
-      record.bytes, record.microseconds);
+      record.bytes, record.microseconds, record.count);
 }
 
 }  // namespace cellblock::audit

@@ -40,7 +40,9 @@ bool merge(std::deque<wire::EgressEvent>& waiting, const wire::EgressEvent& even
 
 void EventQueue::add(const wire::EgressEvent& event) {
   if (merge(waiting_, event)) return;
-  if (waiting_.size() < max_waiting) return waiting_.push_back(event);
+  // Each kind has room of its own: no heap of refusals can hide whom it did connect to.
+  const auto of_its_kind = std::ranges::count(waiting_, event.kind, &wire::EgressEvent::kind);
+  if (static_cast<std::size_t>(of_its_kind) < max_waiting) return waiting_.push_back(event);
   // There are few kinds and reasons, so this part of the queue has a bound of its own.
   const wire::EgressEvent general = without_details(event);
   if (!merge(waiting_, general)) waiting_.push_back(general);

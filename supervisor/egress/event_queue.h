@@ -12,13 +12,13 @@
 namespace cellblock::egress {
 
 /// What the gateway is to be told, at a rate that no server can drive up. Alike events that wait
-/// become one with a count; when too many different ones wait, the rest of a kind and reason become
-/// one without a host. Nothing is lost from the counts.
+/// become one with a count; when too many different ones of a kind wait, the rest of that kind and
+/// reason become one without a host. Nothing is lost from the counts.
 class EventQueue {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  static constexpr std::size_t max_waiting = 64;
+  static constexpr std::size_t max_waiting = 64;   ///< of each kind
   static constexpr std::uint32_t per_second = 20;  ///< of each kind, and as many at once
 
   void add(const wire::EgressEvent& event);

@@ -57,7 +57,7 @@ wire::AuditRecord AuditChannel::gap() {
   record.outcome = wire::AuditOutcome::error;
   constexpr std::string_view reason = "records_lost";
   std::copy(reason.begin(), reason.end(), record.reason.begin());
-  record.bytes = std::exchange(lost_, 0);
+  record.count = std::exchange(lost_, 0);
   return record;
 }
 

@@ -17,6 +17,7 @@ struct AuditNote {
   std::uint64_t call = 0;
   std::uint64_t bytes = 0;
   std::uint64_t microseconds = 0;
+  std::uint64_t count = 1;
 };
 
 }  // namespace cellblock::gateway

@@ -26,6 +26,7 @@ wire::AuditRecord audit_record(const AuditOrigin& origin, const AuditNote& note)
   record.call = note.call;
   record.bytes = note.bytes;
   record.microseconds = note.microseconds;
+  record.count = note.count;
   record.server_length = copy_into(record.server, origin.server);
   record.tool_length = copy_into(record.tool, note.tool);
   copy_into(record.reason, note.reason);

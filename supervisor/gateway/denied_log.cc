@@ -55,16 +55,4 @@ std::vector<const Denied*> DeniedLog::last(std::size_t count) const {
   return found;
 }
 
-std::uint64_t AuditBudget::spend(std::uint64_t count, std::int64_t now_ms) {
-  const std::int64_t earned = (now_ms - refilled_ms_) / one_per_ms;
-  if (earned > 0) {
-    left_ = static_cast<std::uint32_t>(std::min<std::int64_t>(burst, left_ + earned));
-    refilled_ms_ = now_ms;
-  }
-  held_back_ += count;
-  if (left_ == 0) return 0;
-  --left_;
-  return std::exchange(held_back_, 0);
-}
-
 }  // namespace cellblock::gateway

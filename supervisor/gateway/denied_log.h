@@ -48,22 +48,4 @@ class DeniedLog {
   std::uint64_t total_ = 0;
 };
 
-/// How many audit records a cell's denials and connections may make: what is beyond is summed up in
-/// the next one, so that no server can fill the log or slow its user's calls down with it.
-class AuditBudget {
- public:
-  static constexpr std::uint32_t burst = 20;
-  static constexpr std::int64_t one_per_ms = 500;
-
-  /// How many events the record of this one stands for; 0: none is to be written.
-  [[nodiscard]] std::uint64_t spend(std::uint64_t count, std::int64_t now_ms);
-  /// What no record stands for yet.
-  std::uint64_t rest() const { return held_back_; }
-
- private:
-  std::uint32_t left_ = burst;
-  std::int64_t refilled_ms_ = 0;
-  std::uint64_t held_back_ = 0;
-};
-
 }  // namespace cellblock::gateway

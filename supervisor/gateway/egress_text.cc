@@ -114,6 +114,8 @@ bool is_refusal(const EgressEvent& event) {
 }
 
 std::string target_of(const EgressEvent& event) {
+  const bool is_of_many = event.host_length == 0 && event.address == EgressEvent{}.address;
+  if (is_of_many) return "(others)";
   const std::string host = event.host_length > 0 ? std::string(host_of(event)) : address_of(event);
   return event.port == 0 ? host : fmt::format("{}:{}", host, event.port);
 }

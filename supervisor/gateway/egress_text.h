@@ -24,7 +24,7 @@ bool is_sound(const wire::EgressEvent& event);
 bool is_refusal(const wire::EgressEvent& event);
 
 /// "api.example.org:443", "10.0.0.1:5432", "[fd00::1]:443"; of a name that was only asked for, the
-/// name.
+/// name; "(others)" of events that the helper could only count.
 std::string target_of(const wire::EgressEvent& event);
 
 /// Nothing, if the event is no refusal.

@@ -195,14 +195,14 @@ void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
 void Gateway::cell_denied(const wire::CellEvent& event) {
   const auto watched = watched_.find(event.cell);
   if (watched == watched_.end()) return give_up("a denial of an unknown cell");
-  watched->second.ledger.denied(event.denial, unix_milliseconds());
+  watched->second.ledger.denied(event.denial, {loop_.now(), unix_milliseconds()});
 }
 
 void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {
   const auto watched = watched_.find(cell);
   if (watched == watched_.end()) return;
   if (!is_sound(event)) return end_egress(cell, "sent a record that makes no sense");
-  watched->second.ledger.egress(event, unix_milliseconds());
+  watched->second.ledger.egress(event, {loop_.now(), unix_milliseconds()});
 }
 
 // Later in the turn: it may be one of its own callbacks that brought us here.

@@ -196,7 +196,7 @@ enum class AuditKind : std::uint8_t {
   cell_ended = 7,
   refused = 8,  ///< a server-to-client request, a method, a line
   egress = 9,   ///< tool: "host:port"; reason: EgressReason's name; bytes: both ways together
-  denied = 10,  ///< tool: the system call; bytes: how often
+  denied = 10,  ///< tool: the system call
 };
 
 enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };
@@ -213,6 +213,7 @@ struct AuditRecord {
   std::uint64_t bytes = 0;
   std::uint64_t microseconds = 0;
   std::array<char, 64> server{};
+  std::uint64_t count = 1;  ///< alike events that this record stands for
   std::array<char, max_tool_name> tool{};  ///< or method
   std::array<char, 64> reason{};           ///< a stable code, NUL-terminated
 };

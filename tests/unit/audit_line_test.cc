@@ -41,13 +41,13 @@ TEST(AuditLine, SaysWhatTheRecordSaysUnderTheWritersOwnStamp) {
   EXPECT_EQ(audit_line(call_record(), stamp),
             R"({"boot":"00ff","seq":7,"time":"2023-11-14T22:13:20.042Z","uid":1000,"pid":42,)"
             R"("kind":"call","outcome":"denied","server":"files","session":12,"cell":37,"call":3,)"
-            R"("tool":"read_file","reason":"allow.tools","bytes":100,"us":250})"
+            R"("tool":"read_file","reason":"allow.tools","bytes":100,"us":250,"count":1})"
             "\n");
 }
 
 TEST(AuditLine, RefusesAKindThatIsNone) {
   auto record = call_record();
-  for (const int kind : {0, 9, 255}) {
+  for (const int kind : {0, 11, 255}) {
     record.kind = static_cast<wire::AuditKind>(kind);
     EXPECT_EQ(audit_line(record, stamp), std::nullopt) << kind;
   }

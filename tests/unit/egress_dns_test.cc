@@ -230,5 +230,15 @@ TEST(EventQueue, LosesNoCountWhenItIsFull) {
   EXPECT_EQ(counted, 1000U);
 }
 
+TEST(EventQueue, TellsOfAConnectionBehindAHeapOfRefusals) {
+  EventQueue queue;
+  for (int i = 0; i < 1000; ++i) queue.add(refused(std::to_string(i)));
+  queue.add(event_about(EgressKind::connected, EgressReason::none, "a.org", 443));
+  const auto events = drain(queue, Time{} + 1h);
+  EXPECT_TRUE(std::ranges::any_of(events, [](const EgressEvent& event) {
+    return event.kind == EgressKind::connected && event.host_length == 5;
+  }));
+}
+
 }  // namespace
 }  // namespace cellblock::egress

@@ -62,13 +62,17 @@ TEST(DeniedLog, GrowsWithNothingThatAServerCanDo) {
   EXPECT_EQ(log.most(1)[0].what, "(others)");
 }
 
-TEST(AuditBudget, SumsUpWhatIsBeyondIt) {
+TEST(AuditBudget, GrowsBackAtItsRate) {
   AuditBudget budget;
-  for (std::uint32_t i = 0; i < AuditBudget::burst; ++i) EXPECT_EQ(budget.spend(1, 0), 1U);
-  EXPECT_EQ(budget.spend(3, 0), 0U);
-  EXPECT_EQ(budget.rest(), 3U);
-  EXPECT_EQ(budget.spend(2, AuditBudget::one_per_ms), 5U);
-  EXPECT_EQ(budget.spend(1, AuditBudget::one_per_ms), 0U);
+  Time now{};
+  for (std::uint32_t i = 0; i < AuditBudget::burst; ++i) EXPECT_TRUE(budget.spend(now));
+  EXPECT_FALSE(budget.spend(now));
+  now += AuditBudget::one_per;
+  EXPECT_TRUE(budget.spend(now));
+  EXPECT_FALSE(budget.spend(now));
+  now += AuditBudget::one_per * 1000;
+  for (std::uint32_t i = 0; i < AuditBudget::burst; ++i) EXPECT_TRUE(budget.spend(now));
+  EXPECT_FALSE(budget.spend(now));
 }
 
 TEST(EgressText, NamesTargets) {
@@ -117,6 +121,17 @@ TEST(EgressText, KnowsEveryReasonThatAHelperGives) {
 
 class CellLedgerTest : public ::testing::Test {
  protected:
+  wire::AuditRecord recorded() const {
+    wire::AuditRecord sum;
+    sum.count = 0;
+    for (const auto& record : records_) {
+      sum.count += record.count;
+      sum.bytes += record.bytes;
+    }
+    return sum;
+  }
+
+  Moment now_{Time{}, 10};
   Server server_;
   ServerLedger books_;
   std::vector<wire::AuditRecord> records_;
@@ -127,35 +142,74 @@ class CellLedgerTest : public ::testing::Test {
 };
 
 TEST_F(CellLedgerTest, RecordsARefusedCallWithItsName) {
-  ledger_.denied({.syscall_number = SYS_mount, .error = EPERM, .count = 4}, 10);
+  ledger_.denied({.syscall_number = SYS_mount, .error = EPERM, .count = 4}, now_);
   ASSERT_THAT(records_, SizeIs(1));
   EXPECT_EQ(records_[0].kind, wire::AuditKind::denied);
   EXPECT_THAT(std::string(records_[0].tool.data()), HasSubstr("mount"));
-  EXPECT_EQ(records_[0].bytes, 4U);
+  EXPECT_EQ(records_[0].count, 4U);
   EXPECT_EQ(records_[0].cell, 3U);
   EXPECT_EQ(books_.denied.total(), 4U);
 }
 
 TEST_F(CellLedgerTest, FloodsNoAuditLogAndLosesNoCount) {
   for (int i = 0; i < 10'000; ++i) {
-    ledger_.denied({.syscall_number = SYS_mount, .error = EPERM, .count = 1}, 10);
+    ledger_.denied({.syscall_number = SYS_mount, .error = EPERM, .count = 1}, now_);
   }
   ledger_.finish();
   EXPECT_LE(records_.size(), AuditBudget::burst + 2);
-  std::uint64_t stands_for = 0;
-  for (const auto& record : records_) stands_for += record.bytes;
-  EXPECT_EQ(stands_for, 10'000U);
+  EXPECT_EQ(recorded().count, 10'000U);
+}
+
+TEST_F(CellLedgerTest, FloodsNoAuditLogWithConnectionsAndLosesNoCount) {
+  auto closed = event(EgressKind::closed, "a.org");
+  closed.sent = 3;
+  closed.received = 4;
+  closed.count = 2;
+  for (int i = 0; i < 1'000; ++i) ledger_.egress(closed, now_);
+  now_.time += AuditBudget::one_per;
+  ledger_.egress(closed, now_);
+  EXPECT_EQ(recorded().count, 2'002U);
+  EXPECT_EQ(recorded().bytes, 7'007U);
+  for (int i = 0; i < 1'000; ++i) ledger_.egress(closed, now_);
+  ledger_.finish();
+  ledger_.finish();
+  EXPECT_EQ(recorded().count, 4'002U);
+  EXPECT_EQ(recorded().bytes, 14'007U);
+  EXPECT_LE(records_.size(), AuditBudget::burst + 3);
+  EXPECT_EQ(std::string(records_.back().reason.data()), "summed_up");
+}
+
+TEST_F(CellLedgerTest, RecordsANewTargetInTheMidstOfAFlood) {
+  for (int i = 0; i < 1'000; ++i) ledger_.egress(event(EgressKind::connected, "a.org"), now_);
+  for (int i = 0; i < 1'000; ++i) {
+    auto refused = event(EgressKind::name_refused, "n" + std::to_string(i) + ".org", 0);
+    refused.reason = EgressReason::not_allowed;
+    ledger_.egress(refused, now_);
+  }
+  EXPECT_LE(records_.size(), AuditBudget::burst + SeenTargets::most);
+  ledger_.egress(event(EgressKind::connected, "drop.example.org"), now_);
+  EXPECT_EQ(std::string(records_.back().tool.data()), "drop.example.org:443");
+}
+
+TEST_F(CellLedgerTest, KeepsTheEndOfALongName) {
+  const std::string host = std::string(60, 'a') + "." + std::string(60, 'b') + "." +
+                           std::string(60, 'c') + ".example.org";
+  ledger_.egress(event(EgressKind::connected, host), now_);
+  const std::string recorded(records_.at(0).tool.data());
+  EXPECT_TRUE(recorded.starts_with("..."));
+  EXPECT_TRUE(recorded.ends_with(".example.org:443"));
+  EXPECT_EQ(recorded.size(), wire::max_tool_name - 1);
 }
 
 TEST_F(CellLedgerTest, AddsConnectionsUp) {
-  ledger_.egress(event(EgressKind::connected, "a.org"), 10);
+  ledger_.egress(event(EgressKind::connected, "a.org"), now_);
   auto closed = event(EgressKind::closed, "a.org");
   closed.sent = 10;
   closed.received = 30;
-  ledger_.egress(closed, 10);
+  ledger_.egress(closed, now_);
   auto refused = event(EgressKind::connect_refused, "b.org");
   refused.reason = EgressReason::private_address;
-  ledger_.egress(refused, 10);
+  ledger_.egress(refused, now_);
   EXPECT_EQ(books_.egress.connections, 1U);
   EXPECT_EQ(books_.egress.received, 30U);
   EXPECT_EQ(books_.egress.refused.at("private_address"), 1U);
