@@ -31,7 +31,10 @@ Exit run_probe(const Context& context, const ServerRequest& request) {
   } else {
     fmt::print("{}", report.text);
   }
-  return report.unexpected == 0 ? Exit::ok : Exit::unexpectedly_open;
+  if (report.unexpected != 0) return Exit::unexpectedly_open;
+  if (report.held != 0) return Exit::ok;
+  return explain(context, {.code = client::ErrorCode::protocol,
+                           .text = "not one attempt was held, which says nothing about the cell"});
 }
 
 }  // namespace cellblock::cli

@@ -134,7 +134,8 @@ ProbeReport probe_report(std::string_view result_json, Style style, std::size_t 
   if (!content["attempts"].is_array() || content["attempts"].empty()) return {};
 
   const auto attempts = attempts_of(content);
-  ProbeReport report{.text = {}, .unexpected = 0, .readable = true};
+  ProbeReport report{.text = {}, .held = 0, .unexpected = 0, .readable = true};
+  report.held = static_cast<std::size_t>(std::ranges::count(attempts, "held", &Attempt::verdict));
   report.unexpected = static_cast<std::size_t>(std::ranges::count_if(attempts, is_unexpected));
   report.text = cut_to("declared: " + text_of(content, "declared"), columns) + "\n\n";
   report.text += table(by_class(attempts), style);

@@ -9,7 +9,8 @@
 namespace cellblock::cli {
 
 struct ProbeReport {
-  std::string text;            ///< for a terminal; everything in it is escaped
+  std::string text;  ///< for a terminal; everything in it is escaped
+  std::size_t held = 0;
   std::size_t unexpected = 0;  ///< open, and the declaration does not say so; or unclear
   bool readable = false;       ///< false: the answer is not what the probe answers
 };

@@ -66,7 +66,7 @@ std::string text_of(const char* path) {
 
 Outcome with_child(const std::function<Outcome(int child)>& body) {
   const pid_t child = ::fork();
-  if (child < 0) return not_applicable("fork failed");
+  if (child < 0) return not_begun("fork failed");
   if (child == 0) {
     while (true) ::pause();
   }
@@ -78,7 +78,7 @@ Outcome with_child(const std::function<Outcome(int child)>& body) {
 
 Outcome in_new_session(const std::function<Outcome()>& body) {
   std::array<int, 2> reply{};
-  if (::pipe2(reply.data(), O_CLOEXEC) < 0) return not_applicable("pipe failed");
+  if (::pipe2(reply.data(), O_CLOEXEC) < 0) return not_begun("pipe failed");
   const pid_t child = ::fork();
   if (child == 0) {
     ::setsid();
@@ -87,7 +87,7 @@ Outcome in_new_session(const std::function<Outcome()>& body) {
   }
   ::close(reply[1]);
   const Open reading(reply[0]);
-  if (child < 0) return not_applicable("fork failed");
+  if (child < 0) return not_begun("fork failed");
   Outcome outcome;
   if (::read(reading.get(), &outcome, sizeof outcome) != sizeof outcome) outcome = Outcome{};
   ::waitpid(child, nullptr, 0);

@@ -149,7 +149,7 @@ Outcome set_time_zone(const Setting&) {
   struct {
     int minutes_west, dst;
   } zone{};
-  if (::syscall(SYS_gettimeofday, nullptr, &zone) < 0) return not_applicable("cannot read it");
+  if (::syscall(SYS_gettimeofday, nullptr, &zone) < 0) return not_begun("cannot read it");
   return from_call(::syscall(SYS_settimeofday, nullptr, &zone));
 }
 
@@ -202,7 +202,7 @@ Outcome make_all_executable(const Setting&) { return from_call(::personality(REA
 Outcome give_pages_away(const Setting&) {
   std::array<int, 2> pipe{};
   static char page[4096] = "x";
-  if (::pipe(pipe.data()) < 0) return not_applicable("pipe failed");
+  if (::pipe(pipe.data()) < 0) return not_begun("pipe failed");
   const iovec part{page, sizeof page};
   return from_call(::vmsplice(pipe[1], &part, 1, SPLICE_F_GIFT));
 }

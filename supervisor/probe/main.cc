@@ -130,7 +130,11 @@ int run_here(const Options& options) {
       std::cout << to_table(results, options.declaration);
       break;
   }
-  return std::cout.flush().good() ? 0 : 1;
+  if (!std::cout.flush().good()) return 1;
+  const bool whole_set = options.selection.only.empty();
+  if (!whole_set || !nothing_held(results)) return 0;
+  std::cerr << "cellblock-probe: not one attempt was held, which says nothing about a cell\n";
+  return 1;
 }
 
 int serve(const Options& options) {

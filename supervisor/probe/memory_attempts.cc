@@ -29,21 +29,21 @@ Outcome map_write_exec(const Setting&) {
 
 Outcome make_written_executable(const Setting&) {
   void* mapped = writable_page();
-  if (mapped == MAP_FAILED) return not_applicable("mmap failed");
+  if (mapped == MAP_FAILED) return not_begun("mmap failed");
   *static_cast<volatile char*>(mapped) = 1;
   return from_call(::mprotect(mapped, page, PROT_READ | PROT_EXEC));
 }
 
 Outcome make_written_executable_by_key(const Setting&) {
   void* mapped = writable_page();
-  if (mapped == MAP_FAILED) return not_applicable("mmap failed");
+  if (mapped == MAP_FAILED) return not_begun("mmap failed");
   return from_call(::syscall(SYS_pkey_mprotect, mapped, page, PROT_READ | PROT_EXEC, -1));
 }
 
 // From PROT_NONE, as compilers of the just-in-time kind do.
 Outcome make_reserved_executable(const Setting&) {
   void* mapped = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return not_applicable("mmap failed");
+  if (mapped == MAP_FAILED) return not_begun("mmap failed");
   return from_call(::mprotect(mapped, page, PROT_READ | PROT_WRITE | PROT_EXEC));
 }
 
@@ -95,7 +95,7 @@ Outcome map_zero_page(const Setting&) {
 Outcome remap_file(const Setting&) {
   void* mapped =
       ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return not_applicable("mmap failed");
+  if (mapped == MAP_FAILED) return not_begun("mmap failed");
   return from_call(::syscall(SYS_remap_file_pages, mapped, page, 0, 0, 0));
 }
 

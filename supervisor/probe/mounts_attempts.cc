@@ -120,6 +120,8 @@ constexpr int new_time = 0x80;  // CLONE_NEWTIME
 
 Outcome of_clone(long child) {
   if (child == 0) ::_exit(0);
+  // Its limit of processes held it, and might not the next time.
+  if (child < 0 && errno == EAGAIN) return not_begun("no process could be started");
   const Outcome outcome = from_call(child);
   if (child > 0) ::waitpid(static_cast<pid_t>(child), nullptr, 0);
   return outcome;

@@ -25,6 +25,10 @@ Outcome held(std::string_view detail) { return make(OutcomeKind::held, 0, detail
 
 Outcome not_applicable(std::string_view why) { return make(OutcomeKind::not_applicable, 0, why); }
 
+Outcome unclear(std::string_view why) { return make(OutcomeKind::unclear, 0, why); }
+
+Outcome not_begun(std::string_view lacking) { return make(OutcomeKind::unclear, errno, lacking); }
+
 Outcome from_call(long result) { return result < 0 ? held(errno) : opened(); }
 
 Outcome from_harmless_call(long result) {

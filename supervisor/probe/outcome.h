@@ -8,7 +8,7 @@
 namespace cellblock::probe {
 
 enum class OutcomeKind : std::uint8_t {
-  unclear = 0,     ///< it did not come to an end in its time
+  unclear = 0,     ///< it did not come to an end, or could not be begun: it proves nothing
   held,            ///< refused with `error`, or without an errno as `detail` says
   open,            ///< it worked
   not_applicable,  ///< `detail`: what this machine or this call of the program lacks for it
@@ -28,6 +28,11 @@ Outcome opened(std::string_view detail = {});
 Outcome held(int error, std::string_view detail = {});
 Outcome held(std::string_view detail);
 Outcome not_applicable(std::string_view why);
+Outcome unclear(std::string_view why);
+
+/// What the attempt needs before it tries anything failed with errno as it stands. Not
+/// not_applicable: a cell too tight to try in has held nothing yet.
+Outcome not_begun(std::string_view lacking);
 
 /// Of a system call: negative is refused, with errno as it stands.
 Outcome from_call(long result);

@@ -1,5 +1,6 @@
 #include "supervisor/probe/report.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -91,6 +92,11 @@ Verdict verdict_on(const Tried& tried, const std::optional<ProbeDeclaration>& de
   return declared ? Verdict::declared : Verdict::unexpected;
 }
 
+bool nothing_held(const std::vector<Tried>& results) {
+  return std::ranges::none_of(
+      results, [](const Tried& tried) { return tried.outcome.kind == OutcomeKind::held; });
+}
+
 nlohmann::json to_json(const std::vector<Tried>& results,
                        const std::optional<ProbeDeclaration>& declaration) {
   nlohmann::json attempts = nlohmann::json::array();
@@ -130,7 +136,7 @@ std::string to_table(const std::vector<Tried>& results,
   auto counted = counts(results, declaration);
   return text + std::to_string(counted[Verdict::held]) + " of " + std::to_string(results.size()) +
          " attempts held, " + std::to_string(counted[Verdict::declared]) + " open as declared, " +
-         std::to_string(counted[Verdict::unexpected]) + " open without, " +
+         std::to_string(counted[Verdict::unexpected]) + " open or unclear without, " +
          std::to_string(counted[Verdict::not_applicable]) + " not applicable here\n";
 }
 

@@ -15,6 +15,9 @@ enum class Verdict : std::uint8_t { held, declared, unexpected, not_applicable }
 /// Without a declaration nothing that is open is declared.
 Verdict verdict_on(const Tried& tried, const std::optional<ProbeDeclaration>& declaration);
 
+/// Not one attempt was held, so these results speak for no cell.
+bool nothing_held(const std::vector<Tried>& results);
+
 nlohmann::json to_json(const std::vector<Tried>& results,
                        const std::optional<ProbeDeclaration>& declaration);
 

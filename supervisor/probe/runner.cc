@@ -35,15 +35,7 @@ bool selected(const Attempt& attempt, const Selection& selection) {
 Outcome explain_end(int status) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) return held("killed by SIGSYS");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) return held("killed by SIGSEGV");
-  Outcome outcome = held("it ended without an answer");
-  outcome.kind = OutcomeKind::unclear;
-  return outcome;
-}
-
-Outcome no_answer() {
-  Outcome outcome = held("no answer in its time");
-  outcome.kind = OutcomeKind::unclear;
-  return outcome;
+  return unclear("it ended without an answer");
 }
 
 Outcome listen_to(pid_t child, int reply, int patience) {
@@ -61,12 +53,12 @@ Outcome listen_to(pid_t child, int reply, int patience) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (answered) return outcome;
-  return ready <= 0 ? no_answer() : explain_end(status);
+  return ready <= 0 ? unclear("no answer in its time") : explain_end(status);
 }
 
 Outcome try_one(const Attempt& attempt, Setting setting) {
   std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) < 0) return not_applicable("no pipe could be made");
+  if (::pipe2(pipe.data(), O_CLOEXEC) < 0) return not_begun("no pipe could be made");
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(pipe[0]);
@@ -76,7 +68,7 @@ Outcome try_one(const Attempt& attempt, Setting setting) {
   ::close(pipe[1]);
   const int patience = attempt.danger == Danger::bomb ? patience_for_bombs_ms : patience_ms;
   const Outcome outcome =
-      child < 0 ? not_applicable("fork failed") : listen_to(child, pipe[0], patience);
+      child < 0 ? not_begun("no process could be started") : listen_to(child, pipe[0], patience);
   ::close(pipe[0]);
   return outcome;
 }

@@ -69,9 +69,9 @@ bool write_program(int file) {
 // An errno comes through the pipe, which a successful exec closes.
 Outcome run(int file, const char* path) {
   std::array<int, 2> report{};
-  if (::pipe2(report.data(), O_CLOEXEC) < 0) return not_applicable("pipe failed");
+  if (::pipe2(report.data(), O_CLOEXEC) < 0) return not_begun("pipe failed");
   const pid_t child = ::fork();
-  if (child < 0) return not_applicable("fork failed");
+  if (child < 0) return not_begun("fork failed");
   if (child == 0) {
     char name[] = "program";
     char* arguments[] = {name, nullptr};
@@ -129,7 +129,7 @@ Outcome map_written_program(const std::string& directory) {
   const void* mapped = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
   const int error = errno;
   ::unlink(path.c_str());
-  if (!written) return not_applicable("cannot write the file");
+  if (!written) return not_begun("cannot write the file");
   return mapped == MAP_FAILED ? held(error) : opened();
 }
 

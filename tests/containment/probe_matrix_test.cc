@@ -1,6 +1,7 @@
 // Every attempt of cellblock-probe: what it gets in a cell of each profile and network that is
 // shipped, and that the same attempt succeeds outside. Failures name the attempt.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -179,6 +180,18 @@ TEST_F(Probe, WhatEndsTheWholeCellIsTriedOnlyWhereItIsAskedFor) {
                                     {"--with-fatal", "call_by_x32", "call_by_int_80"});
   EXPECT_NE(trouble, "");
   EXPECT_TRUE(none.empty());
+}
+
+TEST_F(Probe, FailsInACellThatIsTooTightToTryAnythingIn) {
+  Server server = bounded_server();
+  server.limits.pids = 1;
+  std::string trouble;
+  const Answers answers = probe_inside(directory_, targets_, server, trouble);
+  ASSERT_GT(answers.size(), 200U);
+  EXPECT_THAT(trouble, testing::HasSubstr("exit code 1"));
+  for (const auto& [id, answer] : answers) {
+    EXPECT_EQ(answer.verdict, "unexpected") << describe(id, answer);
+  }
 }
 
 TEST_F(Probe, SaysWhatOpensAnAttempt) {

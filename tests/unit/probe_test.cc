@@ -84,6 +84,15 @@ TEST(Report, CallsWhatEndedInNothingUnexpected) {
   EXPECT_EQ(verdict_on(tried(opened()), std::nullopt), Verdict::unexpected);
 }
 
+TEST(Report, TakesWhatCouldNotBeTriedForNoProof) {
+  errno = EAGAIN;
+  const Tried not_tried = tried(not_begun("no process could be started"));
+  EXPECT_EQ(verdict_on(not_tried, ProbeDeclaration{}), Verdict::unexpected);
+  EXPECT_EQ(not_tried.outcome.error, EAGAIN);
+  EXPECT_TRUE(nothing_held({not_tried, tried(opened()), tried(not_applicable("nothing there"))}));
+  EXPECT_FALSE(nothing_held({not_tried, tried(held(EPERM))}));
+}
+
 TEST(Report, ShowsNoBytesThatATerminalWouldObey) {
   const json report = to_json({tried(opened("\x1b[2J\n"))}, std::nullopt);
   EXPECT_EQ(report["attempts"][0]["detail"], "?[2J?");
