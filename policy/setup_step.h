@@ -58,6 +58,9 @@ enum class ExecDetail : std::uint8_t {
   command_changed,  ///< it is no longer the file whose sha256 was checked
 };
 
+inline constexpr std::uint8_t exec_detail_count =
+    static_cast<std::uint8_t>(ExecDetail::command_changed) + 1;
+
 /// "enter_root"; the name in errors, status and documentation.
 std::string_view name_of(SetupStep step);
 
