@@ -196,6 +196,13 @@ struct Disk {
   bool operator==(const Disk&) const = default;
 };
 
+/// What a server sees lies on: decides whether limits of disk bandwidth hold.
+enum class Storage : std::uint8_t {
+  unknown,  ///< its disks cannot be told, or nobody asked
+  memory,   ///< on no disk at all (tmpfs)
+  disks,    ///< on `Server::disks`
+};
+
 struct Server {
   std::string name;
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
@@ -218,7 +225,8 @@ struct Server {
   Timeouts timeouts;
   Allow allow;
   ClientFeatures client_features;
-  std::vector<Disk> disks;  ///< behind what it sees; with limits.io_read or io_write
+  Storage storage = Storage::unknown;  ///< asked with limits.io_read or io_write
+  std::vector<Disk> disks;             ///< behind what it sees, all of them, or none
   std::uint32_t max_cells_per_user = 16;
   bool operator==(const Server&) const = default;
 };

@@ -56,8 +56,8 @@ auto fields(Is<Disk> auto& v) { return std::tie(v.major, v.minor); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
-                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features, v.disks,
-                  v.max_cells_per_user);
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features,
+                  v.storage, v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
@@ -91,6 +91,7 @@ constexpr std::uint8_t last_value(HomeKind) { return 1; }
 constexpr std::uint8_t last_value(SyscallProfile) { return 2; }
 constexpr std::uint8_t last_value(Enforcement) { return 1; }
 constexpr std::uint8_t last_value(RunMode) { return 1; }
+constexpr std::uint8_t last_value(Storage) { return 2; }
 
 template <class T>
 concept KnownEnum = std::is_enum_v<T>;

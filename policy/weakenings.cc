@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "policy/egress_rule.h"
+#include "policy/internet_address.h"
+#include "policy/io_hold.h"
 #include "policy/names.h"
 #include "policy/special_addresses.h"
 #include "policy/units.h"
@@ -14,14 +16,16 @@ namespace {
 
 constexpr std::uint32_t anybody_may_connect = 0006;
 
-void add_limits(const Limits& limits, const Cgroup& cgroup, std::vector<std::string>& out) {
+void add_limits(const Server& server, const Cgroup& cgroup, std::vector<std::string>& out) {
+  const Limits& limits = server.limits;
   if (limits.enforcement == Enforcement::required) return;
   const bool has_group = !cgroup.directory.empty();
+  const bool io_holds = io_hold(server, cgroup) != IoHold::nothing;
   std::string unenforced;
   if (limits.memory_bytes && !(has_group && cgroup.memory)) unenforced += ", memory";
   if (limits.cpu && !(has_group && cgroup.cpu)) unenforced += ", cpu";
-  if (limits.io_read && !(has_group && cgroup.io)) unenforced += ", io_read";
-  if (limits.io_write && !(has_group && cgroup.io)) unenforced += ", io_write";
+  if (limits.io_read && !io_holds) unenforced += ", io_read";
+  if (limits.io_write && !io_holds) unenforced += ", io_write";
   if (unenforced.empty()) return;
   out.push_back("limits.require = false (not enforced: " + unenforced.substr(2) + ")");
 }
@@ -99,7 +103,7 @@ std::vector<std::string> weakenings_of(const Server& server, const Cgroup& cgrou
   add_identity(server.run_as, out);
   add_syscalls(server.syscalls, out);
   if (server.execute_writable) out.emplace_back("execute_writable = true");
-  add_limits(server.limits, cgroup, out);
+  add_limits(server, cgroup, out);
   add_client_features(server.client_features, out);
   if (allows_every_tool(server.allow)) out.emplace_back("allow.tools = [\"*\"]");
   return out;

@@ -167,10 +167,9 @@ class Loader {
   void find_disks(Config& config) {
     for (Server& server : config.servers) {
       if (!config.cgroup.io || (!server.limits.io_read && !server.limits.io_write)) continue;
-      std::vector<std::string> paths = {"/usr", config.state_directory};
-      for (const Bind& bind : server.binds) paths.push_back(bind.source);
-      auto disks = daemon::disks_behind(paths);
+      auto disks = daemon::disks_behind(daemon::paths_seen(server, config.state_directory));
       if (disks) {
+        server.storage = disks->empty() ? Storage::memory : Storage::disks;
         server.disks = std::move(*disks);
       } else if (server.limits.enforcement == Enforcement::required) {
         complaints_.error(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),

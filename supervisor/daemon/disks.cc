@@ -12,6 +12,8 @@
 #include <optional>
 #include <sstream>
 
+#include "policy/workspace_match.h"
+
 namespace cellblock::daemon {
 namespace {
 
@@ -76,6 +78,16 @@ Result<std::optional<Disk>> disk_behind(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> paths_seen(const Server& server, const std::string& state_directory) {
+  std::vector<std::string> paths = {"/usr", state_directory};
+  for (const Bind& bind : server.binds) paths.push_back(bind.source);
+  if (!server.workspace) return paths;
+  for (const std::string& pattern : server.workspace->allow) {
+    paths.push_back(static_prefix(pattern));
+  }
+  return paths;
+}
 
 Result<std::vector<Disk>> disks_behind(const std::vector<std::string>& paths) {
   std::vector<Disk> disks;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/egress_rule.h"
+#include "policy/io_hold.h"
 
 namespace cellblock::gateway {
 
@@ -18,8 +19,15 @@ Json held_by(const Value& value, const char* holder) {
 }
 
 template <class Value>
-void add(Json& json, const char* name, const std::optional<Value>& value, bool group_holds) {
-  if (value) json[name] = held_by(*value, group_holds ? "cgroup" : "nothing");
+void add(Json& json, const char* name, const std::optional<Value>& value, const char* holder) {
+  if (value) json[name] = held_by(*value, holder);
+}
+
+const char* group_or_nothing(bool group_holds) { return group_holds ? "cgroup" : "nothing"; }
+
+const char* io_holder(const Server& server, const Cgroup& cgroup) {
+  const IoHold hold = io_hold(server, cgroup);
+  return hold == IoHold::no_disk ? "no disk" : group_or_nothing(hold == IoHold::group);
 }
 
 std::string_view right_of(const RunAs& run_as) {
@@ -36,18 +44,21 @@ std::string_view right_of(const RunAs& run_as) {
 
 }  // namespace
 
-Json limits_json(const Limits& limits, HomeKind home, const Cgroup& cgroup) {
+Json limits_json(const Server& server, const Cgroup& cgroup) {
+  const Limits& limits = server.limits;
   const bool has_group = !cgroup.directory.empty();
+  const char* memory_holder = group_or_nothing(has_group && cgroup.memory);
   Json json = Json::object();
-  add(json, "memory", limits.memory_bytes, has_group && cgroup.memory);
-  add(json, "cpu", limits.cpu, has_group && cgroup.cpu);
-  add(json, "io_read", limits.io_read, has_group && cgroup.io);
-  add(json, "io_write", limits.io_write, has_group && cgroup.io);
+  add(json, "memory", limits.memory_bytes, memory_holder);
+  if (limits.memory_bytes) json["swap"] = held_by(limits.swap_bytes, memory_holder);
+  add(json, "cpu", limits.cpu, group_or_nothing(has_group && cgroup.cpu));
+  add(json, "io_read", limits.io_read, io_holder(server, cgroup));
+  add(json, "io_write", limits.io_write, io_holder(server, cgroup));
   json["pids"] = held_by(limits.pids, has_group && cgroup.pids ? "cgroup" : "rlimit");
   json["open_files"] = held_by(limits.open_files, "rlimit");
   if (limits.file_bytes) json["file"] = held_by(*limits.file_bytes, "rlimit");
   json["tmp"] = held_by(limits.tmp_bytes, "tmpfs");
-  if (home == HomeKind::temporary) json["home"] = held_by(limits.home_bytes, "tmpfs");
+  if (server.home == HomeKind::temporary) json["home"] = held_by(limits.home_bytes, "tmpfs");
   return json;
 }
 
@@ -67,7 +78,7 @@ Json egress_json(const Egress& egress, const EgressTotals& totals) {
   Json json{{"allow", std::move(allow)}, {"max_connections", egress.max_connections}};
   if (egress.max_bytes) json["max_bytes"] = *egress.max_bytes;
   if (egress.proxy_port) json["proxy_port"] = *egress.proxy_port;
-  json["connections"] = totals.connections;
+  json["connections_total"] = totals.connections;
   json["sent"] = totals.sent;
   json["received"] = totals.received;
   json["refused"] = std::move(refused);

@@ -9,7 +9,7 @@
 namespace cellblock::gateway {
 
 /// Each limit with what holds it: "cgroup", "rlimit", "tmpfs", or "nothing" where this host cannot.
-nlohmann::ordered_json limits_json(const Limits& limits, HomeKind home, const Cgroup& cgroup);
+nlohmann::ordered_json limits_json(const Server& server, const Cgroup& cgroup);
 
 /// What may be passed in, and by whose right the server gets at it.
 nlohmann::ordered_json workspace_json(const Server& server);

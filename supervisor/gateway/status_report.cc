@@ -75,7 +75,7 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"run_as", run_as_name(server.run_as)},
             {"home", name_of(server.home)},
             {"write_exec", name_of(server.syscalls.write_exec)},
-            {"limits", limits_json(server.limits, server.home, cgroup)},
+            {"limits", limits_json(server, cgroup)},
             {"weakenings", weakenings_of(server, cgroup)},
             {"cells", std::move(cells)}};
   static const ServerLedger nothing_yet;

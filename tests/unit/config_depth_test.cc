@@ -491,6 +491,24 @@ TEST(ConfigDepth, WhatOpensACellIsAWeakeningAndAWorkspaceIsNone) {
 TEST(ConfigDepth, MissingControllersAreShownForTheInstallation) {
   Config config;
   config.cgroup = {"/x", true, true, true, true, ""};
+TEST(ConfigDepth, ABandwidthThatIsSetForNoDiskIsNotEnforced) {
+  const Cgroup cgroup = full_facts().cgroup;
+  Server server;
+  server.syscalls.write_exec = WriteExec::refused;
+  server.limits.enforcement = Enforcement::best_effort;
+  server.limits.io_write = 1 << 20;
+  constexpr const char* not_enforced = "limits.require = false (not enforced: io_write)";
+  EXPECT_THAT(weakenings_of(server, cgroup), ElementsAre(not_enforced));
+  server.storage = Storage::disks;
+  EXPECT_THAT(weakenings_of(server, cgroup), ElementsAre(not_enforced));
+  server.disks = {{8, 0}};
+  EXPECT_THAT(weakenings_of(server, cgroup), IsEmpty());
+  EXPECT_THAT(weakenings_of(server, {}), ElementsAre(not_enforced));
+  server.disks.clear();
+  server.storage = Storage::memory;
+  EXPECT_THAT(weakenings_of(server, cgroup), IsEmpty());
+}
+
   EXPECT_THAT(weakenings_of(config), IsEmpty());
   config.cgroup.io = false;
   config.cgroup.missing_because = "io is not delegated";

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +8,16 @@
 
 namespace cellblock::daemon {
 namespace {
+
+TEST(PathsSeen, AreTheSystemTheHomesTheBindsAndWhereWorkspacesBegin) {
+  Server server;
+  server.binds = {{"/srv/data", "/data", Access::write}};
+  EXPECT_THAT(paths_seen(server, "/state"),
+              ::testing::ElementsAre("/usr", "/state", "/srv/data"));
+  server.workspace = Workspace{{"/home/*/src/**", "/mnt/big/one"}, Access::write};
+  EXPECT_THAT(paths_seen(server, "/state"),
+              ::testing::ElementsAre("/usr", "/state", "/srv/data", "/home", "/mnt/big/one"));
+}
 
 TEST(DisksBehindPaths, AreNoneInMemory) {
   const auto disks = disks_behind({"/proc", "/sys"});

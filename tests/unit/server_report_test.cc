@@ -1,0 +1,57 @@
+#include "supervisor/gateway/server_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace cellblock::gateway {
+namespace {
+
+const Cgroup full = {"/sys/fs/cgroup/cellblock", true, true, true, true, ""};
+
+TEST(LimitsInAReport, AreHeldByTheGroupWhereItHasTheController) {
+  Server server;
+  server.limits.memory_bytes = 1 << 20;
+  server.limits.swap_bytes = 4096;
+  server.limits.cpu = 0.5;
+  auto json = limits_json(server, full);
+  EXPECT_EQ(json["memory"]["held_by"], "cgroup");
+  EXPECT_EQ(json["swap"]["value"], 4096);
+  EXPECT_EQ(json["swap"]["held_by"], "cgroup");
+  EXPECT_EQ(json["cpu"]["held_by"], "cgroup");
+  EXPECT_EQ(json["pids"]["held_by"], "cgroup");
+  json = limits_json(server, {});
+  EXPECT_EQ(json["memory"]["held_by"], "nothing");
+  EXPECT_EQ(json["swap"]["held_by"], "nothing");
+  EXPECT_EQ(json["pids"]["held_by"], "rlimit");
+}
+
+TEST(LimitsInAReport, NameNoSwapWithoutALimitOfMemory) {
+  EXPECT_FALSE(limits_json({}, full).contains("swap"));
+}
+
+TEST(LimitsInAReport, OfBandwidthAreHeldOnlyWhereTheDisksAreKnown) {
+  struct Row {
+    Storage storage;
+    std::vector<Disk> disks;
+    Cgroup cgroup;
+    const char* held_by;
+  };
+  const Row rows[] = {{Storage::disks, {{8, 0}}, full, "cgroup"},
+                      {Storage::disks, {{8, 0}}, {}, "nothing"},
+                      {Storage::disks, {}, full, "nothing"},
+                      {Storage::unknown, {}, full, "nothing"},
+                      {Storage::memory, {}, full, "no disk"}};
+  for (const Row& row : rows) {
+    Server server;
+    server.limits.io_read = server.limits.io_write = 1 << 20;
+    server.storage = row.storage;
+    server.disks = row.disks;
+    const auto json = limits_json(server, row.cgroup);
+    EXPECT_EQ(json["io_read"]["held_by"], row.held_by);
+    EXPECT_EQ(json["io_write"]["held_by"], row.held_by);
+  }
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
