@@ -1,6 +1,7 @@
 #include "policy/facts_wanted.h"
 
 #include "policy/path_rules.h"
+#include "policy/workspace_match.h"
 
 namespace cellblock {
 namespace {
@@ -58,12 +59,20 @@ void want_program(const ServerText& server, std::vector<Bind>& binds, FactsWante
   if (host_path_of(path, binds) != path) binds.push_back({path, path, Access::read});
 }
 
+void want_workspace(const ServerText& server, FactsWanted& wanted) {
+  if (!server.workspace) return;
+  for (const TextAt& pattern : server.workspace->allow) {
+    if (!pattern_problem(pattern.value)) wanted.sources.insert(static_prefix(pattern.value));
+  }
+}
+
 void want_server(const ServerText& server, FactsWanted& wanted) {
   std::vector<Bind> binds;
   want_binds(server.read, Access::read, binds);
   want_binds(server.write, Access::write, binds);
   want_program(server, binds, wanted);
   for (const Bind& bind : binds) wanted.sources.insert(bind.source);
+  want_workspace(server, wanted);
   want_secrets(server.env_from_file, wanted);
   want_secrets(server.secret_files, wanted);
   want_secrets(server.secret_memfds, wanted);

@@ -68,7 +68,7 @@ void check_files(const Scope& scope, const ServerText& text, const Surroundings&
   server.command_stamp = check_digest(scope, text, around.facts);
   server.binds = check_binds(scope, text, around.protected_paths, around.facts);
   check_program(scope, text, around.facts);
-  server.workspace = check_workspace(scope, text, around.protected_paths);
+  server.workspace = check_workspace(scope, text, around.protected_paths, around.facts);
   refuse_workspace_target(scope, text, server);
   check_choice(scope, "home", text.home, homes, server.home);
   if (text.execute_writable) server.execute_writable = text.execute_writable->value;

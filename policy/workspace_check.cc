@@ -60,10 +60,31 @@ std::optional<std::string> problem_of(const std::string& pattern,
   return exposure_of(pattern, protected_paths);
 }
 
+// The kernel tells real paths only, and the launcher keeps what is there when it starts.
+std::optional<std::string> doubt_about(const std::string& prefix, const HostFacts& facts) {
+  const auto found = facts.sources.find(prefix);
+  if (found == facts.sources.end()) return std::nullopt;
+  const SourceFacts& source = found->second;
+  if (source.kind == PathKind::missing) {
+    return fmt::format("nothing matches: {} does not exist or cannot be reached; make it, then start "
+                       "cellblockd again",
+                       prefix);
+  }
+  if (source.kind != PathKind::directory) {
+    return fmt::format("this server does not start: {} is no directory", prefix);
+  }
+  if (source.resolved == prefix) return std::nullopt;
+  return fmt::format(
+      "this server does not start: {} is reached through a symbolic link; allowed: the real path, "
+      "{}",
+      prefix, source.resolved);
+}
+
 }  // namespace
 
 std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& text,
-                                         const std::vector<ProtectedPath>& protected_paths) {
+                                         const std::vector<ProtectedPath>& protected_paths,
+                                         const HostFacts& facts) {
   if (!text.workspace) return std::nullopt;
   const Scope here = scope.below("workspace");
   Workspace workspace;
@@ -80,6 +101,8 @@ std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& t
     if (auto problem = problem_of(pattern.value, protected_paths)) {
       here.error(pattern.at, "allow",
                  fmt::format("\"{}\" {}; {}", pattern.value, *problem, allowed));
+    } else if (auto doubt = doubt_about(static_prefix(pattern.value), facts)) {
+      here.warning(pattern.at, "allow", fmt::format("\"{}\": {}", pattern.value, *doubt));
     }
     workspace.allow.push_back(pattern.value);
   }

@@ -44,6 +44,12 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
                            "the workspace is not a directory that workspace.allow of server \"" +
                                server + "\" names",
                            server);
+    case wire::StartRefusal::workspace_came_later:
+      return plain_failure(FailureCode::workspace_refused,
+                           "workspace.allow of server \"" + server +
+                               "\" names this directory, but it was not there when cellblockd "
+                               "started: restart cellblockd",
+                           server);
     case wire::StartRefusal::identity_not_mapped:
       return plain_failure(FailureCode::not_allowlisted,
                            "run_as = \"client\" needs this user by name in allow.users", server);

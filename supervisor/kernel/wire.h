@@ -92,6 +92,7 @@ enum class StartRefusal : std::uint8_t {
   setup_failed = 4,         ///< see facts
   workspace_refused = 5,    ///< not a directory, or at no path that the server's workspace allows
   identity_not_mapped = 6,  ///< run_as = "client" for a user whom `allow` does not name one by one
+  workspace_came_later = 7,  ///< allowed, but its tree was not there when the launcher started
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.

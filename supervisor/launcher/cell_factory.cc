@@ -201,12 +201,17 @@ SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index, s
 SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(const Server& server,
                                                              int directory) const {
   if (directory < 0) return SpawnRequest::Passed{};
-  const SetupFailure refused{.step = SetupStep::open_workspace,
-                             .error = EPERM,
-                             .refusal = wire::StartRefusal::workspace_refused};
+  SetupFailure refused{.step = SetupStep::open_workspace,
+                       .error = EPERM,
+                       .refusal = wire::StartRefusal::workspace_refused};
   const auto hint = server.workspace ? directory_hint(directory) : std::nullopt;
   if (!hint) return std::unexpected(refused);
   const auto place = workspaces_.find(*server.workspace, *hint);
+  if (!place && workspaces_.began_without(*server.workspace, *hint)) {
+    refused = {.step = SetupStep::open_workspace,
+               .error = ENOENT,
+               .refusal = wire::StartRefusal::workspace_came_later};
+  }
   if (!place) return std::unexpected(refused);
   return SpawnRequest::Passed{directory, place->root, place->below, workspace_attributes(server)};
 }

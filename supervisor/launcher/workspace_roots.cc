@@ -38,9 +38,9 @@ SysResult<void> WorkspaceRoots::attach(int host, const Workspace& workspace) {
     const std::string prefix = static_prefix(pattern);
     if (std::ranges::find(prefixes_, prefix) != prefixes_.end()) continue;
     const auto attached = attach_at(host, prefix, place_of(prefixes_.size()));
-    if (!attached && attached.error().number == ENOENT) continue;
-    if (!attached) return attached;
-    prefixes_.push_back(prefix);
+    const bool missing = !attached && attached.error().number == ENOENT;
+    if (!attached && !missing) return attached;
+    (missing ? missing_ : prefixes_).push_back(prefix);
   }
   return {};
 }
@@ -52,6 +52,13 @@ std::optional<WorkspaceRoots::Place> WorkspaceRoots::find(const Workspace& works
     if (auto rest = below(path, prefixes_[i])) return Place{place_of(i), std::move(*rest)};
   }
   return std::nullopt;
+}
+
+bool WorkspaceRoots::began_without(const Workspace& workspace, std::string_view path) const {
+  return workspace_allows(workspace, path) &&
+         std::ranges::any_of(missing_, [&](const std::string& prefix) {
+           return below(path, prefix).has_value();
+         });
 }
 
 std::optional<std::string> directory_hint(int descriptor) {

@@ -15,7 +15,7 @@ namespace cellblock::launcher {
 /// /workspaces/N of its own root. What is mounted there later is not seen.
 class WorkspaceRoots {
  public:
-  /// Before forget_host(). `host`: its root. A prefix that does not exist is left out.
+  /// Before forget_host(). `host`: its root. A prefix that does not exist is only remembered.
   SysResult<void> attach(int host, const Workspace& workspace);
 
   struct Place {
@@ -26,8 +26,12 @@ class WorkspaceRoots {
   /// Where `path` of the host is to be looked for; nullopt when no pattern allows it.
   std::optional<Place> find(const Workspace& workspace, std::string_view path) const;
 
+  /// Whether `path` is one that a pattern allows, in a tree that was not there at the start.
+  bool began_without(const Workspace& workspace, std::string_view path) const;
+
  private:
   std::vector<std::string> prefixes_;
+  std::vector<std::string> missing_;
 };
 
 /// Where the host has the directory behind a descriptor, as a hint that proves nothing; nullopt:

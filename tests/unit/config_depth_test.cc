@@ -262,6 +262,23 @@ TEST(ConfigDepth, HoldsEveryRuleOfIdentitiesAndFiles) {
   });
 }
 
+TEST(ConfigDepth, AWorkspaceThatCannotBeFoundIsAWarning) {
+  HostFacts facts = full_facts();
+  facts.sources["/srv/none"] = {};
+  facts.sources["/srv/file"] = {PathKind::file, "/srv/file"};
+  facts.sources["/srv/link"] = {PathKind::directory, "/data/real"};
+  facts.sources["/srv/real"] = {PathKind::directory, "/srv/real"};
+  const auto warnings = [&](const std::string& pattern) {
+    const Checked checked = check(server("workspace = { allow = [\"" + pattern + "\"] }"), facts);
+    EXPECT_THAT(checked.errors(), IsEmpty()) << lines_of(checked.all);
+    return lines_of(checked.all);
+  };
+  EXPECT_THAT(warnings("/srv/none/*"), HasSubstr("/srv/none does not exist"));
+  EXPECT_THAT(warnings("/srv/file"), HasSubstr("/srv/file is no directory"));
+  EXPECT_THAT(warnings("/srv/link/**"), HasSubstr("the real path, /data/real"));
+  EXPECT_EQ(warnings("/srv/real/**"), warnings("/srv/not-asked/**"));
+}
+
 TEST(ConfigDepth, HoldsEveryRuleOfSecrets) {
   hold({
       {"env_from_file = { T = \"/s/t\" }\nsecret_files = { T = \"/s/t\" }",
