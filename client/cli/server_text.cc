@@ -52,7 +52,7 @@ std::string egress_text(const Json& egress) {
   };
   return text +
          line("", fmt::format("{} connections, {} sent, {} received{}",
-                              number_of(egress, "connections"), bytes("sent"), bytes("received"),
+                              number_of(egress, "connections_total"), bytes("sent"), bytes("received"),
                               refused.empty() ? "" : "; refused: " + refused.substr(2)));
 }
 

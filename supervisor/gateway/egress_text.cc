@@ -131,7 +131,7 @@ std::optional<Denied> denied_by(const EgressEvent& event, std::uint64_t cell, st
 }
 
 void EgressTotals::add(const EgressEvent& event) {
-  if (event.kind == EgressKind::connected) ++connections;
+  if (event.kind == EgressKind::connected) connections += event.count;
   if (event.kind == EgressKind::closed) {
     sent += event.sent;
     received += event.received;

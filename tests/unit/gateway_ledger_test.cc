@@ -202,7 +202,9 @@ TEST_F(CellLedgerTest, KeepsTheEndOfALongName) {
 }
 
 TEST_F(CellLedgerTest, AddsConnectionsUp) {
-  ledger_.egress(event(EgressKind::connected, "a.org"), now_);
+  auto connected = event(EgressKind::connected, "a.org");
+  connected.count = 3;
+  ledger_.egress(connected, now_);
   auto closed = event(EgressKind::closed, "a.org");
   closed.sent = 10;
   closed.received = 30;
@@ -210,7 +212,7 @@ TEST_F(CellLedgerTest, AddsConnectionsUp) {
   auto refused = event(EgressKind::connect_refused, "b.org");
   refused.reason = EgressReason::private_address;
   ledger_.egress(refused, now_);
-  EXPECT_EQ(books_.egress.connections, 1U);
+  EXPECT_EQ(books_.egress.connections, 3U);
   EXPECT_EQ(books_.egress.received, 30U);
   EXPECT_EQ(books_.egress.refused.at("private_address"), 1U);
   ASSERT_THAT(records_, SizeIs(3));
