@@ -30,6 +30,7 @@ constexpr std::array known_failures = {
     KnownFailure{-31010, "shutting_down", ErrorCode::unavailable},
     KnownFailure{-31011, "bad_answer", ErrorCode::server_failed},
     KnownFailure{-31012, "workspace_refused", ErrorCode::refused},
+    KnownFailure{-31013, "identity_not_mapped", ErrorCode::refused},
 };
 
 ErrorCode code_of_rpc(int rpc_code) {

@@ -15,9 +15,10 @@ constexpr std::size_t most_stderr_lines = 10;
 constexpr int first_error_code = -31001;
 
 constexpr std::array<std::string_view, failure_code_count> code_names = {
-    "not_allowlisted", "not_attached",  "server_failed",     "handshake_timeout",
-    "too_large",       "too_many",      "audit_unavailable", "disabled",
-    "invalid_request", "shutting_down", "bad_answer",        "workspace_refused",
+    "not_allowlisted",     "not_attached",  "server_failed",     "handshake_timeout",
+    "too_large",           "too_many",      "audit_unavailable", "disabled",
+    "invalid_request",     "shutting_down", "bad_answer",        "workspace_refused",
+    "identity_not_mapped",
 };
 
 std::string_view name_of_kind(EndKind kind) {

@@ -23,12 +23,13 @@ enum class FailureCode : std::uint8_t {
   disabled,
   invalid_request,
   shutting_down,
-  bad_answer,         ///< the server answered with something that is not valid JSON-RPC
-  workspace_refused,  ///< no directory, or none that the server's workspace.allow names
+  bad_answer,           ///< the server answered with something that is not valid JSON-RPC
+  workspace_refused,    ///< no directory, or none that the server's workspace.allow names
+  identity_not_mapped,  ///< run_as = "client" has no id for this user
 };
 
 inline constexpr std::uint8_t failure_code_count =
-    static_cast<std::uint8_t>(FailureCode::workspace_refused) + 1;
+    static_cast<std::uint8_t>(FailureCode::identity_not_mapped) + 1;
 
 std::string_view name_of(FailureCode code);  ///< "not_allowlisted"
 /// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).

@@ -51,8 +51,13 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
                                "started: restart cellblockd",
                            server);
     case wire::StartRefusal::identity_not_mapped:
-      return plain_failure(FailureCode::not_allowlisted,
-                           "run_as = \"client\" needs this user by name in allow.users", server);
+      return plain_failure(
+          FailureCode::identity_not_mapped,
+          "server \"" + server +
+              "\" runs as its client (run_as), which takes the users that "
+              "allow.users names and the members of allow.groups that can be listed "
+              "when cellblockd starts, and neither root nor cellblock's own ids",
+          server);
     case wire::StartRefusal::none:
     case wire::StartRefusal::setup_failed:
       break;

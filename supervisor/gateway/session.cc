@@ -139,7 +139,6 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
   server_ = find_server(config_, request.server);
   server_index_ = static_cast<std::uint32_t>(server_ - config_.servers.data());
   state_ = State::attaching;
-  note(AuditKind::attach, AuditOutcome::ok, attachment_.purpose());
   cell_since_ = now;
   effects_.set_host_flow(HostFlow::held);
   act(cell_.on(CellInput::start));
@@ -190,6 +189,7 @@ void Session::fault(GivenUp cause) {
 void Session::cell_started(std::uint64_t cell, Time now) {
   cell_id_ = cell;
   cell_since_ = now;
+  note(AuditKind::attach, AuditOutcome::ok, attachment_.purpose());
   act(cell_.on(CellInput::started));
   if (state_ == State::attaching) effects_.set_deadline(server_->timeouts.handshake);
 }
@@ -197,7 +197,14 @@ void Session::cell_started(std::uint64_t cell, Time now) {
 void Session::cell_refused(wire::StartRefusal refusal, const CellFacts& facts, Time now) {
   act(cell_.on(CellInput::refused));
   const EndedCell ended = end_of_cell(facts, now);
-  cell_is_gone(ended, failure_of_refusal(server_->name, refusal, ended), now);
+  const Failure failure = failure_of_refusal(server_->name, refusal, ended);
+  if (!failure.verdict.empty()) {
+    note(AuditKind::attach, AuditOutcome::ok, attachment_.purpose());
+    return cell_is_gone(ended, failure, now);
+  }
+  // There never was a cell: nothing of it ended, and nothing is wrong with the server.
+  note(AuditKind::attach, AuditOutcome::denied, name_of(failure.code));
+  if (state_ == State::attaching) attach_failed(failure, now);
 }
 
 void Session::cell_running() {

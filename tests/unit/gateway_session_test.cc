@@ -153,6 +153,30 @@ TEST_F(SessionTest, StartsNothingForAWorkspaceThatIsNoDirectory) {
   EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
 }
 
+TEST_F(SessionTest, TakesARefusedStartForNoCrash) {
+  for (const auto refusal :
+       {wire::StartRefusal::too_many_cells, wire::StartRefusal::disabled,
+        wire::StartRefusal::no_free_identity, wire::StartRefusal::workspace_refused,
+        wire::StartRefusal::identity_not_mapped}) {
+    effects_.notes.clear();
+    attach();
+    session().cell_refused(refusal, {}, now_);
+    EXPECT_THAT(effects_.ends, IsEmpty());
+    EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::denied)));
+  }
+  EXPECT_EQ(Json::parse(effects_.control.back())["error"]["data"]["code"], "identity_not_mapped");
+}
+
+TEST_F(SessionTest, TakesAFailedSetUpForAnEnd) {
+  attach();
+  CellFacts facts;
+  facts.kind = EndKind::setup_failed;
+  session().cell_refused(wire::StartRefusal::setup_failed, facts, now_);
+  EXPECT_EQ(effects_.ends.size(), 1U);
+  EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::ok),
+                                          std::pair(AuditKind::cell_ended, AuditOutcome::error)));
+}
+
 TEST_F(SessionTest, LetsAProbeCallItsOwnToolAndNoOther) {
   attach(R"(,"probe":true)");
   EXPECT_THAT(effects_.did, ElementsAre("start_probe"));
