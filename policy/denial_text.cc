@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <string_view>
 
+#include "policy/denial_remedy.h"
 #include "policy/syscall_arguments.h"
 #include "policy/syscall_numbers.h"
 #include "policy/syscall_rules.h"
@@ -69,9 +69,16 @@ std::string socket_words(const DeniedCall& denied) {
   return text;
 }
 
+std::string pair_words(const DeniedCall& denied) {
+  const auto [family, type, protocol] = denied.words;
+  if (family != AF_UNIX) return word_of(families, family);
+  return fmt::format("AF_UNIX, {}, {}", type, protocol);
+}
+
 std::string words_of(std::string_view call, const DeniedCall& denied) {
   if (call == "socket") return socket_words(denied);
-  if (call == "socketpair") return word_of(families, denied.words[0]);
+  if (call == "socketpair") return pair_words(denied);
+  if (call == "shmat") return denied.words[2] != 0 ? "SHM_EXEC" : "";
   if (call == "ioctl") return word_of(requests, denied.words[1]);
   if (call == "prctl") return word_of(options, denied.words[0]);
   if (call == "clone" || call == "unshare") return bits_of(namespaces, denied.words[0]);
@@ -94,38 +101,6 @@ std::string reason_of(const std::string& call, const SyscallRules& rules, Networ
   return fmt::format("{}: {}", answer->group, answer->reason);
 }
 
-constexpr std::string_view nothing = "nothing allows this";
-
-std::string socket_remedy(const DeniedCall& denied, NetworkMode network) {
-  const std::uint32_t family = denied.words[0];
-  if (is_internet(family) && network == NetworkMode::none) {
-    return "network = \"loopback\", or \"egress\" for what its list names";
-  }
-  if (family == AF_UNIX) return "nothing allows this: pairs are made with socketpair";
-  return std::string(nothing);
-}
-
-// Why it is refused at all, if not for the profile.
-std::optional<std::string> own_remedy(const std::string& call, const DeniedCall& denied,
-                                      const SyscallRules& rules, NetworkMode network) {
-  if (call == "socket") return socket_remedy(denied, network);
-  if (std::ranges::find(rules.refuse, call) != rules.refuse.end()) {
-    return fmt::format("taking it out of [profile.{}] refuse", rules.name);
-  }
-  const bool about_code =
-      std::ranges::any_of(argument_rules::write_exec_refused_calls,
-                          [&](const RuledCall& ruled) { return ruled.name == call; });
-  if (about_code && rules.write_exec == WriteExec::refused) return "write_exec = \"allowed\"";
-  return std::nullopt;
-}
-
-std::string remedy_of(const std::string& call, const DeniedCall& denied, const SyscallRules& rules,
-                      NetworkMode network) {
-  if (const auto own = own_remedy(call, denied, rules, network)) return *own;
-  if (!is_known_call(call) || !never_allowed_because(call).empty()) return std::string(nothing);
-  return fmt::format("[profile.NAME] allow = [\"{}\"]", call);
-}
-
 }  // namespace
 
 std::string name_of(const DeniedCall& denied) {
@@ -137,11 +112,11 @@ std::string name_of(const DeniedCall& denied) {
 
 DenialText describe(const DeniedCall& denied, const SyscallRules& rules, NetworkMode network) {
   if (denied.number < 0) {
-    return {name_of(denied), "of too many kinds to be counted one by one", std::string(nothing)};
+    return {name_of(denied), "of too many kinds to be counted one by one", {}};
   }
   const std::string call = call_of(denied);
   return {name_of(denied), reason_of(call, rules, network),
-          remedy_of(call, denied, rules, network)};
+          remedy_for(denied.number, denied.words, rules, network)};
 }
 
 }  // namespace cellblock

@@ -18,7 +18,7 @@ struct DeniedCall {
 struct DenialText {
   std::string call;    ///< "socket(AF_INET)", "mount", "ioctl(TIOCSTI)"
   std::string reason;  ///< what refused it: "namespaces: a new user namespace would ..."
-  std::string remedy;  ///< the TOML that allows it, or "nothing allows this"
+  std::string remedy;  ///< the TOML that allows it; empty: nothing does
 };
 
 DenialText describe(const DeniedCall& denied, const SyscallRules& rules, NetworkMode network);

@@ -12,4 +12,8 @@ namespace cellblock {
 /// its own.
 std::array<std::uint32_t, 3> telling_words(std::int32_t number, const ArgumentWords& words);
 
+/// Whether they tell all that the rules of this call look at: not of openat, whose mode is the
+/// fourth.
+bool has_telling_words(std::int32_t number);
+
 }  // namespace cellblock

@@ -6,10 +6,17 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <string>
+#include <vector>
+
+#include "policy/syscall_numbers.h"
+#include "policy/syscall_rules.h"
+#include "policy/telling_words.h"
 
 namespace cellblock {
 namespace {
@@ -39,7 +46,7 @@ void expect_rows(const std::vector<Row>& rows, NetworkMode network) {
   }
 }
 
-constexpr const char* nothing = "nothing allows this";
+constexpr const char* nothing = "";
 
 TEST(DenialText, TellsOfSocketsByTheirFamilyAndOfWhatWouldAllowThem) {
   expect_rows({{{SYS_socket, EACCES, {AF_INET, SOCK_STREAM, 0}},
@@ -49,7 +56,7 @@ TEST(DenialText, TellsOfSocketsByTheirFamilyAndOfWhatWouldAllowThem) {
                {{SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
                 "socket(AF_UNIX)",
                 "routes and pairs",
-                "nothing allows this: pairs are made with socketpair"},
+                nothing},
                {{SYS_socket, EAFNOSUPPORT, {AF_VSOCK, SOCK_STREAM, 0}},
                 "socket(AF_VSOCK)",
                 "routes and pairs",
@@ -87,8 +94,8 @@ TEST(DenialText, TellsOfCallsThatAProfileMayAdd) {
       {{{SYS_mbind, ENOSYS, {}},
         "mbind",
         "in no group of the profile",
-        "[profile.NAME] allow = [\"mbind\"]"},
-       {{SYS_ptrace, EPERM, {}}, "ptrace", "tracing: ", "[profile.NAME] allow = [\"ptrace\"]"},
+        "[profile.strict] allow = [\"mbind\"]"},
+       {{SYS_ptrace, EPERM, {}}, "ptrace", "tracing: ", "[profile.strict] allow = [\"ptrace\"]"},
        {{SYS_fork, EPERM, {}},
         "fork",
         "refuse: refused by the admin",
@@ -111,6 +118,128 @@ TEST(DenialText, HasWordsForWhatNobodyHasANameFor) {
                {{-1, 0, {}}, "other calls", "of too many kinds", nothing},
                {{SYS_socket, EAFNOSUPPORT, {4711, 1, 0}}, "socket(0x1267)", "routes", nothing}},
               NetworkMode::none);
+}
+
+// --- every call ----------------------------------------------------------------------------------
+
+struct Server {
+  SyscallRules rules;
+  NetworkMode network;
+};
+
+std::vector<Server> all_servers() {
+  std::vector<Server> servers;
+  for (const auto base : {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python}) {
+    for (const auto network : {NetworkMode::none, NetworkMode::loopback, NetworkMode::host}) {
+      for (const auto write_exec : {WriteExec::refused, WriteExec::allowed}) {
+        servers.push_back({{.base = base, .name = "mine", .write_exec = write_exec}, network});
+        servers.push_back(servers.back());
+        servers.back().rules.refuse = {"socket",  "socketpair", "mprotect", "fork",     "ptrace",
+                                       "shmat",   "chmod",      "ioctl",    "mbind",    "open",
+                                       "mknodat", "seccomp",    "fchmodat", "fchmodat2"};
+      }
+    }
+  }
+  return servers;
+}
+
+std::vector<ArgumentWords> interesting_words(int number) {
+  std::vector<ArgumentWords> words = {{}};
+  if (!has_telling_words(number)) return words;
+  if (number == SYS_socket || number == SYS_socketpair) {
+    for (const std::uint32_t family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_VSOCK}) {
+      for (const std::uint32_t type : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW}) {
+        for (const std::uint32_t protocol : {0, 262}) words.push_back({family, type, protocol});
+      }
+    }
+  }
+  if (number == SYS_mmap || number == SYS_mprotect || number == SYS_pkey_mprotect) {
+    for (std::uint32_t protection = 0; protection < 8; ++protection) {
+      words.push_back({0, 0, protection});
+    }
+  }
+  for (const std::uint32_t flags : {SHM_EXEC, CLONE_NEWUSER, PR_SET_MM, PR_SET_NAME, 04755}) {
+    words.push_back({flags, 0, 0});
+    words.push_back({0, flags, flags});
+    words.push_back({0, 0, flags});
+  }
+  for (const std::uint32_t request : {TIOCSTI, TCGETS}) words.push_back({0, request, 0});
+  return words;
+}
+
+bool is_made(int number, const ArgumentWords& words, const Server& server) {
+  const auto table = call_table(server.rules, server.network);
+  const CallAnswer* answer = table ? find_call(*table, *call_name(number)) : nullptr;
+  return answer != nullptr && error_of(answer->rules, answer->otherwise, words) == 0;
+}
+
+// As an admin would who reads it.
+Server follow(Server server, const std::string& remedy, const std::string& call) {
+  const auto says = [&](const std::string& words) {
+    return remedy.find(words) != std::string::npos;
+  };
+  if (says("taking it out of [profile.mine] refuse")) std::erase(server.rules.refuse, call);
+  if (says("[profile.mine] allow = [\"" + call + "\"]")) server.rules.allow.push_back(call);
+  if (says("write_exec = \"allowed\"")) server.rules.write_exec = WriteExec::allowed;
+  if (says("network = \"loopback\"")) server.network = NetworkMode::loopback;
+  return server;
+}
+
+Server with_everything(Server server, const std::string& call) {
+  std::erase(server.rules.refuse, call);
+  server.rules.write_exec = WriteExec::allowed;
+  if (server.network == NetworkMode::none) server.network = NetworkMode::loopback;
+  if (never_allowed_because(call).empty()) server.rules.allow.push_back(call);
+  return server;
+}
+
+void expect_truth(int number, const ArgumentWords& words, const Server& server) {
+  const std::string call(*call_name(number));
+  const DeniedCall denied{number, EPERM, telling_words(number, words)};
+  const DenialText text = describe(denied, server.rules, server.network);
+  if (text.remedy.empty()) {
+    EXPECT_FALSE(is_made(number, words, with_everything(server, call))) << text.call;
+  } else {
+    EXPECT_TRUE(is_made(number, words, follow(server, text.remedy, call)))
+        << text.call << ": " << text.remedy;
+  }
+}
+
+TEST(DenialText, NamesForEveryCallWhatIndeedAllowsIt) {
+  int denied = 0;
+  for (int number = 0; number < 500; ++number) {
+    if (!call_name(number)) continue;
+    for (const Server& server : all_servers()) {
+      for (const ArgumentWords& words : interesting_words(number)) {
+        if (is_made(number, words, server)) continue;
+        expect_truth(number, words, server);
+        ++denied;
+      }
+    }
+  }
+  EXPECT_GT(denied, 5'000);
+}
+
+TEST(DenialText, CombinesWhatIsNeededTogether) {
+  SyscallRules rules{.base = SyscallProfile::native, .name = "native"};
+  rules.write_exec = WriteExec::refused;
+  const auto remedy = [&](int number, std::array<std::uint32_t, 3> words) {
+    return describe({number, EPERM, words}, rules, NetworkMode::none).remedy;
+  };
+  const std::string mine = "profile = \"NAME\" with [profile.NAME] base = \"native\", allow = ";
+  EXPECT_EQ(remedy(SYS_memfd_create, {}), mine + "[\"memfd_create\"] and write_exec = \"allowed\"");
+  EXPECT_EQ(remedy(SYS_pkey_mprotect, {0, 0, PROT_EXEC}),
+            mine + "[\"pkey_mprotect\"] and write_exec = \"allowed\"");
+  EXPECT_EQ(remedy(SYS_shmat, {0, 0, SHM_EXEC}), mine + "[\"shmat\"] and write_exec = \"allowed\"");
+  EXPECT_EQ(remedy(SYS_shmat, {}), mine + "[\"shmat\"]");
+  rules.name = "mine";
+  rules.refuse = {"socket"};
+  EXPECT_EQ(remedy(SYS_socket, {AF_INET, SOCK_STREAM, 0}),
+            "taking it out of [profile.mine] refuse and network = \"loopback\", or \"egress\" for "
+            "what its list names");
+  EXPECT_EQ(remedy(SYS_socket, {AF_NETLINK, SOCK_RAW, 0}),
+            "taking it out of [profile.mine] refuse");
+  EXPECT_EQ(remedy(SYS_socket, {AF_VSOCK, SOCK_STREAM, 0}), "");
 }
 
 }  // namespace
