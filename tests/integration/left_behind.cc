@@ -1,12 +1,14 @@
 #include "tests/integration/left_behind.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -46,6 +48,24 @@ bool has_ended(int pid) {
   return !pidfd.valid() || wait_for_end(pidfd.get());
 }
 
+std::string user_namespace_of(int pid) {
+  std::error_code gone;
+  return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/ns/user", gone);
+}
+
+// All that lasts of a cell has a parent within the cell, or is the first process of its namespace.
+bool is_helper_of_a_moment(int pid) {
+  const std::string parent = status_field(pid, "PPid");
+  const std::string name = status_field(pid, "Name");
+  if (parent.empty() || name != status_field(std::atoi(parent.c_str()), "Name")) return false;
+  return user_namespace_of(pid) == user_namespace_of(std::atoi(parent.c_str()));
+}
+
+bool is_alive(int pidfd) {
+  pollfd words{pidfd, POLLIN, 0};
+  return ::poll(&words, 1, 0) == 0;
+}
+
 }  // namespace
 
 void become_reaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
@@ -77,6 +97,18 @@ std::vector<int> descendants_of(int pid) {
     const std::vector<int> children = children_of(found[next]);
     found.insert(found.end(), children.begin(), children.end());
   }
+  return found;
+}
+
+std::vector<int> lasting_descendants_of(int pid) {
+  std::vector<int> found = descendants_of(pid);
+  std::erase_if(found, [](int process) {
+    const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    if (!pidfd.valid()) return true;
+    // In this order: one that ended while it was looked at looks like nobody's helper.
+    const bool passing = is_helper_of_a_moment(process);
+    return !is_alive(pidfd.get()) || (passing && wait_for_end(pidfd.get()));
+  });
   return found;
 }
 

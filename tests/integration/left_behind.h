@@ -21,6 +21,11 @@ std::vector<std::string> mounts();
 /// The pids of `pid`'s descendants, parents before children.
 std::vector<int> descendants_of(int pid);
 
+/// Without the helpers of a moment: the daemon and its launcher have short-lived children that
+/// share their user namespace, which make a network or close a descriptor. Waits for their end; one
+/// that does not end is told like any other process.
+std::vector<int> lasting_descendants_of(int pid);
+
 /// A line of /proc/PID/status without its key ("CapEff" -> "0000000000000000"); empty if the
 /// process is gone.
 std::string status_field(int pid, const std::string& key);

@@ -43,7 +43,7 @@ class Privilege : public testing::TestWithParam<Mode> {
     if (HasFatalFailure()) return;
     host_.emplace(daemon_.connect());
     host_->open_session("echo");
-    everybody_ = descendants_of(daemon_.pid());
+    everybody_ = lasting_descendants_of(daemon_.pid());
     everybody_.insert(everybody_.begin(), daemon_.pid());
   }
 

@@ -105,7 +105,7 @@ class SecretsOf : public testing::TestWithParam<std::string> {
   static std::string unread_secret() { return {GetParam().rbegin(), GetParam().rend()}; }
 
   std::vector<int> everybody() {
-    std::vector<int> processes = descendants_of(daemon_.pid());
+    std::vector<int> processes = lasting_descendants_of(daemon_.pid());
     processes.push_back(daemon_.pid());
     return processes;
   }
