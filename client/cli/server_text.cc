@@ -75,7 +75,7 @@ std::string denied_text(const Json& server) {
   std::string text;
   for (const auto& kind : objects_of(server, "denied")) {
     text += line(text.empty() ? "refused" : "",
-                 fmt::format("{} × {}", number_of(kind, "count"), text_of(kind, "call")));
+                 fmt::format("{} × {}", number_of(kind, "count"), text_of(kind, "what")));
     if (const auto reason = text_of(kind, "reason"); !reason.empty())
       text += line("", "  " + reason);
     if (const auto allow = text_of(kind, "allow"); !allow.empty()) {

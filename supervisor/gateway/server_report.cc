@@ -88,7 +88,7 @@ Json egress_json(const Egress& egress, const EgressTotals& totals) {
 Json denied_kinds_json(const DeniedLog& denied) {
   Json json = Json::array();
   for (const DeniedLog::Kind& kind : denied.most(shown_kinds)) {
-    json.push_back({{"call", kind.what},
+    json.push_back({{"what", kind.what},
                     {"count", kind.count},
                     {"reason", kind.reason},
                     {"allow", kind.allow}});

@@ -97,9 +97,9 @@ enum class StartRefusal : std::uint8_t {
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
 struct Denial {
-  std::int32_t syscall_number = -1;
+  std::int32_t syscall_number = -1;      ///< -1: of too many kinds to be told one by one
   std::int32_t error = 0;                ///< errno that the caller got
-  std::array<std::uint32_t, 3> words{};  ///< low words of the first three arguments of one of them
+  std::array<std::uint32_t, 3> words{};  ///< 0 but where they tell: policy/telling_words.h
   std::uint32_t count = 0;
 };
 

@@ -21,7 +21,6 @@
 namespace cellblock {
 namespace {
 
-using testing::HasSubstr;
 using testing::StartsWith;
 
 struct Row {

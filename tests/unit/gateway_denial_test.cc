@@ -49,6 +49,7 @@ TEST_F(GatewayDenial, ShowsARefusedCallInLogsAndStatus) {
   host.send(ask_status);
   const Json server = host.read_json()["result"]["servers"][0];
   EXPECT_EQ(server["denied"][0]["count"], 3);
+  EXPECT_EQ(server["denied"][0]["what"], "mount");
   EXPECT_EQ(server["denied_total"], 3);
 }
 
