@@ -57,7 +57,7 @@ struct Answer {
 Answer answer_for(wire::EgressReason reason) {
   switch (reason) {
     case wire::EgressReason::not_allowed:
-      return {"403 Forbidden", "no rule in network.egress allows this host and port"};
+      return {"403 Forbidden", "no rule in egress.allow allows this host and port"};
     case wire::EgressReason::private_address:
       return {"403 Forbidden", "the name leads to an address that no range rule names"};
     case wire::EgressReason::out_of_bytes:

@@ -10,8 +10,8 @@ namespace cellblock::launcher {
 /// launcher's user namespace: what a cell may do in its own gives it no right over its network.
 SysResult<Fd> make_network();
 
-/// Networks made ahead of time, since making one takes as long as all other steps of a spawn before
-/// the program runs. Each is given out once. One thread.
+/// Networks made ahead of time, since making one is a good part of what a spawn takes
+/// (docs/performance.md). Each is given out once. One thread.
 class NetworkPool {
  public:
   static SysResult<NetworkPool> make();
