@@ -1,81 +1,19 @@
 #include "supervisor/launcher/cell_factory.h"
 
-#include <fcntl.h>
 #include <linux/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <string_view>
 
 #include "policy/probe_declaration.h"
 #include "supervisor/launcher/command_stamp.h"
-#include "supervisor/launcher/landlock_rights.h"
-#include "supervisor/launcher/own_root.h"
-#include "supervisor/launcher/root_builder.h"
 
 namespace cellblock::launcher {
 namespace {
 
-// Names of templates that no server can have (a server's starts with a letter).
-constexpr char gateway_template[] = "@gateway";
-constexpr char audit_template[] = "@audit";
-constexpr char egress_template[] = "@egress";
-
-struct Range {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-};
-
-struct Ranges {
-  Range servers;  ///< for good (id_table.h)
-  Range own;      ///< while they live (id_pool.h): gateways, the writer, as many as there may be
-                  ///< egress helpers
-};
-
-Ranges divide(const Identity& identity) {
-  constexpr std::uint32_t most_own = 4'096 + 1 + 1'024;
-  const Range all{identity.first_cell_id, identity.cell_ids};
-  if (all.count == 1) return {all, all};
-  const std::uint32_t own = std::min(most_own, all.count / 2);
-  return {{all.first, all.count - own}, {all.first + all.count - own, own}};
-}
-
-SetupResult<Fd> make_template(const std::vector<RootEntry>& entries, int host,
-                              const std::string& name) {
-  const std::string place = "/cells/" + name;
-  if (mkdir(place.c_str(), 0755) < 0) {
-    return failed_at(SetupStep::prepare, SysError{"mkdir", errno});
-  }
-  return build_template(entries, host, place.c_str());
-}
-
-void add_root(Blueprint& blueprint, SetupResult<Fd> root) {
-  if (root) {
-    blueprint.root = std::move(*root);
-  } else {
-    blueprint.broken = root.error();
-  }
-}
-
-// In a user namespace that an unprivileged user mapped, groups stay what they were.
-ChildPlan::Groups groups_here() {
-  const auto file = open_at(AT_FDCWD, "/proc/self/setgroups", O_RDONLY);
-  const auto bytes = file ? read_all(file->get(), 64, Sealing::any) : std::unexpected(file.error());
-  if (!bytes) return ChildPlan::Groups::clear;
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  return text.starts_with("deny") ? ChildPlan::Groups::cannot_be_cleared : ChildPlan::Groups::clear;
-}
-
-Result<void> require_sound(const Blueprint& blueprint) {
-  if (!blueprint.broken) return {};
-  return fail(blueprint.name + ": " + SysError{"prepare", blueprint.broken->error}.text());
-}
-
 // A file whose digest was right is not run any more when it has become another.
 SetupResult<void> check_command(const Blueprint& blueprint, const Server& server) {
-  if (!server.command_stamp || blueprint.broken) return {};
+  if (!server.command_stamp) return {};
   const auto unchanged =
       command_unchanged(blueprint.root.get(), server.command[0].c_str(), *server.command_stamp);
   if (unchanged && *unchanged) return {};
@@ -91,87 +29,15 @@ std::uint64_t workspace_attributes(const Server& server) {
   return attributes;
 }
 
-bool any_egress(const Config& config) {
-  return std::any_of(config.servers.begin(), config.servers.end(),
-                     [](const Server& server) { return server.network == NetworkMode::egress; });
-}
-
-// It resolves names as the host does: from /etc/hosts too.
-std::vector<RootEntry> egress_root(const HostLayout& layout) {
-  std::vector<RootEntry> entries = plan_root({.network = NetworkMode::host}, layout);
-  for (RootEntry& entry : entries) {
-    if (entry.path == "/etc/hosts") entry.content = layout.hosts;
-  }
-  return entries;
-}
-
-Result<Blueprint> prepare_egress_helper(const Config& config, const HostLayout& layout, int host,
-                                        Fd program) {
-  Blueprint blueprint = CELLBLOCK_TRY(egress_blueprint(std::move(program)));
-  const auto entries = egress_root(layout);
-  blueprint.landlock = own_landlock_ruleset(config.kernel.landlock_abi, entries);
-  blueprint.landlock.network = 0;  // whom it may dial is decided name by name
-  if (blueprint.landlock.files != 0) {
-    blueprint.landlock.paths.push_back({"/dev/urandom", landlock::read_file});
-  }
-  add_root(blueprint, make_template(entries, host, egress_template));
-  CELLBLOCK_CHECK(require_sound(blueprint));
-  return blueprint;
-}
-
 }  // namespace
 
 Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs,
                                          Fd groups) {
-  const Fd host_root = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
-  const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host_root.get()));
-  Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
-  OwnRoot own = CELLBLOCK_TRY(enter_own_root(config.state_directory));
-  const Ranges ranges = divide(config.identity);
-  StateDirectory state = CELLBLOCK_TRY(
-      StateDirectory::open(std::move(own.state), ranges.servers.first, ranges.servers.count));
-  FilterProgram init_filter = CELLBLOCK_TRY(compile_init_filter());
-  NetworkPool networks = CELLBLOCK_TRY(NetworkPool::make());
-  CellFactory factory(config, std::move(state), SecretStore(std::move(secrets)),
-                      std::move(init_filter), IdPool(ranges.own.first, ranges.own.count),
-                      std::move(networks));
-  factory.null_ = std::move(null);
-  factory.probe_ = std::move(programs.probe);
-  if (groups.valid()) factory.cell_groups_ = CellGroups(std::move(groups));
-  factory.groups_ = groups_here();
-
-  FilterCache filters;
-  for (const Server& server : config.servers) {
-    Blueprint blueprint = CELLBLOCK_TRY(blueprint_of(server, filters));
-    const auto entries = plan_root(server, layout);
-    blueprint.landlock = landlock_ruleset(config.kernel.landlock_abi, server, entries);
-    add_root(blueprint, make_template(entries, own.host.get(), server.name));
-    if (server.workspace) factory.keep_workspaces(blueprint, server, own.host.get());
-    factory.servers_.push_back(std::move(blueprint));
-  }
-  const auto own_entries = plan_root({}, layout);
-  const LandlockRuleset own_landlock =
-      own_landlock_ruleset(config.kernel.landlock_abi, own_entries);
-  factory.gateway_ = CELLBLOCK_TRY(gateway_blueprint(std::move(programs.gateway)));
-  factory.gateway_.landlock = own_landlock;
-  add_root(factory.gateway_, make_template(own_entries, own.host.get(), gateway_template));
-  CELLBLOCK_CHECK(require_sound(factory.gateway_));
-  factory.audit_writer_ = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
-  factory.audit_writer_.landlock = own_landlock;
-  add_root(factory.audit_writer_, make_template(own_entries, own.host.get(), audit_template));
-  CELLBLOCK_CHECK(require_sound(factory.audit_writer_));
-  if (any_egress(config)) {
-    factory.egress_ = CELLBLOCK_TRY(
-        prepare_egress_helper(config, layout, own.host.get(), std::move(programs.egress)));
-  }
-  CELLBLOCK_CHECK(forget_host());
-  return factory;
-}
-
-void CellFactory::keep_workspaces(Blueprint& blueprint, const Server& server, int host) {
-  const auto attached = workspaces_.attach(host, *server.workspace);
-  if (attached || blueprint.broken) return;
-  blueprint.broken = SetupFailure{SetupStep::open_workspace, attached.error().number};
+  Preparation made = CELLBLOCK_TRY(prepare_cells(config, std::move(programs)));
+  CellGroups cell_groups;
+  if (groups.valid()) cell_groups = CellGroups(std::move(groups));
+  return CellFactory(config, std::move(made), SecretStore(std::move(secrets)),
+                     std::move(cell_groups));
 }
 
 SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t user) {
@@ -182,7 +48,7 @@ SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t us
                                         .error = EPERM,
                                         .refusal = wire::StartRefusal::identity_not_mapped});
   }
-  const auto id = state_.id_for(server.name, user);
+  const auto id = made_.state.id_for(server.name, user);
   if (id) return HostIds{*id, *id};
   SetupFailure failure{.step = SetupStep::assign_id, .error = id.error().number};
   if (failure.error == ERANGE) failure.refusal = wire::StartRefusal::no_free_identity;
@@ -191,10 +57,13 @@ SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t us
 
 SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index, std::uint32_t user) {
   const Server& server = config_.servers[server_index];
-  CELLBLOCK_CHECK(check_command(servers_[server_index], server));
+  const Blueprint& blueprint = made_.servers[server_index];
+  // Before anything is taken for it: an id is kept for good.
+  if (blueprint.broken) return std::unexpected(*blueprint.broken);
+  CELLBLOCK_CHECK(check_command(blueprint, server));
   SpawnRequest request;
   request.host_ids = CELLBLOCK_TRY(ids_for(server, user));
-  request.groups = groups_;
+  request.groups = made_.groups;
   return request;
 }
 
@@ -206,8 +75,8 @@ SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(const Server& serve
                        .refusal = wire::StartRefusal::workspace_refused};
   const auto hint = server.workspace ? directory_hint(directory) : std::nullopt;
   if (!hint) return std::unexpected(refused);
-  const auto place = workspaces_.find(*server.workspace, *hint);
-  if (!place && workspaces_.began_without(*server.workspace, *hint)) {
+  const auto place = made_.workspaces.find(*server.workspace, *hint);
+  if (!place && made_.workspaces.began_without(*server.workspace, *hint)) {
     refused = {.step = SetupStep::open_workspace,
                .error = ENOENT,
                .refusal = wire::StartRefusal::workspace_came_later};
@@ -218,7 +87,7 @@ SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(const Server& serve
 
 SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
   if (blueprint.network == NetworkMode::host) return Fd();
-  auto network = networks_.take();
+  auto network = made_.networks.take();
   if (!network) return failed_at(SetupStep::make_network, network.error());
   return std::move(*network);
 }
@@ -244,7 +113,7 @@ SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
                                       const HostIds& owner) {
   if (server.home == HomeKind::temporary) return Fd();
   const auto execution = server.execute_writable ? Execution::allowed : Execution::refused;
-  auto home = state_.home_tree({server.name, user, owner}, execution);
+  auto home = made_.state.home_tree({server.name, user, owner}, execution);
   if (!home) return failed_at(SetupStep::open_home, home.error());
   return std::move(*home);
 }
@@ -252,7 +121,7 @@ SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
 SetupResult<void> CellFactory::add_secrets(SpawnRequest& request,
                                            std::uint32_t server_index) const {
   auto secrets = secrets_.of(config_.servers[server_index], server_index);
-  if (!secrets) return failed_at(SetupStep::prepare, SysError{"secrets", EINVAL});
+  if (!secrets) return failed_at(SetupStep::prepare, secrets.error());
   request.secrets = std::move(*secrets);
   return {};
 }
@@ -265,7 +134,7 @@ void CellFactory::make_probe(SpawnRequest& request, const Server& server) const 
     request.secrets.push_back(
         {secret.delivery, secret.name, variable ? secret.name + "=" + marker : marker});
   }
-  request.program = probe_.get();
+  request.program = made_.probe.get();
   request.command = {"cellblock-probe", "--mcp", "--declared",
                      to_text(probe_declaration(server, config_.kernel))};
 }
@@ -277,7 +146,7 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   request.workspace = CELLBLOCK_TRY(workspace_for(server, workspace));
   request.home = CELLBLOCK_TRY(home_for(server, user, request.host_ids));
   request.group = CELLBLOCK_TRY(group_for(server));
-  request.network = CELLBLOCK_TRY(network_for(servers_[server_index]));
+  request.network = CELLBLOCK_TRY(network_for(made_.servers[server_index]));
   auto egress = CELLBLOCK_TRY(egress_for(server_index, request.network.get()));
   auto input = make_pipe();
   auto output = make_pipe();
@@ -297,7 +166,8 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
     return failed_at(SetupStep::prepare, memfds.error());
   }
   for (const Fd& memfd : *memfds) request.fds.push_back(memfd.get());
-  auto cell = CELLBLOCK_TRY(spawn(servers_[server_index], init_filter_, std::move(request)));
+  auto cell =
+      CELLBLOCK_TRY(spawn(made_.servers[server_index], made_.init_filter, std::move(request)));
   return StartedServer{
       std::move(cell),
       StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)},
@@ -308,24 +178,24 @@ SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
                                                const std::vector<int>& channels) {
   SpawnRequest request;
   request.network = CELLBLOCK_TRY(network_for(blueprint));
-  const auto id = own_ids_.take();
-  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", ERANGE});
+  const auto id = made_.own_ids.take();
+  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", EUSERS});
   request.host_ids = {*id, *id};
-  request.groups = groups_;
-  request.fds = {null_.get(), STDERR_FILENO, STDERR_FILENO};
+  request.groups = made_.groups;
+  request.fds = {made_.null.get(), STDERR_FILENO, STDERR_FILENO};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());
-  auto cell = spawn(blueprint, init_filter_, std::move(request));
+  auto cell = spawn(blueprint, made_.init_filter, std::move(request));
   if (cell) return StartedOwn{std::move(*cell), *id};
-  own_ids_.give_back(*id);
+  made_.own_ids.give_back(*id);
   return std::unexpected(cell.error());
 }
 
 SetupResult<StartedOwn> CellFactory::start_gateway(const std::vector<int>& channels) {
-  return start_own(gateway_, channels);
+  return start_own(made_.gateway, channels);
 }
 
 SetupResult<StartedOwn> CellFactory::start_audit_writer(const std::vector<int>& channels) {
-  return start_own(audit_writer_, channels);
+  return start_own(made_.audit_writer, channels);
 }
 
 SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends, int config_bytes) {
@@ -334,7 +204,7 @@ SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends, int co
   if (!words) return failed_at(SetupStep::prepare, words.error());
   std::vector<int> channels = {ends.events.second.get(), config_bytes, words->get()};
   for (const Fd& socket : ends.sockets.sockets) channels.push_back(socket.get());
-  return start_own(egress_, channels);
+  return start_own(made_.egress, channels);
 }
 
 }  // namespace cellblock::launcher

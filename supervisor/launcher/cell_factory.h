@@ -7,13 +7,10 @@
 #include "policy/config.h"
 #include "supervisor/kernel/wire.h"
 #include "supervisor/launcher/cell_group.h"
+#include "supervisor/launcher/cell_preparation.h"
 #include "supervisor/launcher/egress_network.h"
-#include "supervisor/launcher/id_pool.h"
-#include "supervisor/launcher/network_pool.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
-#include "supervisor/launcher/state_directory.h"
-#include "supervisor/launcher/workspace_roots.h"
 
 namespace cellblock::launcher {
 
@@ -22,14 +19,6 @@ struct StdioEnds {
   Fd input;  ///< to write the server's stdin
   Fd output;
   Fd errors;
-};
-
-/// cellblock's programs that live in cells, opened by the supervisor while it could reach them.
-struct OwnPrograms {
-  Fd gateway;
-  Fd audit_writer;
-  Fd egress;
-  Fd probe;
 };
 
 /// One of cellblock's own processes in its cell.
@@ -50,11 +39,10 @@ struct StartedServer {
   std::optional<EgressEnds> egress;
 };
 
-/// Everything that is prepared at start-up, and the spawns made from it. One thread.
+/// The spawns, made from what was prepared at start-up. One thread.
 class CellFactory {
  public:
-  /// Enters the launcher's own root, prepares one blueprint per server (a server whose paths cannot
-  /// be prepared is kept with its failure) and forgets the host's file system.
+  /// With prepare_cells().
   /// `groups`: the directory for the cells' control groups (wire::launcher_fd::cgroup); not valid:
   /// there is none.
   static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
@@ -69,24 +57,20 @@ class CellFactory {
   SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_egress(const EgressEnds& ends, int config_bytes);
-  void give_back(std::uint32_t id) { own_ids_.give_back(id); }
+  void give_back(std::uint32_t id) { made_.own_ids.give_back(id); }
 
   /// To be refilled whenever its timer says so.
-  NetworkPool& networks() { return networks_; }
+  NetworkPool& networks() { return made_.networks; }
 
  private:
-  CellFactory(Config config, StateDirectory state, SecretStore secrets, FilterProgram init_filter,
-              IdPool own_ids, NetworkPool networks)
+  CellFactory(Config config, Preparation made, SecretStore secrets, CellGroups cell_groups)
       : config_(std::move(config)),
-        state_(std::move(state)),
+        made_(std::move(made)),
         secrets_(std::move(secrets)),
-        init_filter_(std::move(init_filter)),
-        own_ids_(std::move(own_ids)),
-        networks_(std::move(networks)) {}
+        cell_groups_(std::move(cell_groups)) {}
 
   SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels);
   SetupResult<SpawnRequest> request_for(std::uint32_t server_index, std::uint32_t user);
-  void keep_workspaces(Blueprint& blueprint, const Server& server, int host);
   SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
   SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner);
   SetupResult<SpawnRequest::Passed> workspace_for(const Server& server, int directory) const;
@@ -97,20 +81,9 @@ class CellFactory {
   void make_probe(SpawnRequest& request, const Server& server) const;
 
   Config config_;
-  StateDirectory state_;
+  Preparation made_;
   SecretStore secrets_;
-  FilterProgram init_filter_;
-  IdPool own_ids_;
-  NetworkPool networks_;
   CellGroups cell_groups_;
-  WorkspaceRoots workspaces_;
-  std::vector<Blueprint> servers_;
-  Blueprint gateway_;
-  Blueprint audit_writer_;
-  Blueprint egress_;  ///< empty where no server has egress
-  ChildPlan::Groups groups_ = ChildPlan::Groups::clear;
-  Fd probe_;
-  Fd null_;  ///< /dev/null
 };
 
 }  // namespace cellblock::launcher

@@ -1,5 +1,6 @@
 #include "supervisor/launcher/secret_store.h"
 
+#include <cerrno>
 #include <cstring>
 
 namespace cellblock::launcher {
@@ -21,8 +22,10 @@ void fill(CellSecret& secret, const SecretVariable& declared, const std::string&
   secret.text.append(value);
 }
 
-Result<std::vector<CellSecret>> join(const Server& server, const ServerSecrets& secrets) {
-  if (secrets.values.size() != server.secrets.size()) return fail("a secret's value is missing");
+std::unexpected<SysError> none_for_it() { return std::unexpected(SysError{"secrets", ENODATA}); }
+
+SysResult<std::vector<CellSecret>> join(const Server& server, const ServerSecrets& secrets) {
+  if (secrets.values.size() != server.secrets.size()) return none_for_it();
   std::vector<CellSecret> joined(secrets.values.size());
   for (std::size_t i = 0; i < joined.size(); ++i) {
     fill(joined[i], server.secrets[i], secrets.values[i]);
@@ -36,16 +39,16 @@ void wipe(std::vector<CellSecret>& secrets) {
   for (CellSecret& secret : secrets) explicit_bzero(secret.text.data(), secret.text.size());
 }
 
-Result<std::vector<CellSecret>> SecretStore::of(const Server& server,
-                                                std::uint32_t server_index) const {
+SysResult<std::vector<CellSecret>> SecretStore::of(const Server& server,
+                                                   std::uint32_t server_index) const {
   if (server.secrets.empty()) return std::vector<CellSecret>{};
   auto bytes = CELLBLOCK_TRY(read_all(memory_.get(), max_config_bytes, Sealing::must_be_sealed));
   auto secrets = decode_secrets(bytes);
   explicit_bzero(bytes.data(), bytes.size());
-  if (!secrets) return std::unexpected(secrets.error());
+  if (!secrets) return std::unexpected(SysError{"secrets", EBADMSG});
   auto joined = server_index < secrets->servers.size()
                     ? join(server, secrets->servers[server_index])
-                    : Result<std::vector<CellSecret>>(fail("no secrets for this server"));
+                    : SysResult<std::vector<CellSecret>>(none_for_it());
   wipe(*secrets);
   return joined;
 }

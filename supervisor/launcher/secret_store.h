@@ -25,7 +25,8 @@ class SecretStore {
   explicit SecretStore(Fd memory) : memory_(std::move(memory)) {}
 
   /// Those of one server, in the order of its declaration. The caller wipes them.
-  Result<std::vector<CellSecret>> of(const Server& server, std::uint32_t server_index) const;
+  /// EBADMSG, ENODATA: the memory is not what the supervisor made for this configuration.
+  SysResult<std::vector<CellSecret>> of(const Server& server, std::uint32_t server_index) const;
 
  private:
   Fd memory_;

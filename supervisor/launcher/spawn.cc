@@ -150,7 +150,10 @@ Result<FilterProgram> compile_init_filter() { return compile_filter(InternalProf
 
 SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& init_filter,
                                SpawnRequest request) {
-  if (blueprint.broken) return std::unexpected(*blueprint.broken);
+  if (blueprint.broken) {
+    wipe(request.secrets);
+    return std::unexpected(*blueprint.broken);
+  }
   ChildPlan plan;
   fill(plan, blueprint, request);
   const SpawnEnvironment environment(blueprint.environment, request.secrets);

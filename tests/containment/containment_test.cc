@@ -130,6 +130,8 @@ TEST_F(Containment, AMountPointThatBecameALinkStopsTheStart) {
   EXPECT_EQ(run.facts.step, SetupStep::prepare);
   EXPECT_EQ(run.facts.error, ELOOP);
   EXPECT_EQ(run.facts.path_index, static_cast<int>(spec.server.binds.size()) - 1);
+  // Nothing was taken for it: an id would be gone for good.
+  EXPECT_NE(::access((directory_.path("state/home/") + spec.server.name).c_str(), F_OK), 0);
 }
 
 TEST_F(Containment, AMountPointInsideADeclaredDirectoryMustBeThereAlready) {
