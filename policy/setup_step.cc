@@ -51,6 +51,9 @@ struct Hint {
 constexpr Hint hints[] = {
     {SetupStep::assign_id, ENOSPC, "the disk of the state directory is full"},
     {SetupStep::assign_id, ERANGE, "every id of daemon.id_range is given: make the range larger"},
+    {SetupStep::assign_id, EUSERS,
+     "every id that daemon.id_range leaves for gateways and egress helpers is in use: make the "
+     "range larger"},
     {SetupStep::open_home, EPERM,
      "the directory in the state directory belongs to another id: was the state of another "
      "installation copied?"},
@@ -95,7 +98,9 @@ constexpr Hint hints[] = {
     {SetupStep::make_cgroup, ENODEV, "the group of daemon.cgroup was removed meanwhile"},
     {SetupStep::clone, EACCES, "cgroup.procs of daemon.cgroup's group must belong to daemon.user"},
     {SetupStep::set_limits, EPERM, "the limit is above the daemon's own hard limit"},
-    {SetupStep::exec, ENOENT, "is the command's directory listed under read?"},
+    {SetupStep::exec, ENOENT,
+     "outside /usr, /bin and the like a cell sees only what the server declares: name the "
+     "directory of the command under program or read"},
     {SetupStep::exec, EACCES,
      "the file must be executable by others, and so must its directories; below write paths, the "
      "home and the workspace nothing runs unless execute_writable = true"},
@@ -138,7 +143,9 @@ std::string_view name_of(ExecDetail detail) {
     case ExecDetail::wrong_architecture:
       return "the command is built for another architecture";
     case ExecDetail::command_changed:
-      return "the command's file changed since its sha256 was checked: restart cellblockd";
+      return "the command's file is not the one whose sha256 was checked: if it was changed on "
+             "purpose, put its new digest (sha256sum FILE) into server.NAME.sha256, run cellblockd "
+             "--check, then restart cellblockd";
   }
   return "";
 }

@@ -116,9 +116,11 @@ TEST(CrashVerdict, NamesThePathThatFailed) {
 }
 
 TEST(CrashVerdict, SaysWhyExecFailed) {
-  expect(setup_failed(SetupStep::exec, ENOENT, ExecDetail::interpreter_missing), Verdict::never_ran,
-         "step exec failed: ENOENT: the interpreter on the command's #! line does not exist inside "
-         "the cell (is the command's directory listed under read?)");
+  expect(
+      setup_failed(SetupStep::exec, ENOENT, ExecDetail::interpreter_missing), Verdict::never_ran,
+      "step exec failed: ENOENT: the interpreter on the command's #! line does not exist inside "
+      "the cell (outside /usr, /bin and the like a cell sees only what the server declares: name "
+      "the directory of the command under program or read)");
   expect(setup_failed(SetupStep::exec, ENOEXEC, ExecDetail::unknown_format), Verdict::never_ran,
          "step exec failed: ENOEXEC: the command is neither a program nor a script with a #! line");
 }

@@ -46,7 +46,25 @@ TEST(SetupStep, HasExitCodesThatNoShellGivesAMeaning) {
 TEST(SetupStep, HintsOnlyWhereTheStepAndTheErrorFit) {
   EXPECT_FALSE(hint_for(SetupStep::clone, EPERM).empty());
   EXPECT_TRUE(hint_for(SetupStep::clone, EIO).empty());
+  EXPECT_NE(hint_for(SetupStep::assign_id, EUSERS), hint_for(SetupStep::assign_id, ERANGE));
+  EXPECT_FALSE(hint_for(SetupStep::assign_id, EUSERS).empty());
   EXPECT_TRUE(hint_for(SetupStep::new_session, EPERM).empty());
+}
+
+TEST(SetupStep, NamesTheKeysThatBringACommandIntoTheCell) {
+  const std::string_view hint = hint_for(SetupStep::exec, ENOENT);
+  EXPECT_NE(hint.find("program or read"), std::string_view::npos) << hint;
+}
+
+// A restart alone refuses the configuration, and with it every server.
+TEST(ExecDetail, AsksForTheNewDigestBeforeARestart) {
+  const std::string_view text = name_of(ExecDetail::command_changed);
+  const std::size_t digest = text.find("server.NAME.sha256");
+  const std::size_t check = text.find("--check");
+  ASSERT_NE(digest, std::string_view::npos) << text;
+  ASSERT_NE(check, std::string_view::npos) << text;
+  EXPECT_LT(digest, check);
+  EXPECT_LT(check, text.find("restart cellblockd"));
 }
 
 TEST(ExecDetail, HasASentenceForEach) {
