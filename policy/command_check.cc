@@ -23,8 +23,7 @@ std::optional<std::string> why_it_will_not_start(CommandState state) {
       return std::nullopt;
     case CommandState::not_visible:
       return "is not visible inside the cell: it is neither in the host's system directories "
-             "(/usr, "
-             "/bin, ...) nor under read or write";
+             "(/usr, /bin, ...) nor under program, read or write";
     case CommandState::missing:
       return "does not exist";
     case CommandState::directory:
@@ -70,6 +69,12 @@ bool check_arguments(const Scope& scope, const TextList& texts) {
   return scope.complaints.error_count() == errors_before;
 }
 
+std::vector<std::string> values_of(const TextList& texts) {
+  std::vector<std::string> values;
+  for (const TextAt& text : texts) values.push_back(text.value);
+  return values;
+}
+
 }  // namespace
 
 std::vector<std::string> check_command(const Scope& scope, const ServerText& text,
@@ -83,17 +88,19 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
     return {};
   }
   const TextList& texts = text.command->value;
-  if (auto problem = path_problem(texts.front().value)) {
+  if (!check_arguments(scope, texts)) return {};
+  const std::vector<std::string> command = values_of(texts);
+  // First: the path of a program that will not do either is no help.
+  if (auto problem = habit_problem(command)) {
     scope.error(texts.front().at, "command",
-                fmt::format("\"{}\" {}; {}", texts.front().value, *problem, allowed_command));
+                fmt::format("\"{}\" {}", texts.front().value, *problem));
+  } else if (auto path = path_problem(texts.front().value)) {
+    scope.error(texts.front().at, "command",
+                fmt::format("\"{}\" {}; {}", texts.front().value, *path, allowed_command));
     return {};
   }
-  if (!check_arguments(scope, texts)) return {};
-  std::vector<std::string> command;
-  for (const TextAt& part : texts) command.push_back(part.value);
   const auto found = facts.commands.find(text.name.value);
   if (found != facts.commands.end()) check_facts(scope, texts.front(), found->second);
-  if (auto problem = habit_problem(command)) scope.error(texts.front().at, "command", *problem);
   return command;
 }
 

@@ -18,9 +18,42 @@ constexpr const char* fetches =
 constexpr const char* reads_shell_text =
     "is a shell that is given a text to run; allowed: the program and its arguments, run without "
     "a shell";
-constexpr const char* looks_it_up =
-    "looks the program up by its name, so that the file that runs is not the one that was checked; "
-    "allowed: the program's own path, and its variables under env";
+constexpr const char* starts_another =
+    "starts another program (env and its like look it up by its name), so that the file that runs "
+    "is not the one that was checked; allowed: the program's own path, its variables under env, "
+    "its bounds under limits";
+constexpr const char* is_container =
+    "asks a container service, which a cell neither reaches nor may give rights to, and whose "
+    "image may be another one at each start; allowed: the program out of the image, installed on "
+    "this host (docker create, then docker cp), named by its own path";
+
+constexpr std::array<std::string_view, 3> container_clients = {"docker", "podman", "nerdctl"};
+
+// Programs that become or start what their arguments name.
+constexpr std::array<std::string_view, 24> wrappers = {"env",
+                                                       "nice",
+                                                       "timeout",
+                                                       "nohup",
+                                                       "setsid",
+                                                       "stdbuf",
+                                                       "ionice",
+                                                       "chrt",
+                                                       "taskset",
+                                                       "time",
+                                                       "xargs",
+                                                       "sudo",
+                                                       "doas",
+                                                       "su",
+                                                       "runuser",
+                                                       "setpriv",
+                                                       "unshare",
+                                                       "nsenter",
+                                                       "chroot",
+                                                       "prlimit",
+                                                       "systemd-run",
+                                                       "flock",
+                                                       "start-stop-daemon",
+                                                       "firejail"};
 
 constexpr std::array<std::string_view, 8> shells = {"sh",  "bash", "dash", "zsh",
                                                     "ksh", "ash",  "mksh", "fish"};
@@ -32,14 +65,15 @@ struct Fetcher {
 };
 
 constexpr Fetcher fetchers[] = {
-    {"npx", ""},         {"npx-cli.js", ""}, {"bunx", ""},       {"uvx", ""},
-    {"pnpx", ""},        {"docker", ""},     {"podman", ""},     {"nerdctl", ""},
-    {"corepack", ""},    {"npm", "exec"},    {"npm", "x"},       {"npm-cli.js", "exec"},
-    {"npm-cli.js", "x"}, {"npm", "create"},  {"npm", "init"},    {"pnpm", "dlx"},
-    {"pnpm.cjs", "dlx"}, {"yarn", "dlx"},    {"yarn.js", "dlx"}, {"pipx", "run"},
-    {"uv", "run"},       {"uv", "tool"},     {"uv", "x"},        {"bun", "x"},
-    {"go", "run"},       {"nix", "run"},     {"nix", "shell"},   {"nix-shell", ""},
-    {"flatpak", "run"},  {"snap", "run"},
+    {"npx", ""},         {"npx-cli.js", ""},  {"bunx", ""},
+    {"uvx", ""},         {"pnpx", ""},        {"corepack", ""},
+    {"npm", "exec"},     {"npm", "x"},        {"npm-cli.js", "exec"},
+    {"npm-cli.js", "x"}, {"npm", "create"},   {"npm", "init"},
+    {"pnpm", "dlx"},     {"pnpm.cjs", "dlx"}, {"yarn", "dlx"},
+    {"yarn.js", "dlx"},  {"pipx", "run"},     {"uv", "run"},
+    {"uv", "tool"},      {"uv", "x"},         {"bun", "x"},
+    {"go", "run"},       {"nix", "run"},      {"nix", "shell"},
+    {"nix-shell", ""},   {"flatpak", "run"},  {"snap", "run"},
 };
 
 // Of python -m NAME.
@@ -93,6 +127,19 @@ bool fetches_at_start(Words command) {
          is_fetcher(command.subspan(script));
 }
 
+// The options of a wrapper differ, so each word up to the first path is tried.
+bool wraps_fetcher(Words command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (fetches_at_start(command.subspan(i))) return true;
+    if (command[i].find('/') != std::string::npos) return false;
+  }
+  return false;
+}
+
+const char* problem_of_wrapper(Words command) {
+  return wraps_fetcher(command) ? fetches : starts_another;
+}
+
 // A script by its path is a program like any other. Without one the shell reads its standard input,
 // which is what a host says.
 bool is_shell_text(Words command) {
@@ -110,7 +157,9 @@ bool is_shell_text(Words command) {
 
 std::optional<std::string> habit_problem(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
-  if (name_in(command[0]) == "env") return looks_it_up;
+  const std::string_view program = name_in(command[0]);
+  if (is_one_of(container_clients, program)) return is_container;
+  if (is_one_of(wrappers, program)) return problem_of_wrapper(command);
   if (fetches_at_start(command)) return fetches;
   if (is_shell_text(command)) return reads_shell_text;
   return std::nullopt;

@@ -20,6 +20,7 @@ struct Case {
 constexpr const char* fetches = "downloads what it runs";
 constexpr const char* shell = "is a shell";
 constexpr const char* lookup = "by its name";
+constexpr const char* container = "container service";
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
@@ -27,8 +28,16 @@ const std::vector<Case>& cases() {
       {{"/opt/node/bin/npx"}, fetches},
       {{"/usr/bin/bunx", "x"}, fetches},
       {{"/usr/bin/uvx", "x"}, fetches},
-      {{"/usr/bin/docker", "run", "-i", "x"}, fetches},
-      {{"/usr/bin/podman", "run", "x"}, fetches},
+      {{"npx", "-y", "x"}, fetches},
+      {{"timeout", "5", "npx", "x"}, fetches},
+      {{"/usr/bin/timeout", "-k", "1", "5", "/usr/bin/npx", "x"}, fetches},
+      {{"/usr/bin/nice", "-n", "5", "uvx", "x"}, fetches},
+      {{"/usr/bin/env", "npx", "x"}, fetches},
+      {{"/usr/bin/timeout", "5", "/opt/x/run", "npx"}, lookup},
+      {{"/usr/bin/sudo", "-u", "x", "/opt/x/run"}, lookup},
+      {{"/usr/bin/docker", "run", "-i", "x"}, container},
+      {{"docker", "run", "x"}, container},
+      {{"/usr/bin/podman", "run", "x"}, container},
       {{"/usr/bin/pipx", "run", "x"}, fetches},
       {{"/usr/bin/npm", "exec", "x"}, fetches},
       {{"/usr/bin/npm", "--yes", "exec", "x"}, fetches},
