@@ -230,8 +230,9 @@ Cgroup check_cgroup(Complaints& complaints, const ConfigText& text, const HostFa
     scope.error(wish->at, "cgroup", fmt::format("\"{}\" {}", wish->value, choice.error().text));
   } else if (choice->way == CgroupChoice::Way::path && facts.cgroup.directory.empty()) {
     scope.error(wish->at, "cgroup",
-                fmt::format("\"{}\" cannot be used: {}; allowed: a cgroup2 directory that is "
-                            "cellblock's own, \"auto\", or \"none\"",
+                fmt::format("\"{}\" cannot be used: {}; allowed: the whole path of a group "
+                            "that is cellblock's own, with the mount it is in, like "
+                            "\"/sys/fs/cgroup/cellblock\"; \"auto\"; \"none\"",
                             wish->value, facts.cgroup.missing_because));
   }
   return facts.cgroup;

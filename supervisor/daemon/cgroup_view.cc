@@ -98,6 +98,10 @@ Cgroup group_in(const GroupSight& sight) {
   return cgroup;
 }
 
+bool has_any(const Cgroup& cgroup) {
+  return cgroup.memory || cgroup.pids || cgroup.cpu || cgroup.io;
+}
+
 Cgroup expected_at_start(std::string_view host_controllers) {
   Cgroup cgroup = with_controllers(host_controllers);
   cgroup.directory = "auto";
@@ -107,6 +111,22 @@ Cgroup expected_at_start(std::string_view host_controllers) {
         fmt::format("cgroup v2 has no controller for {} on this host", missing);
   }
   return cgroup;
+}
+
+// A delegated group would have no more controllers than the host: of delegation only where that
+// helps, and the same in the check and at the start.
+Cgroup group_of_others(const GroupSight& sight, LookPurpose purpose,
+                       std::string_view host_controllers) {
+  if (!has_any(with_controllers(host_controllers))) {
+    return without(sight.problem.empty()
+                       ? "cgroup v2 has no controller for memory, pids, cpu, io on this host (are "
+                         "they in use by cgroup v1?)"
+                       : sight.problem);
+  }
+  if (purpose == LookPurpose::check) return expected_at_start(host_controllers);
+  if (!sight.problem.empty()) return without(fmt::format("{}; {}", sight.problem, delegate_it));
+  return without(
+      fmt::format("the group {} is not delegated to cellblockd; {}", sight.directory, delegate_it));
 }
 
 }  // namespace
@@ -158,10 +178,7 @@ Cgroup choose_group(const CgroupChoice& choice, const GroupSight& sight, LookPur
   const bool found = sight.problem.empty() && !sight.directory.empty();
   const bool own = found && sight.delegated == Delegated::yes;
   if (choice.way == Way::automatic && !own) {
-    if (purpose == LookPurpose::check) return expected_at_start(host_controllers);
-    if (!found) return without(fmt::format("{}; {}", sight.problem, delegate_it));
-    return without(fmt::format("the group {} is not delegated to cellblockd; {}", sight.directory,
-                               delegate_it));
+    return group_of_others(sight, purpose, host_controllers);
   }
   if (!found) return without(sight.problem);
   if (sight.others == OtherProcesses::some) {

@@ -175,6 +175,23 @@ TEST(ChoiceOfAGroup, InACheckExpectsWhatTheHostHas) {
   EXPECT_THAT(cgroup.missing_because, HasSubstr("io"));
 }
 
+TEST(ChoiceOfAGroup, SpeaksOfControllersFirstInTheCheckAndAtTheStartAlike) {
+  const GroupSight shell{.directory = "/sys/fs/cgroup/user.slice", .controllers = ""};
+  const Cgroup checked = choose_group({}, shell, LookPurpose::check, "hugetlb\n");
+  const Cgroup started = choose_group({}, shell, LookPurpose::start, "hugetlb\n");
+  EXPECT_EQ(checked, started);
+  EXPECT_EQ(checked.directory, "");
+  EXPECT_THAT(checked.missing_because, HasSubstr("no controller"));
+  EXPECT_THAT(checked.missing_because, Not(HasSubstr("delegate")));
+}
+
+TEST(ChoiceOfAGroup, SaysInBothThatNothingIsMounted) {
+  const GroupSight nothing{.problem = "no cgroup2 file system is mounted here"};
+  for (const auto purpose : {LookPurpose::check, LookPurpose::start}) {
+    EXPECT_EQ(choose_group({}, nothing, purpose, "").missing_because, nothing.problem);
+  }
+}
+
 TEST(TextOfTheChoice, IsAutoNoneOrAPath) {
   EXPECT_EQ(parse_cgroup_choice("auto"), CgroupChoice{});
   EXPECT_EQ(parse_cgroup_choice("none")->way, Way::none);
