@@ -36,7 +36,7 @@ NOT_IN_POLICY = re.compile(
 # Constants of the kernel's interface, which tables of system calls and of their arguments have to
 # name.
 POLICY_EXCEPTIONS = {
-    "policy/egress_rule.cc": {"arpa/inet.h"},  # inet_pton: text to bytes, nothing else
+    "policy/internet_address.cc": {"arpa/inet.h"},  # inet_pton: text to bytes, nothing else
     "policy/internal_syscalls.cc": {
         "fcntl.h", "linux/prctl.h", "linux/sched.h", "sys/socket.h"},
     "policy/syscall_arguments.h": {
@@ -58,7 +58,8 @@ MACHINES = [
     "supervisor/egress/http_request", "supervisor/egress/name_table",
     "supervisor/egress/proxy_request", "supervisor/egress/socks_request",
     "supervisor/egress/target", "supervisor/gateway/admission", "supervisor/gateway/attachment",
-    "supervisor/gateway/audit_record", "supervisor/gateway/call_table",
+    "supervisor/gateway/audit_budget", "supervisor/gateway/audit_record",
+    "supervisor/gateway/call_table", "supervisor/gateway/seen_targets",
     "supervisor/gateway/cell_failure", "supervisor/gateway/cell_ledger",
     "supervisor/gateway/cell_lifetime", "supervisor/gateway/client_features",
     "supervisor/gateway/control_request", "supervisor/gateway/conversation",
@@ -67,7 +68,8 @@ MACHINES = [
     "supervisor/gateway/server_report", "supervisor/gateway/session",
     "supervisor/gateway/session_failures", "supervisor/gateway/status_report",
     "supervisor/gateway/stderr_log", "supervisor/gateway/upstream_ids",
-    "supervisor/launcher/cell_end", "supervisor/launcher/cell_identity",
+    "supervisor/launcher/cell_bounds", "supervisor/launcher/cell_end",
+    "supervisor/launcher/cell_identity",
     "supervisor/launcher/denial_counts", "supervisor/launcher/group_files",
     "supervisor/launcher/id_pool", "supervisor/launcher/id_table",
     "supervisor/launcher/landlock_ruleset", "supervisor/launcher/rate_budget",

@@ -35,8 +35,14 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
     case wire::StartRefusal::too_many_cells:
       return plain_failure(FailureCode::too_many,
                            "this user has as many cells of this server as are allowed", server);
+    case wire::StartRefusal::too_many_cells_in_all:
+      return plain_failure(FailureCode::too_many,
+                           "all users together have as many cells as cellblock runs", server);
     case wire::StartRefusal::no_free_identity:
-      return plain_failure(FailureCode::too_many, "the range of ids for cells is used up", server);
+      return plain_failure(FailureCode::too_many,
+                           "every id that daemon.id_range has for servers is given, one to each "
+                           "server and user for good: make the range larger",
+                           server);
     case wire::StartRefusal::disabled:
       return plain_failure(FailureCode::disabled, "cellblock is switched off", server);
     case wire::StartRefusal::workspace_refused:

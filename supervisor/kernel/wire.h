@@ -91,8 +91,9 @@ enum class StartRefusal : std::uint8_t {
   no_free_identity = 3,     ///< the range of ids is used up
   setup_failed = 4,         ///< see facts
   workspace_refused = 5,    ///< not a directory, or at no path that the server's workspace allows
-  identity_not_mapped = 6,  ///< run_as = "client" for a user whom `allow` does not name one by one
+  identity_not_mapped = 6,  ///< run_as = "client" for a user without an id map: unknown, or root
   workspace_came_later = 7,  ///< allowed, but its tree was not there when the launcher started
+  too_many_cells_in_all = 8,  ///< of all servers and users together
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
@@ -213,8 +214,8 @@ struct AuditRecord {
   std::uint64_t call = 0;
   std::uint64_t bytes = 0;
   std::uint64_t microseconds = 0;
-  std::array<char, 64> server{};
   std::uint64_t count = 1;  ///< alike events that this record stands for
+  std::array<char, 64> server{};
   std::array<char, max_tool_name> tool{};  ///< or method
   std::array<char, 64> reason{};           ///< a stable code, NUL-terminated
 };

@@ -37,7 +37,6 @@ class Cells {
   void kill_without_egress(std::uint64_t cell, const CellFacts& helper);
   void kill_all();
   bool empty() const { return cells_.empty(); }
-  std::size_t size() const { return cells_.size(); }
 
  private:
   struct Cell {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "supervisor/launcher/cell_bounds.h"
 #include "supervisor/launcher/gateway_record.h"
 
 namespace cellblock::launcher {
@@ -19,9 +20,6 @@ using wire::SupervisorAsks;
 
 constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
 constexpr std::size_t audit_fds = 2;    ///< control, log
-
-// Of all users together, so that the descriptors of the launcher (four a cell) have a known end.
-constexpr std::size_t max_cells = 1024;
 
 // A refused or failed start as the gateway is told it.
 wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {
@@ -217,13 +215,11 @@ void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request, std::
 
 StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_index) const {
   if (!config_.enabled) return StartRefusal::disabled;
-  if (cells_.size() >= max_cells) return StartRefusal::too_many_cells;
   const auto running =
       std::count_if(gateway.servers.begin(), gateway.servers.end(),
                     [&](const auto& entry) { return entry.second == server_index; });
-  const auto limit = config_.servers[server_index].max_cells_per_user;
-  return running >= static_cast<std::ptrdiff_t>(limit) ? StartRefusal::too_many_cells
-                                                       : StartRefusal::none;
+  return over_bound({server_cells_, static_cast<std::size_t>(running)},
+                    config_.servers[server_index].max_cells_per_user);
 }
 
 void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request, int workspace) {
@@ -260,6 +256,7 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
     return tell(gateway, refused(request.request, StartRefusal::setup_failed, failure.facts()));
   }
   *number = *cell;
+  ++server_cells_;
   gateway.servers[*cell] = request.server_index;
   std::vector<int> ends = {started.stdio.input.get(), started.stdio.output.get(),
                            started.stdio.errors.get()};
@@ -272,6 +269,7 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
 
 void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts) {
   egress_.cell_ended(cell);
+  --server_cells_;
   const auto found = gateways_.find(user);
   if (found != gateways_.end() && found->second->servers.erase(cell) > 0) {
     tell(*found->second, {.kind = CellEventKind::ended, .cell = cell, .facts = facts});

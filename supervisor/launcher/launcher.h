@@ -68,6 +68,7 @@ class Launcher {
   Burial burial_;
   EgressHelpers egress_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
+  std::size_t server_cells_ = 0;  ///< also of gateways that are gone, until they have ended
   bool audit_runs_ = false;
   bool shutting_down_ = false;
   std::string failure_;

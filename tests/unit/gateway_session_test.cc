@@ -155,7 +155,8 @@ TEST_F(SessionTest, StartsNothingForAWorkspaceThatIsNoDirectory) {
 
 TEST_F(SessionTest, TakesARefusedStartForNoCrash) {
   for (const auto refusal :
-       {wire::StartRefusal::too_many_cells, wire::StartRefusal::disabled,
+       {wire::StartRefusal::too_many_cells, wire::StartRefusal::too_many_cells_in_all,
+        wire::StartRefusal::workspace_came_later, wire::StartRefusal::disabled,
         wire::StartRefusal::no_free_identity, wire::StartRefusal::workspace_refused,
         wire::StartRefusal::identity_not_mapped}) {
     effects_.notes.clear();
