@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "policy/egress_rule.h"
-#include "policy/special_addresses.h"
+#include "policy/synthetic_range.h"
 
 namespace cellblock {
 namespace {
@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t most_rules = 256;
 constexpr std::size_t most_ports = 40;  // each is a listening socket of the cell's network
 constexpr std::uint16_t dns_port = 53;
-constexpr std::string_view own_addresses = "the cell's own";
 constexpr Range<std::int64_t> connections_range{1, 1024};
 constexpr Range<std::int64_t> port_range{1, 65'535};
 constexpr Range<std::uint64_t> bytes_range{1ULL << 10, 1ULL << 50};
@@ -27,6 +26,11 @@ std::set<std::uint16_t> ports_of(const Egress& egress) {
   return ports;
 }
 
+// A wider range is not refused: what it has beside them can be reached.
+bool is_only_synthetic(const EgressRule& rule) {
+  return rule.target == EgressTarget::range && synthetic_range.covers({rule.address, rule.prefix});
+}
+
 void add_rule(const Scope& scope, const TextAt& text, Egress& egress) {
   auto rule = parse_egress_rule(text.value);
   if (!rule) return scope.error(text.at, "allow", rule.error().text);
@@ -34,10 +38,10 @@ void add_rule(const Scope& scope, const TextAt& text, Egress& egress) {
     scope.error(text.at, "allow",
                 "port 53 is the cell's own resolver, which asks for names that are allowed here; "
                 "allowed: any other port");
-  } else if (rule->target == EgressTarget::range && special_kinds(*rule) == own_addresses) {
+  } else if (is_only_synthetic(*rule)) {
     scope.error(text.at, "allow",
-                fmt::format("\"{}\" stands for names inside cells (198.18.0.0/15); allowed: any "
-                            "other range",
+                fmt::format("\"{}\" stands for names inside cells (198.18.0.0/15, fd53:6362::/64); "
+                            "allowed: any other range",
                             text.value));
   } else if (std::ranges::find(egress.allow, *rule) == egress.allow.end()) {
     egress.allow.push_back(std::move(*rule));

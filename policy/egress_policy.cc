@@ -47,12 +47,8 @@ bool names(const EgressRule& rule, std::string_view host) {
   return false;
 }
 
-bool contains(const EgressRule& rule, const InternetAddress& address) {
-  if (rule.target != EgressTarget::range || rule.prefix > 128) return false;
-  const std::size_t whole = rule.prefix / 8;
-  const unsigned rest = rule.prefix % 8;
-  if (!std::equal(address.begin(), address.begin() + whole, rule.address.begin())) return false;
-  return rest == 0 || ((address.at(whole) ^ rule.address.at(whole)) >> (8 - rest)) == 0;
+bool has_address(const EgressRule& rule, const InternetAddress& address) {
+  return rule.target == EgressTarget::range && is_in_range(address, {rule.address, rule.prefix});
 }
 
 }  // namespace
@@ -79,7 +75,7 @@ bool may_connect_to_name(const Egress& egress, std::string_view host, std::uint1
 bool may_connect_to_address(const Egress& egress, const InternetAddress& address,
                             std::uint16_t port) {
   return std::ranges::any_of(egress.allow, [&](const EgressRule& rule) {
-    return rule.port == port && contains(rule, address);
+    return rule.port == port && has_address(rule, address);
   });
 }
 
@@ -89,7 +85,7 @@ bool may_dial(const Egress& egress, const InternetAddress& address, std::uint16_
 
 bool may_dial_on_some_port(const Egress& egress, const InternetAddress& address) {
   return !is_special(address) || std::ranges::any_of(egress.allow, [&](const EgressRule& rule) {
-    return contains(rule, address);
+    return has_address(rule, address);
   });
 }
 

@@ -1,6 +1,5 @@
 #include "policy/egress_rule.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +10,12 @@
 #include <utility>
 
 #include "policy/egress_policy.h"
-#include "policy/special_addresses.h"
+#include "policy/internet_address.h"
 
 namespace cellblock {
 namespace {
 
 constexpr std::size_t longest_entry = 300;
-constexpr std::uint8_t mapped_bits = 96;
 constexpr std::string_view allowed =
     "allowed: \"name:port\", \"*.suffix:port\", \"10.0.0.0/8:port\" or \"[fd00::]/8:port\", each "
     "with or without its port (443)";
@@ -66,17 +64,10 @@ Parts split(std::string_view text) {
   return parts;
 }
 
-// IPv4 as ::ffff:a.b.c.d.
 std::optional<InternetAddress> address_of(const Parts& parts) {
   const std::string text(parts.host);
-  InternetAddress address{};
-  if (parts.in_brackets) {
-    if (::inet_pton(AF_INET6, text.c_str(), address.data()) != 1) return std::nullopt;
-    return address;
-  }
-  if (::inet_pton(AF_INET, text.c_str(), &address[12]) != 1) return std::nullopt;
-  address[10] = address[11] = 0xff;
-  return address;
+  if (text.find('\0') != std::string::npos) return std::nullopt;
+  return parts.in_brackets ? parse_ipv6(text) : parse_ipv4(text);
 }
 
 bool has_bits_beyond(const InternetAddress& address, std::uint8_t prefix) {
@@ -90,11 +81,7 @@ bool has_bits_beyond(const InternetAddress& address, std::uint8_t prefix) {
 }
 
 // IPv4 addresses are in there as well, which such a text does not say.
-bool hides_ipv4(const InternetAddress& address, std::uint8_t prefix) {
-  InternetAddress mapped{};
-  mapped[10] = mapped[11] = 0xff;
-  return is_in_range(mapped, address, std::min(prefix, mapped_bits));
-}
+bool hides_ipv4(const AddressRange& range) { return overlap(range, every_ipv4); }
 
 Result<EgressRule> parse_range(std::string_view text, const Parts& parts,
                                const InternetAddress& address) {
@@ -104,8 +91,8 @@ Result<EgressRule> parse_range(std::string_view text, const Parts& parts,
   EgressRule rule;
   rule.target = EgressTarget::range;
   rule.address = address;
-  rule.prefix = static_cast<std::uint8_t>(*bits + (parts.in_brackets ? 0 : mapped_bits));
-  if (parts.in_brackets && hides_ipv4(address, rule.prefix)) {
+  rule.prefix = static_cast<std::uint8_t>(*bits + (parts.in_brackets ? 0 : ipv4_bits));
+  if (parts.in_brackets && hides_ipv4({address, rule.prefix})) {
     return bad(text,
                "has IPv4 addresses in it, which are written as such "
                "(\"[2000::]/3\" is every public IPv6 address)");
@@ -154,13 +141,11 @@ Result<EgressRule> parse_egress_rule(std::string_view text) {
 std::string text_of(const EgressRule& rule) {
   if (rule.target == EgressTarget::name) return fmt::format("{}:{}", rule.host, rule.port);
   if (rule.target == EgressTarget::suffix) return fmt::format("*.{}:{}", rule.host, rule.port);
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (rule.prefix >= mapped_bits && hides_ipv4(rule.address, mapped_bits)) {
-    ::inet_ntop(AF_INET, &rule.address[12], text.data(), text.size());
-    return fmt::format("{}/{}:{}", text.data(), rule.prefix - mapped_bits, rule.port);
+  const std::string address = text_of(rule.address);
+  if (is_ipv4(AddressRange{rule.address, rule.prefix})) {
+    return fmt::format("{}/{}:{}", address, rule.prefix - ipv4_bits, rule.port);
   }
-  ::inet_ntop(AF_INET6, rule.address.data(), text.data(), text.size());
-  return fmt::format("[{}]/{}:{}", text.data(), rule.prefix, rule.port);
+  return fmt::format("[{}]/{}:{}", address, rule.prefix, rule.port);
 }
 
 }  // namespace cellblock

@@ -4,32 +4,30 @@
 #include <cstddef>
 #include <initializer_list>
 
+#include "policy/synthetic_range.h"
+
 namespace cellblock {
 namespace {
 
-constexpr std::uint8_t mapped_bits = 96;
-
 struct Special {
-  InternetAddress address{};
-  std::uint8_t prefix = 0;
+  AddressRange range;
   std::string_view kind;
 };
 
 constexpr Special v4(std::array<std::uint8_t, 4> bytes, std::uint8_t prefix,
                      std::string_view kind) {
-  Special special{{}, static_cast<std::uint8_t>(mapped_bits + prefix), kind};
-  special.address[10] = special.address[11] = 0xff;
-  for (std::size_t i = 0; i < bytes.size(); ++i) special.address[12 + i] = bytes[i];
-  return special;
+  return {{ipv4_address(bytes[0], bytes[1], bytes[2], bytes[3]),
+           static_cast<std::uint8_t>(ipv4_bits + prefix)},
+          kind};
 }
 
 constexpr Special v6(std::initializer_list<std::uint16_t> groups, std::uint8_t prefix,
                      std::string_view kind) {
-  Special special{{}, prefix, kind};
+  Special special{{{}, prefix}, kind};
   std::size_t i = 0;
   for (const std::uint16_t group : groups) {
-    special.address[i++] = static_cast<std::uint8_t>(group >> 8);
-    special.address[i++] = static_cast<std::uint8_t>(group & 0xffU);
+    special.range.address[i++] = static_cast<std::uint8_t>(group >> 8);
+    special.range.address[i++] = static_cast<std::uint8_t>(group & 0xffU);
   }
   return special;
 }
@@ -52,7 +50,7 @@ constexpr Special specials[] = {
     v4({192, 0, 2, 0}, 24, reserved),
     v4({192, 88, 99, 0}, 24, reserved),
     v4({192, 168, 0, 0}, 16, own),
-    v4({198, 18, 0, 0}, 15, "the cell's own"),
+    {synthetic_range.of_ipv4(), "the cell's own"},
     v4({198, 51, 100, 0}, 24, reserved),
     v4({203, 0, 113, 0}, 24, reserved),
     v4({224, 0, 0, 0}, 4, "multicast"),
@@ -67,26 +65,18 @@ constexpr Special specials[] = {
     v6({0xff00}, 8, "multicast"),
 };
 
-constexpr Special mapped = v4({0, 0, 0, 0}, 0, "");
-constexpr Special public_v6 = v6({0x2000}, 3, "");
-constexpr Special nat64 = v6({0x64, 0xff9b}, 96, "");
+constexpr AddressRange public_v6 = v6({0x2000}, 3, "").range;
+constexpr AddressRange nat64 = v6({0x64, 0xff9b}, 96, "").range;
 
 // A host without IPv4 reaches the IPv4 Internet through these (RFC 6052): judged as what they
 // carry.
 InternetAddress carried_by(const InternetAddress& address) {
-  InternetAddress carried = mapped.address;
-  std::copy(address.begin() + mapped_bits / 8, address.end(), carried.begin() + mapped_bits / 8);
-  return carried;
+  return ipv4_address(address[12], address[13], address[14], address[15]);
 }
 
 // Outside of it nothing is public, whether it is in the list above or not.
-bool is_within_public(const InternetAddress& address, std::uint8_t prefix) {
-  if (prefix >= mapped_bits && is_in_range(address, mapped.address, mapped.prefix)) return true;
-  return prefix >= public_v6.prefix && is_in_range(address, public_v6.address, public_v6.prefix);
-}
-
-bool overlap(const Special& special, const InternetAddress& address, std::uint8_t prefix) {
-  return is_in_range(address, special.address, std::min(special.prefix, prefix));
+bool is_within_public(const AddressRange& range) {
+  return is_ipv4(range) || contains(public_v6, range);
 }
 
 void add_once(std::string& list, std::string_view word) {
@@ -97,31 +87,23 @@ void add_once(std::string& list, std::string_view word) {
 
 }  // namespace
 
-bool is_in_range(const InternetAddress& address, const InternetAddress& range,
-                 std::uint8_t prefix) {
-  const std::size_t whole = prefix / 8U;
-  if (!std::equal(range.begin(), range.begin() + whole, address.begin())) return false;
-  if (prefix % 8U == 0) return true;
-  const unsigned mask = 0xffU << (8U - prefix % 8U);
-  return ((unsigned{range.at(whole)} ^ address.at(whole)) & mask & 0xffU) == 0;
-}
-
 std::string_view special_kind(const InternetAddress& address) {
-  if (is_in_range(address, nat64.address, nat64.prefix)) return special_kind(carried_by(address));
+  if (is_in_range(address, nat64)) return special_kind(carried_by(address));
   for (const Special& special : specials) {
-    if (is_in_range(address, special.address, special.prefix)) return special.kind;
+    if (is_in_range(address, special.range)) return special.kind;
   }
-  return is_within_public(address, 128) ? std::string_view() : reserved;
+  return is_within_public({address, 128}) ? std::string_view() : reserved;
 }
 
 bool is_special(const InternetAddress& address) { return !special_kind(address).empty(); }
 
-std::string special_kinds(const EgressRule& range) {
+std::string special_kinds(const EgressRule& rule) {
+  const AddressRange range{rule.address, rule.prefix};
   std::string kinds;
   for (const Special& special : specials) {
-    if (overlap(special, range.address, range.prefix)) add_once(kinds, special.kind);
+    if (overlap(special.range, range)) add_once(kinds, special.kind);
   }
-  if (kinds.empty() && !is_within_public(range.address, range.prefix)) kinds = reserved;
+  if (kinds.empty() && !is_within_public(range)) kinds = reserved;
   return kinds;
 }
 

@@ -31,7 +31,8 @@ void add_limits(const Server& server, const Cgroup& cgroup, std::vector<std::str
 }
 
 bool is_every_ipv4(const EgressRule& rule) {
-  return rule.target == EgressTarget::range && rule.prefix == 96 && rule.address[10] == 0xff;
+  return rule.target == EgressTarget::range &&
+         AddressRange{rule.address, rule.prefix} == every_ipv4;
 }
 
 void add_egress(const Server& server, std::vector<std::string>& out) {

@@ -66,9 +66,10 @@ std::optional<std::string> doubt_about(const std::string& prefix, const HostFact
   if (found == facts.sources.end()) return std::nullopt;
   const SourceFacts& source = found->second;
   if (source.kind == PathKind::missing) {
-    return fmt::format("nothing matches: {} does not exist or cannot be reached; make it, then start "
-                       "cellblockd again",
-                       prefix);
+    return fmt::format(
+        "nothing matches: {} does not exist or cannot be reached; make it, then start "
+        "cellblockd again",
+        prefix);
   }
   if (source.kind != PathKind::directory) {
     return fmt::format("this server does not start: {} is no directory", prefix);

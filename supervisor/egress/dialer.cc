@@ -9,11 +9,6 @@
 namespace cellblock::egress {
 namespace {
 
-bool is_ipv4(const InternetAddress& address) {
-  constexpr InternetAddress mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return std::equal(mapped.begin(), mapped.begin() + 12, address.begin());
-}
-
 // The families in turn, IPv6 first, each in the resolver's order; then the whole from behind.
 std::vector<InternetAddress> in_turn(const std::vector<InternetAddress>& addresses) {
   std::vector<InternetAddress> ipv4;

@@ -1,7 +1,5 @@
 #include "supervisor/egress/name_table.h"
 
-#include <algorithm>
-
 namespace cellblock::egress {
 namespace {
 
@@ -13,12 +11,6 @@ InternetAddress host_in(InternetAddress base, std::uint32_t number) {
     base.at(--i) |= static_cast<std::uint8_t>(number);
   }
   return base;
-}
-
-bool shares_prefix(const InternetAddress& a, const InternetAddress& b, unsigned bits) {
-  const unsigned whole = bits / 8;
-  if (!std::equal(a.begin(), a.begin() + whole, b.begin())) return false;
-  return bits % 8 == 0 || ((a.at(whole) ^ b.at(whole)) >> (8 - bits % 8)) == 0;
 }
 
 std::uint32_t low_word(const InternetAddress& address) {
@@ -42,10 +34,7 @@ std::optional<SyntheticPair> NameTable::addresses_of(const std::string& name) {
   return pair(index);
 }
 
-bool NameTable::is_synthetic(const InternetAddress& address) const {
-  return shares_prefix(address, range_.ipv4, range_.ipv4_prefix) ||
-         shares_prefix(address, range_.ipv6, range_.ipv6_prefix);
-}
+bool NameTable::is_synthetic(const InternetAddress& address) const { return range_.has(address); }
 
 const std::string* NameTable::name_of(const InternetAddress& address) const {
   for (const InternetAddress& base : {range_.ipv4, range_.ipv6}) {

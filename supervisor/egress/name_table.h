@@ -7,18 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/special_addresses.h"
+#include "policy/synthetic_range.h"
 
 namespace cellblock::egress {
-
-/// The addresses that stand for names inside a cell. All of them are local there, so a connection
-/// to one arrives at a listener of ours whose own address then says which name was meant.
-struct SyntheticRange {
-  InternetAddress ipv4 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 198, 18, 0, 0};
-  std::uint8_t ipv4_prefix = 111;                   ///< 198.18.0.0/15
-  InternetAddress ipv6 = {0xfd, 0x53, 0x63, 0x62};  ///< fd53:6362::
-  std::uint8_t ipv6_prefix = 64;
-};
 
 struct SyntheticPair {
   InternetAddress ipv4;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int tries = 2;  // of each server
 constexpr int timeout_milliseconds = 3'000;
-constexpr std::size_t ipv4_offset = 12;
 
 Error ares_error(int status) { return Error{std::string("c-ares: ") + ares_strerror(status)}; }
 
@@ -23,7 +22,7 @@ InternetAddress address_of(const sockaddr* any) {
   if (any->sa_family == AF_INET) {
     sockaddr_in ipv4{};
     std::memcpy(&ipv4, any, sizeof ipv4);
-    address.at(10) = address.at(11) = 0xff;
+    address = every_ipv4.address;
     std::memcpy(&address.at(ipv4_offset), &ipv4.sin_addr, sizeof ipv4.sin_addr);
   } else {
     sockaddr_in6 ipv6{};

@@ -14,7 +14,6 @@ namespace {
 constexpr int keepalive_idle = 60;  // seconds
 constexpr int keepalive_interval = 20;
 constexpr int keepalive_probes = 6;
-constexpr std::size_t ipv4_offset = 12;
 
 IoResult result_of(ssize_t count) {
   if (count > 0) return {IoStatus::done, static_cast<std::size_t>(count)};
@@ -26,11 +25,6 @@ IoResult result_of(ssize_t count) {
 void set_option(int socket, int level, int option, int value) {
   // Without it the connection is only slower, or is noticed later to be dead.
   static_cast<void>(::setsockopt(socket, level, option, &value, sizeof value));
-}
-
-bool is_ipv4(const InternetAddress& address) {
-  constexpr InternetAddress mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return std::equal(mapped.begin(), mapped.begin() + ipv4_offset, address.begin());
 }
 
 struct KernelAddress {
@@ -66,7 +60,7 @@ SocketAddress from_kernel(const KernelAddress& address) {
   if (address.storage.ss_family == AF_INET) {
     sockaddr_in ipv4{};
     std::memcpy(&ipv4, &address.storage, sizeof ipv4);
-    out.address.at(10) = out.address.at(11) = 0xff;
+    out.address = every_ipv4.address;
     std::memcpy(&out.address.at(ipv4_offset), &ipv4.sin_addr, sizeof ipv4.sin_addr);
     out.port = ntohs(ipv4.sin_port);
   } else {

@@ -45,7 +45,7 @@ ProxyStep refuse(std::string answer) {
 // The reader stands behind the address type.
 std::optional<Target> take_target(ByteReader& reader, AddressType type) {
   std::string_view name;
-  InternetAddress address{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  InternetAddress address = every_ipv4.address;
   if (type == type_name) {
     name = reader.take(reader.take8());
   } else {

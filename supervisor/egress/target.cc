@@ -1,7 +1,5 @@
 #include "supervisor/egress/target.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -9,20 +7,6 @@
 
 namespace cellblock::egress {
 namespace {
-
-constexpr std::size_t ipv4_offset = 12;
-
-std::optional<InternetAddress> parse_ipv4(const std::string& text) {
-  InternetAddress address{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  if (::inet_pton(AF_INET, text.c_str(), &address.at(ipv4_offset)) != 1) return std::nullopt;
-  return address;
-}
-
-std::optional<InternetAddress> parse_ipv6(const std::string& text) {
-  InternetAddress address{};
-  if (::inet_pton(AF_INET6, text.c_str(), address.data()) != 1) return std::nullopt;
-  return address;
-}
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
   std::uint16_t port = 0;

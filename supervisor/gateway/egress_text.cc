@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/internet_address.h"
+
 namespace cellblock::gateway {
 
 namespace {
@@ -46,20 +48,9 @@ std::string_view host_of(const EgressEvent& event) {
   return {event.host.data(), event.host_length};
 }
 
-bool is_ipv4(const EgressEvent& event) {
-  constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return std::equal(mapped.begin(), mapped.end(), event.address.begin());
-}
-
 std::string address_of(const EgressEvent& event) {
-  const auto& a = event.address;
-  if (is_ipv4(event)) return fmt::format("{}.{}.{}.{}", a[12], a[13], a[14], a[15]);
-  // Eight groups are unambiguous; nobody compares this text.
-  std::string text = "[";
-  for (std::size_t i = 0; i < a.size(); i += 2) {
-    text += fmt::format("{}{:x}", i == 0 ? "" : ":", a[i] * 256U + a[i + 1]);
-  }
-  return text + "]";
+  const std::string text = text_of(event.address);
+  return is_ipv4(event.address) ? text : "[" + text + "]";
 }
 
 std::string_view verb_of(EgressKind kind) {

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <set>
 
+#include "policy/synthetic_range.h"
 #include "supervisor/launcher/local_routes.h"
 #include "supervisor/launcher/namespace_stage.h"
 
@@ -19,11 +21,6 @@ using wire::EgressSocketKind;
 
 constexpr std::uint16_t dns_port = 53;
 constexpr int backlog = 128;
-constexpr in_addr_t resolver_address = 0xc612'0001;  // 198.18.0.1, in /etc/resolv.conf (root_plan)
-constexpr AddressRange synthetic_ipv4 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 198, 18, 0, 0},
-                                         96 + 15};
-constexpr AddressRange synthetic_ipv6 = {{0xfd, 0x53, 0x63, 0x62}, 64};
-
 /// An address to bind to, of either family.
 union Address {
   sockaddr any;
@@ -35,16 +32,17 @@ socklen_t size_of(const Address& address) {
   return address.any.sa_family == AF_INET ? sizeof address.ipv4 : sizeof address.ipv6;
 }
 
-Address ipv4_address(in_addr_t host, std::uint16_t port) {
+Address bindable(const InternetAddress& host, std::uint16_t port) {
   Address address{};
-  address.ipv4 = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(host)}};
+  address.ipv4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+  std::memcpy(&address.ipv4.sin_addr, &host.at(ipv4_offset), sizeof address.ipv4.sin_addr);
   return address;
 }
 
 enum class Families : std::uint8_t { both, only_ipv4 };
 
 Address every_address(Families families, std::uint16_t port) {
-  if (families == Families::only_ipv4) return ipv4_address(INADDR_ANY, port);
+  if (families == Families::only_ipv4) return bindable(every_ipv4.address, port);
   Address address{};
   address.ipv6 = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any};
   return address;
@@ -81,18 +79,18 @@ SysResult<void> add_socket(EgressSockets& sockets, EgressSocketKind kind, std::u
 }
 
 std::vector<AddressRange> ranges_of(const Egress& egress, Families families) {
-  std::vector<AddressRange> ranges = {synthetic_ipv4, synthetic_ipv6};
+  std::vector<AddressRange> ranges = {synthetic_range.of_ipv4(), synthetic_range.of_ipv6()};
   for (const EgressRule& rule : egress.allow) {
     if (rule.target == EgressTarget::range) ranges.push_back({rule.address, rule.prefix});
   }
   if (families == Families::only_ipv4) {
-    std::erase_if(ranges, [](const AddressRange& range) { return !range.is_ipv4(); });
+    std::erase_if(ranges, [](const AddressRange& range) { return !is_ipv4(range); });
   }
   return ranges;
 }
 
 SysResult<void> add_sockets(EgressSockets& sockets, const Egress& egress, Families families) {
-  const Address resolver = ipv4_address(resolver_address, dns_port);
+  const Address resolver = bindable(cell_resolver, dns_port);
   CELLBLOCK_CHECK(add_socket(sockets, EgressSocketKind::dns_udp, dns_port, resolver));
   CELLBLOCK_CHECK(add_socket(sockets, EgressSocketKind::dns_tcp, dns_port, resolver));
   std::set<std::uint16_t> ports;
@@ -103,7 +101,7 @@ SysResult<void> add_sockets(EgressSockets& sockets, const Egress& egress, Famili
   }
   if (!egress.proxy_port) return {};
   return add_socket(sockets, EgressSocketKind::proxy, *egress.proxy_port,
-                    ipv4_address(INADDR_LOOPBACK, *egress.proxy_port));
+                    bindable(ipv4_address(127, 0, 0, 1), *egress.proxy_port));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct EgressSockets {
 
 /// Gives the network the addresses that the helper answers for and binds its sockets:
 /// 198.18.0.1 port 53, every allowed port on all addresses, the proxy on 127.0.0.1. The addresses
-/// are 198.18.0.0/15 and fd53:6362::/64 (RFC 2544 and RFC 4193: nobody's), in which the helper
+/// are the synthetic ones (policy/synthetic_range.h), in which the helper
 /// makes names up as addresses, and the ranges that rules name, so that a literal address is
 /// answered too. On a kernel without IPv6 there is only the rest.
 SysResult<EgressSockets> prepare_egress(int network, std::uint32_t server_index,

@@ -12,9 +12,6 @@
 namespace cellblock::launcher {
 namespace {
 
-constexpr std::array<std::uint8_t, 12> ipv4_start = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-constexpr std::uint8_t ipv4_prefix = 96;
-
 /// RTM_NEWROUTE with its two attributes, as the kernel reads it; RTA_DST last, since an IPv4
 /// address is shorter.
 struct RouteRequest {
@@ -41,16 +38,16 @@ void clear_host_bits(AddressRange& range) {
 
 RouteRequest request_for(AddressRange range, std::uint32_t device) {
   clear_host_bits(range);
-  const std::size_t skipped = range.is_ipv4() ? ipv4_start.size() : 0;
+  const std::size_t skipped = is_ipv4(range) ? ipv4_offset : 0;
   const std::size_t length = range.address.size() - skipped;
   RouteRequest request;
   request.header.nlmsg_len =
       static_cast<std::uint32_t>(sizeof request - range.address.size() + length);
   request.header.nlmsg_type = RTM_NEWROUTE;
   request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
-  request.route.rtm_family = range.is_ipv4() ? AF_INET : AF_INET6;
+  request.route.rtm_family = is_ipv4(range) ? AF_INET : AF_INET6;
   request.route.rtm_dst_len =
-      static_cast<std::uint8_t>(range.prefix - (range.is_ipv4() ? ipv4_prefix : 0));
+      static_cast<std::uint8_t>(range.prefix - (is_ipv4(range) ? ipv4_bits : 0));
   request.route.rtm_table = RT_TABLE_LOCAL;
   request.route.rtm_protocol = RTPROT_STATIC;
   request.route.rtm_scope = RT_SCOPE_HOST;
@@ -76,10 +73,6 @@ SysResult<void> read_answer(int netlink) {
 }
 
 }  // namespace
-
-bool AddressRange::is_ipv4() const {
-  return prefix >= ipv4_prefix && std::equal(ipv4_start.begin(), ipv4_start.end(), address.begin());
-}
 
 SysResult<void> make_local(const std::vector<AddressRange>& ranges) {
   const Fd netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));

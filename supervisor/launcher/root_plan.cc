@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "policy/synthetic_range.h"
+
 namespace cellblock::launcher {
 namespace {
 
 using Entries = std::vector<RootEntry>;
 
-// The helper's address in the cell (egress_network.h). It answers or refuses at once; only what it
-// has to ask others for takes time.
-constexpr char egress_resolver_file[] = "nameserver 198.18.0.1\noptions timeout:5 attempts:1\n";
+// It answers or refuses at once; only what it has to ask others for takes time.
+std::string egress_resolver_file() {
+  return "nameserver " + text_of(cell_resolver) + "\noptions timeout:5 attempts:1\n";
+}
 
 RootEntry directory(std::string path) {
   return {EntryKind::directory, std::move(path), "", {}, -1};
@@ -59,7 +62,7 @@ void add_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
   entries.push_back(file("/etc/localtime", host.local_time));
   if (network == NetworkMode::host) entries.push_back(file("/etc/resolv.conf", host.resolver));
   if (network == NetworkMode::egress) {
-    entries.push_back(file("/etc/resolv.conf", egress_resolver_file));
+    entries.push_back(file("/etc/resolv.conf", egress_resolver_file()));
   }
   for (const std::string& path : host.etc_directories) {
     entries.push_back(bind(path, BindKind::read));

@@ -56,9 +56,8 @@ std::optional<WorkspaceRoots::Place> WorkspaceRoots::find(const Workspace& works
 
 bool WorkspaceRoots::began_without(const Workspace& workspace, std::string_view path) const {
   return workspace_allows(workspace, path) &&
-         std::ranges::any_of(missing_, [&](const std::string& prefix) {
-           return below(path, prefix).has_value();
-         });
+         std::ranges::any_of(
+             missing_, [&](const std::string& prefix) { return below(path, prefix).has_value(); });
 }
 
 std::optional<std::string> directory_hint(int descriptor) {

@@ -195,6 +195,10 @@ TEST(ConfigDepth, HoldsEveryRuleOfNetworks) {
        "resolver"},
       {"network = \"egress\"\negress = { allow = [\"198.18.5.0/24\"] }", "server.s.egress.allow",
        "names inside cells"},
+      {"network = \"egress\"\negress = { allow = [\"[fd53:6362::]/64\"] }", "server.s.egress.allow",
+       "names inside cells"},
+      {"network = \"egress\"\negress = { allow = [\"198.16.0.0/12\"] }", "", ""},
+      {"network = \"egress\"\negress = { allow = [\"[fd00::]/8\"] }", "", ""},
       {"network = \"egress\"\negress = { allow = [\"0.0.0.0/0\"] }", "", ""},
       {"network = \"egress\"\negress = { allow = [\"a.org\"], proxy = 443 }",
        "server.s.egress.proxy", "taken"},
@@ -491,23 +495,6 @@ TEST(ConfigDepth, EveryWeakeningHasTheNameItHasInTheFile) {
   EXPECT_THAT(weakenings_of(weak, memory), Not(Contains(HasSubstr("limits.require"))));
 }
 
-TEST(ConfigDepth, WhatOpensACellIsAWeakeningAndAWorkspaceIsNone) {
-  const Server weak = good_server(
-      "execute_writable = true\nwrite_exec = \"allowed\"\nrun_as = \"build\"\n"
-      "workspace = { allow = [\"/srv/*\"], mode = \"rw\" }\nnetwork = \"egress\"\n"
-      "egress = { allow = [\"10.0.0.0/8:5432\", \"a.org\", \"*.org\", \"8.8.8.8:443\", "
-      "\"0.0.0.0/0:25\"] }");
-  EXPECT_THAT(weakenings_of(weak, full_facts().cgroup),
-              ElementsAre("egress.allow = [\"10.0.0.0/8:5432\"] (private)",
-                          "egress.allow = [\"*.org:443\"] (a whole top-level domain)",
-                          HasSubstr("egress.allow = [\"0.0.0.0/0:25\"] (every IPv4 address: "),
-                          HasSubstr("run_as = \"build\""), "write_exec = \"allowed\"",
-                          "execute_writable = true"));
-}
-
-TEST(ConfigDepth, MissingControllersAreShownForTheInstallation) {
-  Config config;
-  config.cgroup = {"/x", true, true, true, true, ""};
 TEST(ConfigDepth, ABandwidthThatIsSetForNoDiskIsNotEnforced) {
   const Cgroup cgroup = full_facts().cgroup;
   Server server;
@@ -526,6 +513,23 @@ TEST(ConfigDepth, ABandwidthThatIsSetForNoDiskIsNotEnforced) {
   EXPECT_THAT(weakenings_of(server, cgroup), IsEmpty());
 }
 
+TEST(ConfigDepth, WhatOpensACellIsAWeakeningAndAWorkspaceIsNone) {
+  const Server weak = good_server(
+      "execute_writable = true\nwrite_exec = \"allowed\"\nrun_as = \"build\"\n"
+      "workspace = { allow = [\"/srv/*\"], mode = \"rw\" }\nnetwork = \"egress\"\n"
+      "egress = { allow = [\"10.0.0.0/8:5432\", \"a.org\", \"*.org\", \"8.8.8.8:443\", "
+      "\"0.0.0.0/0:25\"] }");
+  EXPECT_THAT(weakenings_of(weak, full_facts().cgroup),
+              ElementsAre("egress.allow = [\"10.0.0.0/8:5432\"] (private)",
+                          "egress.allow = [\"*.org:443\"] (a whole top-level domain)",
+                          HasSubstr("egress.allow = [\"0.0.0.0/0:25\"] (every IPv4 address: "),
+                          HasSubstr("run_as = \"build\""), "write_exec = \"allowed\"",
+                          "execute_writable = true"));
+}
+
+TEST(ConfigDepth, MissingControllersAreShownForTheInstallation) {
+  Config config;
+  config.cgroup = {"/x", true, true, true, true, ""};
   EXPECT_THAT(weakenings_of(config), IsEmpty());
   config.cgroup.io = false;
   config.cgroup.missing_because = "io is not delegated";

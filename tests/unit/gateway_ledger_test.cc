@@ -82,7 +82,7 @@ TEST(EgressText, NamesTargets) {
   address.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 7};
   EXPECT_EQ(target_of(address), "10.0.0.7:53");
   address.address = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-  EXPECT_EQ(target_of(address), "[fd00:0:0:0:0:0:0:1]:53");
+  EXPECT_EQ(target_of(address), "[fd00::1]:53");
 }
 
 TEST(EgressText, SaysWhatWouldAllowARefusedConnection) {
