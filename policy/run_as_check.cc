@@ -78,6 +78,8 @@ class Clients {
     const bool daemons = client.uid == identity_.uid || client.gid == identity_.gid;
     if (client.uid == 0 || client.gid == 0) {
       left_out(client.uid, "root's id is never given to a server");
+    } else if (client.uid < first_person || client.uid == nobody) {
+      left_out(client.uid, "a system account owns what no server should");
     } else if (daemons || is_cell_id(identity_, client.uid) || is_cell_id(identity_, client.gid)) {
       left_out(client.uid, "has an id of cellblock's own");
     } else {

@@ -62,7 +62,8 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
           "server \"" + server +
               "\" runs as its client (run_as), which takes the users that "
               "allow.users names and the members of allow.groups that can be listed "
-              "when cellblockd starts, and neither root nor cellblock's own ids",
+              "when cellblockd starts, and neither root, the system's accounts, nor cellblock's "
+              "own ids",
           server);
     case wire::StartRefusal::none:
     case wire::StartRefusal::setup_failed:

@@ -381,7 +381,7 @@ TEST(ConfigDepth, ProfilesStandInTheMainFileOnly) {
 TEST(ConfigDepth, ClientsAreWhomAllowNamesAndWhomItsGroupsHold) {
   const Checked checked = check(
       "[server.s]\ncommand = [\"/usr/bin/node\"]\nrun_as = \"client\"\n"
-      "allow = { users = [\"alice\", 1002, 1999, 0], groups = [\"agents\", \"empty\"], "
+      "allow = { users = [\"alice\", 1002, 1999, 0, \"www-data\"], groups = [\"agents\", \"empty\"], "
       "tools = [\"a\"] }\n");
   ASSERT_THAT(checked.errors(), IsEmpty()) << lines_of(checked.all);
   EXPECT_THAT(checked.config.clients,
@@ -389,6 +389,7 @@ TEST(ConfigDepth, ClientsAreWhomAllowNamesAndWhomItsGroupsHold) {
   const std::string said = lines_of(checked.all);
   EXPECT_THAT(said, HasSubstr("uid 1999 cannot use this server"));
   EXPECT_THAT(said, HasSubstr("uid 0 cannot use this server"));
+  EXPECT_THAT(said, HasSubstr("uid 33 cannot use this server: a system account"));
   EXPECT_THAT(said, HasSubstr("\"gone\" cannot use this server"));
   EXPECT_THAT(said, HasSubstr("no member of group 2001"));
 }
