@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -113,20 +112,13 @@ Result<Fd> open_helper(const char* name) {
   return std::move(*program);
 }
 
-// /dev/null where it is not installed: whoever needs it fails to start it, and nobody else does.
-Result<Fd> open_optional_helper(const char* name) {
-  if (::access(helper_path(name).c_str(), F_OK) == 0) return open_helper(name);
-  Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_PATH));
-  return null;
-}
-
 Result<Programs> open_programs() {
   Programs programs;
   programs.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher"));
   programs.gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway"));
   programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
-  programs.egress = CELLBLOCK_TRY(open_optional_helper("cellblock-egress"));
-  programs.probe = CELLBLOCK_TRY(open_optional_helper("cellblock-probe"));
+  programs.egress = CELLBLOCK_TRY(open_helper("cellblock-egress"));
+  programs.probe = CELLBLOCK_TRY(open_helper("cellblock-probe"));
   return programs;
 }
 
