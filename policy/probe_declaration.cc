@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "policy/names.h"
+
 namespace cellblock {
 namespace {
 
@@ -35,13 +37,41 @@ Result<void> read_number(std::string_view text, std::uint32_t& value) {
   return fail("no number: " + std::string(text));
 }
 
+Result<void> read_name(std::string_view text, std::string& name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  if (text.empty() || !std::ranges::all_of(text, fits)) {
+    return fail("no name: " + std::string(text));
+  }
+  name = text;
+  return {};
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+Result<void> read_names(std::string_view text, std::vector<std::string>& names) {
+  names.clear();
+  while (!text.empty()) {
+    const std::string_view name = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+    CELLBLOCK_CHECK(read_name(name, names.emplace_back()));
+  }
+  return {};
+}
+
 Result<void> read_entry(std::string_view name, std::string_view text, ProbeDeclaration& into) {
   if (name == "network") return read_word(networks, text, into.network);
   if (name == "profile") return read_word(profiles, text, into.profile);
   if (name == "write_exec") return read_word(write_execs, text, into.write_exec);
   if (name == "execute_writable") return read_word(answers, text, into.execute_writable);
   if (name == "file_limit") return read_word(answers, text, into.file_limit);
-  if (name == "extra_calls") return read_word(answers, text, into.extra_calls);
+  if (name == "rules") return read_name(text, into.rules);
+  if (name == "extra_calls") return read_names(text, into.extra_calls);
   if (name == "secret_memfds") return read_word(answers, text, into.secret_memfds);
   if (name == "landlock") return read_number(text, into.landlock_abi);
   return fail("no such declaration: " + std::string(name));
@@ -55,7 +85,8 @@ ProbeDeclaration probe_declaration(const Server& server, const Kernel& kernel) {
           .write_exec = server.syscalls.write_exec,
           .execute_writable = server.execute_writable,
           .file_limit = server.limits.file_bytes.has_value(),
-          .extra_calls = !server.syscalls.allow.empty(),
+          .rules = std::string(profile_name(server.syscalls)),
+          .extra_calls = server.syscalls.allow,
           .secret_memfds = std::ranges::any_of(server.secrets,
                                                [](const SecretVariable& secret) {
                                                  return secret.delivery == SecretDelivery::memfd;
@@ -68,8 +99,8 @@ std::string to_text(const ProbeDeclaration& declaration) {
          " profile=" + word(profiles, declaration.profile) +
          " write_exec=" + word(write_execs, declaration.write_exec) +
          " execute_writable=" + word(answers, declaration.execute_writable) +
-         " file_limit=" + word(answers, declaration.file_limit) +
-         " extra_calls=" + word(answers, declaration.extra_calls) +
+         " file_limit=" + word(answers, declaration.file_limit) + " rules=" + declaration.rules +
+         " extra_calls=" + joined(declaration.extra_calls) +
          " secret_memfds=" + word(answers, declaration.secret_memfds) +
          " landlock=" + std::to_string(declaration.landlock_abi);
 }

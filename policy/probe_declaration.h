@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/result.h"
@@ -16,9 +17,10 @@ struct ProbeDeclaration {
   SyscallProfile profile = SyscallProfile::native;
   WriteExec write_exec = WriteExec::refused;
   bool execute_writable = false;
-  bool file_limit = false;     ///< `limits.file`
-  bool extra_calls = false;    ///< the profile of an admin who added calls
-  bool secret_memfds = false;  ///< descriptors that stay open on purpose
+  bool file_limit = false;               ///< `limits.file`
+  std::string rules = "native";          ///< the profile as the server names it
+  std::vector<std::string> extra_calls;  ///< what the admin's profile allows beyond its base
+  bool secret_memfds = false;            ///< descriptors that stay open on purpose
   std::uint32_t landlock_abi = 0;
 
   bool operator==(const ProbeDeclaration&) const = default;

@@ -60,6 +60,9 @@ struct Attempt {
   std::string_view meaning;  ///< what it means if it succeeds
   Outcome (*run)(const Setting& setting) = nullptr;
   Danger danger = Danger::none;
+  /// The calls, each followed by a blank or the end, that a cell refuses by name and an admin's
+  /// profile may allow: all of them together open the attempt. Empty: no profile does.
+  std::string_view calls;
 };
 
 struct AttemptGroup {

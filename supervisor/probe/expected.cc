@@ -57,14 +57,34 @@ constexpr std::string_view with_written_code[] = {
     "run_from_memory"};
 constexpr std::string_view with_written_files[] = {"run_from_home", "run_from_workspace"};
 
+// --- by the admin's profile ----------------------------------------------------------------------
+
+// `allow = ["ptrace"]` of every call that it needs; empty: not all of them are allowed.
+std::string by_profile(std::string_view calls, const ProbeDeclaration& declaration) {
+  std::string listed;
+  while (!calls.empty()) {
+    const std::string_view call = calls.substr(0, calls.find(' '));
+    calls.remove_prefix(std::min(calls.size(), call.size() + 1));
+    if (std::ranges::find(declaration.extra_calls, call) == declaration.extra_calls.end()) {
+      return {};
+    }
+    listed += (listed.empty() ? "\"" : ", \"") + std::string(call) + "\"";
+  }
+  if (listed.empty()) return {};
+  return "[profile." + declaration.rules + "] allow = [" + listed + "]";
+}
+
 }  // namespace
 
-std::string_view declared_by(std::string_view id, const ProbeDeclaration& declaration) {
+std::string declared_by(const Attempt& attempt, const ProbeDeclaration& declaration) {
+  const std::string_view id = attempt.id;
   if (among(always, id)) return "every cell: docs/security.md";
   if (declaration.landlock_abi < landlock_keeps_signals && among(without_signal_scope, id)) {
     return "this kernel: Landlock keeps signals in from ABI 6";
   }
-  if (const auto network = by_network(id, declaration.network); !network.empty()) return network;
+  if (const auto network = by_network(id, declaration.network); !network.empty()) {
+    return std::string(network);
+  }
   if (declaration.write_exec == WriteExec::allowed && among(with_written_code, id)) {
     return "write_exec = \"allowed\"";
   }
@@ -73,7 +93,7 @@ std::string_view declared_by(std::string_view id, const ProbeDeclaration& declar
   }
   if (declaration.secret_memfds && id == "keep_descriptor") return "secret_memfds";
   if (!declaration.file_limit && id == "make_sparse_terabyte") return "limits.file is not set";
-  return {};
+  return by_profile(attempt.calls, declaration);
 }
 
 }  // namespace cellblock::probe

@@ -1,14 +1,15 @@
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "policy/probe_declaration.h"
+#include "supervisor/probe/attempt.h"
 
 /// Which attempts are meant to succeed in a cell.
 namespace cellblock::probe {
 
 /// What declares this attempt open, in the words of the configuration or of docs/security.md; empty
 /// if nothing does.
-std::string_view declared_by(std::string_view id, const ProbeDeclaration& declaration);
+std::string declared_by(const Attempt& attempt, const ProbeDeclaration& declaration);
 
 }  // namespace cellblock::probe

@@ -68,11 +68,16 @@ Outcome request_key(const Setting&) {
 }
 
 constexpr Attempt attempts[] = {
-    {"make_shared_segment", "memory that outlives it is left behind", make_segment},
-    {"list_shared_segments", "shared memory of others is in sight", list_segments},
-    {"make_semaphore", "objects that outlive it are left behind", make_semaphore},
-    {"make_message_queue", "messages that outlive it are left behind", make_queue},
-    {"make_posix_message_queue", "messages that outlive it are left behind", make_posix_queue},
+    {"make_shared_segment", "memory that outlives it is left behind", make_segment, Danger::none,
+     "shmget"},
+    {"list_shared_segments", "shared memory of others is in sight", list_segments, Danger::none,
+     "shmctl"},
+    {"make_semaphore", "objects that outlive it are left behind", make_semaphore, Danger::none,
+     "semget"},
+    {"make_message_queue", "messages that outlive it are left behind", make_queue, Danger::none,
+     "msgget"},
+    {"make_posix_message_queue", "messages that outlive it are left behind", make_posix_queue,
+     Danger::none, "mq_open"},
     {"find_user_keyring", "keys of the same user can be found", find_user_keys},
     {"find_session_keyring", "keys of whoever started it can be found", find_session_keys},
     {"join_session_keyring", "keys of others can be joined", join_keyring},

@@ -108,10 +108,12 @@ constexpr Attempt attempts[] = {
     {"make_stack_executable", "code on the stack can be run", make_stack_executable},
     {"alias_code_by_memfd", "memory is written here and run there", alias_by_memfd},
     {"alias_code_by_shared_memory", "memory is written here and run there", alias_by_shared_memory},
-    {"attach_executable_segment", "memory is written here and run there", attach_executable},
+    {"attach_executable_segment", "memory is written here and run there", attach_executable,
+     Danger::none, "shmget shmat"},
     {"write_own_code_by_file", "read-only code can be written over", write_own_code},
     {"map_zero_page", "a null pointer in the kernel leads to its memory", map_zero_page},
-    {"remap_file_pages", "code of the kernel that nobody else uses", remap_file},
+    {"remap_file_pages", "code of the kernel that nobody else uses", remap_file, Danger::none,
+     "remap_file_pages"},
 };
 
 }  // namespace

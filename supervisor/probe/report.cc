@@ -37,7 +37,7 @@ std::string errno_of(const Tried& tried) {
 
 std::string declared_text(const Tried& tried, const std::optional<ProbeDeclaration>& declaration) {
   if (verdict_on(tried, declaration) != Verdict::declared) return {};
-  return std::string(declared_by(tried.attempt->id, *declaration));
+  return declared_by(*tried.attempt, *declaration);
 }
 
 std::string how(const Tried& tried) {
@@ -88,7 +88,7 @@ Verdict verdict_on(const Tried& tried, const std::optional<ProbeDeclaration>& de
     case OutcomeKind::open:
       break;
   }
-  const bool declared = declaration && !declared_by(tried.attempt->id, *declaration).empty();
+  const bool declared = declaration && !declared_by(*tried.attempt, *declaration).empty();
   return declared ? Verdict::declared : Verdict::unexpected;
 }
 

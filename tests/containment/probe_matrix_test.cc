@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "policy/syscall_numbers.h"
+#include "policy/syscall_rules.h"
 #include "tests/containment/launcher_process.h"
 #include "tests/containment/probe_expectations.h"
 #include "tests/containment/probe_runner.h"
@@ -191,6 +193,35 @@ TEST_F(Probe, FailsInACellThatIsTooTightToTryAnythingIn) {
   EXPECT_THAT(trouble, testing::HasSubstr("exit code 1"));
   for (const auto& [id, answer] : answers) {
     EXPECT_EQ(answer.verdict, "unexpected") << describe(id, answer);
+  }
+}
+
+// Each call of this kernel that an admin's profile may allow.
+std::vector<std::string> every_call_that_may_be_allowed(WriteExec write_exec) {
+  std::vector<std::string> calls;
+  for (int number = 0; number < 500; ++number) {
+    const auto name = call_name(number);
+    if (!name || !never_allowed_because(*name).empty()) continue;
+    if (write_exec == WriteExec::refused && *name == "memfd_create") continue;
+    calls.emplace_back(*name);
+  }
+  return calls;
+}
+
+TEST_F(Probe, NamesTheCallsOfAProfileThatOpenAnAttempt) {
+  for (const WriteExec write_exec : {WriteExec::refused, WriteExec::allowed}) {
+    Server server = server_of({profiles[0], networks[0]});
+    server.syscalls = {.base = SyscallProfile::native,
+                       .name = "debug",
+                       .allow = every_call_that_may_be_allowed(write_exec),
+                       .write_exec = write_exec};
+    const Answers answers = inside(server);
+    for (const auto& [id, answer] : answers) {
+      EXPECT_NE(answer.verdict, "unexpected") << describe(id, answer);
+    }
+    for (const char* id : {"trace_child", "read_child_memory", "make_shared_segment"}) {
+      EXPECT_EQ(answers.at(id).verdict, "declared") << describe(id, answers.at(id));
+    }
   }
 }
 

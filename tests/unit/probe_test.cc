@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "policy/probe_declaration.h"
+#include "policy/syscall_rules.h"
 #include "supervisor/probe/attempts.h"
 #include "supervisor/probe/expected.h"
 #include "supervisor/probe/mcp_server.h"
@@ -27,14 +31,16 @@ TEST(ProbeDeclaration, ComesBackFromItsText) {
                  .write_exec = WriteExec::allowed,
                  .execute_writable = true,
                  .file_limit = true,
-                 .extra_calls = true,
+                 .rules = "debug-2",
+                 .extra_calls = {"ptrace", "process_vm_readv"},
                  .secret_memfds = true,
                  .landlock_abi = 7};
   EXPECT_EQ(read_probe_declaration(to_text(declaration)), declaration);
 }
 
 TEST(ProbeDeclaration, IsRefusedWhenAWordIsUnknown) {
-  for (const char* text : {"network=moon", "colour=red", "network", "landlock=x", "landlock="}) {
+  for (const char* text : {"network=moon", "colour=red", "network", "landlock=x",
+                           "landlock=", "rules=A b", "extra_calls=a,,b"}) {
     EXPECT_FALSE(read_probe_declaration(text).has_value()) << text;
   }
 }
@@ -59,6 +65,38 @@ TEST(Attempts, ThatEndTheCellComeLast) {
       EXPECT_EQ(attempt.danger == Danger::fatal, fatal_seen) << attempt.id;
     }
   }
+}
+
+TEST(Attempts, NameOnlyCallsThatAProfileMayAllow) {
+  for (const AttemptGroup& group : attempt_groups()) {
+    for (const Attempt& attempt : group.attempts) {
+      std::istringstream calls{std::string(attempt.calls)};
+      for (std::string call; calls >> call;) {
+        EXPECT_TRUE(is_known_call(call)) << attempt.id;
+        EXPECT_EQ(never_allowed_because(call), "") << attempt.id;
+      }
+    }
+  }
+}
+
+const Attempt& attempt(std::string_view id) {
+  for (const AttemptGroup& group : attempt_groups()) {
+    const auto found = std::ranges::find(group.attempts, id, &Attempt::id);
+    if (found != group.attempts.end()) return *found;
+  }
+  throw std::invalid_argument(std::string(id));
+}
+
+std::string declared_by(std::string_view id, const ProbeDeclaration& declaration) {
+  return probe::declared_by(attempt(id), declaration);
+}
+
+TEST(Expected, SaysWhichCallsOfAProfileOpenAnAttempt) {
+  const ProbeDeclaration debug{.rules = "debug", .extra_calls = {"ptrace", "shmget"}};
+  EXPECT_EQ(declared_by("trace_child", debug), "[profile.debug] allow = [\"ptrace\"]");
+  EXPECT_EQ(declared_by("read_child_memory", debug), "");
+  EXPECT_EQ(declared_by("attach_executable_segment", debug), "") << "it needs shmat as well";
+  EXPECT_EQ(declared_by("trace_parent", debug), "") << "no profile gives it its keepers";
 }
 
 TEST(Expected, OpensNothingButWhatIsDeclared) {
