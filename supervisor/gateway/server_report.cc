@@ -77,7 +77,7 @@ Json egress_json(const Egress& egress, const EgressTotals& totals) {
   for (const auto& [reason, count] : totals.refused) refused[std::string(reason)] = count;
   Json json{{"allow", std::move(allow)}, {"max_connections", egress.max_connections}};
   if (egress.max_bytes) json["max_bytes"] = *egress.max_bytes;
-  if (egress.proxy_port) json["proxy_port"] = *egress.proxy_port;
+  if (egress.proxy_port) json["proxy"] = *egress.proxy_port;
   json["connections_total"] = totals.connections;
   json["sent"] = totals.sent;
   json["received"] = totals.received;

@@ -53,5 +53,11 @@ TEST(LimitsInAReport, OfBandwidthAreHeldOnlyWhereTheDisksAreKnown) {
   }
 }
 
+TEST(EgressInAReport, HasTheNamesOfTheConfiguration) {
+  const auto json = egress_json({.max_bytes = 1024, .proxy_port = 3128}, {});
+  EXPECT_EQ(json["max_bytes"], 1024);
+  EXPECT_EQ(json["proxy"], 3128);
+}
+
 }  // namespace
 }  // namespace cellblock::gateway
