@@ -30,7 +30,8 @@ IoResult retried(Call call) {
   }
 }
 
-// One by one: who may call sendmsg may send descriptors along, and the gateway may not.
+// One by one: who may call sendmsg may send descriptors along, and the gateway may to the launcher
+// alone.
 IoResult send_pieces(int socket, std::span<const iovec> pieces) {
   std::size_t sent = 0;
   for (const iovec& piece : pieces) {

@@ -139,8 +139,8 @@ SysResult<void> write_all(int descriptor, std::string_view bytes) {
 SysResult<void> send_record(int socket, std::span<const std::byte> record, std::span<const int> fds,
                             int flags) {
   if (fds.empty()) {
-    // Not sendmsg: a gateway's filter does not allow it, so that it can attach no descriptor at
-    // all.
+    // Not sendmsg: a gateway's filter allows it on the launcher's channel alone, so that it can
+    // attach a descriptor to nothing else.
     const auto sent =
         retry([&] { return ::send(socket, record.data(), record.size(), flags | MSG_NOSIGNAL); });
     if (sent < 0) return sys_fail("send");
