@@ -44,7 +44,9 @@ std::string limits_text(const Json& limits, Style style) {
 std::string egress_text(const Json& egress) {
   std::string text = line("egress", fmt::format("{}", fmt::join(texts_of(egress, "allow"), ", ")));
   std::string refused;
-  for (const auto& [reason, count] : egress.value("refused", Json::object()).items()) {
+  // Named: items() only refers to it, and a temporary would be gone before the first turn.
+  const Json reasons = object_of(egress, "refused");
+  for (const auto& [reason, count] : reasons.items()) {
     refused += fmt::format(", {} {}", count.dump(), safe_line(reason));
   }
   const auto bytes = [&](const char* name) {

@@ -155,6 +155,17 @@ TEST(CliStatus, KnowsOneServerAndRefusesAnUnknownOne) {
   EXPECT_EQ(cli(gateway, {"status", "nothing"}).exit_code, 4);
 }
 
+TEST(CliStatus, CountsWhatAnEgressServerWasRefused) {
+  FakeGateway gateway(answering(
+      R"({"version":"1","mode":"system","enabled":true,"servers":[{"name":"web","state":"ready",
+ "egress":{"allow":["a.example:443"],"refused":{"not_in_the_list":3,"no_such_name":1},
+ "connections_total":1,"sent":2048,"received":5}}]})"));
+  const auto ended = cli(gateway, {"status", "web"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("a.example:443"));
+  EXPECT_THAT(ended.out, HasSubstr("refused: 3 not_in_the_list, 1 no_such_name"));
+}
+
 TEST(CliControl, AsksForLogsStopAndRestart) {
   FakeGateway logs(answering(R"({"lines":[{"cell":"3","at_ms":0,"text":"hello"}]})"));
   EXPECT_THAT(cli(logs, {"logs", "files", "-n", "5"}).out, HasSubstr("  cell 3  hello\n"));
