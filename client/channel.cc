@@ -101,7 +101,8 @@ void Channel::write_attached() {
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
           return self->write_attached();
         }
-        if (sent < 0) return;  // reading tells why
+        if (sent < 0 && is_gone(errno)) return;  // reading tells why
+        if (sent < 0) return self->end(not_sent(errno));
         first.attached = OwnedFd();
         self->write_rest(static_cast<std::size_t>(sent));
       });
@@ -154,6 +155,7 @@ void Channel::close() {
   ErrorCodeOfAsio ignored;
   static_cast<void>(socket_.close(ignored));
   timer_.cancel();
+  for (Outgoing& unsent : queue_) unsent.attached = OwnedFd();
   if (connecting_) {
     finish_connect(
         std::unexpected(Error{.code = ErrorCode::cancelled, .text = "the session was closed"}));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 namespace cellblock::client {
 
@@ -28,6 +29,13 @@ ssize_t send_with_descriptors(int socket, std::string_view bytes,
   header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
   std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
   return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool is_gone(int error) { return error == EPIPE || error == ECONNRESET || error == ENOTCONN; }
+
+Error not_sent(int error) {
+  return {.code = ErrorCode::disconnected,
+          .text = "the descriptors could not be sent: " + std::generic_category().message(error)};
 }
 
 }  // namespace cellblock::client

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "cellblock/error.h"
+
 namespace cellblock::client {
 
 inline constexpr std::size_t max_sent_descriptors = 3;
@@ -12,5 +14,12 @@ inline constexpr std::size_t max_sent_descriptors = 3;
 /// One sendmsg that never waits. SCM_RIGHTS is delivered with the first byte or not at all, so the
 /// bytes begin with that of the request. As sendmsg(2): how much was sent, or -1 and errno.
 ssize_t send_with_descriptors(int socket, std::string_view bytes, std::span<const int> descriptors);
+
+/// Whether that errno means that nobody reads any more: what came in before may still say why.
+bool is_gone(int error);
+
+/// For any other errno; ETOOMANYREFS when more descriptors are in flight than the caller may have
+/// open.
+Error not_sent(int error);
 
 }  // namespace cellblock::client

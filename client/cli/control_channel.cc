@@ -70,19 +70,22 @@ client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
                                                      const AttachWith& with) {
   const auto params = client::attach_params(
       server, {.stdio = with.handover == Handover::yes, .workspace = with.workspace >= 0});
-  send_attach(client::request_line("1", "cellblock/attach", params), with);
+  CELLBLOCK_CHECK(send_attach(client::request_line("1", "cellblock/attach", params), with));
   return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }
 
-void ControlChannel::send_attach(const std::string& line, const AttachWith& with) const {
+client::Result<void> ControlChannel::send_attach(const std::string& line,
+                                                 const AttachWith& with) const {
   std::string_view rest = line;
   if (const auto descriptors = descriptors_of(with); !descriptors.empty()) {
     const auto sent = client::send_with_descriptors(socket_.get(), rest, descriptors);
     // A fresh connection has room; without it the daemon turned us away, and reading says why.
-    if (sent < 0) return;
+    if (sent < 0 && (errno == EAGAIN || client::is_gone(errno))) return {};
+    if (sent < 0) return std::unexpected(client::not_sent(errno));
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
   (void)write_until(socket_.get(), rest, std::chrono::steady_clock::now() + attach_send_time);
+  return {};
 }
 
 Ending ControlChannel::wait_for_end(Deadline deadline) {

@@ -49,7 +49,7 @@ class ControlChannel {
   std::string take_rest() { return std::move(buffer_); }
 
  private:
-  void send_attach(const std::string& line, const AttachWith& with) const;
+  client::Result<void> send_attach(const std::string& line, const AttachWith& with) const;
   client::Result<std::string> next_line(Deadline deadline);
   bool wait_readable(Deadline deadline);
 
