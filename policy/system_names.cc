@@ -8,18 +8,11 @@
 #include <optional>
 #include <string_view>
 
+#include "policy/native_calls.h"
 #include "policy/syscall_numbers.h"
 
 namespace cellblock {
 namespace {
-
-constexpr std::int32_t x32_bit = 0x40000000;
-
-#ifdef __x86_64__
-constexpr std::uint32_t native_arch = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t native_arch = AUDIT_ARCH_AARCH64;
-#endif
 
 std::string_view arch_name(std::uint32_t audit_arch, std::int32_t number) {
   switch (audit_arch) {
@@ -54,7 +47,7 @@ std::string signal_name(int signal) {
 }
 
 std::string syscall_name(std::uint32_t audit_arch, std::int32_t number) {
-  const auto name = audit_arch == native_arch ? call_name(number) : std::nullopt;
+  const auto name = audit_arch == native_architecture ? call_name(number) : std::nullopt;
   if (name) return std::string{*name};
   return fmt::format("{} system call {}", arch_name(audit_arch, number), number & ~x32_bit);
 }

@@ -1,11 +1,12 @@
 #include "supervisor/launcher/argument_filter.h"
 
-#include <linux/audit.h>
 #include <linux/seccomp.h>
 
 #include <bit>
 #include <cerrno>
 #include <cstddef>
+
+#include "policy/native_calls.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -15,15 +16,6 @@ using Program = std::vector<sock_filter>;
 static_assert(std::endian::native == std::endian::little,
               "the low word of an argument comes first");
 
-#if defined(__x86_64__)
-constexpr std::uint32_t native_architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t native_architecture = AUDIT_ARCH_AARCH64;
-#else
-#error "the filter does not know this architecture's AUDIT_ARCH"
-#endif
-
-constexpr std::uint32_t x32_bit = 0x4000'0000;
 constexpr std::uint32_t no_call = 0xffff'ffff;
 constexpr std::size_t longest_jump = 255;
 

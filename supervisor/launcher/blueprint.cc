@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "supervisor/launcher/own_processes.h"
 #include "supervisor/launcher/root_plan.h"
 
 namespace cellblock::launcher {
 namespace {
 
-// Threads of init and guardian count as well.
-constexpr std::uint64_t own_processes = 2;
 constexpr std::uint64_t locked_memory = 8U << 20;
 constexpr std::uint64_t pending_signals = 1024;
 constexpr std::uint64_t shm_bytes = 64U << 20;

@@ -1,6 +1,5 @@
 #include "supervisor/launcher/denials.h"
 
-#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -11,19 +10,13 @@
 #include <cerrno>
 #include <chrono>
 
+#include "policy/native_calls.h"
 #include "policy/telling_words.h"
 
 namespace cellblock::launcher {
 namespace {
 
 using std::chrono::milliseconds;
-
-#if defined(__x86_64__)
-constexpr std::uint32_t native_architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t native_architecture = AUDIT_ARCH_AARCH64;
-#endif
-constexpr std::int32_t x32_bit = 0x4000'0000;
 
 // What a throttled cell waits for its next answers, and a record for the next that may be told.
 constexpr milliseconds answers_wait{10};

@@ -8,12 +8,13 @@
 #include <limits>
 #include <optional>
 
+#include "supervisor/launcher/own_processes.h"
+
 namespace cellblock::launcher {
 namespace {
 
 constexpr std::uint64_t period_microseconds = 100'000;
-constexpr double least_quota = 1'000.0;     // the kernel takes no less
-constexpr std::uint64_t own_processes = 2;  // init and guardian
+constexpr double least_quota = 1'000.0;  // the kernel takes no less
 
 enum class Controller : std::uint8_t { missing, present };
 
