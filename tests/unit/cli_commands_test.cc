@@ -156,10 +156,10 @@ TEST(CliStatus, KnowsOneServerAndRefusesAnUnknownOne) {
 }
 
 TEST(CliStatus, CountsWhatAnEgressServerWasRefused) {
-  FakeGateway gateway(answering(
+  FakeGateway gateway(answering(one_line(
       R"({"version":"1","mode":"system","enabled":true,"servers":[{"name":"web","state":"ready",
  "egress":{"allow":["a.example:443"],"refused":{"not_in_the_list":3,"no_such_name":1},
- "connections_total":1,"sent":2048,"received":5}}]})"));
+ "connections_total":1,"sent":2048,"received":5}}]})")));
   const auto ended = cli(gateway, {"status", "web"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("a.example:443"));
