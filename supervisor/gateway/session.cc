@@ -317,7 +317,10 @@ void Session::cell_is_gone(const EndedCell& ended, Failure failure, Time now) {
   note(AuditKind::cell_ended,
        ended.given_up == GivenUp::asked_to_stop ? AuditOutcome::ok : AuditOutcome::error,
        failure.verdict.empty() ? name_of(failure.code) : std::string_view{failure.verdict});
-  effects_.remember_end(server_index_, failure);
+  // How the probe ended says nothing about the server.
+  if (attachment_.program() == wire::CellProgram::server) {
+    effects_.remember_end(server_index_, failure);
+  }
   if (state_ == State::attaching) return attach_failed(failure, now);
   if (state_ == State::attached || state_ == State::finishing) {
     fail_session(std::move(failure), now);

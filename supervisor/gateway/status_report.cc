@@ -18,11 +18,13 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// How far a state is on the way to being useful: the best cell speaks for its server.
-int rank_of(CellState state) {
-  if (state == CellState::ready) return 4;
-  if (state == CellState::handshaking) return 3;
-  const std::string_view name = public_name_of(state);
+// How far a state is on the way to being useful: the best cell speaks for its server, and that of a
+// probe for nobody.
+int rank_of(const CellRow& cell) {
+  if (cell.program == wire::CellProgram::probe) return -1;
+  if (cell.state == CellState::ready) return 4;
+  if (cell.state == CellState::handshaking) return 3;
+  const std::string_view name = public_name_of(cell.state);
   if (name == "starting") return 2;
   return name == "draining" ? 1 : 0;
 }
@@ -32,11 +34,8 @@ bool is_a_crash(const Failure& failure) {
 }
 
 std::string_view state_of(const ServerRow& row) {
-  if (!row.cells.empty()) {
-    const auto best = std::ranges::max_element(
-        row.cells, {}, [](const CellRow& cell) { return rank_of(cell.state); });
-    return public_name_of(best->state);
-  }
+  const auto best = std::ranges::max_element(row.cells, {}, rank_of);
+  if (best != row.cells.end() && rank_of(*best) >= 0) return public_name_of(best->state);
   return row.last_end != nullptr && is_a_crash(row.last_end->failure) ? "failed" : "stopped";
 }
 

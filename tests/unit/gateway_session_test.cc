@@ -153,6 +153,15 @@ TEST_F(SessionTest, StartsNothingForAWorkspaceThatIsNoDirectory) {
   EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
 }
 
+TEST_F(SessionTest, DoesNotTakeTheEndOfAProbeForOneOfItsServer) {
+  attach(R"(,"probe":true)");
+  EXPECT_THAT(effects_.did, ElementsAre("start_probe"));
+  session().cell_started(37, now_);
+  session().cell_running();
+  session().cell_ended({.kind = EndKind::exited, .exit_code = 1}, now_);
+  EXPECT_THAT(effects_.ends, IsEmpty());
+}
+
 TEST_F(SessionTest, TakesARefusedStartForNoCrash) {
   for (const auto refusal :
        {wire::StartRefusal::too_many_cells, wire::StartRefusal::too_many_cells_in_all,
