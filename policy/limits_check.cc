@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "policy/egress_files.h"
+
 namespace cellblock {
 namespace {
 
@@ -122,6 +124,18 @@ Limits check_limits(const Scope& scope, const LimitsText& text, const HostFacts&
   check_size(here, "home", text.home, tmp_range, limits.home_bytes);
   check_optional_size(here, "file", text.file, file_range, limits.file_bytes);
   return limits;
+}
+
+void check_egress_files(const Scope& scope, const ServerText& text, const Egress& egress,
+                        const HostFacts& facts) {
+  const std::uint64_t needed = egress_files(egress.max_connections);
+  if (needed <= facts.open_files_hard) return;
+  const bool is_declared = text.egress && text.egress->max_connections;
+  scope.error(is_declared ? text.egress->max_connections->at : text.network->at,
+              "egress.max_connections",
+              fmt::format("{} take {} descriptors: cellblockd's own hard limit is {}; allowed: "
+                          "fewer, or raise LimitNOFILE=",
+                          egress.max_connections, needed, facts.open_files_hard));
 }
 
 LineLimits check_lines(const Scope& scope, const LinesText& text) {

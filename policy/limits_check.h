@@ -12,6 +12,10 @@ namespace cellblock {
 /// `limits.require = false`.
 Limits check_limits(const Scope& scope, const LimitsText& text, const HostFacts& facts);
 
+/// The helper of a cell with egress needs descriptors for all its connections.
+void check_egress_files(const Scope& scope, const ServerText& text, const Egress& egress,
+                        const HostFacts& facts);
+
 LineLimits check_lines(const Scope& scope, const LinesText& text);
 Timeouts check_timeouts(const Scope& scope, const StartText& start, const StopText& stop);
 

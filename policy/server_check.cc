@@ -81,7 +81,11 @@ void check_fences(const Scope& scope, const ServerText& text, const Surroundings
   check_choice(scope, "network", text.network, networks, server.network);
   server.egress = check_egress(scope, text, server.network);
   server.syscalls = check_syscalls(scope, text, server.network, around.profiles);
+  check_runtime(scope, text, server.syscalls, around.facts);
   server.limits = check_limits(scope, text.limits, around.facts);
+  if (server.network == NetworkMode::egress) {
+    check_egress_files(scope, text, server.egress, around.facts);
+  }
   refuse_idle_home_limit(scope, text, server);
   server.lines = check_lines(scope, text.lines);
   server.timeouts = check_timeouts(scope, text.start, text.stop);

@@ -150,7 +150,7 @@ void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
                    });
   server_option(logs, *flags)->required();
   logs->add_option("-n,--lines", flags->lines, "the last so many lines")
-      ->check(CLI::Range(1, 1000))
+      ->check(CLI::Range(1, 200))
       ->capture_default_str();
   logs->add_flag("--denied", flags->denied,
                  "what its cells were refused instead, and what would allow it");

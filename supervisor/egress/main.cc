@@ -29,8 +29,7 @@
 ///   missing ones are taken for the usual). It writes none, and has no use for /proc or /tmp.
 /// - system calls: InternalProfile::egress. Landlock: reading below its root; TCP is for its own
 ///   rules to restrict, since it dials what names lead to.
-/// - RLIMIT_NOFILE of 128 + 2 × max_connections, and three more for each that is being dialled.
-/// With
+/// - RLIMIT_NOFILE of egress_files(max_connections), which the configuration is checked for. With
 ///   less, accepting pauses, and dialling fails with EMFILE.
 ///
 /// It ends when the gateway's channel does.

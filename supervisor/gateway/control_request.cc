@@ -14,7 +14,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint32_t default_log_lines = 100;
-constexpr std::uint32_t max_log_lines = 1000;
 constexpr std::size_t max_params = 64U << 10;
 
 struct Shape {
@@ -69,7 +68,8 @@ std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
   if (lines == params.end()) return default_log_lines;
   if (!lines->is_number_unsigned() || lines->get<std::uint64_t>() < 1 ||
       lines->get<std::uint64_t>() > max_log_lines) {
-    return invalid("parameter \"lines\" must be a number from 1 to 1000");
+    return invalid("parameter \"lines\" must be a number from 1 to " +
+                   std::to_string(max_log_lines));
   }
   return lines->get<std::uint32_t>();
 }

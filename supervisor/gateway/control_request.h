@@ -19,6 +19,9 @@ enum class StdioOffer : std::uint8_t { none, offered };
 enum class WorkspaceOffer : std::uint8_t { none, offered };
 enum class LogKind : std::uint8_t { errors, denied };
 
+/// As many as are kept of each server.
+inline constexpr std::uint32_t max_log_lines = 200;
+
 struct ControlRequest {
   ControlMethod method{};
   std::string server;                                     ///< empty in status

@@ -12,6 +12,8 @@
 
 namespace cellblock::gateway {
 
+static_assert(max_log_lines == StderrRing::max_lines && max_log_lines == DeniedLog::max_recent);
+
 namespace {
 
 // For the launcher to bury what was killed. The supervisor waits by the same rule and a second

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/egress_files.h"
 #include "supervisor/launcher/own_processes.h"
 #include "supervisor/launcher/root_plan.h"
 
@@ -84,21 +85,21 @@ void name_secrets(std::vector<std::string>& environment, const Server& server) {
 
 // For cellblock's own programs as many as they can use, or what this host gives; a server's
 // declared number is never lowered in silence.
-std::uint32_t own_open_files() {
-  constexpr std::uint64_t wanted = 4096;
+std::uint32_t own_open_files(std::uint64_t wanted) {
   struct rlimit words{};
-  if (getrlimit(RLIMIT_NOFILE, &words) < 0) return wanted;
+  if (getrlimit(RLIMIT_NOFILE, &words) < 0) return static_cast<std::uint32_t>(wanted);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, words.rlim_max));
 }
 
-Blueprint own_program(const char* name, Fd program, FilterProgram filter) {
+Blueprint own_program(const char* name, Fd program, FilterProgram filter,
+                      std::uint64_t open_files = 4096) {
   Blueprint blueprint;
   blueprint.name = name;
   blueprint.command = {name};
   blueprint.program = std::move(program);
   blueprint.filter = std::make_shared<const FilterProgram>(std::move(filter));
   blueprint.listener = ChildPlan::Listener::none;
-  blueprint.limits = limits_of(Limits{.pids = 1, .open_files = own_open_files()});
+  blueprint.limits = limits_of(Limits{.pids = 1, .open_files = own_open_files(open_files)});
   blueprint.tmp_options = tmpfs_options(1U << 20);
   blueprint.shm_options = tmpfs_options(1U << 20);
   blueprint.working_directory = "/";
@@ -136,7 +137,8 @@ Result<Blueprint> audit_writer_blueprint(Fd program) {
 
 Result<Blueprint> egress_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::egress));
-  Blueprint blueprint = own_program("cellblock-egress", std::move(program), std::move(filter));
+  Blueprint blueprint = own_program("cellblock-egress", std::move(program), std::move(filter),
+                                    egress_files(most_egress_connections));
   blueprint.network = NetworkMode::host;
   return blueprint;
 }

@@ -206,6 +206,9 @@ TEST(ConfigDepth, HoldsEveryRuleOfNetworks) {
        "1 to 65535"},
       {"network = \"egress\"\negress = { allow = [\"a.org\"], max_connections = 0 }",
        "server.s.egress.max_connections", "1 to 1024"},
+      {"network = \"egress\"\negress = { allow = [\"a.org\"], max_connections = 793 }", "", ""},
+      {"network = \"egress\"\negress = { allow = [\"a.org\"], max_connections = 794 }",
+       "server.s.egress.max_connections", "LimitNOFILE"},
       {"network = \"egress\"\negress = { allow = [\"a.org\"], max_bytes = \"1B\" }",
        "server.s.egress.max_bytes", "1KiB"},
   });

@@ -118,7 +118,7 @@ TEST(ControlRequest, RefusesWhatItDoesNotKnow) {
                                        {"cellblock/attach", R"({"server":"a","workspace":"/x"})"},
                                        {"cellblock/logs", R"({"server":"a","stdio":true})"},
                                        {"cellblock/logs", R"({"server":"a","lines":0})"},
-                                       {"cellblock/logs", R"({"server":"a","lines":1001})"},
+                                       {"cellblock/logs", R"({"server":"a","lines":201})"},
                                        {"cellblock/status", R"({"server":"a"})"},
                                        {"cellblock/nothing", R"({})"}}) {
     const auto request = parse_control(method, params);
