@@ -13,6 +13,7 @@
 #include <cstdlib>
 
 #include "supervisor/probe/files_at_hand.h"
+#include "supervisor/probe/scratch.h"
 #include "supervisor/probe/small_program.h"
 
 namespace cellblock::probe {
@@ -28,7 +29,7 @@ Outcome write_it(const Setting&) {
 }
 template <const char* path>
 Outcome create_it(const Setting&) {
-  return try_create(path);
+  return try_create(path + std::string("-") + random_name());
 }
 
 constexpr char shadow[] = "/etc/shadow";
@@ -60,13 +61,10 @@ Outcome climb_to_target(const Setting& setting) {
 
 Outcome link_to_target(const Setting& setting) {
   if (setting.targets.file.empty()) return not_applicable("no target was named: file");
-  const std::string directory = scratch_directory();
-  if (directory.empty()) return not_applicable("nothing can be written anywhere");
-  const std::string link = directory + "/cellblock-probe-link";
-  if (::symlink(setting.targets.file.c_str(), link.c_str()) < 0) return held(errno);
-  const Outcome outcome = try_read(link.c_str());
-  ::unlink(link.c_str());
-  return outcome;
+  const Scratch scratch;
+  if (!scratch.valid()) return scratch.problem();
+  if (::symlink(setting.targets.file.c_str(), scratch.path().c_str()) < 0) return unprepared(errno);
+  return try_read(scratch.path().c_str());
 }
 
 Outcome see_users(const Setting&) {
@@ -85,11 +83,9 @@ Outcome see_host_directories(const Setting&) {
 Outcome list_root_home(const Setting&) { return try_open("/root", O_RDONLY | O_DIRECTORY); }
 
 Outcome make_node(mode_t type, dev_t device) {
-  const std::string directory = scratch_directory();
-  if (directory.empty()) return not_applicable("nothing can be written anywhere");
-  const std::string path = directory + "/cellblock-probe-device";
-  if (::mknod(path.c_str(), type | 0600, device) < 0) return held(errno);
-  ::unlink(path.c_str());
+  const Scratch scratch;
+  if (!scratch.valid()) return scratch.problem();
+  if (::mknod(scratch.path().c_str(), type | 0600, device) < 0) return unprepared(errno);
   return opened();
 }
 Outcome make_disk(const Setting&) { return make_node(S_IFBLK, ::makedev(254, 0)); }
@@ -105,6 +101,8 @@ class Handle {
  public:
   Handle() { get()->handle_bytes = MAX_HANDLE_SZ; }
   file_handle* get() { return reinterpret_cast<file_handle*>(room_.data()); }
+  // Not by `f_handle`, which the compiler takes for an array of nothing.
+  void set_first_byte(unsigned char byte) { room_[sizeof(file_handle)] = byte; }
 
  private:
   alignas(file_handle) std::array<unsigned char, sizeof(file_handle) + MAX_HANDLE_SZ> room_{};
@@ -124,7 +122,7 @@ Outcome open_by_handle(const Setting&) {
     // Without a handle of its own, one that is guessed: the root of most file systems.
     handle.get()->handle_type = 1;
     handle.get()->handle_bytes = 8;
-    handle.get()->f_handle[0] = 2;
+    handle.set_first_byte(2);
   }
   const Open file(::open_by_handle_at(root.get(), handle.get(), O_RDONLY | O_CLOEXEC));
   return from_call(file.get());
