@@ -10,10 +10,11 @@
 namespace cellblock::egress {
 namespace {
 
+constexpr std::uint8_t first_record_type = 20;  // change of cipher, alert, handshake,
+constexpr std::uint8_t last_record_type = 24;   // application data, heartbeat
 constexpr std::uint8_t handshake_record = 22;
 constexpr std::uint8_t client_hello = 1;
 constexpr std::uint8_t tls_major = 3;
-constexpr std::uint8_t newest_minor = 4;
 constexpr std::size_t record_header = 5;
 constexpr std::size_t message_header = 4;
 constexpr std::size_t longest_record = 16'384;
@@ -21,17 +22,23 @@ constexpr std::size_t longest_message = 16'384;
 constexpr std::uint16_t server_name_extension = 0;
 constexpr std::uint8_t host_name_type = 0;
 
-// By the bytes that are there; what is missing is taken for right.
+bool is_tls(std::string_view bytes) {
+  const auto type = static_cast<std::uint8_t>(bytes[0]);
+  return type >= first_record_type && type <= last_record_type;
+}
+
+// By the bytes that are there; what is missing is taken for right. The minor version says nothing:
+// servers take any.
 bool may_be_hello(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
-  return (bytes.empty() || at(0) == handshake_record) && (bytes.size() < 2 || at(1) == tls_major) &&
-         (bytes.size() < 3 || at(2) <= newest_minor) &&
+  return at(0) == handshake_record && (bytes.size() < 2 || at(1) == tls_major) &&
          (bytes.size() <= record_header || at(record_header) == client_hello);
 }
 
 struct Message {
   HelloKind kind = HelloKind::need_more;  ///< no_name: it is whole
   std::string body;
+  std::size_t size = 0;  ///< with the headers of its records
   std::size_t wanted = 0;
 };
 
@@ -53,17 +60,20 @@ Message message_of(std::string_view bytes) {
     if (!is_handshake || !is_tls || length == 0 || length > longest_record) {
       return {.kind = HelloKind::malformed};
     }
+    const std::size_t whole = gathered.size() + length;
     gathered.append(reader.rest().substr(0, length));
     const auto size = size_of(gathered);
-    if (size && *size > longest_message) return {.kind = HelloKind::malformed};
-    if (size && gathered.size() >= *size) {
-      return {.kind = HelloKind::no_name,
-              .body = gathered.substr(message_header, *size - message_header)};
-    }
+    // Nothing may follow in its last record: a second greeting could.
+    if (size && (*size > longest_message || whole > *size)) return {.kind = HelloKind::malformed};
     if (reader.rest().size() < length) {
       return {.wanted = bytes.size() - reader.rest().size() + length};
     }
     reader.take(length);
+    if (size && gathered.size() == *size) {
+      return {.kind = HelloKind::no_name,
+              .body = gathered.substr(message_header),
+              .size = bytes.size() - reader.rest().size()};
+    }
   }
   return {.wanted = bytes.size() - reader.rest().size() + record_header + 1};
 }
@@ -109,11 +119,16 @@ Hello read_body(std::string_view body) {
 }  // namespace
 
 Hello judge_hello(std::string_view bytes) {
-  if (!may_be_hello(bytes)) return {.kind = HelloKind::not_tls};
-  // Not judged by its length before it is known to be a greeting at all.
+  if (bytes.empty()) return {};
+  if (!is_tls(bytes)) return {.kind = HelloKind::not_tls};
+  if (!may_be_hello(bytes)) return {.kind = HelloKind::malformed};
   if (bytes.size() <= record_header) return {};
   const Message message = message_of(bytes);
-  if (message.kind == HelloKind::no_name) return read_body(message.body);
+  if (message.kind == HelloKind::no_name) {
+    Hello hello = read_body(message.body);
+    hello.size = message.size;
+    return hello;
+  }
   if (message.kind == HelloKind::malformed || bytes.size() >= max_hello_bytes) {
     return {.kind = HelloKind::malformed};
   }

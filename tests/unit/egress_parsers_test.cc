@@ -27,6 +27,7 @@ TEST(ClientHello, IsReadTheSameInAnyPieces) {
     }
     EXPECT_EQ(judge_hello(bytes).name, "a.example.org");
     EXPECT_EQ(judge_hello(bytes + "more").name, "a.example.org");
+    EXPECT_EQ(judge_hello(bytes + "more").size, bytes.size());
   }
 }
 
@@ -36,9 +37,35 @@ TEST(ClientHello, MayHaveNoName) {
 }
 
 TEST(ClientHello, IsNotLookedForInOtherProtocols) {
-  for (const auto bytes : {"GET / HTTP/1.1"sv, "SSH-2.0-x"sv, "\x16GET"sv, "\x16\x03\x07"sv,
-                           "\x16\x03\x01\x00\x05\x02"sv, "\x15\x03\x01"sv}) {
+  for (const auto bytes : {"GET / HTTP/1.1"sv, "SSH-2.0-x"sv, "\x19\x03\x01"sv, "\x13\x03\x01"sv,
+                           "\x80\x2e\x01"sv, "\0\0\0\x08"sv}) {
     EXPECT_EQ(judge_hello(bytes).kind, HelloKind::not_tls);
+  }
+}
+
+TEST(ClientHello, IsTheOnlyThingThatMayBeginAsATlsRecord) {
+  const std::string hello = hello_for("other.example.org");
+  for (const std::string& bytes :
+       {"\x16GET"s, "\x16\x02"s, "\x16\x03\x01\0\5\2"s, "\x14"s, "\x15"s, "\x17"s, "\x18"s,
+        "\x16\x03\x01\0\0"s + hello, "\x14\x03\x03\0\1\1"s + hello,
+        "\x15\x03\x01\0\2\1\x5a"s + hello}) {
+    EXPECT_EQ(judge_hello(bytes).kind, HelloKind::malformed);
+  }
+}
+
+TEST(ClientHello, IsReadWhateverVersionItsRecordClaims) {
+  for (unsigned minor = 0; minor <= 255; ++minor) {
+    std::string hello = hello_for("other.example.org");
+    hello[2] = static_cast<char>(minor);
+    EXPECT_EQ(judge_hello(hello).name, "other.example.org") << minor;
+  }
+}
+
+TEST(ClientHello, IsAloneInItsRecords) {
+  const std::string first = hello_message(server_name("a.b"));
+  const std::string two = first + hello_message(server_name("c.d"));
+  for (const std::size_t each : {two.size(), first.size() + 1, first.size() - 1}) {
+    EXPECT_EQ(judge_hello(records(two, each)).kind, HelloKind::malformed) << each;
   }
 }
 
