@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 
+#include "supervisor/egress/clear_handshake.h"
 #include "supervisor/egress/flow.h"
 #include "supervisor/egress/later.h"
 #include "supervisor/kernel/wire.h"
@@ -21,8 +21,8 @@ struct RelayEnd {
 /// on as an end, an abort as an abort.
 ///
 /// With a name to compare, what the cell says first is held back until it is known whether it is a
-/// TLS greeting to that name; what the server says flows at once, for protocols in which it speaks
-/// first. Nothing is changed, and nothing after the first greeting is looked at.
+/// TLS greeting to that name (ClearHandshake); what the server says flows at once, for protocols in
+/// which it speaks first. Nothing is changed, and nothing is looked at once it is encrypted.
 class Relay {
  public:
   struct Start {
@@ -39,19 +39,15 @@ class Relay {
   static constexpr Milliseconds patience{10'000};  ///< for a greeting that has begun
 
   void from_cell();
+  void from_upstream();
   void check(FlowStatus status);
-  std::string_view judge(std::string_view bytes);
   void finish(wire::EgressReason reason, FlowStatus how);
 
   End cell_;
   End upstream_;
   Flow out_;
   Flow in_;
-  std::string name_;
-  bool judging_;
-  std::string held_;
-  std::size_t wanted_ = 0;  ///< of held_, before it is judged again: not at each byte
-  wire::EgressReason refused_ = wire::EgressReason::none;
+  ClearHandshake handshake_;
   bool finished_ = false;
   Done done_;
   Timer greeting_;

@@ -56,4 +56,11 @@ inline std::string hello_for(std::string_view name) {
   return records(hello_message(extension(23, "") + server_name(name)));
 }
 
+/// A random of 32 bytes.
+inline std::string server_hello(std::string_view random, std::size_t each = 16'384) {
+  std::string message("\2\0\0\x28\3\3", 6);
+  message.append(random).append("\0\x13\1\0\0\0", 6);
+  return records(message, each);
+}
+
 }  // namespace cellblock::egress
