@@ -244,8 +244,11 @@ struct Listen {
 struct Identity {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
-  std::uint32_t first_cell_id = 200'000;  ///< uids and gids of gateways and servers
+  /// Uids and gids of gateways and servers. The default is past all that useradd (to 600100000) and
+  /// systemd (524288 to 1879048191) hand out by themselves, and below 2^31.
+  std::uint32_t first_cell_id = 1'879'048'192;
   std::uint32_t cell_ids = 65'536;
+  std::string shared_with;  ///< who else was given some of them; empty: nobody known
   bool operator==(const Identity&) const = default;
 };
 

@@ -62,7 +62,9 @@ auto fields(Is<Server> auto& v) {
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
 }
-auto fields(Is<Identity> auto& v) { return std::tie(v.uid, v.gid, v.first_cell_id, v.cell_ids); }
+auto fields(Is<Identity> auto& v) {
+  return std::tie(v.uid, v.gid, v.first_cell_id, v.cell_ids, v.shared_with);
+}
 auto fields(Is<Cgroup> auto& v) {
   return std::tie(v.directory, v.memory, v.pids, v.cpu, v.io, v.missing_because);
 }

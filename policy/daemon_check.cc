@@ -91,8 +91,8 @@ void take_group(const Scope& scope, const DaemonText& text, const HostFacts& fac
   refuse_root(scope, text.group->at, "group", *gid);
 }
 
-void warn_about_subordinate_ids(const Scope& scope, Place at, const Identity& identity,
-                                const HostFacts& facts) {
+void warn_about_subordinate_ids(const Scope& scope, Place at, const HostFacts& facts,
+                                Identity& identity) {
   for (const SubordinateRange& range : facts.subordinate_ranges) {
     if (!overlaps(identity.first_cell_id, identity.cell_ids, range.first, range.count)) continue;
     scope.warning(
@@ -102,6 +102,9 @@ void warn_about_subordinate_ids(const Scope& scope, Place at, const Identity& id
                     "/etc/subuid and /etc/subgid",
                     identity.first_cell_id, identity.first_cell_id + identity.cell_ids - 1,
                     range.file, range.owner, range.first, range.first + range.count - 1));
+    if (identity.shared_with.empty()) {
+      identity.shared_with = fmt::format("\"{}\" in {}", range.owner, range.file);
+    }
   }
 }
 
@@ -122,7 +125,7 @@ void check_id_range(const Scope& scope, const DaemonText& text, const HostFacts&
         at, "id_range",
         fmt::format("contains {}, the daemon's own id; allowed: ids that nothing else uses", id));
   }
-  warn_about_subordinate_ids(scope, at, identity, facts);
+  warn_about_subordinate_ids(scope, at, facts, identity);
 }
 
 std::uint32_t check_socket_mode(const Scope& scope, const Maybe<std::string>& text,

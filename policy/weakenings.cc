@@ -124,6 +124,10 @@ std::vector<std::string> weakenings_of(const Config& config) {
     out.push_back(fmt::format("sandbox.min_landlock = {} (this kernel has ABI {})",
                               config.kernel.min_landlock, config.kernel.landlock_abi));
   }
+  if (!config.identity.shared_with.empty()) {
+    out.push_back(fmt::format("daemon.id_range (some of it is given to {}, who can act as a cell)",
+                              config.identity.shared_with));
+  }
   add_missing_controllers(config.cgroup, out);
   return out;
 }

@@ -37,7 +37,7 @@ Config full_config() {
   config.mode = RunMode::user;
   config.enabled = false;
   config.listen = {"/run/x.sock", 0600, 42, 7, 8};
-  config.identity = {990, 991, 300'000, 70'000};
+  config.identity = {990, 991, 300'000, 70'000, "\"bob\" in /etc/subuid"};
   config.state_directory = "/var/lib/x";
   config.audit_log = "/var/log/x";
   config.servers = {full_server(), Server{}};

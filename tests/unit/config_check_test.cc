@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/weakenings.h"
+
 namespace cellblock {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 HostFacts example_facts() {
   HostFacts facts;
@@ -283,7 +287,7 @@ TEST(ConfigCheck, HoldsEveryRuleOfTheDaemonAndItsSocket) {
       Row{"[daemon]\nid_range = { first = 999 }", "daemon.id_range.first", "1000 to"},
       Row{"[daemon]\nid_range = { count = 1 }", "daemon.id_range.count", "64 to"},
       Row{"[daemon]\nid_range = { first = 2147483000, count = 65536 }", "daemon.id_range", "2^31"},
-      Row{"[daemon]\nuser = 200005\ngroup = 5", "daemon.id_range", "daemon's own id"},
+      Row{"[daemon]\nuser = 1879048199\ngroup = 5", "daemon.id_range", "daemon's own id"},
       Row{"[daemon]\nstate_directory = \"var\"", "daemon.state_directory", "not absolute"},
       Row{"[daemon]\naudit_log = \"/a/../b\"", "daemon.audit_log", "\"..\""},
       Row{"[socket]\npath = \"/run/c.sock\"\nmode = \"0666\"", "", ""},
@@ -315,9 +319,10 @@ TEST(ConfigCheck, HoldsEveryRuleOfAllow) {
       Row{"{ users = [\"bob\"], tools = [\"*\"] }", "server.s.allow.users", "no user \"bob\""},
       Row{"{ users = [-1], tools = [\"*\"] }", "server.s.allow.users", "no id"},
       Row{"{ users = [4294967295], tools = [\"*\"] }", "server.s.allow.users", "no id"},
-      Row{"{ users = [200000], tools = [\"*\"] }", "server.s.allow.users", "belongs to cells"},
-      Row{"{ groups = [265535], tools = [\"*\"] }", "server.s.allow.groups", "belongs to cells"},
-      Row{"{ groups = [265536], tools = [\"*\"] }", "", ""},
+      Row{"{ users = [1879048192], tools = [\"*\"] }", "server.s.allow.users", "belongs to cells"},
+      Row{"{ groups = [1879113727], tools = [\"*\"] }", "server.s.allow.groups",
+          "belongs to cells"},
+      Row{"{ groups = [1879113728], tools = [\"*\"] }", "", ""},
       Row{"{ groups = [\"nope\"], tools = [\"*\"] }", "server.s.allow.groups", "no group"},
       Row{"{ users = [1], tools = [\"*_read\"] }", "server.s.allow.tools", "no tool name"},
       Row{"{ users = [1], tools = [\"a**\"] }", "server.s.allow.tools", "no tool name"},
@@ -412,7 +417,8 @@ TEST(ConfigCheck, RootWithoutAnAccountIsToldBothRemedies) {
 TEST(ConfigCheck, AnOverlapWithSubordinateIdsIsAWarning) {
   HostFacts facts = example_facts();
   facts.subordinate_ranges = {{"/etc/subuid", "bob", 165'536, 65'536}};
-  const Checked checked = check(server(""), facts);
+  const std::string shared = "[daemon]\nid_range = { first = 200000 }\n";
+  const Checked checked = check(shared + server(""), facts);
   EXPECT_THAT(checked.errors(), IsEmpty());
   ASSERT_EQ(checked.warnings().size(), 1U);
   EXPECT_EQ(checked.warnings()[0].key, "daemon.id_range");
@@ -448,3 +454,17 @@ TEST(ConfigCheck, RootlessRefusesIdsAndNeedsAPlaceForItsSocket) {
 
 }  // namespace
 }  // namespace cellblock
+  EXPECT_THAT(weakenings_of(checked.config), Contains(HasSubstr("\"bob\" in /etc/subuid")));
+  const Checked apart = check(shared + server(""), facts);
+  EXPECT_THAT(apart.warnings(), IsEmpty());
+  EXPECT_THAT(weakenings_of(apart.config), Not(Contains(HasSubstr("id_range"))));
+}
+
+// useradd: SUB_UID_MIN to SUB_UID_MAX of login.defs. systemd: containers, dynamic and foreign
+// users.
+TEST(ConfigCheck, TheIdsOfCellsAreNoneThatTheSystemHandsOutByItself) {
+  HostFacts facts = example_facts();
+  facts.subordinate_ranges = {{"useradd", "all", 100'000, 600'000'001},
+                              {"systemd", "containers", 524'288, 1'878'523'904},
+                              {"systemd", "users of homes and directories", 1000, 64'536},
+                              {"systemd", "foreign", 2'147'352'576, 65'536}};

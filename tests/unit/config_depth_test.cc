@@ -31,7 +31,7 @@ HostFacts full_facts() {
   facts.landlock_abi = 7;
   facts.cgroup = {"/sys/fs/cgroup/cellblock", true, true, true, true, ""};
   facts.users = {{"cellblock", {990, 991}}, {"alice", {1001, 1001}}, {"build", {1500, 1501}},
-                 {"root", {0, 0}},          {"www-data", {33, 33}},  {"cell", {200'005, 1700}}};
+                 {"root", {0, 0}},          {"www-data", {33, 33}},  {"cell", {1'879'048'197, 1700}}};
   facts.groups = {{"agents", 2000}, {"empty", 2001}};
   facts.primary_groups = {{1002, 1002}, {1600, 1600}};
   facts.members[2000] = {{{1001, 1001}, {1003, 100}}, {"gone"}};
@@ -400,7 +400,7 @@ TEST(ConfigDepth, ClientsAreWhomAllowNamesAndWhomItsGroupsHold) {
 TEST(ConfigDepth, NobodyIsMappedForServersWithIdsOfTheirOwn) {
   EXPECT_THAT(check(server("")).config.clients, IsEmpty());
   EXPECT_EQ(mapped_ids(check(server("")).config),
-            (MappedIds{{{990, 1}, {200'000, 65'536}}, {{991, 1}, {200'000, 65'536}}}));
+            (MappedIds{{{990, 1}, {1'879'048'192, 65'536}}, {{991, 1}, {1'879'048'192, 65'536}}}));
 }
 
 TEST(ConfigDepth, NeighboursShareALineOfTheMapAndRootIsInNone) {
