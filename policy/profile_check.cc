@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/call_siblings.h"
 #include "policy/choice_check.h"
 #include "policy/names.h"
 #include "policy/syscall_rules.h"
@@ -73,6 +74,16 @@ void refuse_both(const Scope& scope, const ProfileText& text, const SyscallRules
   }
 }
 
+void warn_of_siblings(const Scope& scope, const ProfileText& text, const SyscallRules& rules) {
+  for (const OpenFamily& family : open_families(rules)) {
+    scope.warning(
+        text.refuse.front().at, "refuse",
+        fmt::format("names {}, but {} can do the same and stays allowed; better: the whole "
+                    "family, or none of it",
+                    fmt::join(family.refused, ", "), fmt::join(family.left, ", ")));
+  }
+}
+
 SyscallRules check_profile(const Scope& scope, const ProfileText& text) {
   SyscallRules rules;
   rules.name = text.name.value;
@@ -87,6 +98,7 @@ SyscallRules check_profile(const Scope& scope, const ProfileText& text) {
   rules.allow = check_calls(scope, "allow", text.allow, never_allowed_because);
   rules.refuse = check_calls(scope, "refuse", text.refuse, never_refused_because);
   refuse_both(scope, text, rules);
+  warn_of_siblings(scope, text, rules);
   return rules;
 }
 

@@ -402,6 +402,91 @@ TEST(ConfigCheck, ACommandThatCannotStartIsOnlyAWarningSinceTheOthersShallRun) {
   }
 }
 
+TEST(ConfigCheck, AnArgumentThatLeadsNowhereInTheCellIsAWarningThatNamesTheKeys) {
+  CommandFacts command;
+  command.lost_arguments = {{"/opt/mcp/x.js", LostArgument::Reason::not_visible},
+                            {"/opt/mcp/y.js", LostArgument::Reason::missing}};
+  const Checked checked = check_command_with(command);
+  EXPECT_THAT(checked.errors(), IsEmpty());
+  ASSERT_EQ(checked.warnings().size(), 2U);
+  for (const Complaint& warning : checked.warnings()) {
+    EXPECT_EQ(warning.key, "server.s.command");
+    EXPECT_THAT(warning.text, HasSubstr("under program"));
+  }
+  EXPECT_THAT(lines_of(checked.all), HasSubstr("\"/opt/mcp/x.js\" is on the host"));
+  EXPECT_THAT(lines_of(checked.all), HasSubstr("\"/opt/mcp/y.js\" does not exist"));
+}
+
+TEST(ConfigCheck, AFetcherByItsNameIsToldWhatItIsAndNotHowToWriteItsPath) {
+  const auto errors = check("[server.s]\ncommand = [\"npx\", \"-y\", \"x\"]\n").errors();
+  ASSERT_EQ(errors.size(), 1U) << lines_of(errors);
+  EXPECT_THAT(errors[0].text, HasSubstr("\"npx\" downloads what it runs"));
+}
+
+// --- runtimes
+// --------------------------------------------------------------------------------------
+
+std::string warnings_with_runtime(const std::string& host_path, const std::string& lines,
+                                  const std::string& command = "\"/usr/bin/x\"") {
+  HostFacts facts = example_facts();
+  CommandFacts found;
+  found.host_path = host_path;
+  facts.commands["s"] = found;
+  const std::string head = "[server.s]\ncommand = [" + command + "]\n";
+  const Checked checked = check(head + allow_line + lines + "\n", facts);
+  EXPECT_THAT(checked.errors(), IsEmpty()) << lines_of(checked.all);
+  return lines_of(checked.warnings());
+}
+
+TEST(ConfigCheck, ACompilingRuntimeWhereWrittenCodeIsRefusedIsAWarning) {
+  for (const char* runtime : {"node", "nodejs", "bun", "deno"}) {
+    EXPECT_THAT(warnings_with_runtime(std::string("/usr/bin/") + runtime, ""),
+                HasSubstr("profile = \"node\""));
+  }
+  EXPECT_THAT(warnings_with_runtime("/usr/bin/node", "profile = \"python\""),
+              HasSubstr("compiles"));
+  EXPECT_EQ(warnings_with_runtime("/usr/bin/node", "profile = \"node\""), "");
+  EXPECT_EQ(warnings_with_runtime("/usr/bin/node", "write_exec = \"allowed\""), "");
+  EXPECT_EQ(warnings_with_runtime("/usr/bin/node", "", "\"/usr/bin/node\", \"--jitless\""), "");
+  EXPECT_EQ(warnings_with_runtime("/usr/bin/python3.11", "profile = \"node\""), "");
+}
+
+// --- workspaces
+// --------------------------------------------------------------------------------------
+
+TEST(ConfigCheck, AWorkspacePatternThatAWholeHomeMatchesIsAWarning) {
+  const auto warnings = [](const std::string& pattern) {
+    const Checked checked = check(server("workspace = { allow = [\"" + pattern + "\"] }"));
+    EXPECT_THAT(checked.errors(), IsEmpty()) << lines_of(checked.all);
+    return lines_of(checked.warnings());
+  };
+  for (const char* pattern : {"/home/**", "/home/*", "/home/a*", "/home/alice", "/root"}) {
+    EXPECT_THAT(warnings(pattern), HasSubstr("whole home directory")) << pattern;
+  }
+  for (const char* pattern : {"/home/*/src/**", "/home/alice/src", "/srv/**"}) {
+    EXPECT_EQ(warnings(pattern), "") << pattern;
+  }
+}
+
+// --- profiles
+// --------------------------------------------------------------------------------------
+
+std::string warnings_of_refusing(const std::string& calls) {
+  const std::string profile = "[profile.p]\nbase = \"native\"\nrefuse = [" + calls + "]\n";
+  const Checked checked = check(profile + server(""));
+  EXPECT_THAT(checked.errors(), IsEmpty()) << lines_of(checked.all);
+  return lines_of(checked.warnings());
+}
+
+TEST(ConfigCheck, AFamilyOfCallsThatIsRefusedInPartIsAWarning) {
+  EXPECT_THAT(warnings_of_refusing("\"chmod\", \"fchmodat\""),
+              HasSubstr("fchmod, fchmodat2 can do the same"));
+  EXPECT_THAT(warnings_of_refusing("\"unlink\""), HasSubstr("unlinkat"));
+  EXPECT_THAT(warnings_of_refusing("\"kill\""), HasSubstr("tgkill"));
+  EXPECT_EQ(warnings_of_refusing("\"chmod\", \"fchmod\", \"fchmodat\", \"fchmodat2\""), "");
+  EXPECT_EQ(warnings_of_refusing("\"inotify_init\""), "");
+}
+
 // --- identity
 // --------------------------------------------------------------------------------------
 
@@ -422,7 +507,21 @@ TEST(ConfigCheck, AnOverlapWithSubordinateIdsIsAWarning) {
   EXPECT_THAT(checked.errors(), IsEmpty());
   ASSERT_EQ(checked.warnings().size(), 1U);
   EXPECT_EQ(checked.warnings()[0].key, "daemon.id_range");
+  EXPECT_THAT(weakenings_of(checked.config), Contains(HasSubstr("\"bob\" in /etc/subuid")));
   facts.subordinate_ranges[0].first = 100'000;
+  const Checked apart = check(shared + server(""), facts);
+  EXPECT_THAT(apart.warnings(), IsEmpty());
+  EXPECT_THAT(weakenings_of(apart.config), Not(Contains(HasSubstr("id_range"))));
+}
+
+// useradd: SUB_UID_MIN to SUB_UID_MAX of login.defs. systemd: containers, dynamic and foreign
+// users.
+TEST(ConfigCheck, TheIdsOfCellsAreNoneThatTheSystemHandsOutByItself) {
+  HostFacts facts = example_facts();
+  facts.subordinate_ranges = {{"useradd", "all", 100'000, 600'000'001},
+                              {"systemd", "containers", 524'288, 1'878'523'904},
+                              {"systemd", "users of homes and directories", 1000, 64'536},
+                              {"systemd", "foreign", 2'147'352'576, 65'536}};
   EXPECT_THAT(check(server(""), facts).warnings(), IsEmpty());
 }
 
@@ -454,17 +553,3 @@ TEST(ConfigCheck, RootlessRefusesIdsAndNeedsAPlaceForItsSocket) {
 
 }  // namespace
 }  // namespace cellblock
-  EXPECT_THAT(weakenings_of(checked.config), Contains(HasSubstr("\"bob\" in /etc/subuid")));
-  const Checked apart = check(shared + server(""), facts);
-  EXPECT_THAT(apart.warnings(), IsEmpty());
-  EXPECT_THAT(weakenings_of(apart.config), Not(Contains(HasSubstr("id_range"))));
-}
-
-// useradd: SUB_UID_MIN to SUB_UID_MAX of login.defs. systemd: containers, dynamic and foreign
-// users.
-TEST(ConfigCheck, TheIdsOfCellsAreNoneThatTheSystemHandsOutByItself) {
-  HostFacts facts = example_facts();
-  facts.subordinate_ranges = {{"useradd", "all", 100'000, 600'000'001},
-                              {"systemd", "containers", 524'288, 1'878'523'904},
-                              {"systemd", "users of homes and directories", 1000, 64'536},
-                              {"systemd", "foreign", 2'147'352'576, 65'536}};
