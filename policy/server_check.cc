@@ -15,6 +15,7 @@
 #include "policy/names.h"
 #include "policy/path_rules.h"
 #include "policy/run_as_check.h"
+#include "policy/runtime_check.h"
 #include "policy/secret_check.h"
 #include "policy/workspace_check.h"
 
