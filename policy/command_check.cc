@@ -38,6 +38,26 @@ std::optional<std::string> why_it_will_not_start(CommandState state) {
   return std::nullopt;
 }
 
+const char* what_is_lost(LostArgument::Reason reason) {
+  switch (reason) {
+    case LostArgument::Reason::not_visible:
+      return "is on the host, but not visible inside the cell; allowed: its directory under "
+             "program "
+             "(what the server is installed in) or read";
+    case LostArgument::Reason::missing:
+      return "does not exist, neither on the host nor in the cell; allowed: the path of the script "
+             "inside the cell, its directory under program or read";
+  }
+  return "";
+}
+
+void warn_of_lost(const Scope& scope, Place at, const CommandFacts& facts) {
+  for (const LostArgument& argument : facts.lost_arguments) {
+    scope.warning(at, "command",
+                  fmt::format("\"{}\" {}", argument.path, what_is_lost(argument.reason)));
+  }
+}
+
 void check_facts(const Scope& scope, const TextAt& program, const CommandFacts& facts) {
   if (!facts.unsafe.empty()) {
     scope.error(program.at, "command",
@@ -55,6 +75,7 @@ void check_facts(const Scope& scope, const TextAt& program, const CommandFacts& 
     scope.warning(program.at, "command",
                   fmt::format("\"{}\" {}, so this server will not start", program.value, *reason));
   }
+  warn_of_lost(scope, program.at, facts);
 }
 
 bool check_arguments(const Scope& scope, const TextList& texts) {

@@ -1,10 +1,16 @@
 #include "policy/facts_wanted.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 #include "policy/path_rules.h"
 #include "policy/workspace_match.h"
 
 namespace cellblock {
 namespace {
+
+constexpr std::size_t most_arguments = 64;  // that are looked up; more are hardly paths by intent
 
 void want_name(const IdText& id, std::set<std::string>& names) {
   if (const auto* name = std::get_if<std::string>(&id)) names.insert(*name);
@@ -66,6 +72,17 @@ void want_workspace(const ServerText& server, FactsWanted& wanted) {
   }
 }
 
+bool is_option(const TextAt& part) { return part.value.starts_with('-'); }
+
+void want_arguments(const TextList& parts, CommandWanted& command) {
+  for (std::size_t i = 1; i < parts.size() && command.arguments.size() < most_arguments; ++i) {
+    const std::string& part = parts[i].value;
+    if (part.starts_with('/') && !path_problem(part)) command.arguments.push_back(part);
+  }
+  const auto script = std::find_if_not(parts.begin() + 1, parts.end(), is_option);
+  if (script != parts.end() && script->value.starts_with('/')) command.script = script->value;
+}
+
 void want_server(const ServerText& server, FactsWanted& wanted) {
   std::vector<Bind> binds;
   want_binds(server.read, Access::read, binds);
@@ -81,7 +98,9 @@ void want_server(const ServerText& server, FactsWanted& wanted) {
   const std::string& path = server.command->value.front().value;
   if (path_problem(path)) return;
   const auto digest = server.sha256 ? DigestWanted::yes : DigestWanted::no;
-  wanted.commands.try_emplace(server.name.value, CommandWanted{path, std::move(binds), digest});
+  CommandWanted command{path, std::move(binds), digest, {}, {}};
+  want_arguments(server.command->value, command);
+  wanted.commands.try_emplace(server.name.value, std::move(command));
 }
 
 // What is no choice is complained about by the check.

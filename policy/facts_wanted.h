@@ -21,6 +21,8 @@ struct CommandWanted {
   std::string path;         ///< as it will be inside the cell
   std::vector<Bind> binds;  ///< well-formed ones only
   DigestWanted digest = DigestWanted::no;
+  std::vector<std::string> arguments;  ///< the other absolute paths, as far as they are well-formed
+  std::string script;  ///< the one of them that is to be run or read at once; empty: none
 };
 
 struct FactsWanted {

@@ -41,6 +41,16 @@ enum class CommandState {
 
 enum class SetId { no, yes };
 
+/// An absolute path among the other parts of a command that leads nowhere inside the cell.
+struct LostArgument {
+  enum class Reason {
+    not_visible,  ///< it is on the host, and no part of the cell's file system leads to it
+    missing,      ///< it is on neither side
+  };
+  std::string path;
+  Reason reason = Reason::missing;
+};
+
 /// The file that `command[0]` means, followed through the binds and all links.
 struct CommandFacts {
   CommandState state = CommandState::usable;
@@ -49,6 +59,7 @@ struct CommandFacts {
   SetId set_id = SetId::no;
   std::string sha256;              ///< lower-case hex, if wanted and readable
   std::optional<FileStamp> stamp;  ///< of that very file, when its digest was taken
+  std::vector<LostArgument> lost_arguments;
 };
 
 /// A directory under `program`, with everything in it.

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "policy/path_rules.h"
@@ -60,6 +64,42 @@ CommandFacts facts_of(const TrustedFile& file, std::span<const uid_t> owners) {
   return facts;
 }
 
+bool is_on_host(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+bool is_missing_on_host(const std::string& path) {
+  return !is_on_host(path) && (errno == ENOENT || errno == ENOTDIR);
+}
+
+bool could_be_made(const std::string& path, const CommandWanted& command) {
+  return std::ranges::any_of(command.binds, [&](const Bind& bind) {
+    return bind.access == Access::write && is_at_or_below(path, bind.target);
+  });
+}
+
+// A script in the host's /tmp is there while one tries it out, and in no cell.
+bool is_cells_own(const std::string& path, const CommandWanted& command) {
+  if (is_at_or_below(path, workspace_directory)) return true;
+  const bool is_tried_out =
+      path == command.script && is_at_or_below(path, "/tmp") && is_on_host(path);
+  return target_problem(path).has_value() && !is_tried_out;
+}
+
+std::optional<LostArgument> lost(const std::string& path, const CommandWanted& command) {
+  using Reason = LostArgument::Reason;
+  const auto host_path = host_path_of(path, command.binds);
+  if (!host_path && is_cells_own(path, command)) return std::nullopt;
+  if (!host_path && is_on_host(path)) return LostArgument{path, Reason::not_visible};
+  const bool is_to_be_there = path == command.script && !could_be_made(path, command);
+  if (!is_to_be_there || !is_missing_on_host(host_path.value_or(path))) return std::nullopt;
+  return LostArgument{path, Reason::missing};
+}
+
+void add_lost_arguments(const CommandWanted& command, CommandFacts& facts) {
+  for (const std::string& path : command.arguments) {
+    if (auto argument = lost(path, command)) facts.lost_arguments.push_back(std::move(*argument));
+  }
+}
+
 }  // namespace
 
 CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners) {
@@ -72,6 +112,7 @@ CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t
   if (!file) return facts_of(file.error(), *host_path);
   CommandFacts facts = facts_of(*file, owners);
   if (command.digest == DigestWanted::yes) add_digest(*file, facts);
+  add_lost_arguments(command, facts);
   return facts;
 }
 

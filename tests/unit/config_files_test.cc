@@ -159,7 +159,38 @@ TEST(ConfigFiles, TheReportShowsEachServerWithItsWeakenings) {
 
 CommandFacts look(const std::string& path, std::vector<Bind> binds) {
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
-  return look_at_command({path, std::move(binds)}, owners);
+  return look_at_command({path, std::move(binds), DigestWanted::no, {}, {}}, owners);
+}
+
+// Each as REASON PATH, of a command whose first other part is `script`.
+std::vector<std::string> lost_of(const std::string& script, const std::vector<std::string>& more,
+                                 const std::vector<Bind>& binds) {
+  CommandWanted command{"/bin/true", binds, DigestWanted::no, {script}, script};
+  command.arguments.insert(command.arguments.end(), more.begin(), more.end());
+  const std::array<uid_t, 2> owners = {0, ::geteuid()};
+  std::vector<std::string> lost;
+  for (const auto& argument : look_at_command(command, owners).lost_arguments) {
+    const bool is_missing = argument.reason == LostArgument::Reason::missing;
+    lost.push_back((is_missing ? "missing " : "hidden ") + argument.path);
+  }
+  return lost;
+}
+
+TEST(CommandFile, SaysWhichArgumentsLeadNowhereInTheCell) {
+  const ScratchDirectory scratch;
+  const std::string script = scratch.write("x.js", "", 0644);
+  const std::vector<Bind> read = {{scratch.path(), "/data", Access::read}};
+  const std::vector<Bind> write = {{scratch.path(), "/data", Access::write}};
+  EXPECT_THAT(lost_of("/data/x.js", {"/data/later", "/usr/bin"}, read), IsEmpty());
+  EXPECT_THAT(lost_of("/data/y.js", {}, read), ElementsAre("missing /data/y.js"));
+  EXPECT_THAT(lost_of("/data/y.js", {}, write), IsEmpty());
+  EXPECT_THAT(lost_of("/no/such.js", {}, {}), ElementsAre("missing /no/such.js"));
+  EXPECT_THAT(lost_of("/usr/bin", {"/var/lib"}, {}), ElementsAre("hidden /var/lib"));
+}
+
+TEST(CommandFile, LeavesArgumentsAloneThatTheCellHasOfItsOwn) {
+  EXPECT_THAT(lost_of("/home/mcp/x", {"/tmp", "/workspace", "/proc/1", "/etc/passwd"}, {}),
+              IsEmpty());
 }
 
 TEST(CommandFile, IsLookedUpThroughTheBindsOfTheCell) {
