@@ -81,6 +81,18 @@ std::optional<std::string> doubt_about(const std::string& prefix, const HostFact
       prefix, source.resolved);
 }
 
+// Dot names are passed over in the path of the directory alone: what is in it is all visible.
+bool shows_a_home(const std::string& pattern) {
+  if (allows(pattern, "/home/somebody") || allows(pattern, "/root")) return true;
+  return pattern.starts_with("/home/") && pattern.rfind('/') == std::string_view("/home").size();
+}
+
+std::optional<std::string> doubt_about_extent(const std::string& pattern) {
+  if (!shows_a_home(pattern)) return std::nullopt;
+  return "lets a host pass a whole home directory, with .ssh and all else that is in it; better: a "
+         "directory of projects, like \"/home/*/src/**\"";
+}
+
 }  // namespace
 
 std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& text,
@@ -104,6 +116,8 @@ std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& t
                  fmt::format("\"{}\" {}; {}", pattern.value, *problem, allowed));
     } else if (auto doubt = doubt_about(static_prefix(pattern.value), facts)) {
       here.warning(pattern.at, "allow", fmt::format("\"{}\": {}", pattern.value, *doubt));
+    } else if (auto extent = doubt_about_extent(pattern.value)) {
+      here.warning(pattern.at, "allow", fmt::format("\"{}\" {}", pattern.value, *extent));
     }
     workspace.allow.push_back(pattern.value);
   }
