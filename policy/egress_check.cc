@@ -31,6 +31,12 @@ bool is_only_synthetic(const EgressRule& rule) {
   return rule.target == EgressTarget::range && synthetic_range.covers({rule.address, rule.prefix});
 }
 
+// The cell's own name: connecting there never leaves it, and no resolver is asked.
+bool is_local_name(const EgressRule& rule) {
+  if (rule.target == EgressTarget::range) return false;
+  return rule.host == "localhost" || rule.host.ends_with(".localhost");
+}
+
 void add_rule(const Scope& scope, const TextAt& text, Egress& egress) {
   auto rule = parse_egress_rule(text.value);
   if (!rule) return scope.error(text.at, "allow", rule.error().text);
@@ -38,6 +44,12 @@ void add_rule(const Scope& scope, const TextAt& text, Egress& egress) {
     scope.error(text.at, "allow",
                 "port 53 is the cell's own resolver, which asks for names that are allowed here; "
                 "allowed: any other port");
+  } else if (is_local_name(*rule)) {
+    scope.error(
+        text.at, "allow",
+        fmt::format("\"{}\" means the cell itself; allowed, to reach the host's loopback: a "
+                    "range, \"127.0.0.1/32:{}\", which the server connects to by address",
+                    text.value, rule->port));
   } else if (is_only_synthetic(*rule)) {
     scope.error(text.at, "allow",
                 fmt::format("\"{}\" stands for names inside cells (198.18.0.0/15, fd53:6362::/64); "

@@ -121,11 +121,20 @@ Result<EgressRule> parse_name(std::string_view text, std::string_view host) {
   return rule;
 }
 
+// What is left of an address of the web once its host is known: "example.org/path", "a.org:80/x".
+bool has_path(const Parts& parts) {
+  if (parts.port && parts.port->find('/') != std::string_view::npos) return true;
+  return parts.prefix.has_value() && !parts.in_brackets && !address_of(parts);
+}
+
 }  // namespace
 
 Result<EgressRule> parse_egress_rule(std::string_view text) {
   if (text.size() > longest_entry) return bad(text.substr(0, 64), "is too long");
   const Parts parts = split(text);
+  if (text.find("://") != std::string_view::npos || has_path(parts)) {
+    return bad(text, "is a URL or has a path: a host name stands here, not a URL");
+  }
   const auto port = number_of(parts.port.value_or("443"), 1, 65'535);
   if (!port) {
     return bad(text, "has no port of 1 to 65535 after its colon (IPv6 goes into brackets)");

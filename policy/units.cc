@@ -75,6 +75,10 @@ std::string text_of(std::uint64_t value, std::span<const Unit> units) {
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   const auto bytes = parse(text, size_units);
+  if (!bytes && text.ends_with("/s")) {
+    return fail(fmt::format("\"{}\": a size per second is written as a size, without \"/s\"; {}",
+                            text, size_help));
+  }
   if (!bytes) return fail(fmt::format("\"{}\" is not a size; {}", text, size_help));
   return *bytes;
 }

@@ -65,8 +65,11 @@ constexpr Bad bad[] = {
     {"exa mple.org", "is no host name"},
     {"-a.org", "is no host name"},
     {"a..org", "is no host name"},
-    {"https://example.org", "has no port"},
-    {"example.org/path", "is no address range"},
+    {"https://example.org", "a host name stands here, not a URL"},
+    {"https://example.org:443/x", "not a URL"},
+    {"example.org/path", "not a URL"},
+    {"example.org:443/path", "not a URL"},
+    {"*.example.org/", "not a URL"},
     {"b\xc3\xbc"
      "cher.example",
      "is not ASCII"},

@@ -47,6 +47,7 @@ TEST(Units, ReadsModesAsFourOctalDigits) {
 
 TEST(Units, SaysWhatIsAllowed) {
   EXPECT_NE(parse_size("512M").error().text.find("allowed:"), std::string::npos);
+  EXPECT_NE(parse_size("1MiB/s").error().text.find("a size per second"), std::string::npos);
   EXPECT_NE(parse_duration("30").error().text.find("allowed:"), std::string::npos);
   EXPECT_NE(parse_mode("660").error().text.find("allowed:"), std::string::npos);
 }
