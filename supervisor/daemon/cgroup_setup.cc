@@ -1,10 +1,8 @@
 #include "supervisor/daemon/cgroup_setup.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -12,17 +10,14 @@
 
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "supervisor/daemon/cgroup_leftovers.h"
 #include "supervisor/daemon/trusted_path.h"
 
 namespace cellblock::daemon {
 namespace {
-
-constexpr int patience_ms = 10'000;
 
 std::unexpected<Error> fail_at(const std::string& what, const SysError& error) {
   return fail("the control group " + what + ": " + error.text());
@@ -106,59 +101,6 @@ SysResult<void> hand_over(int group, int cells, const Identity& identity) {
   return {};
 }
 
-// --- what a predecessor left --------------------------------------------------------------------
-
-SysResult<std::vector<std::string>> groups_in(int directory) {
-  struct Close {
-    void operator()(DIR* stream) const { ::closedir(stream); }
-  };
-  Fd copy = CELLBLOCK_TRY(open_at(directory, ".", O_RDONLY | O_DIRECTORY));
-  const std::unique_ptr<DIR, Close> stream(::fdopendir(copy.get()));
-  if (!stream) return sys_fail("fdopendir");
-  copy.release();
-  std::vector<std::string> names;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, and a stream of its own
-  while (const dirent* entry = ::readdir(stream.get())) {
-    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  }
-  return names;
-}
-
-bool is_empty(const std::string& events) { return events.find("populated 0") != std::string::npos; }
-
-// The kernel tells of a change by POLLPRI to whoever has read the file before.
-SysResult<void> await_empty(int group) {
-  const Fd events = CELLBLOCK_TRY(open_at(group, "cgroup.events", O_RDONLY));
-  pollfd words{events.get(), POLLPRI, 0};
-  while (true) {
-    if (::lseek(events.get(), 0, SEEK_SET) < 0) return sys_fail("lseek");
-    const auto bytes = CELLBLOCK_TRY(read_all(events.get(), 4096, Sealing::any));
-    if (is_empty({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return {};
-    const int woke = ::poll(&words, 1, patience_ms);
-    if (woke == 0) return std::unexpected(SysError{"cgroup.kill", EBUSY});
-    if (woke < 0 && errno != EINTR) return sys_fail("poll");
-  }
-}
-
-SysResult<void> end_group(int cells, const std::string& name) {
-  const Fd group = CELLBLOCK_TRY(open_at(cells, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  CELLBLOCK_CHECK(write_file(group.get(), "cgroup.kill", "1"));
-  CELLBLOCK_CHECK(await_empty(group.get()));
-  if (::unlinkat(cells, name.c_str(), AT_REMOVEDIR) < 0) return sys_fail("rmdir");
-  return {};
-}
-
-Result<void> end_leftovers(const std::string& path, int cells) {
-  const auto names = groups_in(cells);
-  if (!names) return fail_at(path, names.error());
-  for (const std::string& name : *names) {
-    if (const auto ended = end_group(cells, name); !ended) {
-      return fail_at(fmt::format("{}/{}", path, name), ended.error());
-    }
-  }
-  return {};
-}
-
 Result<Fd> make_own_groups(const Config& config, int group) {
   const std::string& path = config.cgroup.directory;
   const auto supervisor = make_group(group, "supervisor");
@@ -169,7 +111,11 @@ Result<Fd> make_own_groups(const Config& config, int group) {
   if (const auto moved = write_file(supervisor->get(), "cgroup.procs", "0"); !moved) {
     return fail_at(path + "/supervisor/cgroup.procs", moved.error());
   }
-  CELLBLOCK_CHECK(end_leftovers(path + "/cells", cells->get()));
+  CELLBLOCK_CHECK(end_leftovers(path, cells->get(), config.identity.uid));
+  // Before the launcher can write there, and for all that it could make.
+  if (const auto bounded = bound_nesting(cells->get()); !bounded) {
+    return fail_at(path + "/cells", bounded.error());
+  }
   CELLBLOCK_CHECK(enable_controllers(path, group, config.cgroup));
   CELLBLOCK_CHECK(enable_controllers(path + "/cells", cells->get(), config.cgroup));
   if (const auto given = hand_over(group, cells->get(), config.identity); !given) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "policy/facts_wanted.h"
+#include "supervisor/daemon/cgroup_leftovers.h"
 #include "supervisor/daemon/cgroup_look.h"
 #include "supervisor/daemon/disks.h"
 #include "supervisor/daemon/host_facts.h"
@@ -155,12 +156,21 @@ class Loader {
     LoadedConfig loaded;
     loaded.config =
         check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
+    refuse_foreign_cells(loaded.config);
     find_disks(loaded.config);
     loaded.secrets = in_order(loaded.config, secrets);
     for (auto& [path, text] : secrets) wipe(text);
     for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
     check_size(loaded);
     return loaded;
+  }
+
+  // A start kills what is there; "auto": the group of a later start is not known.
+  void refuse_foreign_cells(const Config& config) {
+    const std::string& group = config.cgroup.directory;
+    if (!group.starts_with('/')) return;
+    const auto foreign = daemon::foreign_cells(group, config.identity.uid);
+    if (foreign) complaints_.error(main_path_, {}, "daemon.cgroup", *foreign);
   }
 
   // io.max is set for each disk by its number.

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -114,6 +116,64 @@ TEST_F(DaemonInAGroup, RefusesOneThatOtherProcessesAreIn) {
   DaemonOptions wrong = options("");
   wrong.daemon_extra = fmt::format("cgroup = \"{}\"", cgroup2_mount());
   EXPECT_THAT(daemon_->start_in_vain(wrong), HasSubstr("other processes"));
+}
+
+/// A process of somebody else's, in a group of theirs.
+class Neighbour {
+ public:
+  explicit Neighbour(const std::string& group) : pid_(::fork()) {
+    if (pid_ == 0) {
+      while (true) ::pause();
+    }
+    std::filesystem::create_directories(group);
+    std::ofstream(group + "/cgroup.procs") << pid_ << std::flush;
+  }
+  ~Neighbour() { end(); }
+  Neighbour(const Neighbour&) = delete;
+  Neighbour& operator=(const Neighbour&) = delete;
+  /// False when it had ended before.
+  bool end() {
+    if (pid_ < 0) return false;
+    const bool lived = ::waitpid(pid_, nullptr, WNOHANG) == 0;
+    if (lived) ::kill(pid_, SIGKILL);
+    if (lived) ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+    return lived;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+TEST_F(DaemonInAGroup, KillsNothingThatItDidNotMakeAndSaysSo) {
+  Neighbour neighbour(group_ + "/cells/theirs");
+  EXPECT_THAT(daemon_->start_in_vain(options("")), HasSubstr("/cells has groups or processes"));
+  EXPECT_TRUE(neighbour.end());
+}
+
+TEST_F(DaemonInAGroup, SaysInTheCheckThatThereIsWhatItDidNotMake) {
+  std::filesystem::create_directories(group_ + "/cells/theirs");
+  daemon_->start_in_vain(options(""));
+  Process::Options check;
+  check.command = {daemon_->directory().path("bin/cellblockd"), "--config",
+                   daemon_->directory().path("cellblock.toml"), "--check"};
+  Process process(check);
+  EXPECT_NE(process.wait(), 0);
+  EXPECT_THAT(process.errors().so_far(), HasSubstr("/cells has groups or processes"));
+}
+
+TEST_F(DaemonInAGroup, EndsAndRemovesWhatAPredecessorLeftHoweverNested) {
+  daemon_->start(options(""));
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_EQ(daemon_->stop(), 0);
+  const std::string depth = group_ + "/cells/cgroup.max.depth";
+  std::ofstream(depth) << "max" << std::flush;
+  Neighbour left(group_ + "/cells/echo-1/.below/further");
+  std::ofstream(depth) << "1" << std::flush;
+  daemon_->start(options(""));
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_FALSE(left.end());
+  EXPECT_FALSE(std::filesystem::exists(group_ + "/cells/echo-1"));
 }
 
 // In a container that masks parts of /proc.
