@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "supervisor/probe/files_at_hand.h"
+#include "supervisor/probe/scratch.h"
 
 namespace cellblock::probe {
 namespace {
@@ -118,10 +119,11 @@ Outcome park_descriptors(const Setting&) {
 
 Outcome fill(const std::string& directory) {
   ::signal(SIGXFSZ, SIG_IGN);  // NOLINT: held is an errno then
-  const std::string path = directory + "/cellblock-probe-fill";
-  const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.valid()) return held(errno);
-  ::unlink(path.c_str());
+  const Scratch scratch(directory);
+  if (!scratch.valid()) return scratch.problem();
+  const Open file = scratch.create(O_WRONLY, 0600);
+  if (!file.valid()) return unprepared(errno);
+  scratch.remove();
   static std::array<char, 1U << 20> block{};
   for (std::size_t written = 0; written < most_bytes; written += block.size()) {
     if (::write(file.get(), block.data(), block.size()) < 0) return held(errno);
@@ -132,27 +134,27 @@ Outcome fill_tmp(const Setting&) { return fill("/tmp"); }
 Outcome fill_shm(const Setting&) { return fill("/dev/shm"); }
 
 Outcome use_up_inodes(const Setting&) {
-  const std::string directory = "/tmp/cellblock-probe-inodes";
-  if (::mkdir(directory.c_str(), 0700) < 0) return held(errno);
+  const Scratch scratch("/tmp");
+  if (!scratch.valid()) return scratch.problem();
   int count = 0;
   int error = 0;
-  const auto name = [&](int number) { return directory + "/" + std::to_string(number); };
+  const auto name = [&](int number) { return scratch.directory() + "/" + std::to_string(number); };
   while (count < most_files && error == 0) {
-    const Open file(::open(name(count).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    const Open file(::open(name(count).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (file.valid()) ++count;
     if (!file.valid()) error = errno;
   }
   for (int number = 0; number < count; ++number) ::unlink(name(number).c_str());
-  ::rmdir(directory.c_str());
   return after(count, " files", error);
 }
 
 Outcome make_sparse_terabyte(const Setting&) {
   ::signal(SIGXFSZ, SIG_IGN);  // NOLINT: held is an errno then
-  const std::string path = scratch_directory() + "/cellblock-probe-sparse";
-  const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.valid()) return held(errno);
-  ::unlink(path.c_str());
+  const Scratch scratch;
+  if (!scratch.valid()) return scratch.problem();
+  const Open file = scratch.create(O_WRONLY, 0600);
+  if (!file.valid()) return unprepared(errno);
+  scratch.remove();
   return from_call(::ftruncate(file.get(), terabyte));
 }
 

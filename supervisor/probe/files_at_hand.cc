@@ -41,6 +41,7 @@ Outcome try_any(std::initializer_list<const char*> paths, int flags) {
 
 Outcome try_create(const char* path) {
   const Open file(::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.valid() && errno == EEXIST) return not_begun("something has that name already");
   if (!file.valid()) return held(errno);
   ::unlink(path);
   return opened();

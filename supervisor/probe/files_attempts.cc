@@ -29,7 +29,7 @@ Outcome write_it(const Setting&) {
 }
 template <const char* path>
 Outcome create_it(const Setting&) {
-  return try_create(path + std::string("-") + random_name());
+  return try_create((path + std::string("-") + random_name()).c_str());
 }
 
 constexpr char shadow[] = "/etc/shadow";

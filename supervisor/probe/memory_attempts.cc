@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "supervisor/probe/files_at_hand.h"
+#include "supervisor/probe/scratch.h"
 
 namespace cellblock::probe {
 namespace {
@@ -66,11 +67,11 @@ Outcome alias_by_memfd(const Setting&) {
 }
 
 Outcome alias_by_shared_memory(const Setting&) {
-  const std::string path = "/dev/shm/cellblock-probe-alias";
-  const Open file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
-  if (!file.valid()) return held(errno);
-  ::unlink(path.c_str());
-  if (::ftruncate(file.get(), page) < 0) return held(errno);
+  const Scratch scratch("/dev/shm");
+  if (!scratch.valid()) return scratch.problem();
+  const Open file = scratch.create(O_RDWR, 0700);
+  if (!file.valid()) return unprepared(errno);
+  if (::ftruncate(file.get(), page) < 0) return not_begun("ftruncate failed");
   return of_mapping(::mmap(nullptr, page, PROT_READ | PROT_EXEC, MAP_SHARED, file.get(), 0));
 }
 

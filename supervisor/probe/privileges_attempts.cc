@@ -18,6 +18,7 @@
 #include <string>
 
 #include "supervisor/probe/files_at_hand.h"
+#include "supervisor/probe/scratch.h"
 
 namespace cellblock::probe {
 namespace {
@@ -97,40 +98,34 @@ Outcome find_set_user_id(const Setting&) {
 }
 
 Outcome lend_identity(const Setting&) {
-  const std::string path = scratch_directory() + "/cellblock-probe-lender";
-  const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0700));
-  if (!file.valid()) return held(errno);
-  const Outcome outcome = from_call(::fchmod(file.get(), 04755));
-  ::unlink(path.c_str());
-  return outcome;
+  const Scratch scratch;
+  if (!scratch.valid()) return scratch.problem();
+  const Open file = scratch.create(O_WRONLY, 0700);
+  if (!file.valid()) return unprepared(errno);
+  return from_call(::fchmod(file.get(), 04755));
 }
 
 Outcome create_lender(const Setting&) {
-  const std::string path = scratch_directory() + "/cellblock-probe-lender";
-  const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 06755));
-  if (!file.valid()) return held(errno);
-  ::unlink(path.c_str());
-  return opened();
+  const Scratch scratch;
+  if (!scratch.valid()) return scratch.problem();
+  return scratch.create(O_WRONLY, 06755).valid() ? opened() : unprepared(errno);
 }
 
 Outcome give_file_capability(const Setting&) {
-  const std::string path = scratch_directory() + "/cellblock-probe-capable";
-  const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0700));
-  if (!file.valid()) return held(errno);
+  const Scratch scratch;
+  if (!scratch.valid()) return scratch.problem();
+  const Open file = scratch.create(O_WRONLY, 0700);
+  if (!file.valid()) return unprepared(errno);
   const vfs_cap_data chown{VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE, {{1U << CAP_CHOWN, 0}}};
-  const Outcome outcome =
-      from_call(::fsetxattr(file.get(), "security.capability", &chown, XATTR_CAPS_SZ_2, 0));
-  ::unlink(path.c_str());
-  return outcome;
+  return from_call(::fsetxattr(file.get(), "security.capability", &chown, XATTR_CAPS_SZ_2, 0));
 }
 
 Outcome give_file_away(const Setting&) {
-  const std::string path = scratch_directory() + "/cellblock-probe-gift";
-  const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0700));
-  if (!file.valid()) return held(errno);
-  const Outcome outcome = from_call(::fchown(file.get(), other, other));
-  ::unlink(path.c_str());
-  return outcome;
+  const Scratch scratch;
+  if (!scratch.valid()) return scratch.problem();
+  const Open file = scratch.create(O_WRONLY, 0700);
+  if (!file.valid()) return unprepared(errno);
+  return from_call(::fchown(file.get(), other, other));
 }
 
 // What the kernel compares where it asks for a user and not for a capability, as in /proc/sys.

@@ -11,12 +11,12 @@
 #include <cstring>
 
 #include "supervisor/probe/files_at_hand.h"
+#include "supervisor/probe/scratch.h"
 
 namespace cellblock::probe {
 namespace {
 
 constexpr Elf64_Addr load_address = 0x40'0000;
-constexpr char file_name[] = "/cellblock-probe-program";
 
 #ifdef __x86_64__
 constexpr Elf64_Half machine = EM_X86_64;
@@ -103,34 +103,31 @@ std::string small_program() {
 }
 
 Outcome run_written_program(const std::string& directory) {
-  const std::string path = directory + file_name;
+  const Scratch scratch(directory);
+  if (!scratch.valid()) return scratch.problem();
   {
-    const Open file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
-    if (!file.valid()) return held(errno, "nothing can be written there");
-    if (!write_program(file.get())) return held(errno, "nothing can be written there");
+    const Open file = scratch.create(O_WRONLY, 0700);
+    if (!file.valid()) return unprepared(errno, "nothing can be written there");
+    if (!write_program(file.get())) return not_begun("cannot write the file");
   }
-  const Outcome outcome = run(-1, path.c_str());
-  ::unlink(path.c_str());
-  return outcome;
+  return run(-1, scratch.path().c_str());
 }
 
 Outcome run_program_from_memory() {
   const Open file(::memfd_create("cellblock-probe", MFD_CLOEXEC));
-  if (!file.valid()) return held(errno);
-  if (!write_program(file.get())) return held(errno);
+  if (!file.valid()) return unprepared(errno);
+  if (!write_program(file.get())) return not_begun("cannot write the file");
   return run(file.get(), nullptr);
 }
 
 Outcome map_written_program(const std::string& directory) {
-  const std::string path = directory + file_name;
-  const Open file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
-  if (!file.valid()) return held(errno, "nothing can be written there");
-  const bool written = write_program(file.get());
+  const Scratch scratch(directory);
+  if (!scratch.valid()) return scratch.problem();
+  const Open file = scratch.create(O_RDWR, 0700);
+  if (!file.valid()) return unprepared(errno, "nothing can be written there");
+  if (!write_program(file.get())) return not_begun("cannot write the file");
   const void* mapped = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
-  const int error = errno;
-  ::unlink(path.c_str());
-  if (!written) return not_begun("cannot write the file");
-  return mapped == MAP_FAILED ? held(error) : opened();
+  return mapped == MAP_FAILED ? held(errno) : opened();
 }
 
 }  // namespace cellblock::probe
