@@ -47,8 +47,8 @@ void add_rule(const Scope& scope, const TextAt& text, Egress& egress) {
   } else if (is_local_name(*rule)) {
     scope.error(
         text.at, "allow",
-        fmt::format("\"{}\" means the cell itself; allowed, to reach the host's loopback: a "
-                    "range, \"127.0.0.1/32:{}\", which the server connects to by address",
+        fmt::format("\"{}\" means the cell itself; allowed: the range \"127.0.0.1/32:{}\", the "
+                    "host's loopback, which the server connects to by address",
                     text.value, rule->port));
   } else if (is_only_synthetic(*rule)) {
     scope.error(text.at, "allow",
