@@ -9,12 +9,12 @@
 #include "policy/daemon_check.h"
 #include "policy/kernel_check.h"
 #include "policy/mapped_ids.h"
+#include "policy/server_set.h"
 #include "policy/server_check.h"
 
 namespace cellblock {
 namespace {
 
-constexpr std::size_t most_servers = 256;
 
 using Extent = ProtectedPath::Extent;
 
@@ -80,9 +80,9 @@ void check_servers(const CheckRequest& request, const Surroundings& around, Comp
   ServerNames names(complaints);
   for (const ConfigText& file : request.files) {
     for (const ServerText& text : file.servers) {
-      if (config.servers.size() == most_servers) {
+      if (config.servers.size() == max_servers) {
         complaints.error(text.file, text.name.at, "server",
-                         fmt::format("has too many entries; allowed: at most {}", most_servers));
+                         fmt::format("has too many entries; allowed: at most {}", max_servers));
         return;
       }
       if (!names.take(text)) continue;

@@ -25,6 +25,14 @@ Decision may_use_server(const Allow& allow, const Identified& who) {
   return denied;
 }
 
+ServerSet servers_for(std::span<const Server> servers, const Identified& who) {
+  ServerSet permitted;
+  for (std::size_t i = 0; i < servers.size() && i < max_servers; ++i) {
+    if (may_use_server(servers[i].allow, who).allowed) permitted.add(i);
+  }
+  return permitted;
+}
+
 Decision may_call_tool(const Allow& allow, std::string_view tool) {
   const auto matching = [&](const ToolPattern& pattern) { return matches(pattern, tool); };
   if (std::ranges::any_of(allow.tools, matching)) return {true, "allow.tools"};

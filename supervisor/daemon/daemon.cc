@@ -101,9 +101,10 @@ void Daemon::on_connection(Fd socket) {
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
   if (!may_connect(*peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
   const std::uint32_t uid = peer->uid;
+  const ServerSet servers = servers_for(*peer, config_);
   const Connection connection = next_connection();
   pending_.emplace(connection, Pending{std::move(socket), std::move(*peer)});
-  act(table_.connected(uid, connection));
+  act(table_.connected(uid, connection, servers));
 }
 
 void Daemon::refuse_unidentified(Fd socket, const Error& why) {
@@ -234,11 +235,17 @@ void Daemon::act_or_give_up(Result<Actions> actions) {
 }
 
 void Daemon::carry_out(const StartGateway& action) {
-  const auto started = start_gateway(action.uid);
+  const auto started = start_gateway(action);
   if (started) return;
   spdlog::error("cannot start a gateway for uid {}: {}", action.uid, started.error().text);
   gateways_.erase(action.uid);
   act_or_give_up(table_.gateway_ended(action.uid));
+}
+
+void Daemon::carry_out(const Permit& action) {
+  const auto told = launcher_.tell(
+      {.kind = wire::SupervisorAsks::permit, .uid = action.uid, .servers = action.servers});
+  if (!told) give_up(told.error());
 }
 
 void Daemon::carry_out(const HandOver& action) {
@@ -272,11 +279,13 @@ void Daemon::carry_out(const RenewAuditChannel& action) {
   }
 }
 
-Result<void> Daemon::start_gateway(std::uint32_t uid) {
+Result<void> Daemon::start_gateway(const StartGateway& action) {
+  const std::uint32_t uid = action.uid;
   Pair supervisor = CELLBLOCK_TRY(make_seqpacket_pair());
   Pair audit = CELLBLOCK_TRY(make_seqpacket_pair());
   const std::array<int, 2> fds{supervisor.second.get(), audit.second.get()};
-  CELLBLOCK_CHECK(launcher_.tell({.kind = wire::SupervisorAsks::start_gateway, .uid = uid}, fds));
+  CELLBLOCK_CHECK(launcher_.tell(
+      {.kind = wire::SupervisorAsks::start_gateway, .uid = uid, .servers = action.servers}, fds));
   gateways_[uid] =
       std::make_unique<GatewayLink>(loop_, uid, std::move(supervisor.first), events_of(uid));
   // Without a writer the channel is dead, the gateway refuses calls, and gets a new one later.

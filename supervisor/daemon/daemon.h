@@ -65,12 +65,13 @@ class Daemon {
   void act(const Actions& actions);
   void act_or_give_up(Result<Actions> actions);
   void carry_out(const StartGateway& action);
+  void carry_out(const Permit& action);
   void carry_out(const HandOver& action);
   void carry_out(const Refuse& action);
   void carry_out(const LetGatewayGo& action);
   void carry_out(const EndGateway& action);
   void carry_out(const RenewAuditChannel& action);
-  Result<void> start_gateway(std::uint32_t uid);
+  Result<void> start_gateway(const StartGateway& action);
   Result<void> renew_audit_channel(std::uint32_t uid);
   GatewayLink::Events events_of(std::uint32_t uid);
 

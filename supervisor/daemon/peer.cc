@@ -2,8 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
-
 #include "policy/permission.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
@@ -41,10 +39,11 @@ Result<Peer> identify(int socket) {
 bool may_connect(const Peer& peer, const Config& config) {
   if (config.mode == RunMode::user) return peer.uid == config.identity.uid;
   if (is_cell(peer.uid, config.identity)) return false;
-  const Identified who{peer.uid, peer.gid, peer.groups};
-  return std::ranges::any_of(config.servers, [&](const Server& server) {
-    return may_use_server(server.allow, who).allowed;
-  });
+  return servers_for(peer, config) != ServerSet{};
+}
+
+ServerSet servers_for(const Peer& peer, const Config& config) {
+  return cellblock::servers_for(config.servers, {peer.uid, peer.gid, peer.groups});
 }
 
 }  // namespace cellblock::daemon

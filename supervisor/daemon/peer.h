@@ -5,6 +5,7 @@
 
 #include "policy/config.h"
 #include "policy/result.h"
+#include "policy/server_set.h"
 
 namespace cellblock::daemon {
 
@@ -24,5 +25,8 @@ Result<Peer> identify(int socket);
 /// only so many. Never for a cell (even if it were given a path to the socket). Rootless: for the
 /// user himself, and for nobody else.
 bool may_connect(const Peer& peer, const Config& config);
+
+/// Those whose `allow` names the peer: what his gateway may start.
+ServerSet servers_for(const Peer& peer, const Config& config);
 
 }  // namespace cellblock::daemon

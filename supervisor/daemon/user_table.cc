@@ -19,33 +19,51 @@ std::unexpected<Error> out_of_turn(const char* what, std::uint32_t uid) {
 
 }  // namespace
 
-Actions UserTable::connected(std::uint32_t uid, Connection connection) {
+Actions UserTable::connected(std::uint32_t uid, Connection connection, const ServerSet& servers) {
   if (stopping_) return {Refuse{connection, FailureCode::shutting_down}};
   if (admission_ == Admission::disabled) return {Refuse{connection, FailureCode::disabled}};
   const auto user = users_.find(uid);
-  if (user == users_.end()) return new_user(uid, connection);
-  return known_user(uid, user->second, connection);
+  if (user == users_.end()) return new_user(uid, connection, servers);
+  return known_user(uid, user->second, connection, servers);
 }
 
-Actions UserTable::new_user(std::uint32_t uid, Connection connection) {
+Actions UserTable::new_user(std::uint32_t uid, Connection connection, const ServerSet& servers) {
   if (users_.size() >= bounds_.users) return {Refuse{connection, FailureCode::too_many}};
-  users_[uid].waiting.push_back(connection);
-  return {StartGateway{uid}};
+  User& user = users_[uid];
+  user.waiting.push_back(connection);
+  user.servers = servers;
+  return {StartGateway{uid, servers}};
 }
 
-Actions UserTable::known_user(std::uint32_t uid, User& user, Connection connection) const {
+// Before the connection is handed over: a gateway that asks for more than it may have is ended.
+Actions UserTable::permit(std::uint32_t uid, User& user, const ServerSet& servers) {
+  if (user.servers.contains(servers)) return {};
+  user.servers.add(servers);
+  if (user.gateway == Gateway::leaving) return {};
+  return {Permit{uid, servers}};
+}
+
+void UserTable::let_go(User& user) {
+  user.gateway = Gateway::leaving;
+  user.servers = {};
+}
+
+Actions UserTable::known_user(std::uint32_t uid, User& user, Connection connection,
+                              const ServerSet& servers) const {
   const std::size_t held = user.sessions.size() + user.waiting.size();
   if (held >= bounds_.connections_per_user) return {Refuse{connection, FailureCode::too_many}};
   if (user.gateway == Gateway::running) {
     user.sessions.insert(connection);
     user.idle_sweeps = 0;
-    return {HandOver{uid, connection}};
+    Actions actions = permit(uid, user, servers);
+    actions.emplace_back(HandOver{uid, connection});
+    return actions;
   }
   if (user.waiting.size() >= bounds_.waiting_per_user) {
     return {Refuse{connection, FailureCode::too_many}};
   }
   user.waiting.push_back(connection);
-  return {};
+  return permit(uid, user, servers);
 }
 
 Result<void> UserTable::session_closed(std::uint32_t uid, Connection connection) {
@@ -79,8 +97,8 @@ Result<Actions> UserTable::gateway_ended(std::uint32_t uid) {
   // that did not start are told so, since trying again for them would be a loop.
   const bool start_again = user.gateway == Gateway::leaving && !user.waiting.empty() && !stopping_;
   if (start_again) {
-    user = User{.waiting = std::move(user.waiting)};
-    return Actions{StartGateway{uid}};
+    user = User{.waiting = std::move(user.waiting), .servers = user.servers};
+    return Actions{StartGateway{uid, user.servers}};
   }
   Actions actions =
       refuse_all(user.waiting, stopping_ ? FailureCode::shutting_down : FailureCode::server_failed);
@@ -94,7 +112,7 @@ Actions UserTable::expel(std::uint32_t uid) {
   User& user = found->second;
   const FailureCode code = stopping_ ? FailureCode::shutting_down : FailureCode::server_failed;
   Actions actions = refuse_all(user.waiting, code);
-  user.gateway = Gateway::leaving;
+  let_go(user);
   user.sessions.clear();
   actions.emplace_back(LetGatewayGo{uid});
   actions.emplace_back(EndGateway{uid});
@@ -119,7 +137,7 @@ Actions UserTable::sweep() {
     if (user.gateway == Gateway::leaving) {
       actions.emplace_back(EndGateway{uid});
     } else {
-      user.gateway = Gateway::leaving;
+      let_go(user);
       actions.emplace_back(LetGatewayGo{uid});
     }
   }
@@ -134,7 +152,7 @@ Actions UserTable::stop() {
       actions.push_back(action);
     }
     if (user.gateway == Gateway::leaving) continue;
-    user.gateway = Gateway::leaving;
+    let_go(user);
     user.sessions.clear();
     actions.emplace_back(LetGatewayGo{uid});
   }

@@ -9,6 +9,7 @@
 
 #include "policy/failure.h"
 #include "policy/result.h"
+#include "policy/server_set.h"
 
 /// Who is connected and which gateway serves whom, decided without I/O: events in, actions out.
 /// Every list in it is bounded by Bounds. One thread.
@@ -19,7 +20,16 @@ using Connection = std::uint32_t;
 
 struct StartGateway {
   std::uint32_t uid = 0;
+  ServerSet servers;  ///< that it may start
   bool operator==(const StartGateway&) const = default;
+};
+
+/// Its user may use more servers than were known when the gateway was started: this connection of
+/// his has other groups.
+struct Permit {
+  std::uint32_t uid = 0;
+  ServerSet servers;
+  bool operator==(const Permit&) const = default;
 };
 
 /// The connection leaves the supervisor for that user's gateway.
@@ -53,8 +63,8 @@ struct RenewAuditChannel {
   bool operator==(const RenewAuditChannel&) const = default;
 };
 
-using Action =
-    std::variant<StartGateway, HandOver, Refuse, LetGatewayGo, EndGateway, RenewAuditChannel>;
+using Action = std::variant<StartGateway, Permit, HandOver, Refuse, LetGatewayGo, EndGateway,
+                            RenewAuditChannel>;
 using Actions = std::vector<Action>;
 
 struct Bounds {
@@ -73,7 +83,8 @@ class UserTable {
  public:
   UserTable(Bounds bounds, Admission admission) : bounds_(bounds), admission_(admission) {}
 
-  Actions connected(std::uint32_t uid, Connection connection);
+  /// `servers`: those that this connection may use.
+  Actions connected(std::uint32_t uid, Connection connection, const ServerSet& servers);
   /// The session ended, or it could not be handed over. An error: that gateway never had it.
   Result<void> session_closed(std::uint32_t uid, Connection connection);
 
@@ -100,10 +111,14 @@ class UserTable {
     std::set<Connection> sessions;
     std::deque<Connection> waiting;
     std::uint32_t idle_sweeps = 0;
+    ServerSet servers;  ///< of its gateway; while that one is leaving: of the next
   };
 
-  Actions new_user(std::uint32_t uid, Connection connection);
-  Actions known_user(std::uint32_t uid, User& user, Connection connection) const;
+  Actions new_user(std::uint32_t uid, Connection connection, const ServerSet& servers);
+  Actions known_user(std::uint32_t uid, User& user, Connection connection,
+                     const ServerSet& servers) const;
+  static Actions permit(std::uint32_t uid, User& user, const ServerSet& servers);
+  static void let_go(User& user);
 
   Bounds bounds_;
   Admission admission_;

@@ -37,7 +37,8 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
                            "this user has as many cells of this server as are allowed", server);
     case wire::StartRefusal::too_many_cells_in_all:
       return plain_failure(FailureCode::too_many,
-                           "all users together have as many cells as cellblock runs", server);
+                           "this user, or all users together, have as many cells as cellblock runs",
+                           server);
     case wire::StartRefusal::no_free_identity:
       return plain_failure(FailureCode::too_many,
                            "every id that daemon.id_range has for servers is given, one to each "

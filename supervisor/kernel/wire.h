@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "policy/cell_facts.h"
+#include "policy/server_set.h"
 
 /// What one process of cellblock may tell another: closed sets of fixed-size records over
 /// SOCK_SEQPACKET. A record names a declared server by its index in the sealed configuration;
@@ -20,15 +21,17 @@ inline constexpr std::uint32_t max_tool_name = 128;
 
 enum class SupervisorAsks : std::uint8_t {
   ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
-  start_gateway = 2,  ///< fds: the gateway's ends of [supervisor, audit]
+  start_gateway = 2,  ///< uid, servers; fds: the gateway's ends of [supervisor, audit]
   start_audit = 3,    ///< fds: the writer's end of its control socket, the append-only log
   end_gateway = 4,    ///< kill it, and its cells with it
+  permit = 5,         ///< uid, servers: its gateway may start these too from now on
 };
 
 struct SupervisorRequest {
   SupervisorAsks kind{};
   std::array<std::uint8_t, 3> reserved{};
-  std::uint32_t uid = 0;  ///< start_gateway, end_gateway: whose
+  std::uint32_t uid = 0;  ///< start_gateway, end_gateway, permit: whose
+  ServerSet servers;      ///< start_gateway, permit: that this user may use
 };
 
 // launcher -> supervisor
@@ -86,14 +89,14 @@ enum class CellEventKind : std::uint8_t {
 
 enum class StartRefusal : std::uint8_t {
   none = 0,
-  too_many_cells = 1,       ///< of this server for this user
-  disabled = 2,             ///< `enabled = false`
-  no_free_identity = 3,     ///< the range of ids is used up
-  setup_failed = 4,         ///< see facts
-  workspace_refused = 5,    ///< not a directory, or at no path that the server's workspace allows
-  identity_not_mapped = 6,  ///< run_as = "client" for a user without an id map: unknown, or root
-  workspace_came_later = 7,  ///< allowed, but its tree was not there when the launcher started
-  too_many_cells_in_all = 8,  ///< of all servers and users together
+  too_many_cells = 1,         ///< of this server for this user
+  disabled = 2,               ///< `enabled = false`
+  no_free_identity = 3,       ///< the range of ids is used up
+  setup_failed = 4,           ///< see facts
+  workspace_refused = 5,      ///< not a directory, or at no path that the server's workspace allows
+  identity_not_mapped = 6,    ///< run_as = "client" for a user without an id map: unknown, or root
+  workspace_came_later = 7,   ///< allowed, but its tree was not there when the launcher started
+  too_many_cells_in_all = 8,  ///< of all servers together, for this user or for all
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.

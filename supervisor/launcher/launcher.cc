@@ -64,20 +64,25 @@ void Launcher::stop_if_empty() {
 
 // --- the supervisor's requests -------------------------------------------------------------------
 
-void Launcher::read_supervisor() {
+Launcher::Heard Launcher::read_supervisor() {
   wire::SupervisorRequest request;
   auto received = receive_record(supervisor_.get(), request, MSG_DONTWAIT);
-  if (!received && received.error().number == EAGAIN) return;
-  if (!received && received.error().number == EPIPE) return shut_down();
-  if (!received) return give_up("the supervisor sent nonsense: " + received.error().text());
-  obey(request, std::move(received->fds));
+  if (!received && received.error().number == EAGAIN) return Heard::nothing;
+  if (received) {
+    obey(request, std::move(received->fds));
+  } else if (received.error().number == EPIPE) {
+    shut_down();
+  } else {
+    give_up("the supervisor sent nonsense: " + received.error().text());
+  }
+  return shutting_down_ ? Heard::nothing : Heard::something;
 }
 
 void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
   switch (request.kind) {
     case SupervisorAsks::start_gateway:
       if (fds.size() != gateway_fds || gateways_.contains(request.uid)) break;
-      return start_gateway(request.uid, std::move(fds));
+      return start_gateway(request, std::move(fds));
     case SupervisorAsks::start_audit:
       if (fds.size() != audit_fds || audit_runs_) break;
       return start_audit_writer(std::move(fds));
@@ -85,6 +90,8 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
       // Not there: its end is on the way already.
       if (gateways_.contains(request.uid)) cells_.kill(gateways_[request.uid]->cell);
       return;
+    case SupervisorAsks::permit:
+      return permit(request.uid, request.servers);
     case SupervisorAsks::ids_mapped:  // only before start()
       break;
   }
@@ -99,7 +106,14 @@ void Launcher::tell_supervisor(LauncherTells what, std::uint32_t user, const Cel
   if (!told && !shutting_down_) give_up("cannot tell the supervisor: " + told.error().text());
 }
 
-void Launcher::start_gateway(std::uint32_t user, std::vector<Fd> fds) {
+// Of a gateway that is not there the end is on the way already, as above.
+void Launcher::permit(std::uint32_t user, const ServerSet& servers) {
+  const auto found = gateways_.find(user);
+  if (found != gateways_.end()) found->second->permitted.add(servers);
+}
+
+void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
+  const std::uint32_t user = request.uid;
   auto channel = make_seqpacket_pair();
   if (!channel) {
     const SetupFailure failure{SetupStep::prepare, channel.error().number};
@@ -112,6 +126,7 @@ void Launcher::start_gateway(std::uint32_t user, std::vector<Fd> fds) {
   }
   auto gateway = std::make_unique<Gateway>();
   gateway->user = user;
+  gateway->permitted = request.servers;
   gateway->id = started->id;
   gateway->channel = std::move(channel->first);
   const int descriptor = gateway->channel.get();
@@ -194,8 +209,7 @@ void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request, std::
   if (permitted) {
     switch (request.kind) {
       case GatewayAsks::start_cell:
-        permitted = request.server_index < config_.servers.size() &&
-                    request.program <= wire::CellProgram::probe;
+        permitted = may_start(gateway, request);
         if (permitted) start_cell(gateway, request, workspace);
         break;
       // A cell that is gone already is no offence: its end may be on the way to the gateway.
@@ -213,12 +227,26 @@ void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request, std::
   if (!permitted) end_offender(gateway);
 }
 
+// A permission is sent before the connection that it is for, but over another channel, which may
+// come second here: before a gateway is called an offender, what the supervisor said is heard.
+bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& request) {
+  if (request.program > wire::CellProgram::probe) return false;
+  if (request.server_index >= config_.servers.size()) return false;
+  while (!gateway.permitted.contains(request.server_index)) {
+    if (shutting_down_ || read_supervisor() == Heard::nothing) return false;
+  }
+  return true;
+}
+
 StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_index) const {
   if (!config_.enabled) return StartRefusal::disabled;
   const auto running =
       std::count_if(gateway.servers.begin(), gateway.servers.end(),
                     [&](const auto& entry) { return entry.second == server_index; });
-  return over_bound({server_cells_, static_cast<std::size_t>(running)},
+  const auto of_user = cells_of_.find(gateway.user);
+  return over_bound({.in_all = server_cells_,
+                     .of_user = of_user == cells_of_.end() ? 0 : of_user->second,
+                     .of_server_and_user = static_cast<std::size_t>(running)},
                     config_.servers[server_index].max_cells_per_user);
 }
 
@@ -257,6 +285,7 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
   }
   *number = *cell;
   ++server_cells_;
+  ++cells_of_[user];
   gateway.servers[*cell] = request.server_index;
   std::vector<int> ends = {started.stdio.input.get(), started.stdio.output.get(),
                            started.stdio.errors.get()};
@@ -270,6 +299,7 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
 void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts) {
   egress_.cell_ended(cell);
   --server_cells_;
+  if (--cells_of_[user] == 0) cells_of_.erase(user);
   const auto found = gateways_.find(user);
   if (found != gateways_.end() && found->second->servers.erase(cell) > 0) {
     tell(*found->second, {.kind = CellEventKind::ended, .cell = cell, .facts = facts});

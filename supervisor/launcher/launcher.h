@@ -35,18 +35,22 @@ class Launcher {
     std::uint32_t id = 0;  ///< that it runs under
     Fd channel;
     std::uint64_t cell = 0;
+    ServerSet permitted;
     std::map<std::uint64_t, std::uint32_t> servers;  ///< cell -> server index
   };
 
-  void read_supervisor();
+  enum class Heard : std::uint8_t { nothing, something };
+  Heard read_supervisor();
   void obey(const wire::SupervisorRequest& request, std::vector<Fd> fds);
-  void start_gateway(std::uint32_t user, std::vector<Fd> fds);
+  void start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds);
+  void permit(std::uint32_t user, const ServerSet& servers);
   void start_audit_writer(std::vector<Fd> fds);
   void audit_writer_ended(std::uint32_t id, const CellFacts& facts);
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
 
   void read_gateway(std::uint32_t user);
   void obey(Gateway& gateway, const wire::GatewayRequest& request, std::vector<Fd> fds);
+  bool may_start(const Gateway& gateway, const wire::GatewayRequest& request);
   void end_offender(Gateway& gateway);
   void start_cell(Gateway& gateway, const wire::GatewayRequest& request, int workspace);
   wire::StartRefusal refusal_for(const Gateway& gateway, std::uint32_t server_index) const;
@@ -68,7 +72,9 @@ class Launcher {
   Burial burial_;
   EgressHelpers egress_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
-  std::size_t server_cells_ = 0;  ///< also of gateways that are gone, until they have ended
+  /// Also of gateways that are gone, until they have ended.
+  std::size_t server_cells_ = 0;
+  std::map<std::uint32_t, std::size_t> cells_of_;  ///< the same, by user
   bool audit_runs_ = false;
   bool shutting_down_ = false;
   std::string failure_;

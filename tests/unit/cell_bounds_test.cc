@@ -20,5 +20,11 @@ TEST(CellBounds, SayWhetherItIsAllUsersTogetherThatHaveTooMany) {
             StartRefusal::too_many_cells);
 }
 
+TEST(CellBounds, LeaveOthersRoomWhateverOneUserStarts) {
+  EXPECT_EQ(over_bound({.in_all = 300, .of_user = max_user_cells - 1}, 16), StartRefusal::none);
+  EXPECT_EQ(over_bound({.in_all = 300, .of_user = max_user_cells}, 16),
+            StartRefusal::too_many_cells_in_all);
+}
+
 }  // namespace
 }  // namespace cellblock::launcher

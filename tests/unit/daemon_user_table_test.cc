@@ -13,6 +13,14 @@ using ::testing::UnorderedElementsAre;
 constexpr std::uint32_t alice = 1000;
 constexpr std::uint32_t bob = 1001;
 
+ServerSet servers(std::initializer_list<std::size_t> indices) {
+  ServerSet set;
+  for (const std::size_t index : indices) set.add(index);
+  return set;
+}
+
+const ServerSet some = servers({0, 255});
+
 Bounds small() {
   return {.connections_per_user = 3, .waiting_per_user = 2, .users = 2, .idle_sweeps = 2};
 }
@@ -22,67 +30,67 @@ UserTable open_table() { return {small(), Admission::open}; }
 /// Alice's gateway runs and has session 1.
 UserTable table_with_running_gateway() {
   UserTable table = open_table();
-  table.connected(alice, 1);
+  table.connected(alice, 1, some);
   table.gateway_started(alice).value();
   return table;
 }
 
 TEST(UserTable, StartsOneGatewayForAllThatWaitAndHandsThemOverInOrder) {
   UserTable table = open_table();
-  EXPECT_THAT(table.connected(alice, 1), ElementsAre(StartGateway{alice}));
-  EXPECT_THAT(table.connected(alice, 2), IsEmpty());
+  EXPECT_THAT(table.connected(alice, 1, some), ElementsAre(StartGateway{alice, some}));
+  EXPECT_THAT(table.connected(alice, 2, some), IsEmpty());
   EXPECT_THAT(table.gateway_started(alice).value(),
               ElementsAre(HandOver{alice, 1}, HandOver{alice, 2}));
 }
 
 TEST(UserTable, HandsOverAtOnceWhenTheGatewayRuns) {
   UserTable table = table_with_running_gateway();
-  EXPECT_THAT(table.connected(alice, 2), ElementsAre(HandOver{alice, 2}));
+  EXPECT_THAT(table.connected(alice, 2, some), ElementsAre(HandOver{alice, 2}));
 }
 
 TEST(UserTable, GivesEveryUserAGatewayOfHisOwn) {
   UserTable table = table_with_running_gateway();
-  EXPECT_THAT(table.connected(bob, 2), ElementsAre(StartGateway{bob}));
+  EXPECT_THAT(table.connected(bob, 2, some), ElementsAre(StartGateway{bob, some}));
 }
 
 TEST(UserTable, RefusesConnectionsOverTheUsersBound) {
   UserTable table = table_with_running_gateway();
-  table.connected(alice, 2);
-  table.connected(alice, 3);
-  EXPECT_THAT(table.connected(alice, 4), ElementsAre(Refuse{4, FailureCode::too_many}));
+  table.connected(alice, 2, some);
+  table.connected(alice, 3, some);
+  EXPECT_THAT(table.connected(alice, 4, some), ElementsAre(Refuse{4, FailureCode::too_many}));
 }
 
 TEST(UserTable, CountsAgainAfterASessionClosed) {
   UserTable table = table_with_running_gateway();
-  table.connected(alice, 2);
-  table.connected(alice, 3);
+  table.connected(alice, 2, some);
+  table.connected(alice, 3, some);
   EXPECT_TRUE(table.session_closed(alice, 2));
-  EXPECT_THAT(table.connected(alice, 4), ElementsAre(HandOver{alice, 4}));
+  EXPECT_THAT(table.connected(alice, 4, some), ElementsAre(HandOver{alice, 4}));
 }
 
 TEST(UserTable, BoundsTheQueueForAGatewayThatIsNotThereYet) {
   UserTable table = open_table();
-  table.connected(alice, 1);
-  table.connected(alice, 2);
-  EXPECT_THAT(table.connected(alice, 3), ElementsAre(Refuse{3, FailureCode::too_many}));
+  table.connected(alice, 1, some);
+  table.connected(alice, 2, some);
+  EXPECT_THAT(table.connected(alice, 3, some), ElementsAre(Refuse{3, FailureCode::too_many}));
 }
 
 TEST(UserTable, RefusesAUserOverTheBoundOnUsers) {
   UserTable table = table_with_running_gateway();
-  table.connected(bob, 2);
-  EXPECT_THAT(table.connected(1002, 3), ElementsAre(Refuse{3, FailureCode::too_many}));
+  table.connected(bob, 2, some);
+  EXPECT_THAT(table.connected(1002, 3, some), ElementsAre(Refuse{3, FailureCode::too_many}));
 }
 
 TEST(UserTable, RefusesEverybodyAndStartsNothingWhenDisabled) {
   UserTable table(small(), Admission::disabled);
-  EXPECT_THAT(table.connected(alice, 1), ElementsAre(Refuse{1, FailureCode::disabled}));
+  EXPECT_THAT(table.connected(alice, 1, some), ElementsAre(Refuse{1, FailureCode::disabled}));
   EXPECT_TRUE(table.empty());
 }
 
 TEST(UserTable, TellsThoseWhoWaitThatTheirGatewayDidNotStart) {
   UserTable table = open_table();
-  table.connected(alice, 1);
-  table.connected(alice, 2);
+  table.connected(alice, 1, some);
+  table.connected(alice, 2, some);
   EXPECT_THAT(
       table.gateway_ended(alice).value(),
       ElementsAre(Refuse{1, FailureCode::server_failed}, Refuse{2, FailureCode::server_failed}));
@@ -92,12 +100,12 @@ TEST(UserTable, TellsThoseWhoWaitThatTheirGatewayDidNotStart) {
 TEST(UserTable, StartsAFreshGatewayForTheNextConnectionAfterOneDied) {
   UserTable table = table_with_running_gateway();
   EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
-  EXPECT_THAT(table.connected(alice, 2), ElementsAre(StartGateway{alice}));
+  EXPECT_THAT(table.connected(alice, 2, some), ElementsAre(StartGateway{alice, some}));
 }
 
 TEST(UserTable, TakesAConnectionThatAGatewayNeverHadForABreachOfProtocol) {
   UserTable table = table_with_running_gateway();
-  table.connected(bob, 2);
+  table.connected(bob, 2, some);
   EXPECT_FALSE(table.session_closed(alice, 2));
 }
 
@@ -105,7 +113,7 @@ TEST(UserTable, TakesAReportAtTheWrongTimeForAnError) {
   UserTable table = open_table();
   EXPECT_FALSE(table.gateway_started(alice));
   EXPECT_FALSE(table.gateway_ended(alice));
-  table.connected(alice, 1);
+  table.connected(alice, 1, some);
   EXPECT_TRUE(table.gateway_started(alice));
   EXPECT_FALSE(table.gateway_started(alice));
 }
@@ -113,8 +121,8 @@ TEST(UserTable, TakesAReportAtTheWrongTimeForAnError) {
 TEST(UserTable, StartsTheNextGatewayOnlyAfterTheExpelledOneHasEnded) {
   UserTable table = table_with_running_gateway();
   EXPECT_THAT(table.expel(alice), ElementsAre(LetGatewayGo{alice}, EndGateway{alice}));
-  EXPECT_THAT(table.connected(alice, 2), IsEmpty());
-  EXPECT_THAT(table.gateway_ended(alice).value(), ElementsAre(StartGateway{alice}));
+  EXPECT_THAT(table.connected(alice, 2, some), IsEmpty());
+  EXPECT_THAT(table.gateway_ended(alice).value(), ElementsAre(StartGateway{alice, some}));
   EXPECT_THAT(table.gateway_started(alice).value(), ElementsAre(HandOver{alice, 2}));
 }
 
@@ -150,14 +158,14 @@ TEST(UserTable, KeepsAGatewayThatWasUsedBetweenTwoSweeps) {
   UserTable table = table_with_running_gateway();
   EXPECT_TRUE(table.session_closed(alice, 1));
   table.sweep();
-  table.connected(alice, 2);
+  table.connected(alice, 2, some);
   EXPECT_TRUE(table.session_closed(alice, 2));
   EXPECT_THAT(table.sweep(), IsEmpty());
 }
 
 TEST(UserTable, RenewsTheAuditChannelOfEveryGatewayThatStays) {
   UserTable table = table_with_running_gateway();
-  table.connected(bob, 2);
+  table.connected(bob, 2, some);
   EXPECT_THAT(table.audit_restored(),
               UnorderedElementsAre(RenewAuditChannel{alice}, RenewAuditChannel{bob}));
   table.expel(alice);
@@ -166,11 +174,11 @@ TEST(UserTable, RenewsTheAuditChannelOfEveryGatewayThatStays) {
 
 TEST(UserTable, LetsEveryGatewayGoAndRefusesThoseWhoWaitWhenItStops) {
   UserTable table = table_with_running_gateway();
-  table.connected(bob, 2);
+  table.connected(bob, 2, some);
   EXPECT_THAT(table.stop(),
               UnorderedElementsAre(LetGatewayGo{alice}, Refuse{2, FailureCode::shutting_down},
                                    LetGatewayGo{bob}));
-  EXPECT_THAT(table.connected(alice, 3), ElementsAre(Refuse{3, FailureCode::shutting_down}));
+  EXPECT_THAT(table.connected(alice, 3, some), ElementsAre(Refuse{3, FailureCode::shutting_down}));
   EXPECT_THAT(table.gateway_started(bob).value(), IsEmpty());
   EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
   EXPECT_THAT(table.gateway_ended(bob).value(), IsEmpty());
@@ -180,10 +188,46 @@ TEST(UserTable, LetsEveryGatewayGoAndRefusesThoseWhoWaitWhenItStops) {
 TEST(UserTable, StartsNothingForThoseWhoWaitBehindALeavingGatewayWhenItStops) {
   UserTable table = table_with_running_gateway();
   table.expel(alice);
-  table.connected(alice, 2);
+  table.connected(alice, 2, some);
   EXPECT_THAT(table.stop(), ElementsAre(Refuse{2, FailureCode::shutting_down}));
   EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
   EXPECT_TRUE(table.empty());
+}
+
+// --- what a gateway may start
+// ---------------------------------------------------------------------
+
+TEST(UserTable, PermitsMoreServersBeforeItHandsTheConnectionOverThatMayUseThem) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_THAT(table.connected(alice, 2, servers({0, 7})),
+              ElementsAre(Permit{alice, servers({0, 7})}, HandOver{alice, 2}));
+  EXPECT_THAT(table.connected(alice, 3, servers({7, 255})), ElementsAre(HandOver{alice, 3}));
+}
+
+TEST(UserTable, PermitsMoreServersToAGatewayThatIsStarting) {
+  UserTable table = open_table();
+  table.connected(alice, 1, servers({1}));
+  EXPECT_THAT(table.connected(alice, 2, servers({2})), ElementsAre(Permit{alice, servers({2})}));
+}
+
+TEST(UserTable, PermitsNothingForAConnectionThatItRefuses) {
+  UserTable table = table_with_running_gateway();
+  table.connected(alice, 2, some);
+  table.connected(alice, 3, some);
+  EXPECT_THAT(table.connected(alice, 4, servers({9})),
+              ElementsAre(Refuse{4, FailureCode::too_many}));
+  EXPECT_TRUE(table.session_closed(alice, 2));
+  EXPECT_THAT(table.connected(alice, 5, servers({9})),
+              ElementsAre(Permit{alice, servers({9})}, HandOver{alice, 5}));
+}
+
+TEST(UserTable, GivesTheNextGatewayOnlyWhatThoseWhoWaitForItMayUse) {
+  UserTable table = table_with_running_gateway();
+  table.expel(alice);
+  EXPECT_THAT(table.connected(alice, 2, servers({3})), IsEmpty());
+  EXPECT_THAT(table.connected(alice, 3, servers({4})), IsEmpty());
+  EXPECT_THAT(table.gateway_ended(alice).value(),
+              ElementsAre(StartGateway{alice, servers({3, 4})}));
 }
 
 }  // namespace

@@ -33,6 +33,21 @@ TEST(Permission, DecidesByUserThenByAnyGroup) {
   }
 }
 
+TEST(Permission, TellsAllServersOfAPersonByTheirIndex) {
+  std::vector<Server> servers(max_servers + 1);
+  servers[64].allow = example();
+  servers[255].allow = example();
+  servers[256].allow = example();
+  ServerSet expected;
+  expected.add(64);
+  expected.add(255);
+  EXPECT_EQ(servers_for(servers, {1000, 100, {}}), expected);
+  EXPECT_EQ(servers_for(servers, {1002, 100, {}}), ServerSet{});
+  EXPECT_FALSE(expected.contains(63));
+  EXPECT_FALSE(expected.contains(256));
+  EXPECT_TRUE(expected.contains(ServerSet{}));
+}
+
 TEST(Permission, AnEmptyAllowAllowsNobodyAndNothing) {
   EXPECT_FALSE(may_use_server({}, {0, 0, {}}).allowed);
   EXPECT_FALSE(may_call_tool({}, "anything").allowed);

@@ -1,0 +1,64 @@
+// A gateway that was taken over: what it asks the launcher for is put into its channel by the test.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "supervisor/kernel/wire.h"
+#include "tests/integration/daemon.h"
+
+namespace cellblock::harness {
+namespace {
+
+constexpr int patience_ms = 20'000;
+
+class TakenOver : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!running_as_root()) GTEST_SKIP() << "needs root: it takes a gateway's channel";
+    daemon_.start({.servers = recorder("common", "64101, 64102") + recorder("of-bob", "64102")});
+  }
+
+  std::string recorder(std::string_view name, std::string_view users) const {
+    return server_of_build(daemon_, name, "recording_server", {},
+                           fmt::format("allow = {{ users = [{}], tools = [\"*\"] }}\n", users));
+  }
+
+  /// The only gateway's.
+  void take_over() {
+    const auto gateways = daemon_.processes_named("cellblock-gateway");
+    ASSERT_EQ(gateways.size(), 1U);
+    gateway_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, gateways[0], 0)));
+    ASSERT_TRUE(gateway_.valid());
+    channel_ = Fd(static_cast<int>(
+        ::syscall(SYS_pidfd_getfd, gateway_.get(), wire::gateway_fd::launcher, 0)));
+    if (!channel_.valid()) GTEST_SKIP() << "the kernel gives no descriptor of the gateway";
+  }
+
+  void expect_gateway_ends() const {
+    pollfd end{gateway_.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&end, 1, patience_ms), 1) << "the gateway lives on";
+  }
+
+  Daemon daemon_;
+  Fd gateway_;
+  Fd channel_;
+};
+
+TEST_F(TakenOver, GatewaysMayNotStartWhatTheirUserMayNotUse) {
+  Host of_alice = daemon_.connect(alice);
+  of_alice.open_session("common");
+  take_over();
+  if (IsSkipped() || HasFatalFailure()) return;
+  const wire::GatewayRequest request{
+      .kind = wire::GatewayAsks::start_cell, .request = 4242, .server_index = 1};
+  ASSERT_TRUE(send_record(channel_.get(), request));
+  expect_gateway_ends();
+  Host of_bob = daemon_.connect(bob);
+  of_bob.open_session("of-bob");
+}
+
+}  // namespace
+}  // namespace cellblock::harness
