@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "cellblock/types.h"
 #include "client/cli/commands.h"
+#include "client/cli/terminal_text.h"
 #include "client/default_socket.h"
+#include "policy/suggestion.h"
 
 namespace cellblock::cli {
 namespace {
@@ -96,7 +101,11 @@ void timeout_option(CLI::App* sub, Flags& flags) {
 void workspace_option(CLI::App* sub, Flags& flags) {
   sub->add_option("--workspace", flags.workspace,
                   "a directory that the server sees as /workspace, if it may")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      // Without one the server would start, and be another than the one that was asked for.
+      ->check([](const std::string& directory) {
+        return directory.empty() ? std::string("it names no directory") : std::string();
+      });
 }
 
 void declare_call(CLI::App& app, Command& command, const Shared& flags) {
@@ -189,12 +198,33 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   declare_local(app, command, flags);
 }
 
+namespace {
+
+// What was taken for a command and is none; CLI11 only says that there is no command.
+std::string unknown_command(const CLI::App& app) {
+  const auto rest = app.remaining();
+  if (rest.empty() || !app.get_subcommands().empty()) return {};
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto begins = std::ranges::find_if(
+      known, [&](std::string_view name) { return name.starts_with(rest.front()); });
+  const auto guess = begins != known.end() ? *begins : nearest(rest.front(), known);
+  return fmt::format("there is no command \"{}\"{}", safe_line(rest.front()),
+                     guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess));
+}
+
+}  // namespace
+
 int exit_after(const CLI::App& app, const CLI::ParseError& stop) {
   if (stop.get_exit_code() == 0) return app.exit(stop);  // help
+  const auto unknown = unknown_command(app);
   fmt::print(stderr,
              "cellblock: {}\n  \"cellblock --help\" and \"cellblock COMMAND --help\" "
              "tell what there is.\n",
-             stop.what());
+             unknown.empty() ? stop.what() : unknown);
   return static_cast<int>(Exit::usage);
 }
 
