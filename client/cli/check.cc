@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
@@ -98,8 +99,30 @@ Exit check_as_json(const std::vector<std::string>& words) {
 
 }  // namespace
 
+namespace {
+
+// An ordinary user who names nothing means his own configuration where there is only that; of the
+// system's he can read all but what a check needs as well.
+void choose_configuration(const Context& context, std::vector<std::string>& words) {
+  if (::geteuid() == 0 || context.mode == Mode::user) return;
+  const bool has_system = ::access("/etc/cellblock/cellblock.toml", F_OK) == 0;
+  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): one thread
+  const auto own = fmt::format("{}/.config/cellblock/cellblock.toml", home == nullptr ? "" : home);
+  if (!has_system && ::access(own.c_str(), F_OK) == 0) {
+    fmt::print(stderr, "cellblock: checking your own configuration, as with --user\n");
+    words.emplace_back("--user");
+    return;
+  }
+  fmt::print(stderr,
+             "cellblock: checking the system's configuration; run it as root, or files that only "
+             "root may read\n  (secrets) count as missing\n");
+}
+
+}  // namespace
+
 Exit run_check(const Context& context, const std::string& path) {
   auto words = words_for(context, path);
+  if (path.empty()) choose_configuration(context, words);
   if (context.output == Output::json) return check_as_json(words);
   become(std::move(words));
 }

@@ -39,9 +39,10 @@ Exit fail_to_host(const Context& context, const Error& error) {
   return exit;
 }
 
-Exit fail_attach(const Context& context, const std::string& server, const AttachOutcome& outcome,
-                 ControlChannel& control) {
-  const auto error = with_server(client::read_error(outcome.failure), server);
+Exit fail_attach(const Context& context, const std::string& server, const std::string& workspace,
+                 const AttachOutcome& outcome, ControlChannel& control) {
+  const auto error =
+      with_server(naming_workspace(client::read_error(outcome.failure), workspace), server);
   if (outcome.taken == Handover::no) return fail_to_host(context, error);
   // The gateway holds the host's descriptors and answers its first request itself.
   const auto exit = explain(context, error);
@@ -107,7 +108,7 @@ Exit run_connect(const Context& context, const std::string& server, const std::s
   const auto outcome = control.attach(
       server, {.handover = both ? Handover::yes : Handover::no, .workspace = directory->get()});
   if (!outcome) return fail_to_host(quiet, outcome.error());
-  if (!outcome->failure.empty()) return fail_attach(quiet, server, *outcome, control);
+  if (!outcome->failure.empty()) return fail_attach(quiet, server, workspace, *outcome, control);
   return outcome->taken == Handover::yes ? wait(quiet, server, control)
                                          : copy(quiet, server, control);
 }

@@ -29,6 +29,9 @@ client::Result<client::Client> open_server(const Context& context, const std::st
                                            const client::AttachOptions& with,
                                            std::chrono::milliseconds timeout);
 
+/// Says of a refused workspace which directory it was, as its path resolves here.
+client::Error naming_workspace(client::Error error, const std::string& workspace);
+
 /// Tells an error and its advice on stderr; with --json also as an object on stdout.
 Exit explain(const Context& context, const client::Error& error);
 

@@ -74,6 +74,23 @@ Exit run_status(const Context& context, const std::string& server) {
   return Exit::ok;
 }
 
+namespace {
+
+// On stderr: stdout has what is recorded, and that is nothing.
+void say_what_is_not_seen() {
+  fmt::print(stderr,
+             "Nothing refused is recorded. Files that its cells may not open and ports that no "
+             "egress rule\nnames are refused by the kernel (Landlock) without a record: read "
+             "\"Whose files are these?\" in\ndocs/configuration.md.\n");
+}
+
+bool is_empty_list(const std::string& result, const char* name) {
+  const auto json = Json::parse(result, nullptr, false);
+  return json.is_object() && json.contains(name) && json[name].is_array() && json[name].empty();
+}
+
+}  // namespace
+
 Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind) {
   Json params{{"server", server}, {"lines", lines}};
   if (kind == LogKind::denied) params["denied"] = true;
@@ -81,6 +98,7 @@ Exit run_logs(const Context& context, const std::string& server, unsigned lines,
   if (!logs) return explain(context, logs.error());
   if (context.output == Output::json) return print_json(*logs);
   if (kind == LogKind::errors) return print_logs(*logs, "lines", print_error_line);
+  if (is_empty_list(*logs, "denied")) say_what_is_not_seen();
   return print_logs(*logs, "denied", print_denial);
 }
 

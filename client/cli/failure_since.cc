@@ -1,6 +1,8 @@
 #include "client/cli/failure_since.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "client/cli/status_text.h"
 
@@ -15,22 +17,45 @@ Json last_end_of(const std::string& status, const std::string& server) {
   return json.is_object() && json.contains(place) ? json[place] : Json();
 }
 
+bool is_draining(const std::string& status, const std::string& server) {
+  const auto json = Json::parse(only_server(status, server), nullptr, false);
+  const Json::json_pointer place("/servers/0/cells");
+  if (!json.is_object() || !json.contains(place)) return false;
+  return std::ranges::any_of(json[place], [](const Json& cell) {
+    return cell.is_object() && cell.value("state", Json()) == Json("draining");
+  });
+}
+
+// A session that was stopped closes before its cell has ended: asked again while one is ending.
+Json end_of_session(const Context& context, const std::string& server) {
+  constexpr int attempts = 50;
+  auto connection = open(context);
+  for (int i = 0; connection && i < attempts; ++i) {
+    const auto status = connection->request("cellblock/status", "{}",
+                                            {.timeout = std::chrono::seconds(2), .stop = {}});
+    if (!status) break;
+    if (!is_draining(*status, server)) return last_end_of(*status, server);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<client::Error> failure_since(const Context& context, const std::string& server,
                                            std::chrono::system_clock::time_point began) {
-  auto connection = open(context);
-  if (!connection) return std::nullopt;
-  const auto status = connection->request("cellblock/status", "{}",
-                                          {.timeout = std::chrono::seconds(2), .stop = {}});
-  if (!status) return std::nullopt;
-  const Json end = last_end_of(*status, server);
+  Json end = end_of_session(context, server);
   if (!end.is_object() || !end.value("at_ms", Json()).is_number_integer()) return std::nullopt;
   const std::chrono::milliseconds at(end["at_ms"].get<std::int64_t>());
   if (at < std::chrono::floor<std::chrono::milliseconds>(began.time_since_epoch())) return {};
   const auto verdict = end.value("verdict", Json(""));
   const auto cause = end.value("cause", Json(""));
-  if (verdict == "stopped" || !cause.is_string()) return std::nullopt;
+  if (!cause.is_string()) return std::nullopt;
+  if (verdict == "stopped") {
+    return client::Error{.code = client::ErrorCode::server_failed,
+                         .text = "the session was stopped"};
+  }
+  end["server"] = server;
   return client::Error{.code = client::ErrorCode::server_failed,
                        .text = cause.get<std::string>(),
                        .data = end.dump(-1, ' ', false, Json::error_handler_t::replace)};

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -250,6 +251,54 @@ TEST(CliWorkspace, IsAUsageErrorIfItIsNoDirectory) {
   const auto ended = cli(gateway, {"tools", "files", "--workspace", "/etc/passwd"});
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_THAT(ended.err, HasSubstr("cellblock: the workspace /etc/passwd: Not a directory"));
+}
+
+TEST(CliWorkspace, IsAUsageErrorIfItIsEmpty) {
+  FakeGateway gateway([](FakeConnection&) {});
+  for (const auto* command : {"tools", "connect", "probe"}) {
+    EXPECT_EQ(cli(gateway, {command, "files", "--workspace", ""}).exit_code, 2) << command;
+    EXPECT_EQ(cli(gateway, {command, "files", "--workspace="}).exit_code, 2) << command;
+  }
+}
+
+FakeGateway::Script refusing(std::string error) {
+  return [error = std::move(error)](FakeConnection& peer) {
+    const auto id = FakeConnection::id_of(peer.read_line().value_or(""));
+    peer.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":)" + error + "}\n");
+    (void)peer.read_line();
+  };
+}
+
+TEST(CliWorkspace, IsNamedAsItResolvesWhenItIsRefused) {
+  FakeGateway gateway(
+      refusing(R"({"code":-31012,"message":"not this one","data":{"server":"files"}})"));
+  const auto ended = cli(gateway, {"tools", "files", "--workspace", "/usr/../usr/share/"});
+  EXPECT_EQ(ended.exit_code, 4);
+  EXPECT_THAT(ended.err, HasSubstr("not this one (asked for: /usr/share)"));
+  EXPECT_THAT(ended.err, HasSubstr("\"cellblock status files\" shows which directories"));
+}
+
+TEST(CliErrors, SendNobodyInCirclesWhoMayUseNothing) {
+  FakeGateway gateway(refusing(R"({"code":-31001,"message":"no","data":{"code":"x"}})"));
+  const auto ended = cli(gateway, {"tools", "files"});
+  EXPECT_EQ(ended.exit_code, 4);
+  EXPECT_THAT(ended.err, Not(HasSubstr("cellblock status")));
+  EXPECT_THAT(ended.err, HasSubstr(::geteuid() == 0 ? "setpriv --reuid" : "allow.users"));
+}
+
+TEST(CliErrors, GuessWhichCommandWasMeant) {
+  const auto ended = run({CELLBLOCK_CLI, "stat"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("there is no command \"stat\"; did you mean \"status\"?"));
+  EXPECT_THAT(run({CELLBLOCK_CLI, "statsu"}).err, HasSubstr("did you mean \"status\"?"));
+}
+
+TEST(CliLogs, SaysWhatIsNotSeenWhenNothingRefusedIsRecorded) {
+  FakeGateway gateway(answering(R"({"denied":[]})"));
+  const auto ended = cli(gateway, {"logs", "files", "--denied"});
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("Landlock"));
+  EXPECT_EQ(ended.exit_code, 0);
 }
 
 TEST(CliErrors, TellAServersOwnErrorFromARefusal) {
