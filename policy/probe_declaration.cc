@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "policy/internet_address.h"
 #include "policy/names.h"
 
 namespace cellblock {
@@ -72,9 +73,28 @@ Result<void> read_entry(std::string_view name, std::string_view text, ProbeDecla
   if (name == "file_limit") return read_word(answers, text, into.file_limit);
   if (name == "rules") return read_name(text, into.rules);
   if (name == "extra_calls") return read_names(text, into.extra_calls);
+  if (name == "routes") return read_names(text, into.routes);
   if (name == "secret_memfds") return read_word(answers, text, into.secret_memfds);
   if (name == "landlock") return read_number(text, into.landlock_abi);
   return fail("no such declaration: " + std::string(name));
+}
+
+// Named ranges lead to the helper, which decides by port: a way is there whatever it answers.
+bool names(const Egress& egress, const InternetAddress& address) {
+  return std::ranges::any_of(egress.allow, [&](const EgressRule& rule) {
+    return rule.target == EgressTarget::range && is_in_range(address, {rule.address, rule.prefix});
+  });
+}
+
+std::vector<std::string> routes_of(const Server& server) {
+  std::vector<std::string> routes;
+  if (server.network != NetworkMode::egress) return routes;
+  for (const RouteProbe& probe : {public_route, public_route_6, metadata_route, private_route}) {
+    auto address = parse_ipv4(probe.address);
+    if (!address) address = parse_ipv6(probe.address);
+    if (address && names(server.egress, *address)) routes.emplace_back(probe.attempt);
+  }
+  return routes;
 }
 
 }  // namespace
@@ -87,6 +107,7 @@ ProbeDeclaration probe_declaration(const Server& server, const Kernel& kernel) {
           .file_limit = server.limits.file_bytes.has_value(),
           .rules = std::string(profile_name(server.syscalls)),
           .extra_calls = server.syscalls.allow,
+          .routes = routes_of(server),
           .secret_memfds = std::ranges::any_of(server.secrets,
                                                [](const SecretVariable& secret) {
                                                  return secret.delivery == SecretDelivery::memfd;
@@ -101,6 +122,7 @@ std::string to_text(const ProbeDeclaration& declaration) {
          " execute_writable=" + word(answers, declaration.execute_writable) +
          " file_limit=" + word(answers, declaration.file_limit) + " rules=" + declaration.rules +
          " extra_calls=" + joined(declaration.extra_calls) +
+         " routes=" + joined(declaration.routes) +
          " secret_memfds=" + word(answers, declaration.secret_memfds) +
          " landlock=" + std::to_string(declaration.landlock_abi);
 }

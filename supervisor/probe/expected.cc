@@ -85,6 +85,9 @@ std::string declared_by(const Attempt& attempt, const ProbeDeclaration& declarat
   if (const auto network = by_network(id, declaration.network); !network.empty()) {
     return std::string(network);
   }
+  if (std::ranges::find(declaration.routes, id) != declaration.routes.end()) {
+    return "egress.allow names a range with that address";
+  }
   if (declaration.write_exec == WriteExec::allowed && among(with_written_code, id)) {
     return "write_exec = \"allowed\"";
   }

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <string>
 
+#include "policy/probe_declaration.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {
@@ -103,15 +104,15 @@ Outcome route_to(const char* host) {
   return from_call(
       ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
 }
-Outcome route_out(const Setting&) { return route_to("192.0.2.1"); }
-Outcome route_to_metadata(const Setting&) { return route_to("169.254.169.254"); }
-Outcome route_to_private(const Setting&) { return route_to("10.0.0.1"); }
+Outcome route_out(const Setting&) { return route_to(public_route.address); }
+Outcome route_to_metadata(const Setting&) { return route_to(metadata_route.address); }
+Outcome route_to_private(const Setting&) { return route_to(private_route.address); }
 
 Outcome route_out_6(const Setting&) {
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
   address.sin6_port = htons(53);
-  ::inet_pton(AF_INET6, "2001:db8::1", &address.sin6_addr);
+  ::inet_pton(AF_INET6, public_route_6.address, &address.sin6_addr);
   const Open made(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!made.valid()) return held(errno);
   return from_call(

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "policy/egress_rule.h"
 #include "policy/probe_declaration.h"
 #include "policy/syscall_rules.h"
 #include "supervisor/probe/attempts.h"
@@ -33,6 +34,7 @@ TEST(ProbeDeclaration, ComesBackFromItsText) {
                  .file_limit = true,
                  .rules = "debug-2",
                  .extra_calls = {"ptrace", "process_vm_readv"},
+                 .routes = {"route_out", "route_to_private"},
                  .secret_memfds = true,
                  .landlock_abi = 7};
   EXPECT_EQ(read_probe_declaration(to_text(declaration)), declaration);
@@ -97,6 +99,27 @@ TEST(Expected, SaysWhichCallsOfAProfileOpenAnAttempt) {
   EXPECT_EQ(declared_by("read_child_memory", debug), "");
   EXPECT_EQ(declared_by("attach_executable_segment", debug), "") << "it needs shmat as well";
   EXPECT_EQ(declared_by("trace_parent", debug), "") << "no profile gives it its keepers";
+}
+
+std::vector<std::string> routes_with(std::initializer_list<const char*> allowed) {
+  Server server;
+  server.network = NetworkMode::egress;
+  for (const char* rule : allowed) server.egress.allow.push_back(*parse_egress_rule(rule));
+  return probe_declaration(server, {}).routes;
+}
+
+TEST(Expected, KnowsWhichRoutesTheRangesOfEgressMake) {
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  EXPECT_THAT(routes_with({"10.0.0.0/8:8080"}), ElementsAre("route_to_private"));
+  EXPECT_THAT(routes_with({"169.254.169.254:80"}), ElementsAre("route_to_metadata"));
+  EXPECT_THAT(routes_with({"[2000::]/3:443"}), ElementsAre("route_out_6"));
+  EXPECT_THAT(routes_with({"0.0.0.0/0:443"}),
+              ElementsAre("route_out", "route_to_metadata", "route_to_private"));
+  EXPECT_THAT(routes_with({"192.168.0.0/16", "api.example.org", "*.example.org"}), IsEmpty());
+  const ProbeDeclaration declared{.network = NetworkMode::egress, .routes = {"route_to_private"}};
+  EXPECT_THAT(declared_by("route_to_private", declared), HasSubstr("egress.allow"));
+  EXPECT_EQ(declared_by("route_to_metadata", declared), "");
 }
 
 TEST(Expected, OpensNothingButWhatIsDeclared) {
