@@ -91,7 +91,7 @@ void Denials::readable(std::uint64_t cell) {
   // The last filtered process has ended.
   if (there == Pending::end) return stop_watching(watched, Watched::State::over);
   const milliseconds time = now();
-  if (watched.answers.take(time) && all_answers_.take(time)) return answer(watched);
+  if (RateBudget::take_both(watched.answers, all_answers_, time)) return answer(watched);
   stop_watching(watched, Watched::State::throttled);
   wake_in(answers_wait);
 }

@@ -14,15 +14,24 @@ class RateBudget {
       : per_second_(per_second), most_(std::int64_t{burst} * unit), left_(most_) {}
 
   bool take(std::chrono::milliseconds now) {
-    refill(now);
-    if (left_ < unit) return false;
+    if (!has_one(now)) return false;
     left_ -= unit;
     return true;
+  }
+
+  /// From both or from neither: nobody pays for what the other has none left for.
+  static bool take_both(RateBudget& one, RateBudget& other, std::chrono::milliseconds now) {
+    return one.has_one(now) && other.take(now) && one.take(now);
   }
 
  private:
   static constexpr std::int64_t unit =
       1000;  // in thousandths: a millisecond may earn less than one
+
+  bool has_one(std::chrono::milliseconds now) {
+    refill(now);
+    return left_ >= unit;
+  }
 
   void refill(std::chrono::milliseconds now) {
     const std::int64_t passed = std::clamp<std::int64_t>((now - last_).count(), 0, 3'600'000);

@@ -144,6 +144,18 @@ TEST(Denials, AnswerOthersWhileOneFloods) {
   EXPECT_THAT(cells.ended, testing::ElementsAre(2, 1));
 }
 
+TEST(RateBudget, ChargesNobodyForWhatTheOtherHasNoneLeftFor) {
+  using std::chrono::milliseconds;
+  RateBudget cell(1, 1);
+  RateBudget all(1, 1);
+  ASSERT_TRUE(all.take(milliseconds{0}));
+  EXPECT_FALSE(RateBudget::take_both(cell, all, milliseconds{0}));
+  EXPECT_TRUE(cell.take(milliseconds{0}));
+  EXPECT_FALSE(RateBudget::take_both(cell, all, milliseconds{999}));
+  EXPECT_TRUE(RateBudget::take_both(cell, all, milliseconds{1000}));
+  EXPECT_FALSE(cell.take(milliseconds{1000}) || all.take(milliseconds{1000}));
+}
+
 // Each dies in its call, or between two.
 bool callers_are_killed() {
   for (int i = 0; i < 200; ++i) {
