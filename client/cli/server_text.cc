@@ -52,10 +52,10 @@ std::string egress_text(const Json& egress) {
   const auto bytes = [&](const char* name) {
     return size_text(static_cast<std::uint64_t>(number_of(egress, name)));
   };
-  return text +
-         line("", fmt::format("{} connections, {} sent, {} received{}",
-                              number_of(egress, "connections_total"), bytes("sent"), bytes("received"),
-                              refused.empty() ? "" : "; refused: " + refused.substr(2)));
+  return text + line("", fmt::format("{} connections, {} sent, {} received{}",
+                                     number_of(egress, "connections_total"), bytes("sent"),
+                                     bytes("received"),
+                                     refused.empty() ? "" : "; refused: " + refused.substr(2)));
 }
 
 std::string workspace_text(const Json& workspace) {
@@ -71,6 +71,32 @@ std::string cell_text(const Json& cell) {
                           text_of(cell, "program") == "probe" ? "probe, " : "",
                           text_of(cell, "state"), uptime, number_of(cell, "calls"),
                           cell.value("workspace", Json()) == Json(true) ? ", workspace" : ""));
+}
+
+std::string declared_text(const Json& declared) {
+  std::string text;
+  for (const auto& path : objects_of(declared, "paths")) {
+    const auto source = text_of(path, "source");
+    const auto target = text_of(path, "target");
+    text += line(text.empty() ? "paths" : "",
+                 fmt::format("{} {}", text_of(path, "mode"),
+                             source == target ? source : source + " → " + target));
+  }
+  if (declared.value("execute_writable", Json()) == Json(true)) {
+    text += line("", "what it can write it may also execute");
+  }
+  text += line("variables", fmt::format("{}", fmt::join(texts_of(declared, "environment"), ", ")));
+  std::string secrets;
+  for (const auto& secret : objects_of(declared, "secrets")) {
+    secrets += fmt::format("{}{} ({})", secrets.empty() ? "" : ", ", text_of(secret, "name"),
+                           text_of(secret, "kind"));
+  }
+  text += line("secrets", secrets);
+  return text + line("tools", fmt::format("{}", fmt::join(texts_of(declared, "tools"), ", ")));
+}
+
+std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::string denied_text(const Json& server) {
@@ -106,8 +132,9 @@ std::string denied_summary(const Json& server, Style style) {
   const auto total = number_of(server, "denied_total");
   if (total == 0) return {};
   const auto name = text_of(server, "name");
-  return fmt::format("{} {}: {} calls or connections (\"cellblock logs {} --denied\")\n",
-                     style.paint(Colour::weak, "refused"), name, total, name);
+  return fmt::format("{} {}: {} (\"cellblock logs {} --denied\")\n",
+                     style.paint(Colour::weak, "refused"), name,
+                     counted(total, "call or connection", "calls or connections"), name);
 }
 
 std::string server_details(const Json& server, Style style) {
@@ -116,6 +143,7 @@ std::string server_details(const Json& server, Style style) {
                                       text_of(server, "profile"), text_of(server, "write_exec")));
   text += line("runs as",
                fmt::format("{}, home {}", text_of(server, "run_as"), text_of(server, "home")));
+  text += declared_text(object_of(server, "declared"));
   if (server.contains("workspace")) text += workspace_text(object_of(server, "workspace"));
   if (server.contains("egress")) text += egress_text(object_of(server, "egress"));
   text += line("limits", limits_text(object_of(server, "limits"), style));

@@ -1,5 +1,6 @@
 #include "supervisor/gateway/server_report.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "policy/egress_rule.h"
@@ -68,6 +69,31 @@ Json workspace_json(const Server& server) {
           {"mode", workspace.access == Access::write ? "rw" : "ro"},
           {"seen_at", workspace_directory},
           {"right", right_of(server.run_as)}};
+}
+
+Json declared_json(const Server& server) {
+  constexpr std::array deliveries{"environment", "file", "memfd"};
+  Json paths = Json::array();
+  for (const Bind& bind : server.binds) {
+    paths.push_back({{"source", bind.source},
+                     {"target", bind.target},
+                     {"mode", bind.access == Access::write ? "rw" : "ro"}});
+  }
+  Json names = Json::array();
+  for (const auto& variable : server.environment) names.push_back(variable.name);
+  Json secrets = Json::array();
+  for (const auto& secret : server.secrets) {
+    const auto kind = deliveries.at(static_cast<std::size_t>(secret.delivery));
+    secrets.push_back({{"name", secret.name}, {"kind", kind}});
+  }
+  Json tools = Json::array();
+  for (const auto& tool : server.allow.tools)
+    tools.push_back(tool.text + (tool.is_prefix ? "*" : ""));
+  return {{"paths", std::move(paths)},
+          {"environment", std::move(names)},
+          {"secrets", std::move(secrets)},
+          {"tools", std::move(tools)},
+          {"execute_writable", server.execute_writable}};
 }
 
 Json egress_json(const Egress& egress, const EgressTotals& totals) {

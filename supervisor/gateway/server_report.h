@@ -14,6 +14,9 @@ nlohmann::ordered_json limits_json(const Server& server, const Cgroup& cgroup);
 /// What may be passed in, and by whose right the server gets at it.
 nlohmann::ordered_json workspace_json(const Server& server);
 
+/// What the cells see and are given: paths, names of variables and secrets (never a value), tools.
+nlohmann::ordered_json declared_json(const Server& server);
+
 /// What is allowed, and what came of it so far.
 nlohmann::ordered_json egress_json(const Egress& egress, const EgressTotals& totals);
 

@@ -6,6 +6,7 @@
 #include "policy/landlock_lacks.h"
 #include "policy/names.h"
 #include "policy/weakenings.h"
+#include "policy/written_code.h"
 #include "supervisor/gateway/server_report.h"
 
 namespace cellblock::gateway {
@@ -73,12 +74,13 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"network", name_of(server.network)},
             {"run_as", run_as_name(server.run_as)},
             {"home", name_of(server.home)},
-            {"write_exec", name_of(server.syscalls.write_exec)},
+            {"write_exec", name_of(written_code(server.syscalls))},
             {"limits", limits_json(server, cgroup)},
             {"weakenings", weakenings_of(server, cgroup)},
             {"cells", std::move(cells)}};
   static const ServerLedger nothing_yet;
   const ServerLedger& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
+  json["declared"] = declared_json(server);
   if (server.workspace) json["workspace"] = workspace_json(server);
   if (server.network == NetworkMode::egress) {
     json["egress"] = egress_json(server.egress, ledger.egress);

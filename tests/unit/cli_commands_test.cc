@@ -159,11 +159,16 @@ TEST(CliStatus, KnowsOneServerAndRefusesAnUnknownOne) {
 TEST(CliStatus, CountsWhatAnEgressServerWasRefused) {
   FakeGateway gateway(answering(one_line(
       R"({"version":"1","mode":"system","enabled":true,"servers":[{"name":"web","state":"ready",
+ "declared":{"paths":[{"source":"/srv/data","target":"/data","mode":"rw"}],"environment":["MODE"],
+ "secrets":[{"name":"TOKEN","kind":"file"}],"tools":["read_*"],"execute_writable":true},
  "egress":{"allow":["a.example:443"],"refused":{"not_in_the_list":3,"no_such_name":1},
  "connections_total":1,"sent":2048,"received":5}}]})")));
   const auto ended = cli(gateway, {"status", "web"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("a.example:443"));
+  EXPECT_THAT(ended.out, HasSubstr("rw /srv/data → /data\n"));
+  EXPECT_THAT(ended.out, HasSubstr("TOKEN (file)"));
+  EXPECT_THAT(ended.out, HasSubstr("read_*"));
   EXPECT_THAT(ended.out, HasSubstr("refused: 3 not_in_the_list, 1 no_such_name"));
 }
 

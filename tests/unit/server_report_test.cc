@@ -53,6 +53,21 @@ TEST(LimitsInAReport, OfBandwidthAreHeldOnlyWhereTheDisksAreKnown) {
   }
 }
 
+TEST(WhatIsDeclared, IsReportedWithoutAnyValue) {
+  Server server;
+  server.binds = {{"/srv/data", "/data", Access::write}};
+  server.environment = {{"MODE", "plain-value"}};
+  server.secrets = {{"TOKEN", "/etc/secret-place", SecretDelivery::memfd}};
+  server.allow.tools = {{"read_", true}, {"stat", false}};
+  const auto json = declared_json(server);
+  EXPECT_EQ(json["paths"][0]["target"], "/data");
+  EXPECT_EQ(json["paths"][0]["mode"], "rw");
+  EXPECT_EQ(json["secrets"][0]["kind"], "memfd");
+  EXPECT_EQ(json["tools"].dump(), R"(["read_*","stat"])");
+  EXPECT_EQ(json.dump().find("plain-value"), std::string::npos);
+  EXPECT_EQ(json.dump().find("secret-place"), std::string::npos);
+}
+
 TEST(EgressInAReport, HasTheNamesOfTheConfiguration) {
   const auto json = egress_json({.max_bytes = 1024, .proxy_port = 3128}, {});
   EXPECT_EQ(json["max_bytes"], 1024);
