@@ -64,7 +64,9 @@ bool is_blank(std::string_view line) {
 bool names_an_error(std::string_view line) {
   return line.find("rror") != std::string_view::npos ||
          line.find("xception") != std::string_view::npos ||
-         line.find("panic") != std::string_view::npos;
+         line.find("panic") != std::string_view::npos ||
+         line.find("Fatal") != std::string_view::npos ||
+         line.find("Check failed") != std::string_view::npos;
 }
 
 std::string_view last_words(const std::vector<std::string>& lines) {

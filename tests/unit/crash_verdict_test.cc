@@ -173,6 +173,16 @@ TEST(CrashVerdict, PrefersTheLineThatNamesAnError) {
       "exited with code 1 before it answered; last words: \"TypeError: x is not a function\"");
 }
 
+TEST(CrashVerdict, PrefersALineThatSaysWhatWasFatal) {
+  for (const char* words : {"# Fatal process out of memory", "Check failed: 12 == result."}) {
+    EndedCell cell;
+    cell.facts.kind = EndKind::signalled;
+    cell.facts.signal = 5;
+    cell.stderr_tail = {words, "a frame of the stack"};
+    EXPECT_NE(judge_end(cell).cause.find(words), std::string::npos);
+  }
+}
+
 TEST(CrashVerdict, BoundsTheLastWords) {
   const EndedCell cell = saying(exited(1, Handshake::answered), {std::string(5000, 'x')});
   EXPECT_LT(judge_end(cell).cause.size(), 400U);
