@@ -47,6 +47,8 @@ bool names(const EgressRule& rule, std::string_view host) {
   return false;
 }
 
+constexpr std::uint8_t one_address = 128;
+
 bool has_address(const EgressRule& rule, const InternetAddress& address) {
   return rule.target == EgressTarget::range && is_in_range(address, {rule.address, rule.prefix});
 }
@@ -76,6 +78,15 @@ bool may_connect_to_address(const Egress& egress, const InternetAddress& address
                             std::uint16_t port) {
   return std::ranges::any_of(egress.allow, [&](const EgressRule& rule) {
     return rule.port == port && has_address(rule, address);
+  });
+}
+
+bool is_named_exactly(const Egress& egress, std::string_view host, const InternetAddress& address,
+                      std::uint16_t port) {
+  return std::ranges::any_of(egress.allow, [&](const EgressRule& rule) {
+    if (rule.port != port) return false;
+    if (!host.empty()) return rule.target == EgressTarget::name && rule.host == host;
+    return rule.prefix == one_address && has_address(rule, address);
   });
 }
 

@@ -27,6 +27,12 @@ bool may_connect_to_name(const Egress& egress, std::string_view host, std::uint1
 bool may_connect_to_address(const Egress& egress, const InternetAddress& address,
                             std::uint16_t port);
 
+/// A rule says just this: the name itself, not one below a suffix; the address, not a wider range.
+/// Without a host it is about the address. There are no more of these than rules, whatever a server
+/// asks for.
+bool is_named_exactly(const Egress& egress, std::string_view host, const InternetAddress& address,
+                      std::uint16_t port);
+
 /// An address that an allowed name resolved to: public, or named by a range with this port.
 bool may_dial(const Egress& egress, const InternetAddress& address, std::uint16_t port);
 /// The same while the port is not known yet.

@@ -127,7 +127,13 @@ void Connection::dialled(Dialled result) {
                  [this](const RelayEnd& end) { relay_ended(end); });
 }
 
+void Connection::hang_up() {
+  if (relay_) return relay_ended(relay_->so_far());
+  finish();
+}
+
 void Connection::relay_ended(const RelayEnd& end) {
+  if (finished_) return;
   wire::EgressEvent closed = event(EgressKind::closed, end.reason);
   closed.sent = end.sent;
   closed.received = end.received;

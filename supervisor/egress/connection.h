@@ -27,6 +27,7 @@ class Connection {
   void go_where_it_was_sent();  ///< the socket's own address says where
   void go_where_it_asks();      ///< the client says so, to a proxy
   void refuse(wire::EgressReason reason, int error = 0);
+  void hang_up();  ///< its cell is gone
 
  private:
   static constexpr Milliseconds patience{10'000};  ///< for a whole proxy request

@@ -26,48 +26,54 @@ wire::EgressEvent without_details(const wire::EgressEvent& event) {
   return general;
 }
 
-bool merge(std::deque<wire::EgressEvent>& waiting, const wire::EgressEvent& event) {
+}  // namespace
+
+bool EventQueue::merge(const wire::EgressEvent& event) {
   const auto same = std::ranges::find_if(
-      waiting, [&](const wire::EgressEvent& other) { return are_alike(event, other); });
-  if (same == waiting.end()) return false;
-  same->count += event.count;
-  same->sent += event.sent;
-  same->received += event.received;
+      waiting_, [&](const Waiting& other) { return are_alike(event, other.event); });
+  if (same == waiting_.end()) return false;
+  same->event.count += event.count;
+  same->event.sent += event.sent;
+  same->event.received += event.received;
   return true;
 }
 
-}  // namespace
+// Each kind has room of its own: no heap of refusals can hide whom it did connect to.
+bool EventQueue::has_room(wire::EgressKind kind, Room room) const {
+  const auto taken = std::ranges::count_if(waiting_, [&](const Waiting& other) {
+    return other.event.kind == kind && other.room == room;
+  });
+  return static_cast<std::size_t>(taken) < (room == Room::named ? max_named : max_waiting);
+}
 
-void EventQueue::add(const wire::EgressEvent& event) {
-  if (merge(waiting_, event)) return;
-  // Each kind has room of its own: no heap of refusals can hide whom it did connect to.
-  const auto of_its_kind = std::ranges::count(waiting_, event.kind, &wire::EgressEvent::kind);
-  if (static_cast<std::size_t>(of_its_kind) < max_waiting) return waiting_.push_back(event);
+void EventQueue::add(const wire::EgressEvent& event, Room room) {
+  if (merge(event)) return;
+  if (has_room(event.kind, room)) return waiting_.push_back({event, room});
   // There are few kinds and reasons, so this part of the queue has a bound of its own.
   const wire::EgressEvent general = without_details(event);
-  if (!merge(waiting_, general)) waiting_.push_back(general);
+  if (!merge(general)) waiting_.push_back({general, Room::shared});
 }
 
 const wire::EgressEvent* EventQueue::next(Time now) {
   const auto first = std::ranges::find_if(
-      waiting_, [&](const wire::EgressEvent& event) { return ready_at(event.kind) <= now; });
+      waiting_, [&](const Waiting& other) { return ready_at(other.event.kind) <= now; });
   if (first == waiting_.end()) return nullptr;
   // To the front, where take() finds it: the order within a kind stays.
   std::rotate(waiting_.begin(), first, first + 1);
-  return &waiting_.front();
+  return &waiting_.front().event;
 }
 
 void EventQueue::take(Time now) {
   constexpr auto credit = interval * (per_second - 1);
-  Time& ready = ready_at(waiting_.front().kind);
+  Time& ready = ready_at(waiting_.front().event.kind);
   ready = std::max(ready, now - credit) + interval;
   waiting_.pop_front();
 }
 
 std::optional<EventQueue::Time> EventQueue::due() const {
   std::optional<Time> first;
-  for (const wire::EgressEvent& event : waiting_) {
-    const Time ready = ready_.at(static_cast<std::size_t>(event.kind));
+  for (const Waiting& waiting : waiting_) {
+    const Time ready = ready_.at(static_cast<std::size_t>(waiting.event.kind));
     if (!first || ready < *first) first = ready;
   }
   return first;

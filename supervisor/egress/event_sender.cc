@@ -25,8 +25,8 @@ EventSender::EventSender(EventLoop& loop, Fd gateway)
 SysResult<void> EventSender::start() { return watch_.want_read(true); }
 
 // At the end of the turn, so that alike ones of a turn are one.
-void EventSender::tell(const wire::EgressEvent& event) {
-  queue_.add(event);
+void EventSender::tell(const wire::EgressEvent& event, EventQueue::Room room) {
+  queue_.add(event, room);
   if (std::exchange(flush_is_due_, true)) return;
   later_.run([this] {
     flush_is_due_ = false;
@@ -34,8 +34,14 @@ void EventSender::tell(const wire::EgressEvent& event) {
   });
 }
 
+void EventSender::finish() {
+  finishing_ = true;
+  flush();
+}
+
 void EventSender::flush() {
-  const Time now = loop_.now();
+  // By the end of time every kind has its credit again.
+  const Time now = finishing_ ? Time::max() : loop_.now();
   while (!blocked_) {
     const wire::EgressEvent* event = queue_.next(now);
     if (event == nullptr) break;
@@ -50,6 +56,7 @@ void EventSender::flush() {
   }
   if (!watch_.want_write(blocked_)) return loop_.stop();
   const auto due = queue_.due();
+  if (finishing_ && !due) return loop_.stop();
   if (blocked_ || !due) return timer_.cancel();
   timer_.set(std::max(Milliseconds(1), std::chrono::ceil<Milliseconds>(*due - now)));
 }

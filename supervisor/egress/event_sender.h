@@ -14,7 +14,9 @@ class EventSender {
   EventSender(EventLoop& loop, Fd gateway);
 
   SysResult<void> start();
-  void tell(const wire::EgressEvent& event);
+  void tell(const wire::EgressEvent& event, EventQueue::Room room);
+  /// All that waits, at no rate, and then the loop ends.
+  void finish();
 
  private:
   void flush();
@@ -27,6 +29,7 @@ class EventSender {
   EventQueue queue_;
   bool flush_is_due_ = false;
   bool blocked_ = false;
+  bool finishing_ = false;
 };
 
 }  // namespace cellblock::egress

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "policy/egress_policy.h"
+
 namespace cellblock::egress {
 
 using wire::EgressKind;
@@ -39,11 +41,22 @@ Helper::Helper(EventLoop& loop, const Egress& rules, Fd gateway, std::unique_ptr
       resolver_(std::move(resolver)),
       budget_(rules.max_bytes),
       around_{loop,       rules,   names_,
-              *resolver_, budget_, [this](const wire::EgressEvent& event) { sender_.tell(event); }},
+              *resolver_, budget_, [this](const wire::EgressEvent& event) { tell(event); }},
       desk_(rules, names_, around_.tell),
       lookups_(desk_, *resolver_) {}
 
 Helper::~Helper() = default;
+
+void Helper::finish() {
+  for (const auto& [number, connection] : connections_) connection->hang_up();
+  sender_.finish();
+}
+
+void Helper::tell(const wire::EgressEvent& event) {
+  const std::string_view host(event.host.data(), event.host_length);
+  const bool is_named = is_named_exactly(around_.rules, host, event.address, event.port);
+  sender_.tell(event, is_named ? EventQueue::Room::named : EventQueue::Room::shared);
+}
 
 SysResult<void> Helper::serve(ServedSocket served) {
   if (served.kind != EgressSocketKind::dns_udp) return listen(std::move(served));

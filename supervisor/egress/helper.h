@@ -41,12 +41,16 @@ class Helper {
   Helper& operator=(const Helper&) = delete;
   ~Helper();
 
+  /// The cell is gone: tells all that is still to be told, and then the loop ends.
+  void finish();
+
  private:
   static constexpr int batch = 16;
   static constexpr std::size_t max_dns_streams = 16;
   static constexpr Milliseconds pause{100};  ///< when there are no descriptors left
 
   struct Listener;
+  void tell(const wire::EgressEvent& event);
   SysResult<void> serve(ServedSocket served);
   SysResult<void> listen(ServedSocket served);
   void accept_some(Listener& listener);

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,7 +33,8 @@
 /// - RLIMIT_NOFILE of egress_files(max_connections), which the configuration is checked for. With
 ///   less, accepting pauses, and dialling fails with EMFILE.
 ///
-/// It ends when the gateway's channel does.
+/// It ends when the gateway's channel does; on SIGTERM, which says that the cell is gone, once it
+/// has told what is still to be told.
 namespace {
 
 using namespace cellblock;          // NOLINT(google-build-using-namespace)
@@ -102,6 +104,16 @@ Result<void> prepare_process() {
   return require_randomness();
 }
 
+SysResult<Fd> receive_termination() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return sys_fail("sigprocmask");
+  Fd made(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!made.valid()) return sys_fail("signalfd");
+  return made;
+}
+
 Result<void> run() {
   CELLBLOCK_CHECK(prepare_process());
   Fd gateway = CELLBLOCK_TRY(adopt_socket(wire::egress_fd::gateway));
@@ -114,6 +126,13 @@ Result<void> run() {
   const auto loop = CELLBLOCK_TRY(EventLoop::make());
   const auto helper =
       CELLBLOCK_TRY(Helper::make(*loop, rules, std::move(gateway), std::move(sockets)));
+  const Fd signals = CELLBLOCK_TRY(receive_termination());
+  Watch termination(*loop, signals.get());
+  termination.on_readable = [&] {
+    termination.forget();
+    helper->finish();
+  };
+  CELLBLOCK_CHECK(termination.want_read(true));
   CELLBLOCK_CHECK(loop->run());
   return {};
 }

@@ -34,6 +34,7 @@ class Relay {
   using Done = std::function<void(const RelayEnd&)>;
 
   Relay(EventLoop& loop, Start start, ByteBudget& budget, Done done);
+  RelayEnd so_far() const { return {wire::EgressReason::none, out_.moved(), in_.moved()}; }
 
  private:
   static constexpr Milliseconds patience{10'000};  ///< for a greeting that has begun

@@ -18,8 +18,12 @@ void EgressHelpers::start(std::uint64_t cell, const EgressEnds& ends) {
   cells_.kill_without_egress(cell, failure.facts());
 }
 
+// Told, not killed: it has not said all about the cell yet.
 void EgressHelpers::cell_ended(std::uint64_t cell) {
-  if (const auto found = helpers_.find(cell); found != helpers_.end()) cells_.kill(found->second);
+  const auto found = helpers_.find(cell);
+  if (found == helpers_.end()) return;
+  cells_.expect_end(found->second);
+  cells_.terminate(found->second);
 }
 
 void EgressHelpers::helper_ended(std::uint64_t cell, std::uint32_t id, const CellFacts& facts) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -238,6 +239,17 @@ TEST(EventQueue, TellsOfAConnectionBehindAHeapOfRefusals) {
   EXPECT_TRUE(std::ranges::any_of(events, [](const EgressEvent& event) {
     return event.kind == EgressKind::connected && event.host_length == 5;
   }));
+}
+
+TEST(EventQueue, TellsOfAnExactlyNamedTargetBehindAHeapOfOthersOfItsKind) {
+  EventQueue queue;
+  for (int i = 0; i < 1000; ++i) queue.add(refused(std::to_string(i)));
+  queue.add(refused("a.org"), EventQueue::Room::named);
+  Time now = Time{} + 1h;
+  std::vector<EgressEvent> events;
+  for (; queue.due(); now += 1s) std::ranges::copy(drain(queue, now), std::back_inserter(events));
+  EXPECT_TRUE(
+      std::ranges::any_of(events, [](const EgressEvent& event) { return event.host_length == 5; }));
 }
 
 }  // namespace

@@ -448,6 +448,26 @@ TEST_F(EgressHelper, AsksNobodyAboutNamesThatAreNotAllowed) {
   EXPECT_EQ(host_of(refused), "evil.net");
 }
 
+TEST_F(EgressHelper, TellsAllAtNoRateWhenItsCellIsGone) {
+  start_with_name();
+  const Fd client = connect_by_name();
+  const Fd server = accept_upstream();
+  say(client, "hello");
+  ASSERT_EQ(read(server, 5), "hello");
+  for (int i = 0; i < 60; ++i) ask("x" + std::to_string(i) + ".evil.net");
+  helper_->finish();
+  EXPECT_TRUE(loop_->run());
+  std::uint64_t refused = 0;
+  std::uint64_t sent = 0;
+  EgressEvent event;
+  while (receive_record(gateway_.get(), event, MSG_DONTWAIT)) {
+    if (event.kind == EgressKind::name_refused) refused += event.count;
+    if (event.kind == EgressKind::closed) sent += event.sent;
+  }
+  EXPECT_EQ(refused, 60U);
+  EXPECT_EQ(sent, 5U);
+}
+
 TEST_F(EgressHelper, EndsWithTheGatewaysChannel) {
   start({.allow = {to_api()}});
   gateway_.reset();

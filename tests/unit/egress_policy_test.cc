@@ -130,5 +130,16 @@ TEST(EgressRules, LetANameLeadToAPrivateAddressOnlyWhereARangeNamesIt) {
   EXPECT_FALSE(may_dial(egress, address("169.254.169.254"), 5432));
 }
 
+TEST(EgressRules, NameExactlyNoMoreThanThereAreRules) {
+  const Egress egress{.allow = {name("a.org"), suffix("b.org"), range("10.0.0.1", 128, 5432),
+                                range("10.1.0.0", 112, 5432)}};
+  EXPECT_TRUE(is_named_exactly(egress, "a.org", address("1.1.1.1"), 443));
+  EXPECT_FALSE(is_named_exactly(egress, "a.org", {}, 80));
+  EXPECT_FALSE(is_named_exactly(egress, "x.b.org", {}, 443));
+  EXPECT_TRUE(is_named_exactly(egress, "", address("10.0.0.1"), 5432));
+  EXPECT_FALSE(is_named_exactly(egress, "", address("10.1.0.1"), 5432));
+  EXPECT_FALSE(is_named_exactly(egress, "x.org", address("10.0.0.1"), 5432));
+}
+
 }  // namespace
 }  // namespace cellblock

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -126,6 +127,26 @@ TEST_F(EgressProgram, ConnectsUnderItsFilterAndEndsWithTheGateway) {
   EXPECT_EQ(event.kind, wire::EgressKind::connected);
   gateway_.reset();
   EXPECT_EQ(testing_support::end_of(child_), "exit 0");
+}
+
+TEST_F(EgressProgram, TellsUnderItsFilterWhatAnOpenConnectionMovedAndEnds) {
+  start(config(), record());
+  const Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in proxy = at(loopback, port_of(proxy_));
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&proxy), sizeof proxy), 0);
+  send(client.get(),
+       "CONNECT localhost:" + std::to_string(port_of(upstream_)) + " HTTP/1.1\r\n\r\nhello");
+  ASSERT_TRUE(is_readable(upstream_.get()));
+  const auto server = accept_from(upstream_.get());
+  ASSERT_TRUE(server);
+  ASSERT_EQ(read(*server, 5), "hello");
+  ASSERT_EQ(::kill(child_, SIGTERM), 0);
+  EXPECT_EQ(testing_support::end_of(child_), "exit 0");
+  wire::EgressEvent event;
+  while (event.kind != wire::EgressKind::closed && receive_record(gateway_.get(), event)) {
+  }
+  EXPECT_EQ(event.kind, wire::EgressKind::closed);
+  EXPECT_EQ(event.sent, 5U);
 }
 
 TEST_F(EgressProgram, AnswersQuestionsUnderItsFilter) {
