@@ -50,6 +50,15 @@ inline constexpr RuledCall processes[] = {
      personality_rules, EPERM},
 };
 
+// Init and guardian run under the server's uid: with a limit of its choice on their processor time
+// or descriptors a server could end them, and tell its end as it likes.
+inline constexpr ArgumentRule prlimit_rules[] = {allow_when({equals(0, 0)})};
+
+inline constexpr RuledCall scheduling[] = {
+    {"prlimit64", "its own limits, which is how the C library reads and lowers them", prlimit_rules,
+     EPERM},
+};
+
 // --- a process about itself ----------------------------------------------------------------------
 
 inline constexpr std::uint32_t name_mapping = 0x5356'4d41;  // PR_SET_VMA, newer than some headers
@@ -153,10 +162,46 @@ inline constexpr ArgumentRule ioctl_rules[] = {
     allow_when({equals(1, FS_IOC_GETFLAGS)}),
 };
 
-inline constexpr RuledCall devices[] = {
+// The kernel counts the pages of a user's pipes, and a cell's standard pipes are cellblock's: a few
+// cells with large ones would leave every other cell pipes of two pages.
+inline constexpr ArgumentRule fcntl_rules[] = {
+    refuse_when(EPERM, {equals(1, F_SETPIPE_SZ)}),
+    allow_when({equals(1, F_DUPFD)}),
+    allow_when({equals(1, F_DUPFD_CLOEXEC)}),
+    allow_when({equals(1, F_GETFD)}),
+    allow_when({equals(1, F_SETFD)}),
+    allow_when({equals(1, F_GETFL)}),
+    allow_when({equals(1, F_SETFL)}),
+    allow_when({equals(1, F_GETLK)}),
+    allow_when({equals(1, F_SETLK)}),
+    allow_when({equals(1, F_SETLKW)}),
+    allow_when({equals(1, F_OFD_GETLK)}),
+    allow_when({equals(1, F_OFD_SETLK)}),
+    allow_when({equals(1, F_OFD_SETLKW)}),
+    allow_when({equals(1, F_GETOWN)}),
+    allow_when({equals(1, F_SETOWN)}),
+    allow_when({equals(1, F_GETOWN_EX)}),
+    allow_when({equals(1, F_SETOWN_EX)}),
+    allow_when({equals(1, F_GETSIG)}),
+    allow_when({equals(1, F_SETSIG)}),
+    allow_when({equals(1, F_GETLEASE)}),
+    allow_when({equals(1, F_SETLEASE)}),
+    allow_when({equals(1, F_NOTIFY)}),
+    allow_when({equals(1, F_GETPIPE_SZ)}),
+    allow_when({equals(1, F_ADD_SEALS)}),
+    allow_when({equals(1, F_GET_SEALS)}),
+    allow_when({equals(1, F_GET_RW_HINT)}),
+    allow_when({equals(1, F_SET_RW_HINT)}),
+    allow_when({equals(1, F_GET_FILE_RW_HINT)}),
+    allow_when({equals(1, F_SET_FILE_RW_HINT)}),
+};
+
+inline constexpr RuledCall descriptors[] = {
     {"ioctl",
      "terminals, pipes and copies only; ENOTTY is what programs expect of a device that cannot",
      ioctl_rules, ENOTTY, Reporting::quiet},
+    {"fcntl", "all but the size of pipes: the standard ones are on the daemon's account",
+     fcntl_rules, EINVAL},
 };
 
 // --- file modes ----------------------------------------------------------------------------------

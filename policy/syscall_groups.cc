@@ -68,11 +68,10 @@ constexpr std::string_view scheduling_calls[] = {"sched_yield",
                                                  "setpriority",
                                                  "ioprio_get",
                                                  "getrlimit",
-                                                 "setrlimit",
-                                                 "prlimit64"};
+                                                 "setrlimit"};
 constexpr SyscallGroup scheduling = {
     "scheduling", "asks about limits and priorities, and lowers its own; hard limits hold",
-    scheduling_calls};
+    scheduling_calls, argument_rules::scheduling};
 
 constexpr std::string_view thread_calls[] = {"futex", "futex_wait", "futex_wake", "futex_waitv",
                                              "futex_requeue"};
@@ -98,12 +97,12 @@ constexpr std::string_view identity_calls[] = {"getuid",    "geteuid",   "getgid
 constexpr SyscallGroup identity = {"identity", "asks who it is", identity_calls};
 
 constexpr std::string_view descriptor_calls[] = {
-    "read",   "write",    "readv",   "writev",   "pread64",        "pwrite64",
-    "preadv", "pwritev",  "preadv2", "pwritev2", "close",          "close_range",
-    "dup",    "dup2",     "dup3",    "fcntl",    "lseek",          "pipe",
-    "pipe2",  "sendfile", "splice",  "tee",      "copy_file_range"};
+    "read",     "write",   "readv",   "writev",         "pread64", "pwrite64",
+    "preadv",   "pwritev", "preadv2", "pwritev2",       "close",   "close_range",
+    "dup",      "dup2",    "dup3",    "lseek",          "pipe",    "pipe2",
+    "sendfile", "splice",  "tee",     "copy_file_range"};
 constexpr SyscallGroup descriptors = {"descriptors", "input and output", descriptor_calls,
-                                      argument_rules::devices};
+                                      argument_rules::descriptors};
 
 constexpr std::string_view waiting_calls[] = {"poll",
                                               "ppoll",

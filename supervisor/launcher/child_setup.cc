@@ -65,16 +65,26 @@ bool set_hostname(ChildPlan& plan) {
   return sethostname(plan.hostname, std::strlen(plan.hostname)) == 0;
 }
 
-// Every capability is about to go, but unshare(CLONE_NEWUSER) needs none: without this a hole in
-// the filter would be enough to have them all again in a namespace below.
-bool forbid_user_namespaces(ChildPlan&) {
-  const int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+bool set_namespace_limit(const char* file, const char* value) {
+  const int fd = open(file, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  const bool written = write(fd, "0", 1) == 1;
+  const auto length = static_cast<ssize_t>(std::strlen(value));
+  const bool written = write(fd, value, static_cast<std::size_t>(length)) == length;
   const int error = errno;
   close(fd);
   errno = error;
   return written;
+}
+
+// Every capability is about to go, but unshare(CLONE_NEWUSER) needs none: without this a hole in
+// the filter would be enough to have them all again in a namespace below.
+//
+// inotify is counted for the cell's id and for whoever made its namespace, which is the daemon's:
+// one server with all the instances would leave none to the others.
+bool forbid_user_namespaces(ChildPlan&) {
+  return set_namespace_limit("/proc/sys/user/max_user_namespaces", "0") &&
+         set_namespace_limit("/proc/sys/user/max_inotify_instances", "16") &&
+         set_namespace_limit("/proc/sys/user/max_inotify_watches", "65536");
 }
 
 bool set_limits(ChildPlan& plan) {
