@@ -8,8 +8,8 @@ build=(ccache cmake g++ libboost1.81-dev libc-ares-dev libcli11-dev libfmt-dev l
        pkg-config)
 # uidmap: servers get ids of their own also when cellblock runs without root.
 demo=("${build[@]}" uidmap)
-tests=("${demo[@]}" clang-19 clang-format-19 clang-tidy-19 git libcap-dev libclang-rt-19-dev libgmock-dev
-       libgtest-dev procps python3 socat)
+tests=("${demo[@]}" clang-19 clang-format-19 clang-tidy-19 curl git iproute2 libcap-dev libclang-rt-19-dev
+       libgmock-dev libgtest-dev openssl procps python3 socat)
 
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
