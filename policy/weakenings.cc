@@ -10,11 +10,14 @@
 #include "policy/names.h"
 #include "policy/special_addresses.h"
 #include "policy/units.h"
+#include "policy/written_code.h"
 
 namespace cellblock {
 namespace {
 
 constexpr std::uint32_t anybody_may_connect = 0006;
+constexpr std::string_view past_write_exec =
+    "; with ptrace code can be written at run time whatever write_exec says";
 
 void add_limits(const Server& server, const Cgroup& cgroup, std::vector<std::string>& out) {
   const Limits& limits = server.limits;
@@ -50,8 +53,9 @@ void add_egress(const Server& server, std::vector<std::string>& out) {
 
 void add_syscalls(const SyscallRules& rules, std::vector<std::string>& out) {
   if (!rules.allow.empty()) {
-    out.push_back(fmt::format("profile = \"{}\" (allows {})", profile_name(rules),
-                              fmt::join(rules.allow, ", ")));
+    out.push_back(fmt::format("profile = \"{}\" (allows {}{})", profile_name(rules),
+                              fmt::join(rules.allow, ", "),
+                              traces_past_write_exec(rules) ? past_write_exec : ""));
   }
   if (rules.write_exec == WriteExec::allowed &&
       default_write_exec(rules.base) == WriteExec::refused) {

@@ -9,6 +9,7 @@
 #include "policy/egress_rule.h"
 #include "policy/landlock_lacks.h"
 #include "policy/names.h"
+#include "policy/written_code.h"
 
 namespace cellblock {
 namespace {
@@ -62,7 +63,7 @@ std::string lines_of(const Server& server, const Cgroup& cgroup) {
   text +=
       fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
                   run_as_name(server.run_as), name_of(server.home),
-                  name_of(server.syscalls.write_exec), counted(server.secrets.size(), "secret"));
+                  name_of(written_code(server.syscalls)), counted(server.secrets.size(), "secret"));
   text += egress_line(server) + workspace_line(server);
   return text + weakening_lines("    ", weakenings_of(server, cgroup));
 }

@@ -344,7 +344,7 @@ TEST(ConfigDepth, AProfileOfTheAdminsIsABaseWithChanges) {
       checked.config.servers[0].syscalls,
       (SyscallRules{SyscallProfile::python, "mine", {"ptrace"}, {"chmod"}, WriteExec::refused}));
   EXPECT_THAT(weakenings_of(checked.config.servers[0], {}),
-              ElementsAre("profile = \"mine\" (allows ptrace)"));
+              ElementsAre(HasSubstr("(allows ptrace;")));
 }
 
 TEST(ConfigDepth, HoldsEveryRuleOfProfiles) {
