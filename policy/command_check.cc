@@ -110,7 +110,7 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
   }
   const TextList& texts = text.command->value;
   if (!check_arguments(scope, texts)) return {};
-  const std::vector<std::string> command = values_of(texts);
+  std::vector<std::string> command = values_of(texts);
   // First: the path of a program that will not do either is no help.
   if (auto problem = habit_problem(command)) {
     scope.error(texts.front().at, "command",
