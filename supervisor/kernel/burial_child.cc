@@ -1,32 +1,16 @@
 #include "supervisor/kernel/burial_child.h"
 
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigfillset is POSIX
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "supervisor/kernel/quiet_fork.h"
+
 namespace cellblock {
 namespace {
 
 // --- in the child: system calls on what was prepared, nothing else -------------------------------
-
-bool close_range(unsigned first, unsigned last) {
-  return first > last || ::syscall(SYS_close_range, first, last, 0) == 0;
-}
-
-// Ascending numbers. The parent still has every one of the others open, so closing them here is
-// never their end.
-bool close_all_but(std::span<const int> kept) {
-  unsigned next = 0;
-  for (const int descriptor : kept) {
-    const auto number = static_cast<unsigned>(descriptor);
-    if (number > next && !close_range(next, number - 1)) return false;
-    next = number + 1;
-  }
-  return close_range(next, ~0U);
-}
 
 [[noreturn]] void hold_until_told(std::span<const int> kept, int line) {
   char byte = 0;
@@ -45,19 +29,6 @@ std::vector<int> kept_numbers(std::span<const Fd> dead, int line) {
   for (const Fd& fd : dead) numbers.push_back(fd.get());
   std::ranges::sort(numbers);
   return numbers;
-}
-
-// A signal handler that ran in the child would speak into the event loop's own pipe.
-pid_t fork_deaf() {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t child = ::fork();
-  const int error = errno;
-  if (child != 0) ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return child;
 }
 
 // Waited for, because until then the child has copies of everything: an epoll entry outlives its

@@ -4,13 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "supervisor/kernel/burial_child.h"
 
 namespace cellblock::launcher {
 namespace {
 
-constexpr std::size_t most_children = 8;
-constexpr std::size_t most_waiting = 256;
+constexpr std::ptrdiff_t most_of_one_user = 2;
 
 void wait_for(int pidfd) {
   siginfo_t info{};
@@ -20,40 +22,48 @@ void wait_for(int pidfd) {
 
 }  // namespace
 
-void Burial::add(Fd dead) {
-  std::vector<Fd> one;
-  one.push_back(std::move(dead));
-  add(std::move(one));
+void Burial::add(std::uint32_t user, Fd channel) {
+  if (!channel.valid()) return;
+  waiting_.push_back({user, std::move(channel)});
+  bury_waiting();
 }
 
-void Burial::add(std::vector<Fd> dead) {
-  for (Fd& each : dead) {
-    if (each.valid()) dead_.push_back(std::move(each));
-  }
-  if (!dead_.empty()) bury();
+bool Burial::has_room(std::uint32_t user) const {
+  const auto waiting = std::ranges::count(waiting_, user, &Dead::user);
+  const auto held = std::ranges::count_if(
+      children_, [user](const auto& entry) { return entry.second.user == user; });
+  return waiting + held < most_of_one_user;
 }
-
-bool Burial::has_room() const { return dead_.size() < most_waiting; }
 
 // What cannot be buried now (no process, no descriptor) waits for the next time.
-void Burial::bury() {
-  if (children_.size() >= most_children) return;
+void Burial::bury_waiting() {
+  while (!waiting_.empty() && bury(waiting_.back())) waiting_.pop_back();
+}
+
+bool Burial::bury(Dead& dead) {
   auto line = make_seqpacket_pair();
-  if (!line) return;
-  const auto child = bury_in_child(dead_, *line);
-  if (!child) return;
+  if (!line) return false;
+  std::vector<Fd> one;
+  one.push_back(std::move(dead.fd));
+  const auto child = bury_in_child(one, *line);
+  if (!child) {
+    dead.fd = std::move(one[0]);
+    return false;
+  }
   Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
   const int number = pidfd.get();
   const bool watched =
       pidfd.valid() && loop_.watch_input(number, [this, number] { reap(number); }).has_value();
-  if (watched) children_.emplace(number, std::move(pidfd));
+  if (watched) children_.emplace(number, Dead{dead.user, std::move(pidfd)});
+  return true;
 }
 
+// It has ended, so that this does not wait.
 void Burial::reap(int pidfd) {
   loop_.forget(pidfd);
   wait_for(pidfd);
   children_.erase(pidfd);
-  if (!dead_.empty()) bury();
+  bury_waiting();
 }
 
 }  // namespace cellblock::launcher

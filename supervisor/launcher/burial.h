@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -9,27 +10,33 @@
 
 namespace cellblock::launcher {
 
-/// Where descriptors end that a gateway sent, or could have queued: whoever closes the last copy of
-/// one may have to wait (a lingering socket, a file system being unmounted), so the launcher never
-/// does. Children that may block take the last copies with them (docs/decisions/0010). One thread;
-/// must not be moved once it has buried.
+/// Where the channels of dead gateways end. They may hold records that nobody received, with
+/// descriptors whose last copy these are: whoever closes it may have to wait (a lingering socket, a
+/// file system being unmounted), so the launcher never does. Children that may block take the
+/// channels with them, one each (docs/decisions/0010). One thread; must not be moved once it has
+/// buried.
 class Burial {
  public:
   explicit Burial(EventLoop& loop) : loop_(loop) {}
 
-  void add(std::vector<Fd> dead);
-  void add(Fd dead);
+  void add(std::uint32_t user, Fd channel);
 
-  /// False while what waits is more than honest gateways leave: its sender is to be ended.
-  bool has_room() const;
+  /// False while two channels of that user's gateways have not ended: he gets no other gateway.
+  bool has_room(std::uint32_t user) const;
 
  private:
-  void bury();
+  struct Dead {
+    std::uint32_t user = 0;
+    Fd fd;
+  };
+
+  bool bury(Dead& dead);
+  void bury_waiting();
   void reap(int pidfd);
 
   EventLoop& loop_;
-  std::vector<Fd> dead_;
-  std::map<int, Fd> children_;  ///< pidfds
+  std::vector<Dead> waiting_;     ///< for a process or a descriptor
+  std::map<int, Dead> children_;  ///< by pidfd, which is `fd`
 };
 
 }  // namespace cellblock::launcher

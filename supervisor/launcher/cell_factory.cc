@@ -67,22 +67,22 @@ SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index, s
   return request;
 }
 
-SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(const Server& server,
-                                                             int directory) const {
-  if (directory < 0) return SpawnRequest::Passed{};
+SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(
+    const Server& server, const PassedDirectory* directory) const {
+  if (directory == nullptr) return SpawnRequest::Passed{};
   SetupFailure refused{.step = SetupStep::open_workspace,
                        .error = EPERM,
                        .refusal = wire::StartRefusal::workspace_refused};
-  const auto hint = server.workspace ? directory_hint(directory) : std::nullopt;
-  if (!hint) return std::unexpected(refused);
-  const auto place = made_.workspaces.find(*server.workspace, *hint);
-  if (!place && made_.workspaces.began_without(*server.workspace, *hint)) {
+  if (!server.workspace || directory->path.empty()) return std::unexpected(refused);
+  const auto place = made_.workspaces.find(*server.workspace, directory->path);
+  if (!place && made_.workspaces.began_without(*server.workspace, directory->path)) {
     refused = {.step = SetupStep::open_workspace,
                .error = ENOENT,
                .refusal = wire::StartRefusal::workspace_came_later};
   }
   if (!place) return std::unexpected(refused);
-  return SpawnRequest::Passed{directory, place->root, place->below, workspace_attributes(server)};
+  return SpawnRequest::Passed{true, directory->identity, place->root, place->below,
+                              workspace_attributes(server)};
 }
 
 SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
@@ -140,7 +140,8 @@ void CellFactory::make_probe(SpawnRequest& request, const Server& server) const 
 }
 
 SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index, std::uint32_t user,
-                                                     wire::CellProgram program, int workspace) {
+                                                     wire::CellProgram program,
+                                                     const PassedDirectory* workspace) {
   const Server& server = config_.servers[server_index];
   SpawnRequest request = CELLBLOCK_TRY(request_for(server_index, user));
   request.workspace = CELLBLOCK_TRY(workspace_for(server, workspace));

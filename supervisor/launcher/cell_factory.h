@@ -6,6 +6,7 @@
 
 #include "policy/config.h"
 #include "supervisor/kernel/wire.h"
+#include "supervisor/launcher/attached_record.h"
 #include "supervisor/launcher/cell_group.h"
 #include "supervisor/launcher/cell_preparation.h"
 #include "supervisor/launcher/egress_network.h"
@@ -48,10 +49,10 @@ class CellFactory {
   static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
                                      Fd groups);
 
-  /// `workspace`: the descriptor that a host passed, which stays the caller's; -1: none.
+  /// `workspace`: the directory that a host passed; nullptr: none.
   SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user,
                                           wire::CellProgram program = wire::CellProgram::server,
-                                          int workspace = -1);
+                                          const PassedDirectory* workspace = nullptr);
 
   /// `channels` become descriptors 3, 4 ... of the program.
   SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
@@ -73,7 +74,8 @@ class CellFactory {
   SetupResult<SpawnRequest> request_for(std::uint32_t server_index, std::uint32_t user);
   SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
   SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner);
-  SetupResult<SpawnRequest::Passed> workspace_for(const Server& server, int directory) const;
+  SetupResult<SpawnRequest::Passed> workspace_for(const Server& server,
+                                                  const PassedDirectory* directory) const;
   SetupResult<Fd> network_for(const Blueprint& blueprint);
   SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
   SetupResult<CellGroup> group_for(const Server& server);

@@ -8,6 +8,7 @@
 
 #include "policy/config.h"
 #include "policy/setup_step.h"
+#include "supervisor/launcher/directory_identity.h"
 #include "supervisor/launcher/landlock_ruleset.h"
 
 /// Everything a child needs between clone and exec, prepared before the clone: plain words and
@@ -33,7 +34,8 @@ struct MountPlacement {
 
 /// The directory that a host passed in.
 struct WorkspacePlan {
-  int passed = -1;               ///< its descriptor; -1: none was passed
+  bool passed = false;           ///< whether there is one
+  DirectoryIdentity identity;    ///< which it is
   const char* root = nullptr;    ///< where the launcher keeps the tree that it is in
   const char* below = nullptr;   ///< where it should be from there
   std::uint64_t attributes = 0;  ///< MOUNT_ATTR_* that it is mounted with

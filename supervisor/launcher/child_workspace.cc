@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,19 +29,11 @@ int open_strictly_below(const char* root, const char* path) {
   return static_cast<int>(found);
 }
 
-bool identify(int descriptor, struct statx& words) {
-  constexpr int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-  return statx(descriptor, "", flags, STATX_TYPE | STATX_INO, &words) == 0;
-}
-
-// Both are open, so neither number can have been given to another directory meanwhile.
-bool is_same(int one, int other) {
-  struct statx a{};
-  struct statx b{};
-  if (!identify(one, a) || !identify(other, b)) return false;
+bool is_that(int found, const DirectoryIdentity& wanted) {
+  DirectoryIdentity identity;
+  if (!identify_directory(found, identity)) return false;
   errno = ESTALE;
-  return a.stx_ino == b.stx_ino && a.stx_dev_major == b.stx_dev_major &&
-         a.stx_dev_minor == b.stx_dev_minor;
+  return identity == wanted;
 }
 
 int mount_of(int directory, std::uint64_t attributes) {
@@ -62,9 +53,9 @@ int mount_of(int directory, std::uint64_t attributes) {
 
 // What is opened here is close-on-exec, and closed by close_descriptors or keep_only (init.cc).
 bool open_workspace(ChildPlan& plan) {
-  if (plan.workspace.passed < 0) return true;
+  if (!plan.workspace.passed) return true;
   const int found = open_strictly_below(plan.workspace.root, plan.workspace.below);
-  if (found < 0 || !is_same(found, plan.workspace.passed)) return false;
+  if (found < 0 || !is_that(found, plan.workspace.identity)) return false;
   plan.workspace.tree = mount_of(found, plan.workspace.attributes);
   return plan.workspace.tree >= 0;
 }

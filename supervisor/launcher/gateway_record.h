@@ -1,20 +1,23 @@
 #pragma once
 
-#include <vector>
-
-#include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 
 namespace cellblock::launcher {
 
-/// What was received from a gateway. Whatever descriptors came along are here, also with what is
-/// no record: they are not to be closed by the launcher (burial.h).
+/// What was received from a gateway, without anything that was attached.
 struct GatewayRecord {
-  enum class Kind : std::uint8_t { nothing, request, closed, nonsense } kind = Kind::nothing;
+  enum class Kind : std::uint8_t {
+    nothing,
+    request,
+    attached,  ///< still in the channel: descriptors come with it (attachments.h)
+    closed,
+    nonsense,
+  } kind = Kind::nothing;
   wire::GatewayRequest request;
-  std::vector<Fd> fds;
 };
 
+/// Never brings a descriptor into this process: to close one may take for ever, whatever it is.
+/// Nobody else may receive from the channel meanwhile.
 GatewayRecord receive_from_gateway(int channel);
 
 }  // namespace cellblock::launcher

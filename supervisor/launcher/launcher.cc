@@ -37,6 +37,7 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, F
       config_bytes_(std::move(config_bytes)),
       cells_(loop),
       burial_(loop),
+      attachments_(loop),
       egress_(factory_, cells_, config_bytes_.get(), [this] { stop_if_empty(); }) {}
 
 SysResult<void> Launcher::start() {
@@ -114,9 +115,10 @@ void Launcher::permit(std::uint32_t user, const ServerSet& servers) {
 
 void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
   const std::uint32_t user = request.uid;
+  const bool room = burial_.has_room(user);
   auto channel = make_seqpacket_pair();
-  if (!channel) {
-    const SetupFailure failure{SetupStep::prepare, channel.error().number};
+  if (!room || !channel) {
+    const SetupFailure failure{SetupStep::prepare, room ? channel.error().number : EUSERS};
     return tell_supervisor(LauncherTells::gateway_ended, user, failure.facts());
   }
   auto started = factory_.start_gateway(
@@ -147,7 +149,8 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
   for (const auto& [cell, server] : found->second->servers) cells_.kill(cell);
   factory_.give_back(found->second->id);
   // It may hold records that nobody will receive, and what was sent with them.
-  burial_.add(std::move(found->second->channel));
+  attachments_.forget(user);
+  burial_.add(user, std::move(found->second->channel));
   gateways_.erase(found);
   if (!shutting_down_) tell_supervisor(LauncherTells::gateway_ended, user, facts);
   stop_if_empty();
@@ -180,18 +183,20 @@ void Launcher::read_gateway(std::uint32_t user) {
   const auto found = gateways_.find(user);
   if (found == gateways_.end()) return;
   Gateway& gateway = *found->second;
-  GatewayRecord record = receive_from_gateway(gateway.channel.get());
+  const GatewayRecord record = receive_from_gateway(gateway.channel.get());
   switch (record.kind) {
     case GatewayRecord::Kind::nothing:
       return;
     case GatewayRecord::Kind::request:
-      return obey(gateway, record.request, std::move(record.fds));
+      if (!obey(gateway, record.request)) end_offender(gateway);
+      return;
+    case GatewayRecord::Kind::attached:
+      return receive_attached(gateway);
     case GatewayRecord::Kind::closed:
       // A gateway that is just ending: what it ends with is to be told.
       loop_.forget(gateway.channel.get());
       return cells_.expect_end(gateway.cell);
     case GatewayRecord::Kind::nonsense:
-      burial_.add(std::move(record.fds));
       return end_offender(gateway);
   }
 }
@@ -201,30 +206,49 @@ void Launcher::end_offender(Gateway& gateway) {
   cells_.kill(gateway.cell);
 }
 
-void Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request, std::vector<Fd> fds) {
-  const bool may_carry = request.kind == GatewayAsks::start_cell && fds.size() <= 1;
-  const int workspace = fds.empty() ? -1 : fds[0].get();
-  const bool owns = gateway.servers.contains(request.cell);
-  bool permitted = (fds.empty() || may_carry) && burial_.has_room();
-  if (permitted) {
-    switch (request.kind) {
-      case GatewayAsks::start_cell:
-        permitted = may_start(gateway, request);
-        if (permitted) start_cell(gateway, request, workspace);
-        break;
-      // A cell that is gone already is no offence: its end may be on the way to the gateway.
-      case GatewayAsks::terminate_cell:
-        if (owns) cells_.terminate(request.cell);
-        break;
-      case GatewayAsks::kill_cell:
-        if (owns) cells_.kill_server(request.cell);
-        break;
-      default:
-        permitted = false;
-    }
+// What is attached never comes into this process, which could not get rid of it in time. Its
+// channel is the child's until it has ended.
+void Launcher::receive_attached(Gateway& gateway) {
+  const std::uint32_t user = gateway.user;
+  loop_.forget(gateway.channel.get());
+  const auto begun = attachments_.receive(
+      user, gateway.channel.get(),
+      [this, user](const AttachedRecord* record) { obey_attached(user, record); });
+  if (!begun) end_offender(gateway);
+}
+
+void Launcher::obey_attached(std::uint32_t user, const AttachedRecord* record) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  Gateway& gateway = *found->second;
+  const bool permitted = record != nullptr && record->kind == AttachedRecord::Kind::request &&
+                         record->request.kind == GatewayAsks::start_cell &&
+                         may_start(gateway, record->request);
+  if (!permitted) return end_offender(gateway);
+  const PassedDirectory workspace = record->directory();
+  start_cell(gateway, record->request, &workspace);
+  if (!loop_.watch_input(gateway.channel.get(), [this, user] { read_gateway(user); })) {
+    end_offender(gateway);
   }
-  burial_.add(std::move(fds));
-  if (!permitted) end_offender(gateway);
+}
+
+// False: that was an offence.
+bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
+  const bool owns = gateway.servers.contains(request.cell);
+  switch (request.kind) {
+    case GatewayAsks::start_cell:
+      if (!may_start(gateway, request)) return false;
+      start_cell(gateway, request);
+      return true;
+    // A cell that is gone already is no offence: its end may be on the way to the gateway.
+    case GatewayAsks::terminate_cell:
+      if (owns) cells_.terminate(request.cell);
+      return true;
+    case GatewayAsks::kill_cell:
+      if (owns) cells_.kill_server(request.cell);
+      return true;
+  }
+  return false;
 }
 
 // A permission is sent before the connection that it is for, but over another channel, which may
@@ -250,7 +274,8 @@ StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_
                     config_.servers[server_index].max_cells_per_user);
 }
 
-void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request, int workspace) {
+void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,
+                          const PassedDirectory* workspace) {
   if (const auto refusal = refusal_for(gateway, request.server_index);
       refusal != StartRefusal::none) {
     return tell(gateway, refused(request.request, refusal));

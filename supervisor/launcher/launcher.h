@@ -5,6 +5,7 @@
 #include <string>
 
 #include "supervisor/kernel/wire.h"
+#include "supervisor/launcher/attachments.h"
 #include "supervisor/launcher/burial.h"
 #include "supervisor/launcher/cell_factory.h"
 #include "supervisor/launcher/cells.h"
@@ -49,10 +50,13 @@ class Launcher {
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
 
   void read_gateway(std::uint32_t user);
-  void obey(Gateway& gateway, const wire::GatewayRequest& request, std::vector<Fd> fds);
+  void receive_attached(Gateway& gateway);
+  void obey_attached(std::uint32_t user, const AttachedRecord* record);
+  bool obey(Gateway& gateway, const wire::GatewayRequest& request);
   bool may_start(const Gateway& gateway, const wire::GatewayRequest& request);
   void end_offender(Gateway& gateway);
-  void start_cell(Gateway& gateway, const wire::GatewayRequest& request, int workspace);
+  void start_cell(Gateway& gateway, const wire::GatewayRequest& request,
+                  const PassedDirectory* workspace = nullptr);
   wire::StartRefusal refusal_for(const Gateway& gateway, std::uint32_t server_index) const;
   void add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                        StartedServer started);
@@ -70,6 +74,7 @@ class Launcher {
   Fd config_bytes_;
   Cells cells_;
   Burial burial_;
+  Attachments attachments_;
   EgressHelpers egress_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
   /// Also of gateways that are gone, until they have ended.

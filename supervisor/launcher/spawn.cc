@@ -91,9 +91,6 @@ SysResult<Channels> open_channels(ChildPlan& plan, const Blueprint& blueprint,
   plan.go = CELLBLOCK_TRY(give(channels.go.first.get()));
   const int program = request.program >= 0 ? request.program : blueprint.program.get();
   if (program >= 0) plan.program = CELLBLOCK_TRY(give(program));
-  if (request.workspace.directory >= 0) {
-    plan.workspace.passed = CELLBLOCK_TRY(give(request.workspace.directory));
-  }
   if (request.fds.size() > max_child_fds) return std::unexpected(SysError{"fds", E2BIG});
   for (const int descriptor : request.fds) {
     plan.fds[static_cast<std::size_t>(plan.fd_count++)] = CELLBLOCK_TRY(give(descriptor));
@@ -114,6 +111,8 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
   plan.home = {request.home.get(), "home/mcp"};
   if (!blueprint.home_options.empty()) plan.home_options = blueprint.home_options.c_str();
   plan.home_flags = blueprint.home_flags;
+  plan.workspace.passed = request.workspace.there;
+  plan.workspace.identity = request.workspace.identity;
   plan.workspace.root = request.workspace.root.c_str();
   plan.workspace.below = request.workspace.below.c_str();
   plan.workspace.attributes = request.workspace.attributes;

@@ -7,6 +7,7 @@
 #include "supervisor/launcher/blueprint.h"
 #include "supervisor/launcher/cell_group.h"
 #include "supervisor/launcher/cell_identity.h"
+#include "supervisor/launcher/directory_identity.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/setup_failure.h"
 
@@ -19,8 +20,9 @@ struct SpawnRequest {
   Fd network;       ///< network_pool.h; none: the blueprint says `host`
   CellGroup group;  ///< its limits are set already
   struct Passed {
-    int directory = -1;  ///< stays the caller's
-    std::string root;    ///< workspace_roots.h
+    bool there = false;
+    DirectoryIdentity identity;
+    std::string root;  ///< workspace_roots.h
     std::string below;
     std::uint64_t attributes = 0;  ///< MOUNT_ATTR_*
   };

@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 
 #include "policy/workspace_match.h"
 #include "supervisor/launcher/mounts.h"
@@ -58,18 +56,6 @@ bool WorkspaceRoots::began_without(const Workspace& workspace, std::string_view 
   return workspace_allows(workspace, path) &&
          std::ranges::any_of(
              missing_, [&](const std::string& prefix) { return below(path, prefix).has_value(); });
-}
-
-std::optional<std::string> directory_hint(int descriptor) {
-  struct statx words{};
-  constexpr int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-  if (statx(descriptor, "", flags, STATX_TYPE, &words) < 0) return std::nullopt;
-  if (!S_ISDIR(words.stx_mode)) return std::nullopt;
-  std::array<char, PATH_MAX> path{};
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  const ssize_t length = readlink(link.c_str(), path.data(), path.size());
-  if (length <= 0 || static_cast<std::size_t>(length) == path.size()) return std::nullopt;
-  return std::string(path.data(), static_cast<std::size_t>(length));
 }
 
 }  // namespace cellblock::launcher

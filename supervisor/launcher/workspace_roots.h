@@ -34,8 +34,4 @@ class WorkspaceRoots {
   std::vector<std::string> missing_;
 };
 
-/// Where the host has the directory behind a descriptor, as a hint that proves nothing; nullopt:
-/// it is none. Asks no file system, so that none can keep the caller waiting.
-std::optional<std::string> directory_hint(int descriptor);
-
 }  // namespace cellblock::launcher

@@ -1,10 +1,12 @@
 #include "tests/containment/cell_runner.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "supervisor/launcher/attached_record.h"
 #include "supervisor/launcher/cell_factory.h"
 #include "supervisor/launcher/cells.h"
 #include "tests/containment/launcher_process.h"
@@ -42,6 +44,18 @@ Result<launcher::CellFactory> prepare(const Config& config, const CellSpec& spec
   return launcher::CellFactory::prepare(config, std::move(secrets), {}, std::move(own));
 }
 
+/// As a gateway passes it on; without a path when it could not.
+launcher::PassedDirectory pass_on(int descriptor) {
+  auto channel = make_seqpacket_pair();
+  const std::array<int, 1> fds{descriptor};
+  if (!channel || !send_record(channel->second.get(), wire::GatewayRequest{}, fds)) return {};
+  const auto child = launcher::receive_attached_in_child(channel->first.get());
+  launcher::AttachedRecord record;
+  if (!child || !receive_record(child->line.get(), record)) return {};
+  ::waitpid(child->pid, nullptr, 0);
+  return record.directory();
+}
+
 std::string read_available(int pipe) {
   std::string text(65'536, '\0');
   ::fcntl(pipe, F_SETFL, O_NONBLOCK);
@@ -67,7 +81,10 @@ class Run {
   }
 
   void start_tested() {
-    auto started = factory_.start_server(tested, user, wire::CellProgram::server, spec_.workspace);
+    const bool passed = spec_.workspace >= 0;
+    const auto workspace = passed ? pass_on(spec_.workspace) : launcher::PassedDirectory{};
+    auto started = factory_.start_server(tested, user, wire::CellProgram::server,
+                                         passed ? &workspace : nullptr);
     if (!started) return finish(started.error().facts());
     stdio_ = std::move(started->stdio);
     const auto added =

@@ -201,12 +201,15 @@ struct Swapped {
 int try_often(int output, const std::string& root, int passed) {
   struct stat wanted{};
   if (::fstat(passed, &wanted) < 0 || ::unshare(CLONE_NEWNS) < 0) return 1;
+  launcher::DirectoryIdentity identity;
+  if (!launcher::identify_directory(passed, identity)) return 1;
   int found = 0;
   int refused = 0;
   int wrong = 0;
   for (int i = 0; i < 1'000; ++i) {
     launcher::ChildPlan plan;
-    plan.workspace = {.passed = passed, .root = root.c_str(), .below = "parent/inner"};
+    plan.workspace = {
+        .passed = true, .identity = identity, .root = root.c_str(), .below = "parent/inner"};
     if (!launcher::open_workspace(plan)) {
       ++refused;
       continue;

@@ -8,6 +8,7 @@
 
 #include "supervisor/kernel/wire.h"
 #include "tests/integration/daemon.h"
+#include "tests/unit/lingering_socket.h"
 
 namespace cellblock::harness {
 namespace {
@@ -55,6 +56,18 @@ TEST_F(TakenOver, GatewaysMayNotStartWhatTheirUserMayNotUse) {
   const wire::GatewayRequest request{
       .kind = wire::GatewayAsks::start_cell, .request = 4242, .server_index = 1};
   ASSERT_TRUE(send_record(channel_.get(), request));
+  expect_gateway_ends();
+  Host of_bob = daemon_.connect(bob);
+  of_bob.open_session("of-bob");
+}
+
+TEST_F(TakenOver, GatewaysCannotKeepTheLauncherWaitingByWhatTheyAttach) {
+  Host of_alice = daemon_.connect(alice);
+  of_alice.open_session("common");
+  take_over();
+  if (IsSkipped() || HasFatalFailure()) return;
+  LingeringSocket socket;
+  socket.queue_into(channel_.get());
   expect_gateway_ends();
   Host of_bob = daemon_.connect(bob);
   of_bob.open_session("of-bob");
