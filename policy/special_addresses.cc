@@ -79,10 +79,24 @@ bool is_within_public(const AddressRange& range) {
   return is_ipv4(range) || contains(public_v6, range);
 }
 
+// The same of a range; of a wider one, all that there is.
+AddressRange carried_by(const AddressRange& range) {
+  return contains(nat64, range) ? AddressRange{carried_by(range.address), range.prefix}
+                                : every_ipv4;
+}
+
 void add_once(std::string& list, std::string_view word) {
   if (list.find(word) != std::string::npos) return;
   if (!list.empty()) list += ", ";
   list += word;
+}
+
+std::string listed_kinds(const AddressRange& range) {
+  std::string kinds;
+  for (const Special& special : specials) {
+    if (overlap(special.range, range)) add_once(kinds, special.kind);
+  }
+  return kinds;
 }
 
 }  // namespace
@@ -99,11 +113,13 @@ bool is_special(const InternetAddress& address) { return !special_kind(address).
 
 std::string special_kinds(const EgressRule& rule) {
   const AddressRange range{rule.address, rule.prefix};
-  std::string kinds;
-  for (const Special& special : specials) {
-    if (overlap(special.range, range)) add_once(kinds, special.kind);
-  }
+  std::string carried;
+  if (overlap(nat64, range)) carried = listed_kinds(carried_by(range));
+  if (!carried.empty()) carried = "IPv4 by NAT64: " + carried;
+  if (contains(nat64, range)) return carried;
+  std::string kinds = listed_kinds(range);
   if (kinds.empty() && !is_within_public(range)) kinds = reserved;
+  if (!carried.empty()) kinds += "; " + carried;
   return kinds;
 }
 

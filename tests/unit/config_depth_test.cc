@@ -30,8 +30,9 @@ HostFacts full_facts() {
   facts.open_files_hard = 4096;
   facts.landlock_abi = 7;
   facts.cgroup = {"/sys/fs/cgroup/cellblock", true, true, true, true, ""};
-  facts.users = {{"cellblock", {990, 991}}, {"alice", {1001, 1001}}, {"build", {1500, 1501}},
-                 {"root", {0, 0}},          {"www-data", {33, 33}},  {"cell", {1'879'048'197, 1700}}};
+  facts.users = {{"cellblock", {990, 991}}, {"alice", {1001, 1001}},
+                 {"build", {1500, 1501}},   {"root", {0, 0}},
+                 {"www-data", {33, 33}},    {"cell", {1'879'048'197, 1700}}};
   facts.groups = {{"agents", 2000}, {"empty", 2001}};
   facts.primary_groups = {{1002, 1002}, {1600, 1600}};
   facts.members[2000] = {{{1001, 1001}, {1003, 100}}, {"gone"}};
@@ -203,6 +204,17 @@ TEST(ConfigDepth, HoldsEveryRuleOfNetworks) {
       {"network = \"egress\"\negress = { allow = [\"[fd53:6362::]/64\"] }", "server.s.egress.allow",
        "names inside cells"},
       {"network = \"egress\"\negress = { allow = [\"198.16.0.0/12\"] }", "", ""},
+      {"network = \"egress\"\negress = { allow = [\"[fe80::1]\"] }", "server.s.egress.allow",
+       "interface's name"},
+      {"network = \"egress\"\negress = { allow = [\"[fe80::]/10\"] }", "server.s.egress.allow",
+       "interface's name"},
+      {"network = \"egress\"\negress = { allow = [\"0.0.0.0/32\"] }", "server.s.egress.allow",
+       "no address of anybody"},
+      {"network = \"egress\"\negress = { allow = [\"0.0.0.0/8\"] }", "server.s.egress.allow",
+       "no address of anybody"},
+      {"network = \"egress\"\negress = { allow = [\"[::]/128\"] }", "server.s.egress.allow",
+       "no address of anybody"},
+      {"network = \"egress\"\negress = { allow = [\"[::1]\"] }", "", ""},
       {"network = \"egress\"\negress = { allow = [\"[fd00::]/8\"] }", "", ""},
       {"network = \"egress\"\negress = { allow = [\"0.0.0.0/0\"] }", "", ""},
       {"network = \"egress\"\negress = { allow = [\"a.org\"], proxy = 443 }",
@@ -389,7 +401,8 @@ TEST(ConfigDepth, ProfilesStandInTheMainFileOnly) {
 TEST(ConfigDepth, ClientsAreWhomAllowNamesAndWhomItsGroupsHold) {
   const Checked checked = check(
       "[server.s]\ncommand = [\"/usr/bin/node\"]\nrun_as = \"client\"\n"
-      "allow = { users = [\"alice\", 1002, 1999, 0, \"www-data\"], groups = [\"agents\", \"empty\"], "
+      "allow = { users = [\"alice\", 1002, 1999, 0, \"www-data\"], groups = [\"agents\", "
+      "\"empty\"], "
       "tools = [\"a\"] }\n");
   ASSERT_THAT(checked.errors(), IsEmpty()) << lines_of(checked.all);
   EXPECT_THAT(checked.config.clients,

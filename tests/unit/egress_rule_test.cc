@@ -135,7 +135,9 @@ constexpr Kind kinds[] = {
     {"[::1]", "loopback"},
     {"[fd00:ec2::254]", "private"},
     {"[fe80::1]", "link-local, cloud metadata"},
-    {"[64:ff9b::a00:1]", "reserved"},
+    {"[64:ff9b::a00:1]", "IPv4 by NAT64: private"},
+    {"[64:ff9b::7f00:0]/104", "IPv4 by NAT64: loopback"},
+    {"[64:ff9b::808:808]", ""},
     {"[2002:a00:1::]/48", "6to4"},
     {"[2001:db8::]/32", "reserved"},
     {"[4000::]/3", "reserved"},
@@ -154,6 +156,11 @@ TEST(SpecialAddresses, AWideRangeNamesAllThatItHas) {
   EXPECT_THAT(special_kinds(*parse_egress_rule("0.0.0.0/0")),
               testing::AllOf(HasSubstr("private"), HasSubstr("loopback"), HasSubstr("metadata")));
   EXPECT_THAT(special_kinds(*parse_egress_rule("[8000::]/1")), HasSubstr("private"));
+  for (const char* range : {"[64:ff9b::]/96", "[64::]/16"}) {
+    EXPECT_THAT(special_kinds(*parse_egress_rule(range)),
+                testing::AllOf(HasSubstr("NAT64"), HasSubstr("private"), HasSubstr("loopback")))
+        << range;
+  }
 }
 
 }  // namespace
