@@ -83,6 +83,8 @@ IoResult send(int socket, std::string_view bytes) {
 }
 
 void set_tcp_options(int socket) {
+  set_option(socket, SOL_SOCKET, SO_RCVBUF, socket_buffer);
+  set_option(socket, SOL_SOCKET, SO_SNDBUF, socket_buffer);
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle);

@@ -33,8 +33,12 @@ struct IoResult {
 IoResult receive(int socket, std::span<char> into);
 IoResult send(int socket, std::string_view bytes);
 
-/// Keeps silent connections from lasting when the other side is gone, and sends small writes at
-/// once.
+/// What the kernel holds of a connection each way, of either side: its own accounting doubles it.
+/// Unbounded, one cell's connections could hold gigabytes of the host's memory.
+inline constexpr int socket_buffer = 262'144;
+
+/// Keeps silent connections from lasting when the other side is gone, sends small writes at once,
+/// and bounds what waits in the kernel.
 void set_tcp_options(int socket);
 
 SysResult<Fd> accept_from(int listener);
