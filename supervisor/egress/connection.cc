@@ -80,6 +80,7 @@ void Connection::begin(Target target) {
   if (around_.budget.is_used_up()) return refuse(EgressReason::out_of_bytes);
   if (!is_allowed()) return refuse(EgressReason::not_allowed);
   if (!target_.has_name()) return dial({target_.address});
+  if (!may_ask()) return refuse(EgressReason::too_many_names);
   lookup_ = around_.resolver.look_up(target_.host,
                                      [this](const LookupResult& found) { resolved(found); });
 }
@@ -89,6 +90,12 @@ bool Connection::is_allowed() const {
   // One that stands for no name yet stands for nothing, whatever a range says.
   return !around_.names.is_synthetic(target_.address) &&
          may_connect_to_address(around_.rules, target_.address, target_.port);
+}
+
+// A name that the rules spell out carries nothing to its zone.
+bool Connection::may_ask() const {
+  return is_named_exactly(around_.rules, target_.host, target_.address, target_.port) ||
+         around_.questions.take(around_.loop.now());
 }
 
 void Connection::resolved(const LookupResult& found) {

@@ -36,6 +36,7 @@ class Connection {
   bool take_step(const ProxyStep& step);
   void begin(Target target);
   bool is_allowed() const;
+  bool may_ask() const;
   void resolved(const LookupResult& found);
   void dial(const std::vector<InternetAddress>& addresses);
   void dialled(Dialled result);

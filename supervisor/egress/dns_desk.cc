@@ -63,6 +63,12 @@ std::string DnsDesk::answer(const DnsQuestion& question, const LookupResult& fou
   return answer_with_address(question);
 }
 
+std::string DnsDesk::decline(const DnsQuestion& question, wire::EgressReason reason) {
+  // Without the name: it is one of many, and was chosen to be.
+  tell_(event_about(wire::EgressKind::name_refused, reason));
+  return dns_reply(question, DnsCode::server_failure);
+}
+
 // Both kinds of address for each name, whatever it really has: the connection comes to us, and we
 // choose what to dial.
 std::string DnsDesk::answer_with_address(const DnsQuestion& question) {

@@ -36,6 +36,8 @@ class DnsDesk {
 
   DnsAction read(std::string_view message);
   std::string answer(const DnsQuestion& question, const LookupResult& found);
+  /// A failure, after which the client may ask again.
+  std::string decline(const DnsQuestion& question, wire::EgressReason reason);
 
  private:
   std::string answer_with_address(const DnsQuestion& question);

@@ -4,12 +4,17 @@
 
 namespace cellblock::egress {
 
+using wire::EgressReason;
+
 void DnsLookups::ask(std::string_view message, Reply reply) {
   DnsAction action = desk_.read(message);
   if (action.kind == DnsActionKind::ignore) return;
   if (action.kind == DnsActionKind::reply) return reply(action.reply);
-  if (waiting_.size() >= max_waiting) {
-    return reply(dns_reply(action.question, DnsCode::server_failure));
+  if (bytes_.is_used_up()) return reply(desk_.decline(action.question, EgressReason::out_of_bytes));
+  // A name below a suffix carries bytes to whoever serves that zone.
+  bytes_.take(message.size());
+  if (waiting_.size() >= max_waiting || !questions_.take(loop_.now())) {
+    return reply(desk_.decline(action.question, EgressReason::too_many_names));
   }
   const std::string name = *action.question.name;
   const std::uint64_t number = next_++;

@@ -7,8 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "supervisor/egress/byte_budget.h"
 #include "supervisor/egress/dns_desk.h"
+#include "supervisor/egress/question_budget.h"
 #include "supervisor/egress/resolver.h"
+#include "supervisor/kernel/event_loop.h"
 
 namespace cellblock::egress {
 
@@ -17,7 +20,9 @@ class DnsLookups {
  public:
   using Reply = std::function<void(const std::string&)>;
 
-  DnsLookups(DnsDesk& desk, Resolver& resolver) : desk_(desk), resolver_(resolver) {}
+  DnsLookups(EventLoop& loop, DnsDesk& desk, Resolver& resolver, ByteBudget& bytes,
+             QuestionBudget& questions)
+      : loop_(loop), desk_(desk), resolver_(resolver), bytes_(bytes), questions_(questions) {}
 
   /// `reply` runs once, at once or later; not at all for what is not to be answered.
   void ask(std::string_view message, Reply reply);
@@ -25,8 +30,11 @@ class DnsLookups {
  private:
   static constexpr std::size_t max_waiting = 256;  ///< more get a failure, and try again
 
+  EventLoop& loop_;
   DnsDesk& desk_;
   Resolver& resolver_;
+  ByteBudget& bytes_;
+  QuestionBudget& questions_;
   std::map<std::uint64_t, Resolver::Lookup> waiting_;
   std::uint64_t next_ = 0;
 };

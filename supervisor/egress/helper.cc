@@ -40,10 +40,15 @@ Helper::Helper(EventLoop& loop, const Egress& rules, Fd gateway, std::unique_ptr
       names_(range),
       resolver_(std::move(resolver)),
       budget_(rules.max_bytes),
-      around_{loop,       rules,   names_,
-              *resolver_, budget_, [this](const wire::EgressEvent& event) { tell(event); }},
+      around_{loop,
+              rules,
+              names_,
+              *resolver_,
+              budget_,
+              questions_,
+              [this](const wire::EgressEvent& event) { tell(event); }},
       desk_(rules, names_, around_.tell),
-      lookups_(desk_, *resolver_) {}
+      lookups_(loop, desk_, *resolver_, budget_, questions_) {}
 
 Helper::~Helper() = default;
 

@@ -63,6 +63,7 @@ class Helper {
   NameTable names_;
   std::unique_ptr<Resolver> resolver_;
   ByteBudget budget_;
+  QuestionBudget questions_;
   Surroundings around_;
   DnsDesk desk_;
   DnsLookups lookups_;

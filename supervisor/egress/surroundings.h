@@ -6,6 +6,7 @@
 #include "supervisor/egress/byte_budget.h"
 #include "supervisor/egress/dns_desk.h"
 #include "supervisor/egress/name_table.h"
+#include "supervisor/egress/question_budget.h"
 #include "supervisor/egress/resolver.h"
 #include "supervisor/kernel/event_loop.h"
 
@@ -18,6 +19,7 @@ struct Surroundings {
   NameTable& names;
   Resolver& resolver;
   ByteBudget& budget;
+  QuestionBudget& questions;
   TellEvent tell;
 };
 

@@ -7,6 +7,7 @@
 
 #include "supervisor/egress/dns_desk.h"
 #include "supervisor/egress/event_queue.h"
+#include "supervisor/egress/question_budget.h"
 #include "tests/unit/egress_question.h"
 
 namespace cellblock::egress {
@@ -198,6 +199,16 @@ std::vector<EgressEvent> drain(EventQueue& queue, Time now) {
     queue.take(now);
   }
   return events;
+}
+
+TEST(QuestionBudget, IsABurstAndThenARate) {
+  QuestionBudget budget;
+  const Time start = Time{} + 1h;
+  int taken = 0;
+  for (int i = 0; i < 1000; ++i) taken += budget.take(start) ? 1 : 0;
+  EXPECT_EQ(taken, QuestionBudget::burst);
+  for (int i = 0; i < 1000; ++i) taken += budget.take(start + 1s) ? 1 : 0;
+  EXPECT_EQ(taken, QuestionBudget::burst + QuestionBudget::per_second);
 }
 
 TEST(EventQueue, MakesOneOfAlikeEvents) {

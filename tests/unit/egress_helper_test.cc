@@ -365,7 +365,8 @@ TEST_F(EgressHelper, HoldsToTheNumberOfConnections) {
 }
 
 TEST_F(EgressHelper, HoldsToTheNumberOfBytes) {
-  start_with_name({.max_bytes = 10});
+  const auto asked = question_for("api.example.org", type_a).size();
+  start_with_name({.max_bytes = asked + 10});
   const Fd client = connect_by_name();
   const Fd server = accept_upstream();
   say(client, "0123456789abc");
@@ -466,6 +467,34 @@ TEST_F(EgressHelper, TellsAllAtNoRateWhenItsCellIsGone) {
   }
   EXPECT_EQ(refused, 60U);
   EXPECT_EQ(sent, 5U);
+}
+
+TEST(EgressSocket, HoldsNoMoreInTheKernelThanItsBound) {
+  const Fd listener = bound(SOCK_STREAM);
+  const auto made = start_connection({loopback, port_of(listener)});
+  ASSERT_TRUE(made);
+  for (const int option : {SO_RCVBUF, SO_SNDBUF}) {
+    int size = 0;
+    socklen_t length = sizeof size;
+    ASSERT_EQ(::getsockopt(made->get(), SOL_SOCKET, option, &size, &length), 0);
+    EXPECT_LE(size, 2 * socket_buffer);
+  }
+}
+
+TEST_F(EgressHelper, AsksTheHostsResolversNoMoreThanItsCellMay) {
+  start({.allow = {{.target = EgressTarget::suffix, .host = "evil.net"}}, .max_bytes = 1 << 20});
+  int declined = 0;
+  for (int i = 0; i < 1000 && declined == 0; ++i) {
+    if ((ask("x" + std::to_string(i) + ".evil.net").at(3) & 0xf) == 2) ++declined;
+  }
+  EXPECT_EQ(declined, 1);
+}
+
+TEST_F(EgressHelper, CountsQuestionsThatItPassesOnAsBytes) {
+  start({.allow = {{.target = EgressTarget::suffix, .host = "evil.net"}}, .max_bytes = 50});
+  EXPECT_EQ(ask("x.evil.net").at(3) & 0xf, 3);
+  EXPECT_EQ(ask("y.evil.net").at(3) & 0xf, 3);
+  EXPECT_EQ(ask("z.evil.net").at(3) & 0xf, 2);
 }
 
 TEST_F(EgressHelper, EndsWithTheGatewaysChannel) {
