@@ -16,22 +16,13 @@ constexpr int invalid_params = -32602;
 constexpr char protocol_version[] = "2025-06-18";
 
 json tool() {
-  const json flag = {{"type", "boolean"}};
   const json text = {{"type", "string"}};
-  json targets = json::object();
-  for (const char* kind : {"tcp", "abstract_socket", "unix_socket", "datagram_socket", "file",
-                           "variable", "host_name", "process"}) {
-    targets[kind] = text;
-  }
   return {{"name", "run"},
           {"description", "Tries what a cell should hold back, and says how far it got."},
           {"inputSchema",
            {{"type", "object"},
-            {"properties",
-             {{"only", {{"type", "array"}, {"items", text}}},
-              {"bombs", flag},
-              {"fatal", flag},
-              {"targets", {{"type", "object"}, {"properties", targets}}}}}}}};
+            {"properties", {{"only", {{"type", "array"}, {"items", text}}}}},
+            {"additionalProperties", false}}}};
 }
 
 /// An answer, or what is wrong with the question.
@@ -40,13 +31,6 @@ using Asked = std::expected<T, Refusal>;
 
 std::unexpected<Refusal> refuse(std::string message) {
   return std::unexpected(Refusal{invalid_params, std::move(message)});
-}
-
-Asked<With> flag_of(const json& arguments, const char* name) {
-  const auto found = arguments.find(name);
-  if (found == arguments.end()) return With::no;
-  if (!found->is_boolean()) return refuse(std::string(name) + " is true or false");
-  return found->get<bool>() ? With::yes : With::no;
 }
 
 Asked<std::vector<std::string>> ids_of(const json& arguments) {
@@ -61,27 +45,16 @@ Asked<std::vector<std::string>> ids_of(const json& arguments) {
   return ids;
 }
 
-Asked<Targets> targets_of(const json& arguments) {
-  Targets targets;
-  const auto found = arguments.find("targets");
-  if (found == arguments.end()) return targets;
-  if (!found->is_object()) return refuse("targets is an object");
-  for (const auto& [kind, value] : found->items()) {
-    if (!value.is_string() || !set_target(targets, kind, value.get<std::string>())) {
-      return refuse("no such target");
-    }
-  }
-  return targets;
-}
-
+// Whoever may use a server may probe its cell, whatever allow.tools says. Targets of his own would
+// make it a scanner of the server's network and an oracle of its files, bombs a burden on others.
 Asked<Selection> selection_of(const json& arguments) {
   Selection selection;
   if (arguments.is_null()) return selection;
   if (!arguments.is_object()) return refuse("arguments is an object");
+  for (const auto& [name, value] : arguments.items()) {
+    if (name != "only") return refuse("the only argument is \"only\"");
+  }
   selection.only = CELLBLOCK_TRY(ids_of(arguments));
-  selection.bombs = CELLBLOCK_TRY(flag_of(arguments, "bombs"));
-  selection.fatal = CELLBLOCK_TRY(flag_of(arguments, "fatal"));
-  selection.targets = CELLBLOCK_TRY(targets_of(arguments));
   if (unknown_id(selection)) return refuse("only names an unknown attempt");
   return selection;
 }

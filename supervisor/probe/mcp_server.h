@@ -40,7 +40,7 @@ class McpServer {
   std::function<RunResult(const Selection&)> run_;
 };
 
-/// Sets what `kind` names, as in --target and in the tool's arguments. False: no such kind, or a
+/// Sets what `kind` names, as in --target. False: no such kind, or a
 /// value that is none.
 bool set_target(Targets& targets, std::string_view kind, const std::string& value);
 
