@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <optional>
 
 #include "supervisor/launcher/gateway_record.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
+#include "tests/unit/unanswering_file.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -126,6 +128,33 @@ TEST_F(AttachmentsTest, ThatLingerKeepNobodyWaiting) {
   ASSERT_TRUE(told.has_value());
   EXPECT_EQ(told->kind, AttachedRecord::Kind::nonsense);
   EXPECT_LT(Clock::now() - start, soon);
+}
+
+// The file system is asked about every copy that is closed, not about the last one only.
+TEST_F(AttachmentsTest, WhoseCloseIsNeverAnsweredKeepNobodyWaiting) {
+  const ScratchDirectory scratch;
+  UnansweringFile file(scratch.path());
+  if (!file.usable()) GTEST_SKIP() << "FUSE cannot be used here: " << std::strerror(errno);
+  ASSERT_TRUE(file.send_into(channel_.second.get(), std::as_bytes(std::span(&start_request, 1))));
+  const auto start = Clock::now();
+  EXPECT_EQ(receive_from_gateway(channel_.first.get()).kind, Kind::attached);
+  EXPECT_FALSE(receive().has_value());  // its child is not gone in time, and is left alone
+  EXPECT_LT(Clock::now() - start, soon);
+  send({});
+  EXPECT_EQ(receive_from_gateway(channel_.first.get()).kind, Kind::request);
+}
+
+TEST_F(AttachmentsTest, AreRefusedOfAUserWhoseChildrenDoNotEnd) {
+  const auto ignore = [](const AttachedRecord*) {};
+  const auto receive_of = [&](std::uint32_t user) {
+    return attachments_.receive(user, channel_.first.get(), ignore);
+  };
+  EXPECT_TRUE(receive_of(alice));
+  EXPECT_TRUE(receive_of(alice));
+  const auto third = receive_of(alice);
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().number, EUSERS);
+  EXPECT_TRUE(receive_of(alice + 1));
 }
 
 TEST_F(AttachmentsTest, AreNotToldOfWhenTheGatewayIsGone) {
