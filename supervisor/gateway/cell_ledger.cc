@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "policy/denial_text.h"
+#include "policy/egress_policy.h"
 
 namespace cellblock::gateway {
 
@@ -75,6 +76,11 @@ void CellLedger::egress(const wire::EgressEvent& event, Moment now) {
 // Apart, so that asking for names that are refused does not use up the room of those that are not.
 bool CellLedger::is_first_sight(const wire::EgressEvent& event, const std::string& target) {
   if (event.kind == wire::EgressKind::closed) return false;
+  // Nor asking for any names below a suffix, that of those the rules spell out.
+  if (is_named_exactly(server_.egress, {event.host.data(), event.host_length}, event.address,
+                       event.port)) {
+    return (is_refusal(event) ? refused_by_name_ : reached_by_name_).is_first_sight(target);
+  }
   return (is_refusal(event) ? refused_ : reached_).is_first_sight(target);
 }
 

@@ -60,6 +60,8 @@ class CellLedger {
   HeldBack held_connections_;
   SeenTargets reached_;
   SeenTargets refused_;
+  SeenTargets reached_by_name_;  ///< those that the rules spell out
+  SeenTargets refused_by_name_;
 };
 
 }  // namespace cellblock::gateway

@@ -191,6 +191,15 @@ TEST_F(CellLedgerTest, RecordsANewTargetInTheMidstOfAFlood) {
   EXPECT_EQ(std::string(records_.back().tool.data()), "drop.example.org:443");
 }
 
+TEST_F(CellLedgerTest, RecordsATargetOfTheRulesAfterAFloodOfOthersThatWereReached) {
+  server_.egress.allow = {{.target = EgressTarget::name, .host = "drop.example.org"}};
+  for (int i = 0; i < 1'000; ++i) {
+    ledger_.egress(event(EgressKind::connected, "n" + std::to_string(i) + ".org"), now_);
+  }
+  ledger_.egress(event(EgressKind::connected, "drop.example.org"), now_);
+  EXPECT_EQ(std::string(records_.back().tool.data()), "drop.example.org:443");
+}
+
 TEST_F(CellLedgerTest, KeepsTheEndOfALongName) {
   const std::string host = std::string(60, 'a') + "." + std::string(60, 'b') + "." +
                            std::string(60, 'c') + ".example.org";
