@@ -70,7 +70,7 @@ constexpr std::string_view own_targets[] = {
 };
 
 // Debian's /usr/bin/java and the like lead through /etc/alternatives.
-constexpr std::string_view system_directories[] = {
+constexpr std::string_view seen_by_every_cell[] = {
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives"};
 
 std::optional<std::string> part_problem(std::string_view part) {
@@ -142,6 +142,8 @@ std::optional<std::string> target_problem(std::string_view target) {
   return std::nullopt;
 }
 
+std::span<const std::string_view> system_directories() { return seen_by_every_cell; }
+
 std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds) {
   const Bind* innermost = nullptr;
   for (const Bind& bind : binds) {
@@ -151,7 +153,7 @@ std::optional<std::string> host_path_of(std::string_view cell_path, std::span<co
   if (innermost != nullptr) {
     return innermost->source + std::string(cell_path.substr(innermost->target.size()));
   }
-  for (const std::string_view directory : system_directories) {
+  for (const std::string_view directory : seen_by_every_cell) {
     if (is_at_or_below(cell_path, directory)) return std::string(cell_path);
   }
   return std::nullopt;

@@ -26,6 +26,9 @@ std::optional<std::string> source_problem(std::string_view source);
 /// Places in the cell that are the cell's own, and why nothing can be put there.
 std::optional<std::string> target_problem(std::string_view target);
 
+/// The host's directories whose programs every cell can run.
+std::span<const std::string_view> system_directories();
+
 /// What a path inside the cell is outside: through the innermost bind, or itself where the cell
 /// sees the host's own system directories. None: nothing of the host is there.
 std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds);

@@ -18,6 +18,7 @@
 #include "policy/runtime_check.h"
 #include "policy/secret_check.h"
 #include "policy/workspace_check.h"
+#include "policy/write_overlap.h"
 
 namespace cellblock {
 namespace {
@@ -73,6 +74,7 @@ void check_files(const Scope& scope, const ServerText& text, const Surroundings&
   refuse_workspace_target(scope, text, server);
   check_choice(scope, "home", text.home, homes, server.home);
   if (text.execute_writable) server.execute_writable = text.execute_writable->value;
+  check_write_overlap(scope, text, server, around.facts);
   server.environment = check_environment(scope, text);
   server.secrets = check_secrets(scope, text, around.facts);
 }

@@ -207,7 +207,7 @@ TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
       Row{"read = [\"/srv:/etc\"]", "server.s.read", "cell's own"},
       Row{"read = [\"/srv:/tmp\"]", "server.s.read", "cell's own"},
       Row{"read = [\"/srv:/home/mcp\"]", "server.s.read", "home directory"},
-      Row{"read = [\"/srv:/d\"]\nwrite = [\"/srv/project:/d\"]", "server.s.write", "already taken"},
+      Row{"read = [\"/opt/mcp:/d\"]\nwrite = [\"/srv/project:/d\"]", "server.s.write", "already taken"},
       Row{"env = { PATH = \"/opt/bin\", LANG = \"C\" }", "", ""},
       Row{"env = { \"1A\" = \"x\" }", "server.s.env.1A", "no variable name"},
       Row{"env = { \"A-B\" = \"x\" }", "server.s.env.A-B", "no variable name"},
