@@ -59,8 +59,18 @@ constexpr Hint hints[] = {
      "installation copied?"},
     {SetupStep::make_network, ENOSPC,
      "a limit on namespaces was reached: see user.max_net_namespaces"},
+    {SetupStep::open_home, EACCES,
+     "home/SERVER/UID in the state directory belongs to an id that cellblock does not act for any "
+     "more (run_as was changed?): chown -R it to the user of run_as or, with \"own\", to the id "
+     "that the file ids there gives this server and user"},
     {SetupStep::open_home, E2BIG,
-     "the home is to change its owner and has too many entries for that: hand it over by hand"},
+     "home/SERVER/UID in the state directory is to change its owner and has too many entries for "
+     "that: chown -R it to the user of run_as or, with \"own\", to the id that the file ids there "
+     "gives this server and user, and start cellblockd again"},
+    {SetupStep::open_home, ELOOP,
+     "home/SERVER/UID in the state directory is to change its owner and is too deep for that: "
+     "chown -R it to the user of run_as or, with \"own\", to the id that the file ids there gives "
+     "this server and user, and start cellblockd again"},
     {SetupStep::open_workspace, EACCES,
      "the user that the server runs as must be able to reach the directory: see run_as"},
     {SetupStep::open_workspace, ENOENT,

@@ -12,7 +12,7 @@ namespace cellblock::launcher {
 /// without following a link and changed by its descriptor, inside one file system. Only what
 /// belongs to the directory's owner so far changes hands, and of a file with several names only
 /// one all of whose names are below the directory: else a name that was put there would fetch a
-/// file from elsewhere. E2BIG beyond 262 144 entries, ELOOP beyond 128 levels.
+/// file from elsewhere. E2BIG beyond 20 000 entries, ELOOP beyond 128 levels.
 SysResult<void> hand_over(int directory, const HostIds& to);
 
 }  // namespace cellblock::launcher

@@ -66,6 +66,16 @@ SysResult<std::uint32_t> StateDirectory::id_for(const std::string& server, std::
   return found->id;
 }
 
+// A walk stops everything else in this process: whoever asks again gets the answer without one.
+SysResult<void> StateDirectory::give(int home, const Home& wanted) {
+  const std::pair key{wanted.server, wanted.user};
+  const auto before = not_given_.find(key);
+  if (before != not_given_.end()) return std::unexpected(before->second);
+  auto given = hand_over(home, wanted.owner);
+  if (!given) not_given_.emplace(key, given.error());
+  return given;
+}
+
 SysResult<Fd> StateDirectory::home_tree(const Home& wanted, Execution execution) {
   const Fd homes = CELLBLOCK_TRY(open_or_make_directory(directory_.get(), "home", 0711));
   const Fd of_server = CELLBLOCK_TRY(open_or_make_directory(homes.get(), wanted.server, 0711));
@@ -75,7 +85,7 @@ SysResult<Fd> StateDirectory::home_tree(const Home& wanted, Execution execution)
   if (fstat(home.get(), &found) < 0) return sys_fail("fstat");
   // Without the capability over a foreign owner this fails, as it must.
   if (found.st_uid != wanted.owner.uid || found.st_gid != wanted.owner.gid) {
-    CELLBLOCK_CHECK(hand_over(home.get(), wanted.owner));
+    CELLBLOCK_CHECK(give(home.get(), wanted));
   }
   Fd tree = CELLBLOCK_TRY(clone_tree(home.get()));
   const std::uint64_t noexec = execution == Execution::refused ? MOUNT_ATTR_NOEXEC : 0;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "supervisor/kernel/sys.h"
 #include "supervisor/launcher/cell_identity.h"
@@ -28,16 +30,20 @@ class StateDirectory {
     HostIds owner;
   };
 
-  /// A detached mount of that home directory, which is made if it is missing.
+  /// A detached mount of that home directory, which is made if it is missing. One that could not
+  /// be handed to its owner fails the same way until the next start, without another walk.
   SysResult<Fd> home_tree(const Home& home, Execution execution);
 
  private:
   StateDirectory(Fd directory, Fd ids, IdTable table)
       : directory_(std::move(directory)), ids_(std::move(ids)), table_(std::move(table)) {}
 
+  SysResult<void> give(int home, const Home& wanted);
+
   Fd directory_;
   Fd ids_;
   IdTable table_;
+  std::map<std::pair<std::string, std::uint32_t>, SysError> not_given_;  ///< at most one a home
 };
 
 }  // namespace cellblock::launcher

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "supervisor/launcher/state_directory.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::launcher {
@@ -99,6 +100,32 @@ TEST_F(HandOverTest, EndsAtADepthWithoutHavingGivenTheTop) {
   ASSERT_FALSE(handed.has_value());
   EXPECT_EQ(handed.error().number, ELOOP);
   EXPECT_EQ(owner_of("home"), before);
+}
+
+TEST_F(HandOverTest, IsNotTriedAgainBeforeTheNextStartOnceItFailed) {
+  std::string name = "home/s";
+  make_directory(name);
+  make_directory(name += "/7");
+  const std::string top = name;
+  for (int level = 0; level < 140; ++level) make_directory(name += "/d");
+  const auto open_state = [this] {
+    return StateDirectory::open(Fd(::open(path("").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+                                80'000, 10);
+  };
+  const auto error_of = [](StateDirectory& state) {
+    const auto tree = state.home_tree({"s", 7, {after, after}}, Execution::refused);
+    return tree ? 0 : tree.error().number;
+  };
+  auto state = open_state();
+  ASSERT_TRUE(state.has_value());
+  EXPECT_EQ(error_of(*state), ELOOP);
+  std::filesystem::remove_all(path(top + "/d"));
+  EXPECT_EQ(error_of(*state), ELOOP);
+  EXPECT_EQ(owner_of(top), before);
+  auto next = open_state();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(error_of(*next), 0);
+  EXPECT_EQ(owner_of(top), after);
 }
 
 }  // namespace
