@@ -63,12 +63,13 @@ void add_syscalls(const SyscallRules& rules, std::vector<std::string>& out) {
   }
 }
 
-// The kernel lets a user trace whatever runs under his uid.
+// The kernel lets a user signal whatever runs under his uid, and trace it where its user namespace
+// is his as well.
 void add_identity(const RunAs& run_as, std::vector<std::string>& out) {
   if (run_as.kind == RunAsKind::own) return;
   out.push_back(
       fmt::format("run_as = \"{}\" (has this user's rights to the files that it sees; he "
-                  "can read its memory and secrets, and steer it)",
+                  "can signal it and, with --user, read its memory and secrets, and steer it)",
                   run_as_name(run_as)));
 }
 

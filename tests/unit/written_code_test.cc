@@ -35,5 +35,13 @@ TEST(WrittenCode, IsRefusedBesideCallsThatKeepToTheProtection) {
               ElementsAre("profile = \"mine\" (allows process_vm_writev)"));
 }
 
+TEST(Weakenings, SayWhatTheUserOfRunAsCanDoToTheServer) {
+  Server server;
+  server.syscalls.write_exec = WriteExec::refused;
+  server.run_as.kind = RunAsKind::client;
+  EXPECT_THAT(weakenings_of(server, everything),
+              ElementsAre(HasSubstr("can signal it and, with --user, read its memory")));
+}
+
 }  // namespace
 }  // namespace cellblock
