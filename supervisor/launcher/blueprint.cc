@@ -24,7 +24,6 @@ std::string tmpfs_options(std::uint64_t bytes, const char* mode = "1777") {
 }
 
 void add_home(Blueprint& blueprint, const Server& server) {
-  if (server.home != HomeKind::temporary) return;
   blueprint.home_options = tmpfs_options(server.limits.home_bytes, "700");
   blueprint.home_flags = MS_NOSUID | MS_NODEV;
   if (!server.execute_writable) blueprint.home_flags |= MS_NOEXEC;

@@ -28,7 +28,7 @@ struct Blueprint {
   ResourceLimits limits{};
   std::string tmp_options;
   std::string shm_options;
-  std::string home_options;  ///< of a temporary home's tmpfs; empty: the home is persistent
+  std::string home_options;  ///< of a tmpfs where a request brings no home; empty: none
   unsigned long home_flags = 0;
   std::string working_directory;
   Fd program;                          ///< what is executed, if it is not command[0]

@@ -109,9 +109,10 @@ SetupResult<std::optional<EgressEnds>> CellFactory::egress_for(std::uint32_t ser
   return EgressEnds{std::move(*sockets), std::move(*events)};
 }
 
+// Whoever probes a cell writes nothing into the home that the server keeps.
 SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
-                                      const HostIds& owner) {
-  if (server.home == HomeKind::temporary) return Fd();
+                                      const HostIds& owner, wire::CellProgram program) {
+  if (server.home == HomeKind::temporary || program == wire::CellProgram::probe) return Fd();
   const auto execution = server.execute_writable ? Execution::allowed : Execution::refused;
   auto home = made_.state.home_tree({server.name, user, owner}, execution);
   if (!home) return failed_at(SetupStep::open_home, home.error());
@@ -145,7 +146,7 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   const Server& server = config_.servers[server_index];
   SpawnRequest request = CELLBLOCK_TRY(request_for(server_index, user));
   request.workspace = CELLBLOCK_TRY(workspace_for(server, workspace));
-  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_ids));
+  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_ids, program));
   request.group = CELLBLOCK_TRY(group_for(server));
   request.network = CELLBLOCK_TRY(network_for(made_.servers[server_index]));
   auto egress = CELLBLOCK_TRY(egress_for(server_index, request.network.get()));

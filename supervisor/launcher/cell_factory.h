@@ -73,7 +73,8 @@ class CellFactory {
   SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels);
   SetupResult<SpawnRequest> request_for(std::uint32_t server_index, std::uint32_t user);
   SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
-  SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner);
+  SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner,
+                           wire::CellProgram program);
   SetupResult<SpawnRequest::Passed> workspace_for(const Server& server,
                                                   const PassedDirectory* directory) const;
   SetupResult<Fd> network_for(const Blueprint& blueprint);

@@ -109,7 +109,8 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
   plan.groups = request.groups;
   plan.hostname = "cell";
   plan.home = {request.home.get(), "home/mcp"};
-  if (!blueprint.home_options.empty()) plan.home_options = blueprint.home_options.c_str();
+  const bool in_memory = !request.home.valid() && !blueprint.home_options.empty();
+  if (in_memory) plan.home_options = blueprint.home_options.c_str();
   plan.home_flags = blueprint.home_flags;
   plan.workspace.passed = request.workspace.there;
   plan.workspace.identity = request.workspace.identity;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -61,6 +62,13 @@ TEST_P(Probe, SaysWhatTheDeclarationOpens) {
   ASSERT_EQ(found["attempts"].size(), 1U) << found.dump();
   EXPECT_EQ(found["attempts"][0]["verdict"], "declared");
   EXPECT_EQ(found["attempts"][0]["declared_by"], "network = \"loopback\"");
+}
+
+TEST_P(Probe, WritesNothingIntoTheHomeThatTheServerKeeps) {
+  start("");
+  const json found = run({{"only", {"run_from_home"}}});
+  EXPECT_EQ(found["attempts"][0]["verdict"], "held") << found.dump();
+  EXPECT_FALSE(std::filesystem::exists(daemon_.directory().path("state/home/probed")));
 }
 
 std::string environment_of(int pid) {
