@@ -56,8 +56,8 @@ auto fields(Is<Disk> auto& v) { return std::tie(v.major, v.minor); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
-                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features,
-                  v.storage, v.disks, v.max_cells_per_user);
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features, v.storage,
+                  v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);

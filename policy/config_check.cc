@@ -9,12 +9,11 @@
 #include "policy/daemon_check.h"
 #include "policy/kernel_check.h"
 #include "policy/mapped_ids.h"
-#include "policy/server_set.h"
 #include "policy/server_check.h"
+#include "policy/server_set.h"
 
 namespace cellblock {
 namespace {
-
 
 using Extent = ProtectedPath::Extent;
 

@@ -52,8 +52,8 @@ constexpr std::string_view clock_calls[] = {"clock_gettime",  "clock_getres",   
 constexpr SyscallGroup clocks = {"clocks", "deadlines", clock_calls};
 
 // accept, connect and socket are missing on purpose: every socket comes through another socket. So
-// are sendmsg (but for what `handover` adds) and sendmmsg: a descriptor attached to a record would be
-// closed by its receiver, and closing one can be made to take as long as the sender likes (a
+// are sendmsg (but for what `handover` adds) and sendmmsg: a descriptor attached to a record would
+// be closed by its receiver, and closing one can be made to take as long as the sender likes (a
 // lingering TCP socket).
 constexpr std::string_view transfer_calls[] = {
     "read",        "write",       "readv",       "writev",   "preadv2",    "pwritev2",

@@ -12,8 +12,7 @@ namespace {
 TEST(PathsSeen, AreTheSystemTheHomesTheBindsAndWhereWorkspacesBegin) {
   Server server;
   server.binds = {{"/srv/data", "/data", Access::write}};
-  EXPECT_THAT(paths_seen(server, "/state"),
-              ::testing::ElementsAre("/usr", "/state", "/srv/data"));
+  EXPECT_THAT(paths_seen(server, "/state"), ::testing::ElementsAre("/usr", "/state", "/srv/data"));
   server.workspace = Workspace{{"/home/*/src/**", "/mnt/big/one"}, Access::write};
   EXPECT_THAT(paths_seen(server, "/state"),
               ::testing::ElementsAre("/usr", "/state", "/srv/data", "/home", "/mnt/big/one"));
