@@ -159,7 +159,7 @@ TEST_F(DaemonInAGroup, SaysInTheCheckThatThereIsWhatItDidNotMake) {
                    daemon_->directory().path("cellblock.toml"), "--check"};
   Process process(check);
   EXPECT_NE(process.wait(), 0);
-  EXPECT_THAT(process.errors().so_far(), HasSubstr("/cells has groups or processes"));
+  EXPECT_THAT(process.output().all(), HasSubstr("/cells has groups or processes"));
 }
 
 TEST_F(DaemonInAGroup, EndsAndRemovesWhatAPredecessorLeftHoweverNested) {
