@@ -80,7 +80,7 @@ std::string declared_text(const Json& declared) {
     const auto target = text_of(path, "target");
     text += line(text.empty() ? "paths" : "",
                  fmt::format("{} {}", text_of(path, "mode"),
-                             source == target ? source : source + " → " + target));
+                             source == target ? source : fmt::format("{} → {}", source, target)));
   }
   if (declared.value("execute_writable", Json()) == Json(true)) {
     text += line("", "what it can write it may also execute");
