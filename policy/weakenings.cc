@@ -45,7 +45,7 @@ void add_egress(const Server& server, std::vector<std::string>& out) {
     if (rule.target == EgressTarget::range) why = special_kinds(rule);
     const bool is_top_level = rule.host.find('.') == std::string::npos;
     if (rule.target == EgressTarget::suffix && is_top_level) why = "a whole top-level domain";
-    if (is_every_ipv4(rule)) why = "every IPv4 address: " + why;
+    if (is_every_ipv4(rule)) why.insert(0, "every IPv4 address: ");
     if (!why.empty())
       out.push_back(fmt::format("egress.allow = [\"{}\"] ({})", text_of(rule), why));
   }

@@ -108,6 +108,7 @@ SysResult<Fd> receive_termination() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, for good
   if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return sys_fail("sigprocmask");
   Fd made(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!made.valid()) return sys_fail("signalfd");
