@@ -11,7 +11,7 @@ Outcome make(OutcomeKind kind, int error, std::string_view detail) {
   Outcome outcome{.kind = kind, .error = error};
   // One less than its size: the rest stays zero and ends it.
   const std::size_t length = std::min(detail.size(), outcome.text.size() - 1);
-  std::copy_n(detail.data(), length, outcome.text.data());
+  std::copy_n(detail.begin(), length, outcome.text.begin());
   return outcome;
 }
 
