@@ -54,6 +54,7 @@ class HandOver {
     levels_.push_back(CELLBLOCK_TRY(read_directory(top)));
     while (!levels_.empty()) {
       errno = 0;
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, and a stream of its own
       const dirent* entry = readdir(levels_.back().get());
       if (entry == nullptr && errno != 0) return sys_fail("readdir");
       CELLBLOCK_CHECK(entry == nullptr ? leave() : visit(entry->d_name));
