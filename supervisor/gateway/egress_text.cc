@@ -48,6 +48,11 @@ std::string_view host_of(const EgressEvent& event) {
   return {event.host.data(), event.host_length};
 }
 
+// The helper could only count them: neither name nor address is left.
+bool is_of_many(const EgressEvent& event) {
+  return event.host_length == 0 && event.address == EgressEvent{}.address;
+}
+
 std::string address_of(const EgressEvent& event) {
   const std::string text = text_of(event.address);
   return is_ipv4(event.address) ? text : "[" + text + "]";
@@ -61,6 +66,7 @@ std::string_view verb_of(EgressKind kind) {
 std::string allow_for(const EgressEvent& event) {
   switch (event.reason) {
     case EgressReason::not_allowed:
+      if (is_of_many(event)) return {};  // no one rule allows them all
       return fmt::format("egress.allow = [\"{}\"]",
                          event.port == 0 ? target_of(event) + ":443" : target_of(event));
     case EgressReason::private_address:
@@ -105,8 +111,7 @@ bool is_refusal(const EgressEvent& event) {
 }
 
 std::string target_of(const EgressEvent& event) {
-  const bool is_of_many = event.host_length == 0 && event.address == EgressEvent{}.address;
-  if (is_of_many) return "(others)";
+  if (is_of_many(event)) return "(others)";
   const std::string host = event.host_length > 0 ? std::string(host_of(event)) : address_of(event);
   return event.port == 0 ? host : fmt::format("{}:{}", host, event.port);
 }
