@@ -12,26 +12,18 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/kernel/control_file.h"
+
 namespace cellblock::daemon {
 namespace {
 
 constexpr int patience_ms = 10'000;
+constexpr std::size_t longest_file = 4096;
 constexpr int deepest = 16;
 constexpr std::size_t most_groups = 8192;
 constexpr char depth_of_cells[] = "1";
 // More than the launcher has at one time, those included that wait to be removed.
 constexpr char groups_in_cells[] = "4096";
-
-SysResult<void> write_file(int group, const char* name, std::string_view text) {
-  const Fd file = CELLBLOCK_TRY(open_at(group, name, O_WRONLY));
-  return write_all(file.get(), text);
-}
-
-SysResult<std::string> read_file(int group, const char* name) {
-  const Fd file = CELLBLOCK_TRY(open_at(group, name, O_RDONLY));
-  const auto bytes = CELLBLOCK_TRY(read_all(file.get(), 4096, Sealing::any));
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
 
 SysResult<Fd> open_group(int parent, const std::string& name) {
   return open_at(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -64,7 +56,7 @@ SysResult<void> await_empty(int group) {
   pollfd words{events.get(), POLLPRI, 0};
   while (true) {
     if (::lseek(events.get(), 0, SEEK_SET) < 0) return sys_fail("lseek");
-    const auto bytes = CELLBLOCK_TRY(read_all(events.get(), 4096, Sealing::any));
+    const auto bytes = CELLBLOCK_TRY(read_all(events.get(), longest_file, Sealing::any));
     if (is_empty({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return {};
     const int woke = ::poll(&words, 1, patience_ms);
     if (woke == 0) return std::unexpected(SysError{"cgroup.kill", EBUSY});
@@ -91,8 +83,8 @@ SysResult<void> remove_below(int group, int depth, std::size_t& removed) {
 // The whole of `cells` at once: also what sits in it directly, and groups that take no cgroup.kill
 // of their own (threaded ones).
 SysResult<void> kill_and_remove(int cells) {
-  if (!is_empty(CELLBLOCK_TRY(read_file(cells, "cgroup.events")))) {
-    CELLBLOCK_CHECK(write_file(cells, "cgroup.kill", "1"));
+  if (!is_empty(CELLBLOCK_TRY(read_control_file(cells, "cgroup.events", longest_file)))) {
+    CELLBLOCK_CHECK(write_control_file(cells, "cgroup.kill", "1"));
     CELLBLOCK_CHECK(await_empty(cells));
   }
   std::size_t removed = 0;
@@ -101,7 +93,8 @@ SysResult<void> kill_and_remove(int cells) {
 
 SysResult<bool> has_anything(int cells) {
   const auto names = CELLBLOCK_TRY(groups_in(cells));
-  return !names.empty() || !is_empty(CELLBLOCK_TRY(read_file(cells, "cgroup.events")));
+  return !names.empty() ||
+         !is_empty(CELLBLOCK_TRY(read_control_file(cells, "cgroup.events", longest_file)));
 }
 
 SysResult<uid_t> owner_of(int directory, const char* name) {
@@ -114,7 +107,8 @@ SysResult<uid_t> owner_of(int directory, const char* name) {
 SysResult<bool> has_our_marks(int group, int cells, uid_t owner) {
   const uid_t of_cells = CELLBLOCK_TRY(owner_of(cells, "."));
   const uid_t of_group = CELLBLOCK_TRY(owner_of(group, "cgroup.procs"));
-  const std::string depth = CELLBLOCK_TRY(read_file(cells, "cgroup.max.depth"));
+  const std::string depth =
+      CELLBLOCK_TRY(read_control_file(cells, "cgroup.max.depth", longest_file));
   return of_cells == owner && of_group == owner && depth == depth_of_cells + std::string("\n");
 }
 
@@ -152,8 +146,8 @@ Result<void> end_leftovers(const std::string& group, int cells, uid_t owner) {
 }
 
 SysResult<void> bound_nesting(int cells) {
-  CELLBLOCK_CHECK(write_file(cells, "cgroup.max.depth", depth_of_cells));
-  return write_file(cells, "cgroup.max.descendants", groups_in_cells);
+  CELLBLOCK_CHECK(write_control_file(cells, "cgroup.max.depth", depth_of_cells));
+  return write_control_file(cells, "cgroup.max.descendants", groups_in_cells);
 }
 
 }  // namespace cellblock::daemon

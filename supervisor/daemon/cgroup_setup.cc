@@ -15,17 +15,13 @@
 
 #include "supervisor/daemon/cgroup_leftovers.h"
 #include "supervisor/daemon/trusted_path.h"
+#include "supervisor/kernel/control_file.h"
 
 namespace cellblock::daemon {
 namespace {
 
 std::unexpected<Error> fail_at(const std::string& what, const SysError& error) {
   return fail("the control group " + what + ": " + error.text());
-}
-
-SysResult<void> write_file(int group, const char* name, std::string_view text) {
-  const Fd file = CELLBLOCK_TRY(open_at(group, name, O_WRONLY));
-  return write_all(file.get(), text);
 }
 
 // What exists keeps its owner until hand_over.
@@ -77,7 +73,7 @@ Result<void> enable_controllers(const std::string& path, int group, const Cgroup
   for (const auto& [is_wanted, name] : controllers) {
     if (!is_wanted) continue;
     const std::string word = fmt::format("+{}", name);
-    const auto written = write_file(group, "cgroup.subtree_control", word);
+    const auto written = write_control_file(group, "cgroup.subtree_control", word);
     if (!written)
       return fail_at(fmt::format("{}/cgroup.subtree_control: {}", path, word), written.error());
   }
@@ -108,7 +104,7 @@ Result<Fd> make_own_groups(const Config& config, int group) {
   auto cells = make_group(group, "cells");
   if (!cells) return fail_at(path + "/cells", cells.error());
   // First: a group with processes of its own cannot give controllers to those below it.
-  if (const auto moved = write_file(supervisor->get(), "cgroup.procs", "0"); !moved) {
+  if (const auto moved = write_control_file(supervisor->get(), "cgroup.procs", "0"); !moved) {
     return fail_at(path + "/supervisor/cgroup.procs", moved.error());
   }
   CELLBLOCK_CHECK(end_leftovers(path, cells->get(), config.identity.uid));

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "supervisor/kernel/control_file.h"
+
 namespace cellblock::launcher {
 namespace {
 
@@ -14,20 +16,10 @@ constexpr std::size_t longest_file = 64U << 10;
 // More than there can be cells at one time (launcher.cc).
 constexpr std::size_t most_busy = 2048;
 
-SysResult<std::string> read_file(int group, const char* name) {
-  const Fd file = CELLBLOCK_TRY(open_at(group, name, O_RDONLY));
-  const auto bytes = CELLBLOCK_TRY(read_all(file.get(), longest_file, Sealing::any));
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-SysResult<void> write_file(int group, const char* name, std::string_view text) {
-  const Fd file = CELLBLOCK_TRY(open_at(group, name, O_WRONLY));
-  return write_all(file.get(), text);
-}
-
 SysResult<void> apply(int group, const GroupSetting& setting) {
-  CELLBLOCK_CHECK(write_file(group, setting.file.c_str(), setting.text));
-  const std::string now = CELLBLOCK_TRY(read_file(group, setting.file.c_str()));
+  CELLBLOCK_CHECK(write_control_file(group, setting.file.c_str(), setting.text));
+  const std::string now =
+      CELLBLOCK_TRY(read_control_file(group, setting.file.c_str(), longest_file));
   if (!holds(now, setting)) return std::unexpected(SysError{"write", ERANGE});
   return {};
 }
@@ -64,13 +56,13 @@ void CellGroup::remove() {
 void CellGroup::kill() const {
   if (!directory_.valid()) return;
   // SIGKILL to pid 1 went first; a group that is gone already holds nobody.
-  static_cast<void>(write_file(directory_.get(), "cgroup.kill", "1"));
+  static_cast<void>(write_control_file(directory_.get(), "cgroup.kill", "1"));
 }
 
 GroupUsage CellGroup::usage() const {
   if (!directory_.valid()) return {};
   const auto text = [this](const char* name) {
-    return read_file(directory_.get(), name).value_or("");
+    return read_control_file(directory_.get(), name, longest_file).value_or("");
   };
   return usage_of({.cpu_stat = text("cpu.stat"),
                    .memory_events = text("memory.events"),

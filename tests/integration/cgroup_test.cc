@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "tests/integration/daemon.h"
+#include "tests/integration/inhabitant.h"
 
 namespace cellblock::harness {
 namespace {
@@ -118,35 +119,9 @@ TEST_F(DaemonInAGroup, RefusesOneThatOtherProcessesAreIn) {
   EXPECT_THAT(daemon_->start_in_vain(wrong), HasSubstr("other processes"));
 }
 
-/// A process of somebody else's, in a group of theirs.
-class Neighbour {
- public:
-  explicit Neighbour(const std::string& group) : pid_(::fork()) {
-    if (pid_ == 0) {
-      while (true) ::pause();
-    }
-    std::filesystem::create_directories(group);
-    std::ofstream(group + "/cgroup.procs") << pid_ << std::flush;
-  }
-  ~Neighbour() { end(); }
-  Neighbour(const Neighbour&) = delete;
-  Neighbour& operator=(const Neighbour&) = delete;
-  /// False when it had ended before.
-  bool end() {
-    if (pid_ < 0) return false;
-    const bool lived = ::waitpid(pid_, nullptr, WNOHANG) == 0;
-    if (lived) ::kill(pid_, SIGKILL);
-    if (lived) ::waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-    return lived;
-  }
-
- private:
-  pid_t pid_;
-};
-
 TEST_F(DaemonInAGroup, KillsNothingThatItDidNotMakeAndSaysSo) {
-  Neighbour neighbour(group_ + "/cells/theirs");
+  std::filesystem::create_directories(group_ + "/cells/theirs");
+  Inhabitant neighbour(group_ + "/cells/theirs");
   EXPECT_THAT(daemon_->start_in_vain(options("")), HasSubstr("/cells has groups or processes"));
   EXPECT_TRUE(neighbour.end());
 }
@@ -168,7 +143,8 @@ TEST_F(DaemonInAGroup, EndsAndRemovesWhatAPredecessorLeftHoweverNested) {
   EXPECT_EQ(daemon_->stop(), 0);
   const std::string depth = group_ + "/cells/cgroup.max.depth";
   std::ofstream(depth) << "max" << std::flush;
-  Neighbour left(group_ + "/cells/echo-1/.below/further");
+  std::filesystem::create_directories(group_ + "/cells/echo-1/.below/further");
+  Inhabitant left(group_ + "/cells/echo-1/.below/further");
   std::ofstream(depth) << "1" << std::flush;
   daemon_->start(options(""));
   ASSERT_FALSE(HasFatalFailure());

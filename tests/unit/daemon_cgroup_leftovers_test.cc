@@ -15,6 +15,7 @@
 
 #include "supervisor/daemon/cgroup_leftovers.h"
 #include "supervisor/daemon/cgroup_view.h"
+#include "tests/integration/inhabitant.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -37,29 +38,7 @@ void remove_group(const std::filesystem::path& path) {
   ::rmdir(path.c_str());
 }
 
-/// A process in a group.
-class Inhabitant {
- public:
-  explicit Inhabitant(const std::string& group) : pid_(::fork()) {
-    while (pid_ == 0) ::pause();
-    std::ofstream(group + "/cgroup.procs") << pid_ << std::flush;
-  }
-  ~Inhabitant() { end(); }
-  Inhabitant(const Inhabitant&) = delete;
-  Inhabitant& operator=(const Inhabitant&) = delete;
-  /// False when it had ended before.
-  bool end() {
-    if (pid_ < 0) return false;
-    const bool lived = ::waitpid(pid_, nullptr, WNOHANG) == 0;
-    if (lived) ::kill(pid_, SIGKILL);
-    if (lived) ::waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-    return lived;
-  }
-
- private:
-  pid_t pid_;
-};
+using harness::Inhabitant;
 
 class Leftovers : public testing::Test {
  protected:
