@@ -55,8 +55,9 @@ void EventQueue::add(const wire::EgressEvent& event, Room room) {
 }
 
 const wire::EgressEvent* EventQueue::next(Time now) {
-  const auto first = std::ranges::find_if(
-      waiting_, [&](const Waiting& other) { return ready_at(other.event.kind) <= now; });
+  const auto first = std::ranges::find_if(waiting_, [&](const Waiting& other) {
+    return rate_is_lifted_ || ready_at(other.event.kind) <= now;
+  });
   if (first == waiting_.end()) return nullptr;
   // To the front, where take() finds it: the order within a kind stays.
   std::rotate(waiting_.begin(), first, first + 1);

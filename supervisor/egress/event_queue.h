@@ -33,6 +33,9 @@ class EventQueue {
   const wire::EgressEvent* next(Time now);
   void take(Time now);
 
+  /// From here on every one may be sent at once: the cell is gone and can cause no more.
+  void lift_rate() { rate_is_lifted_ = true; }
+
   /// When the first of those that wait may be sent; none if nothing waits.
   std::optional<Time> due() const;
 
@@ -50,6 +53,7 @@ class EventQueue {
   Time& ready_at(wire::EgressKind kind) { return ready_.at(static_cast<std::size_t>(kind)); }
 
   std::deque<Waiting> waiting_;
+  bool rate_is_lifted_ = false;
   std::array<Time, kinds> ready_{};  ///< when a kind's credit is full again, less the credit
 };
 

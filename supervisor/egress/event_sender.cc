@@ -36,12 +36,12 @@ void EventSender::tell(const wire::EgressEvent& event, EventQueue::Room room) {
 
 void EventSender::finish() {
   finishing_ = true;
+  queue_.lift_rate();
   flush();
 }
 
 void EventSender::flush() {
-  // By the end of time every kind has its credit again.
-  const Time now = finishing_ ? Time::max() : loop_.now();
+  const Time now = loop_.now();
   while (!blocked_) {
     const wire::EgressEvent* event = queue_.next(now);
     if (event == nullptr) break;

@@ -263,5 +263,12 @@ TEST(EventQueue, TellsOfAnExactlyNamedTargetBehindAHeapOfOthersOfItsKind) {
       std::ranges::any_of(events, [](const EgressEvent& event) { return event.host_length == 5; }));
 }
 
+TEST(EventQueue, TellsAllAtOnceWhenItsRateIsLifted) {
+  EventQueue queue;
+  for (int i = 0; i < 60; ++i) queue.add(refused(std::to_string(i)));
+  queue.lift_rate();
+  EXPECT_EQ(drain(queue, Time{} + 1h).size(), 60U);
+}
+
 }  // namespace
 }  // namespace cellblock::egress
