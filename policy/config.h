@@ -171,6 +171,20 @@ struct ClientFeatures {
   bool operator==(const ClientFeatures&) const = default;
 };
 
+/// Which revisions of MCP a server speaks: `legacy` has `initialize` (2024-11-05 to 2025-11-25),
+/// `modern` is 2026-07-28.
+enum class ServerEra : std::uint8_t {
+  automatic,  ///< found once for each command and configuration, by asking a cell of its own
+  legacy,
+  modern,
+};
+
+/// Who shares a cell. It never serves two users.
+enum class CellSharing : std::uint8_t {
+  per_session,  ///< each session has its own
+  per_user,     ///< one for all sessions of a user, which is told of no client capability
+};
+
 /// Bounds on one line (one JSON-RPC message) in each direction, in bytes without the newline.
 struct LineLimits {
   std::uint64_t to_host = 8ULL << 20;  ///< the official SDKs close the connection at 10 MiB
@@ -225,6 +239,11 @@ struct Server {
   Timeouts timeouts;
   Allow allow;
   ClientFeatures client_features;
+  ServerEra era = ServerEra::automatic;
+  CellSharing cells = CellSharing::per_session;
+  /// SHA-256 of all that may change what it offers: its declaration, and the state of its command's
+  /// files when cellblockd started. Names its catalogue.
+  std::array<std::uint8_t, 32> fingerprint{};
   Storage storage = Storage::unknown;  ///< asked with limits.io_read or io_write
   std::vector<Disk> disks;             ///< behind what it sees, all of them, or none
   std::uint32_t max_cells_per_user = 16;
@@ -238,6 +257,41 @@ struct Listen {
   std::uint32_t max_connections_per_user = 64;
   std::uint32_t max_users = 256;  ///< gateways at one time
   bool operator==(const Listen&) const = default;
+};
+
+/// Who a bearer token stands for. The token itself is in no configuration: its digest is.
+struct HttpToken {
+  std::array<std::uint8_t, 32> sha256{};
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups;  ///< supplementary
+  std::string name;                   ///< as declared, for logs: no secret
+  bool operator==(const HttpToken&) const = default;
+};
+
+/// MCP's Streamable HTTP, for hosts that cannot start a process. Off unless declared.
+struct HttpListen {
+  std::string address;  ///< a loopback address, or empty
+  std::uint16_t port = 0;
+  std::string socket;         ///< absolute path of a Unix socket, or empty
+  std::uint32_t mode = 0660;  ///< of that socket
+  std::optional<std::uint32_t> group;
+  std::vector<HttpToken> tokens;
+  std::vector<std::string> origins;  ///< allowed besides those of the loopback host itself
+  std::vector<std::string> hosts;    ///< allowed in `Host` besides the loopback names
+  std::uint32_t max_connections = 256;
+  std::uint32_t max_sessions = 64;  ///< legacy sessions at one time, of one identity
+  std::chrono::milliseconds session_idle{30 * 60'000};  ///< without a request, then it is ended
+  bool operator==(const HttpListen&) const = default;
+};
+
+/// What is kept of each server's lists (tools, resources, prompts), so that listing starts nothing.
+struct CatalogueRules {
+  std::chrono::milliseconds expiry{7L * 24 * 3'600'000};  ///< older ones are found again
+  std::chrono::milliseconds survey{30'000};               ///< for one survey of a server
+  std::chrono::milliseconds era_probe{5'000};             ///< for an answer to server/discover
+  std::uint64_t max_bytes = 16ULL << 20;                  ///< of one server's catalogue
+  bool operator==(const CatalogueRules&) const = default;
 };
 
 /// The ids that cellblock's own processes and its cells run under.
@@ -286,6 +340,8 @@ struct Config {
   RunMode mode = RunMode::system;
   bool enabled = true;  ///< false: everything is refused and nothing is started
   Listen listen;
+  std::optional<HttpListen> http;
+  CatalogueRules catalogue;
   Identity identity;
   std::string state_directory;
   std::string audit_log;

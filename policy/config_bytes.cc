@@ -20,7 +20,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x33'66'42'43;   // "CBf3"
+constexpr std::uint32_t config_magic = 0x34'66'42'43;   // "CBf4"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -56,11 +56,19 @@ auto fields(Is<Disk> auto& v) { return std::tie(v.major, v.minor); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
-                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features, v.storage,
-                  v.disks, v.max_cells_per_user);
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features, v.era,
+                  v.cells, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
+}
+auto fields(Is<HttpToken> auto& v) { return std::tie(v.sha256, v.uid, v.gid, v.groups, v.name); }
+auto fields(Is<HttpListen> auto& v) {
+  return std::tie(v.address, v.port, v.socket, v.mode, v.group, v.tokens, v.origins, v.hosts,
+                  v.max_connections, v.max_sessions, v.session_idle);
+}
+auto fields(Is<CatalogueRules> auto& v) {
+  return std::tie(v.expiry, v.survey, v.era_probe, v.max_bytes);
 }
 auto fields(Is<Identity> auto& v) {
   return std::tie(v.uid, v.gid, v.first_cell_id, v.cell_ids, v.shared_with);
@@ -71,8 +79,8 @@ auto fields(Is<Cgroup> auto& v) {
 auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock); }
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
-  return std::tie(v.mode, v.enabled, v.listen, v.identity, v.state_directory, v.audit_log, v.cgroup,
-                  v.kernel, v.clients, v.servers);
+  return std::tie(v.mode, v.enabled, v.listen, v.http, v.catalogue, v.identity, v.state_directory,
+                  v.audit_log, v.cgroup, v.kernel, v.clients, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }
@@ -94,6 +102,8 @@ constexpr std::uint8_t last_value(SyscallProfile) { return 2; }
 constexpr std::uint8_t last_value(Enforcement) { return 1; }
 constexpr std::uint8_t last_value(RunMode) { return 1; }
 constexpr std::uint8_t last_value(Storage) { return 2; }
+constexpr std::uint8_t last_value(ServerEra) { return 2; }
+constexpr std::uint8_t last_value(CellSharing) { return 1; }
 
 template <class T>
 concept KnownEnum = std::is_enum_v<T>;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string_view>
+
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/clock.h"
+
+/// Who uses a cell: a leg of a session (leg.h), or the survey of a server's catalogue. A cell of
+/// `cells = "per-user"` has several at once.
+namespace cellblock::gateway {
+
+class CellUser {
+ public:
+  /// Its program runs: it may be spoken to.
+  virtual void cell_running(Time now) = 0;
+
+  /// A validated message that is this user's. `line` is gone when the call returns.
+  virtual void from_cell(std::string_view line, const Message& message, Time now) = 0;
+
+  /// It did not start, or it has ended: nothing more comes from it, and it is not to be used again.
+  virtual void cell_gone(const Failure& failure, Time now) = 0;
+
+  /// Whether a call in flight has this id of ours, in raw JSON: then its answer, its progress and
+  /// the notifications of its stream are this user's.
+  virtual bool owns(std::string_view ours) const = 0;
+
+ protected:
+  ~CellUser() = default;
+};
+
+}  // namespace cellblock::gateway

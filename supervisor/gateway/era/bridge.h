@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/audit_note.h"
+#include "supervisor/gateway/clock.h"
+
+/// Between a host of one era and a server of the other: validated messages of the one in, messages
+/// of the other out. Pure. What it says to the server still passes permission, ids and audit
+/// (conversation.h); to that it looks like a host of the server's era.
+namespace cellblock::gateway {
+
+class BridgeEffects {
+ public:
+  /// One whole message without its newline; gone when the call returns.
+  virtual void to_host(std::string_view text) = 0;
+  virtual void to_server(std::string_view text) = 0;
+  virtual void record(const AuditNote& note) = 0;
+  /// The one deadline; nullopt: none. A new one replaces it.
+  virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
+
+ protected:
+  ~BridgeEffects() = default;
+};
+
+class Bridge {
+ public:
+  virtual ~Bridge() = default;
+
+  virtual void from_host(std::string_view line, const Message& message, Time now) = 0;
+  virtual void from_server(std::string_view line, const Message& message, Time now) = 0;
+  virtual void deadline(Time now) = 0;
+
+  /// The way to the server is closed: everything in flight and everything parked is answered with
+  /// this, now.
+  virtual void fail_all(const Failure& failure, Time now) = 0;
+  /// The host has gone: what is in flight and parked is cancelled at the server.
+  virtual void cancel_all(std::string_view reason, Time now) = 0;
+
+  /// Requests of the host without an answer yet; parked calls have had theirs.
+  virtual std::size_t in_flight() const = 0;
+};
+
+}  // namespace cellblock::gateway
