@@ -35,10 +35,14 @@ class Sealer {
   /// Fills the whole span with random bytes; must not fail.
   using Fill = std::function<void(std::span<std::byte>)>;
   explicit Sealer(Fill fill);
+  ~Sealer();
+  Sealer(const Sealer&) = delete;
+  Sealer& operator=(const Sealer&) = delete;
 
   static constexpr std::size_t max_payload = 64U << 10;
 
-  /// base64url text without padding; nullopt if the payload is over its bound.
+  /// base64url text without padding; nullopt if the payload is over its bound, or if it could not
+  /// be encrypted: then it must not be handed out at all.
   std::optional<std::string> seal(const SealBinding& binding, Time expires,
                                   std::string_view payload);
 
