@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "supervisor/gateway/audit_note.h"
+#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/conversation.h"
+
+namespace cellblock::gateway {
+
+/// What an Aggregate asks of the session that has it. Servers are named by their index in the
+/// configuration. A call of to_leg or want_catalogue may come back into the Aggregate (with an
+/// answer, a failure, a catalogue) before it returns.
+class AggregateEffects {
+ public:
+  /// A whole message, newline included, of the modern era. Gone when the call returns.
+  virtual void to_host(Slices message) = 0;
+  /// Likewise, to the leg of a server: which starts its cell if the message needs one.
+  virtual void to_leg(std::uint32_t server, Slices message) = 0;
+
+  /// Ends in catalogue_ready or catalogue_failed, once. Asked again only after that.
+  virtual void want_catalogue(std::uint32_t server) = 0;
+
+  virtual void record(const AuditNote& note) = 0;
+  /// The one deadline; nullopt: none. A new one replaces it.
+  virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
+
+ protected:
+  ~AggregateEffects() = default;
+};
+
+}  // namespace cellblock::gateway
