@@ -97,6 +97,7 @@ Message message_of(MessageKind kind, Sightings& seen) {
   message.name_text = seen.name.text;
   message.uri = span_if(seen.uri, JsonType::string);
   message.request_id = seen.request_id.where;
+  message.progress = span_if(seen.progress, JsonType::number);
   message.progress_token = seen.progress_token.where;
   message.meta_progress_token = seen.meta_progress_token.where;
   message.protocol_version = seen.protocol_version.where;
@@ -105,6 +106,11 @@ Message message_of(MessageKind kind, Sightings& seen) {
   message.subscription_id = is_present(seen.params_subscription_id)
                                 ? seen.params_subscription_id.where
                                 : seen.result_subscription_id.where;
+  message.cursor = seen.cursor.where;
+  message.next_cursor = seen.next_cursor.where;
+  message.request_state = seen.request_state.where;
+  message.level = seen.level.where;
+  message.task_ids = std::move(seen.task_ids);
   message.tools = std::move(seen.tools);
   message.input_methods = std::move(seen.input_methods);
   if (!is_absent_or(seen.input_requests, JsonType::object)) message.input_methods.emplace_back();

@@ -49,6 +49,7 @@ struct Message {
   std::string name_text;     ///< the same, unescaped
   Span uri;                  ///< params.uri
   Span request_id;           ///< params.requestId (notifications/cancelled)
+  Span progress;             ///< params.progress, a number
   Span progress_token;       ///< params.progressToken (notifications/progress)
   Span meta_progress_token;  ///< params._meta.progressToken
   Span protocol_version;  ///< params._meta["io.modelcontextprotocol/protocolVersion"]: modern era
@@ -56,6 +57,16 @@ struct Message {
   Span capabilities;         ///< params.capabilities (initialize), object
   Span
       subscription_id;  ///< params._meta or result._meta ["io.modelcontextprotocol/subscriptionId"]
+
+  // Of whatever type, raw JSON: who hands such a value out decides what it may be (`null` is common
+  // for "none"). Of params or result, since no message has both.
+  Span cursor;         ///< params.cursor
+  Span next_cursor;    ///< result.nextCursor
+  Span request_state;  ///< requestState
+  Span level;          ///< params.level (logging/setLevel)
+  /// Wherever a task is named: taskId, result.task.taskId, result.tasks[].taskId,
+  /// _meta["io.modelcontextprotocol/related-task"].taskId and params.notifications.taskIds[].
+  std::vector<Span> task_ids;
 
   /// Every element of result.tools, where that is an array. What has no name that is a string has
   /// the empty one here, so that nothing can hide from a filter.
@@ -96,6 +107,7 @@ inline constexpr unsigned max_message_depth = 64;
 inline constexpr std::size_t max_id_length = 1024;  ///< of an id that is a string, in raw bytes
 inline constexpr std::size_t max_listed_tools = 16'384;  ///< a list with more is not_jsonrpc
 inline constexpr std::size_t max_input_requests = 256;   ///< in one message; more is not_jsonrpc
+inline constexpr std::size_t max_task_ids = 1'024;       ///< in one message; more is not_jsonrpc
 
 /// Reuses its buffers from line to line. One scanner serves one thread.
 class MessageScanner {

@@ -39,9 +39,10 @@ bool is_quoted(std::string_view token) {
 
 bool has_escape(std::string_view raw) { return raw.find('\\') != std::string_view::npos; }
 
-/// Tools are only looked for in an array, everything else only in an object.
+/// What lists are made of is only looked for in an array, everything else only in an object.
 MessageWalk::Place place_inside(MessageWalk::Place place, JsonType type) {
-  const bool wants_array = place == MessageWalk::Place::tools;
+  using enum MessageWalk::Place;
+  const bool wants_array = place == tools || place == tasks || place == task_ids;
   return wants_array == (type == JsonType::array) ? place : MessageWalk::Place::elsewhere;
 }
 
@@ -127,6 +128,7 @@ bool MessageWalk::walk_member(ondemand::field& field, Place place, unsigned dept
   if (place == Place::input_requests) return walk_input_request(field.value(), depth);
   const KnownMember* known = place == Place::elsewhere ? nullptr : find_member(place, key);
   if (known != nullptr) {
+    if (known->found == &Sightings::task_id) return walk_task_id(field.value(), depth);
     return walk_value(field.value(), known->inside, depth, sightings_.*known->found);
   }
   if (place == Place::message) sightings_.foreign_member = true;
@@ -138,11 +140,30 @@ bool MessageWalk::walk_array(ondemand::array array, Place place, unsigned depth)
   for (auto next : array) {
     Value value;
     if (const auto error = std::move(next).get(value)) return refuse(error);
-    const bool good = place == Place::tools
-                          ? walk_tool(value, depth)
-                          : walk_value(value, Place::elsewhere, depth, sightings_.ignored);
-    if (!good) return false;
+    if (!walk_element(value, place, depth)) return false;
   }
+  return true;
+}
+
+bool MessageWalk::walk_element(Value value, Place place, unsigned depth) {
+  switch (place) {
+    case Place::tools:
+      return walk_tool(value, depth);
+    case Place::tasks:
+      return walk_value(value, Place::task, depth, sightings_.ignored);
+    case Place::task_ids:
+      return walk_task_id(value, depth);
+    default:
+      return walk_value(value, Place::elsewhere, depth, sightings_.ignored);
+  }
+}
+
+bool MessageWalk::walk_task_id(Value value, unsigned depth) {
+  if (sightings_.task_ids.size() == max_task_ids) {
+    return refuse(MessageFault::not_jsonrpc, "too many tasks are named");
+  }
+  if (!walk_value(value, Place::elsewhere, depth, sightings_.task_id)) return false;
+  sightings_.task_ids.push_back(sightings_.task_id.where);
   return true;
 }
 

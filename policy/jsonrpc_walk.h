@@ -29,21 +29,28 @@ struct Sightings {
   Found jsonrpc, id, method, params, result, error;
   Found error_code, error_message;
   // In params:
-  Found name, uri, request_id, progress_token, capabilities;
+  Found name, uri, request_id, progress, progress_token, capabilities, cursor, level;
   // In params._meta:
   Found meta_progress_token, protocol_version, client_capabilities, params_subscription_id;
   // In result._meta:
   Found result_subscription_id;
+  // In result:
+  Found next_cursor;
+  // In either: a message with both is no message.
+  Found request_state;
   /// Of the element of result.tools that was walked last.
   Found tool_name;
   /// Of result or params: a message with both is no message.
   Found input_requests;
   /// Of the input request that was walked last.
   Found input_method;
+  /// The id of a task that was walked last; all of them are in task_ids.
+  Found task_id;
   /// What is looked into but not noted.
   Found ignored;
   std::vector<ListedTool> tools;
   std::vector<std::string> input_methods;
+  std::vector<Span> task_ids;
   bool foreign_member = false;  ///< the top level has a member that JSON-RPC does not know
 };
 
@@ -78,6 +85,10 @@ class MessageWalk {
     tool,
     input_requests,
     input_request,
+    tasks,
+    task,
+    task_ids,
+    stream_filter,
   };
 
  private:
@@ -96,6 +107,8 @@ class MessageWalk {
   bool walk_array(simdjson::ondemand::array array, Place place, unsigned depth);
   bool walk_tool(Value value, unsigned depth);
   bool walk_input_request(Value value, unsigned depth);
+  bool walk_task_id(Value value, unsigned depth);
+  bool walk_element(Value value, Place place, unsigned depth);
   bool walk_string(Value value, std::string_view token, Found& found);
   bool walk_key(simdjson::ondemand::field& field, std::string_view& key);
 

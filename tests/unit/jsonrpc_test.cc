@@ -69,10 +69,11 @@ TEST(MessageScanner, LocatesThePartsOfACall) {
 
 TEST(MessageScanner, LocatesThePartsOfNotificationsAndInitialize) {
   const std::string line = members(
-      R"("method":"x","params":{"requestId":7,"progressToken":-8,"uri":"file:///","capabilities":{}})");
+      R"("method":"x","params":{"requestId":7,"progressToken":-8,"progress": 1e3 ,"uri":"file:///","capabilities":{}})");
   const Message message = good(line);
   EXPECT_EQ(message.request_id.in(line), "7");
   EXPECT_EQ(message.progress_token.in(line), "-8");
+  EXPECT_EQ(message.progress.in(line), "1e3");
   EXPECT_EQ(message.uri.in(line), R"("file:///")");
   EXPECT_EQ(message.capabilities.in(line), "{}");
   EXPECT_FALSE(message.is_modern());
@@ -164,6 +165,60 @@ TEST(MessageScanner, BoundsAListOfTools) {
   const Scanned more = scan(members(R"("id":1,"result":{"tools":[)" + tools + ",0]}"));
   ASSERT_FALSE(more.has_value());
   EXPECT_EQ(more.error().fault, MessageFault::not_jsonrpc);
+}
+
+TEST(MessageScanner, LocatesWhatIsHandedOutSealed) {
+  const std::string request = members(
+      R"("id":1,"method":"x","params":{"cursor":"c\u0041","level":"debug","requestState": "s" ,)"
+      R"("arguments":{"cursor":1,"taskId":2,"requestState":3}})");
+  Message message = good(request);
+  EXPECT_EQ(message.cursor.in(request), R"("c\u0041")");
+  EXPECT_EQ(message.level.in(request), R"("debug")");
+  EXPECT_EQ(message.request_state.in(request), R"("s")");
+  EXPECT_TRUE(message.task_ids.empty());
+  const std::string answer =
+      members(R"("id":1,"result":{"nextCursor":null,"requestState":{"a":[1]}})");
+  message = good(answer);
+  EXPECT_EQ(message.next_cursor.in(answer), "null");
+  EXPECT_EQ(message.request_state.in(answer), R"({"a":[1]})");
+  EXPECT_TRUE(message.cursor.empty());
+}
+
+std::vector<std::string> task_ids(const std::string& line) {
+  std::vector<std::string> found;
+  for (const Span id : good(line).task_ids) found.emplace_back(id.in(line));
+  return found;
+}
+
+TEST(MessageScanner, LocatesEveryPlaceThatNamesATask) {
+  using testing::ElementsAre;
+  constexpr std::string_view related =
+      R"("_meta":{"io.modelcontextprotocol/related-task":{"taskId":"r","x":{"taskId":0}}})";
+  EXPECT_THAT(task_ids(members(R"("id":1,"method":"tasks/get","params":{"taskId":"a",)" +
+                               std::string{related} + "}")),
+              ElementsAre(R"("a")", R"("r")"));
+  EXPECT_THAT(task_ids(members(R"("id":1,"result":{"task":{"taskId":"a","ttl":1},)" +
+                               std::string{related} + "}")),
+              ElementsAre(R"("a")", R"("r")"));
+  EXPECT_THAT(task_ids(members(R"("id":1,"result":{"resultType":"task","taskId":"a"})")),
+              ElementsAre(R"("a")"));
+  EXPECT_THAT(
+      task_ids(members(R"("id":1,"result":{"tasks":[{"taskId":"a"},7,{"taskId": 8 },[{}]]})")),
+      ElementsAre(R"("a")", "8"));
+  EXPECT_THAT(
+      task_ids(members(
+          R"("id":1,"method":"subscriptions/listen","params":{"notifications":{"taskIds":["a","b"]}})")),
+      ElementsAre(R"("a")", R"("b")"));
+}
+
+TEST(MessageScanner, BoundsTheTasksThatAreNamed) {
+  std::string tasks = R"({"taskId":"a"})";
+  for (std::size_t i = 1; i < max_task_ids; ++i) tasks += R"(,{"taskId":"a"})";
+  good(members(R"("id":1,"result":{"tasks":[)" + tasks + "]}"));
+  const Scanned scanned =
+      scan(members(R"("id":1,"result":{"tasks":[)" + tasks + R"(,{"taskId":"a"}]})"));
+  ASSERT_FALSE(scanned.has_value());
+  EXPECT_EQ(scanned.error().fault, MessageFault::not_jsonrpc);
 }
 
 TEST(MessageScanner, NotesOnlyTheTypesItPromises) {
