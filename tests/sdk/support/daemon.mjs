@@ -43,6 +43,7 @@ export class Daemon {
     this.socket = path.join(this.directory, 'run', 'cellblock.sock');
     this.modules = path.join(this.directory, 'mcp', 'node_modules');
     this.servers = new Map();
+    this.needsPackages = false;
     this.log = '';
   }
 
@@ -57,8 +58,22 @@ export class Daemon {
   // Declares an npm server; `lines` are further lines of its table.
   declare(name, packageName, args, lines = []) {
     const script = path.join(this.modules, packageName, 'dist', 'index.js');
-    const command = [fs.realpathSync(process.execPath), script, ...args];
-    this.servers.set(name, { command, lines });
+    this.needsPackages = true;
+    this.#declare(name, script, args, lines);
+  }
+
+  // Declares a server of tests/fixtures, which may take modules from the folders named.
+  declareFixture(name, script, { args = [], lines = [], folders = [], packages = false } = {}) {
+    const place = path.join(this.directory, 'mcp');
+    for (const part of [script, ...folders]) {
+      fs.cpSync(path.join(fixtures, part), path.join(place, part), { recursive: true });
+    }
+    this.needsPackages ||= packages;
+    this.#declare(name, path.join(place, script), args, lines);
+  }
+
+  #declare(name, script, args, lines) {
+    this.servers.set(name, { command: [fs.realpathSync(process.execPath), script, ...args], lines });
   }
 
   configuration() {
@@ -79,7 +94,7 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     for (const program of programs) {
       fs.copyFileSync(path.join(bin, program), path.join(this.directory, 'bin', program));
     }
-    fs.cpSync(path.join(fixtures, 'node_modules'), this.modules, { recursive: true });
+    if (this.needsPackages) this.#copyPackages();
     if (!isRoot) fs.mkdirSync(path.dirname(this.socket), { mode: 0o700 });
     const file = path.join(this.directory, 'cellblock.toml');
     fs.writeFileSync(file, this.configuration(), { mode: 0o644 });
@@ -89,6 +104,13 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     this.process = spawn(path.join(this.directory, 'bin', 'cellblockd'), args,
                          { env, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
     await this.#ready();
+  }
+
+  // Without the Node and the suites of the conformance tests: most of the bytes, and no server's.
+  #copyPackages() {
+    const other = /^(node-linux-|conformance-)/;
+    fs.cpSync(path.join(fixtures, 'node_modules'), this.modules,
+              { recursive: true, filter: (source) => !other.test(path.basename(source)) });
   }
 
   async #ready() {
