@@ -69,6 +69,7 @@ MACHINES = [
     "supervisor/gateway/denied_log", "supervisor/gateway/egress_text",
     "supervisor/gateway/noise_budget", "supervisor/gateway/replies",
     "supervisor/gateway/server_report", "supervisor/gateway/session",
+    "supervisor/gateway/leg", "supervisor/gateway/server_cell",
     "supervisor/gateway/session_failures", "supervisor/gateway/status_report",
     "supervisor/gateway/stderr_log", "supervisor/gateway/upstream_ids",
     "supervisor/launcher/cell_bounds", "supervisor/launcher/cell_end",

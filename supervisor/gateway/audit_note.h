@@ -20,4 +20,10 @@ struct AuditNote {
   std::uint64_t count = 1;
 };
 
+/// Which cell a note is about; both empty: none yet.
+struct AuditPlace {
+  std::string_view server;  ///< lives as long as the configuration
+  std::uint64_t cell = 0;
+};
+
 }  // namespace cellblock::gateway

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,16 +11,13 @@
 #include "policy/permission.h"
 #include "supervisor/gateway/audit_note.h"
 #include "supervisor/gateway/call_table.h"
+#include "supervisor/gateway/slices.h"
 #include "supervisor/gateway/upstream_ids.h"
 
 /// MCP between one host and one cell: validated messages in, edited messages out. Decides what each
 /// side may say to the other and keeps their ids and progress tokens apart. Knows no descriptors
 /// and nothing of the cell's life.
 namespace cellblock::gateway {
-
-/// Pieces of one message, newline included. They point into the line that was handed in and into
-/// the edits, so they are gone when the call returns.
-using Slices = std::span<const std::string_view>;
 
 enum class AuditState : std::uint8_t { writable, broken };
 
@@ -63,6 +59,8 @@ class Conversation {
   void cancel_all(std::string_view reason, Time now);
 
   std::size_t in_flight() const { return calls_.size(); }
+  /// Whether a call in flight has this id of ours, in raw JSON.
+  bool owns(std::string_view ours) const { return calls_.find(ours) != nullptr; }
   const Traffic& traffic() const { return traffic_; }
 
   /// The one way to tell a host that its request failed.

@@ -115,10 +115,11 @@ void Gateway::finished(SessionRunner& session) {
 
 // --- cells ---------------------------------------------------------------------------------------
 
-void Gateway::start_cell(SessionRunner& session, CellWanted wanted) {
+void Gateway::start_cell(CellRunner& cell, Fd workspace) {
   const std::uint32_t request = next_request_++;
-  asked_[request] = &session;
-  launcher_.start_cell(request, wanted.server, wanted.program, std::move(wanted.workspace));
+  asked_[request] = &cell;
+  const CellPlan& plan = cell.cell().plan();
+  launcher_.start_cell(request, plan.server, plan.program, std::move(workspace));
 }
 
 void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
@@ -138,26 +139,26 @@ void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
 void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes) {
   const auto asked = asked_.find(event.request);
   if (asked == asked_.end()) return give_up("an answer from the launcher that nobody asked for");
-  SessionRunner& session = *asked->second;
+  CellRunner& cell = *asked->second;
   asked_.erase(asked);
-  if (event.kind == wire::CellEventKind::refused) return session.cell_refused(event);
-  cells_[event.cell] = &session;
+  if (event.kind == wire::CellEventKind::refused) return cell.refused(event);
+  cells_[event.cell] = &cell;
   Fd egress;
   if (pipes.size() > CellPipes::count) {
     egress = std::move(pipes.back());
     pipes.pop_back();
   }
-  session.cell_started(event.cell, std::move(pipes));
-  watch_cell(session, event.cell, std::move(egress));
+  cell.started(event.cell, std::move(pipes));
+  watch_cell(cell, std::move(egress));
 }
 
 void Gateway::cell_news(const wire::CellEvent& event) {
-  const auto cell = cells_.find(event.cell);
-  if (cell == cells_.end()) return give_up("news from the launcher about an unknown cell");
-  SessionRunner& session = *cell->second;
-  if (event.kind == wire::CellEventKind::running) return session.cell_running();
-  cells_.erase(cell);
-  session.cell_ended(event.facts);
+  const auto found = cells_.find(event.cell);
+  if (found == cells_.end()) return give_up("news from the launcher about an unknown cell");
+  CellRunner& cell = *found->second;
+  if (event.kind == wire::CellEventKind::running) return cell.running();
+  cells_.erase(found);
+  cell.ended(event.facts);
   if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
     watched->second.ended = true;
     forget_if_done(event.cell);
@@ -166,13 +167,14 @@ void Gateway::cell_news(const wire::CellEvent& event) {
 
 // --- what cells are refused, and where they connect ----------------------------------------------
 
-void Gateway::watch_cell(const SessionRunner& session, std::uint64_t cell, Fd egress) {
-  const Session& of = session.session();
+void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
+  const CellPlan& plan = runner.cell().plan();
+  const std::uint64_t cell = runner.cell().id();
   // What the probe was refused is no sign of what the server tries.
-  const bool is_probe = of.attachment().program() == wire::CellProgram::probe;
-  ServerLedger& books = is_probe ? probes_ : history_[of.server_index()].ledger;
+  const bool is_probe = plan.program == wire::CellProgram::probe;
+  ServerLedger& books = is_probe ? probes_ : history_[plan.server].ledger;
   WatchedCell watched{
-      .ledger = CellLedger(session.origin(), *of.server(), books,
+      .ledger = CellLedger(runner.origin(), runner.cell().server(), books,
                            [this](const wire::AuditRecord& record) { audit_.add(record); })};
   if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
   watched_.emplace(cell, std::move(watched));
@@ -242,25 +244,14 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
   return stopped_json(stop_cells(index));
 }
 
-std::vector<SessionRunner*> Gateway::sessions_of(std::uint32_t server) const {
-  std::vector<SessionRunner*> found;
-  for (const auto& [connection, runner] : sessions_) {
-    const Session& session = runner->session();
-    if (session.server() == &config_.servers[server]) found.push_back(runner.get());
-  }
-  return found;
-}
-
 std::size_t Gateway::stop_cells(std::uint32_t server) {
   std::size_t cells = 0;
-  for (const SessionRunner* runner : sessions_of(server)) {
-    const Session& session = runner->session();
-    if (session.cell_state() == CellState::stopped || session.cell_state() == CellState::ended) {
-      continue;
-    }
-    ++cells;
+  for (const auto& [connection, session] : sessions_) {
+    const std::size_t of_session = session->cells_of(server);
+    if (of_session == 0) continue;
+    cells += of_session;
     // Later in this turn, so that a session which stops its own cell gets its answer first.
-    loop_.defer([this, connection = static_cast<std::uint32_t>(session.peer().session)] {
+    loop_.defer([this, connection] {
       const auto found = sessions_.find(connection);
       if (found != sessions_.end()) found->second->stop(Session::StopReason::stopped);
     });
@@ -274,10 +265,8 @@ std::string Gateway::status(const Peer& peer) const {
   for (std::uint32_t i = 0; i < config_.servers.size(); ++i) {
     if (!may_use_server(config_.servers[i].allow, who).allowed) continue;
     ServerRow row{.server = &config_.servers[i], .cells = {}, .last_end = nullptr};
-    for (const SessionRunner* runner : sessions_of(i)) {
-      if (!runner->session().is_over() && runner->session().cell() != 0) {
-        row.cells.push_back(runner->row(loop_.now()));
-      }
+    for (const auto& [connection, session] : sessions_) {
+      for (const CellRow& cell : session->rows(i, loop_.now())) row.cells.push_back(cell);
     }
     row.ledger = &history_[i].ledger;
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;

@@ -51,7 +51,7 @@ class Gateway final : private GatewayServices {
   const Config& config() const override { return config_; }
   UpstreamIds& ids() override { return ids_; }
   MessageScanner& scanner() override { return scanner_; }
-  void start_cell(SessionRunner& session, CellWanted wanted) override;
+  void start_cell(CellRunner& cell, Fd workspace) override;
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
   void record(const wire::AuditRecord& record) override { audit_.add(record); }
@@ -69,14 +69,13 @@ class Gateway final : private GatewayServices {
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_news(const wire::CellEvent& event);
   void cell_denied(const wire::CellEvent& event);
-  void watch_cell(const SessionRunner& session, std::uint64_t cell, Fd egress);
+  void watch_cell(const CellRunner& cell, Fd egress);
   std::unique_ptr<EgressReader> egress_reader(std::uint64_t cell, Fd channel);
   void end_egress(std::uint64_t cell, std::string_view why);
   void egress_event(std::uint64_t cell, const wire::EgressEvent& event);
   void forget_if_done(std::uint64_t cell);
   std::string status(const Peer& peer) const;
   std::size_t stop_cells(std::uint32_t server);
-  std::vector<SessionRunner*> sessions_of(std::uint32_t server) const;
 
   EventLoop& loop_;
   const Config config_;
@@ -93,8 +92,8 @@ class Gateway final : private GatewayServices {
   Timer patience_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
-  std::unordered_map<std::uint32_t, SessionRunner*> asked_;           ///< by request
-  std::unordered_map<std::uint64_t, SessionRunner*> cells_;           ///< by cell
+  std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request
+  std::unordered_map<std::uint64_t, CellRunner*> cells_;              ///< by cell
   std::unordered_map<std::uint64_t, WatchedCell> watched_;            ///< by cell
   std::uint32_t next_request_ = 1;
 };

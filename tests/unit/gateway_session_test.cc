@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <csignal>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/session.h"
+#include "tests/unit/session_rig.h"
 
-namespace cellblock::gateway {
+namespace cellblock::gateway::testing {
 namespace {
 
-using Json = nlohmann::json;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -19,120 +17,12 @@ using ::testing::IsEmpty;
 using wire::AuditKind;
 using wire::AuditOutcome;
 
-/// Writes down what the session wants done.
-struct Recorder final : SessionEffects {
-  void to_host(Slices message) override { host.push_back(line_of(message)); }
-  void to_cell(Slices message) override { cell.push_back(line_of(message)); }
-  void record(const AuditNote& note) override { notes.emplace_back(note.kind, note.outcome); }
-  AuditState audit_state() const override { return audit; }
-  void to_control(std::string_view line) override { control.emplace_back(line); }
-  DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override {
-    return {
-        .stdio = stdio && offer.stdio == StdioOffer::offered,
-        .workspace = offer.workspace == WorkspaceOffer::offered ? workspace : WorkspaceFound::none};
-  }
-  void set_host_flow(HostFlow now) override { flow = now; }
-  void close_host() override { did.emplace_back("close_host"); }
-  void start_cell(std::uint32_t, wire::CellProgram program) override {
-    did.emplace_back(program == wire::CellProgram::probe ? "start_probe" : "start_cell");
-  }
-  void close_cell_input() override { did.emplace_back("close_cell_input"); }
-  void terminate_cell() override { did.emplace_back("terminate_cell"); }
-  void kill_cell() override { did.emplace_back("kill_cell"); }
-  void protocol_broken() override { did.emplace_back("protocol_broken"); }
-  void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
-  std::string answer_control(const ControlRequest&) override { return "{}"; }
-  std::vector<std::string> stderr_tail(std::uint64_t) override { return {"last words"}; }
-  void remember_end(std::uint32_t, const Failure& failure) override { ends.push_back(failure); }
-
-  static std::string line_of(Slices message) {
-    std::string line;
-    for (const auto slice : message) line += slice;
-    EXPECT_TRUE(line.ends_with('\n'));
-    line.pop_back();
-    return line;
-  }
-
-  Json last_to_host() const { return host.empty() ? Json{} : Json::parse(host.back()); }
-  Json last_to_cell() const { return cell.empty() ? Json{} : Json::parse(cell.back()); }
-
-  std::vector<std::string> host, cell, control, did;
-  std::vector<std::pair<AuditKind, AuditOutcome>> notes;
-  std::vector<Failure> ends;
-  std::optional<Milliseconds> deadline;
-  HostFlow flow = HostFlow::flowing;
-  AuditState audit = AuditState::writable;
-  bool stdio = false;
-  WorkspaceFound workspace = WorkspaceFound::directory;
-};
-
-class SessionTest : public ::testing::Test {
- protected:
-  SessionTest() {
-    Server server;
-    server.name = "files";
-    server.allow.uids = {1000};
-    server.allow.tools = {{"read_", true}};
-    server.lines.from_host = 2000;
-    server.lines.to_host = 2000;
-    config_.servers = {server};
-  }
-
-  /// The scanner reads a little beyond the line.
-  void host_says(std::string line) {
-    line_ = std::move(line);
-    const std::size_t size = line_.size();
-    line_.resize(size + MessageScanner::padding);
-    session().host_line(std::string_view(line_).substr(0, size), now_);
-  }
-  void cell_says(std::string line) {
-    line_ = std::move(line);
-    const std::size_t size = line_.size();
-    line_.resize(size + MessageScanner::padding);
-    session().cell_line(std::string_view(line_).substr(0, size), now_);
-  }
-
-  Session& session() {
-    if (!session_) {
-      session_.emplace(Peer{.session = 12, .uid = 1000, .gid = 1000, .pid = 1, .groups = {}},
-                       config_, ids_, scanner_, effects_);
-    }
-    return *session_;
-  }
-
-  void attach(std::string_view more = "") {
-    host_says(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/attach","params":{"server":"files")" +
-              std::string(more) + "}}");
-  }
-  void attach_and_run() {
-    attach();
-    session().cell_started(37, now_);
-    session().cell_running();
-  }
-  /// Sends a request of the host and returns the id that the server sees.
-  std::string ask(std::string line) {
-    host_says(std::move(line));
-    return effects_.last_to_cell()["id"].dump();
-  }
-
-  Config config_;
-  UpstreamIds ids_{[](std::span<std::byte> bytes) {
-    static std::uint8_t next = 1;
-    for (std::byte& byte : bytes) byte = std::byte{next = static_cast<std::uint8_t>(next * 31 + 7)};
-  }};
-  MessageScanner scanner_;
-  Recorder effects_;
-  Time now_{};
-  std::string line_;
-  std::optional<Session> session_;
-};
-
 TEST_F(SessionTest, SaysThatItTookAWorkspace) {
   config_.servers[0].workspace.emplace();
   attach(R"(,"workspace":true)");
   EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
-  session().cell_started(37, now_);
-  session().cell_running();
+  cell().started(37, now_);
+  cell().running(now_);
   EXPECT_EQ(Json::parse(effects_.control.back())["result"]["workspace"], true);
 }
 
@@ -156,9 +46,9 @@ TEST_F(SessionTest, StartsNothingForAWorkspaceThatIsNoDirectory) {
 TEST_F(SessionTest, DoesNotTakeTheEndOfAProbeForOneOfItsServer) {
   attach(R"(,"probe":true)");
   EXPECT_THAT(effects_.did, ElementsAre("start_probe"));
-  session().cell_started(37, now_);
-  session().cell_running();
-  session().cell_ended({.kind = EndKind::exited, .exit_code = 1}, now_);
+  cell().started(37, now_);
+  cell().running(now_);
+  cell().ended({.kind = EndKind::exited, .exit_code = 1}, now_);
   EXPECT_THAT(effects_.ends, IsEmpty());
 }
 
@@ -170,7 +60,7 @@ TEST_F(SessionTest, TakesARefusedStartForNoCrash) {
         wire::StartRefusal::identity_not_mapped}) {
     effects_.notes.clear();
     attach();
-    session().cell_refused(refusal, {}, now_);
+    cell().refused(refusal, {}, now_);
     EXPECT_THAT(effects_.ends, IsEmpty());
     EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::denied)));
   }
@@ -181,7 +71,7 @@ TEST_F(SessionTest, TakesAFailedSetUpForAnEnd) {
   attach();
   CellFacts facts;
   facts.kind = EndKind::setup_failed;
-  session().cell_refused(wire::StartRefusal::setup_failed, facts, now_);
+  cell().refused(wire::StartRefusal::setup_failed, facts, now_);
   EXPECT_EQ(effects_.ends.size(), 1U);
   EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::ok),
                                           std::pair(AuditKind::cell_ended, AuditOutcome::error)));
@@ -190,8 +80,8 @@ TEST_F(SessionTest, TakesAFailedSetUpForAnEnd) {
 TEST_F(SessionTest, LetsAProbeCallItsOwnToolAndNoOther) {
   attach(R"(,"probe":true)");
   EXPECT_THAT(effects_.did, ElementsAre("start_probe"));
-  session().cell_started(37, now_);
-  session().cell_running();
+  cell().started(37, now_);
+  cell().running(now_);
   EXPECT_EQ(Json::parse(effects_.control.back())["result"]["probe"], true);
   host_says(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run"}})");
   EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "run");
@@ -203,9 +93,9 @@ TEST_F(SessionTest, AnswersAttachOnlyOnceTheProgramRuns) {
   attach();
   EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
   EXPECT_EQ(effects_.flow, HostFlow::held);
-  session().cell_started(37, now_);
+  cell().started(37, now_);
   EXPECT_THAT(effects_.control, IsEmpty());
-  session().cell_running();
+  cell().running(now_);
   EXPECT_THAT(
       effects_.control,
       ElementsAre(
@@ -351,14 +241,14 @@ TEST_F(SessionTest, FailsTheCallWhoseAnswerBreaksTheRules) {
   ASSERT_EQ(effects_.host.size(), 1U);
   EXPECT_EQ(effects_.last_to_host()["id"], 2);
   EXPECT_EQ(effects_.last_to_host()["error"]["code"], -31011);
-  EXPECT_EQ(session().noise_lines(), 1U);
+  EXPECT_EQ(cell().noise_lines(), 1U);
 }
 
 TEST_F(SessionTest, FailsAllCallsWhereNobodyCanTellWhoseAnswerWasBroken) {
   for (const std::string_view member : {R"("a":1,"a":2)", "\"a\":\"\xe9\""}) {
     SCOPED_TRACE(member);
     session_.reset();
-    effects_ = Recorder{};
+    effects_.host.clear();
     attach_and_run();
     ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a"}})");
     const std::string id = ask(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
@@ -377,7 +267,7 @@ TEST_F(SessionTest, FailsNoCallForALoggersJsonOrABrokenNotification) {
   cell_says(R"({"jsonrpc":"2.0","method":"notifications/message","extra":1})");
   cell_says(R"({"jsonrpc":"2.0","id":7,"result":{},"extra":1})");
   EXPECT_THAT(effects_.host, IsEmpty());
-  EXPECT_EQ(session().noise_lines(), 3U);
+  EXPECT_EQ(cell().noise_lines(), 3U);
 }
 
 TEST_F(SessionTest, AnswersARequestOfTheServerThatIsNotAllowed) {
@@ -485,46 +375,46 @@ TEST_F(SessionTest, TheHandshakeIsTimedFromTheFirstRequestOn) {
   EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
   cell_says(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{}})");
   EXPECT_FALSE(effects_.deadline);
-  EXPECT_EQ(session().cell_state(), CellState::ready);
+  EXPECT_EQ(cell().state(), CellState::ready);
 }
 
 TEST_F(SessionTest, AnExitThatShowsAsClosedOutputFirstIsAnExit) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
-  session().cell_output_closed();
+  cell().output_closed();
   EXPECT_THAT(effects_.did, Contains("kill_cell"));
   CellFacts facts;
   facts.kind = EndKind::exited;
   facts.exit_code = 3;
-  session().cell_ended(facts, now_);
+  cell().ended(facts, now_);
   EXPECT_EQ(effects_.ends.back().verdict, "early_crash");
 }
 
 TEST_F(SessionTest, TheFirstCauseWins) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
-  session().deadline(now_);
-  session().cell_output_closed();
+  cell().deadline();
+  cell().output_closed();
   CellFacts facts;
   facts.kind = EndKind::signalled;
   facts.signal = SIGKILL;
-  session().cell_ended(facts, now_);
+  cell().ended(facts, now_);
   EXPECT_EQ(effects_.ends.back().code, FailureCode::handshake_timeout);
 }
 
 TEST_F(SessionTest, OutputThatClosesBeforeTheNewsOfExecIsAFaultAfterIt) {
   attach();
-  session().cell_started(37, now_);
-  session().cell_output_closed();
+  cell().started(37, now_);
+  cell().output_closed();
   EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
-  session().cell_running();
+  cell().running(now_);
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "kill_cell"));
 }
 
 TEST_F(SessionTest, AToolCallHearsOfACrashAsAResult) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a"}})");
-  session().cell_ended({}, now_);
+  cell().ended({}, now_);
   EXPECT_EQ(effects_.last_to_host()["result"]["isError"], true);
   EXPECT_EQ(effects_.deadline, Milliseconds{0});
   host_says(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
@@ -535,7 +425,7 @@ TEST_F(SessionTest, AToolCallHearsOfACrashAsAResult) {
 
 TEST_F(SessionTest, ANotificationAloneGetsNoAnswerFromADeadCell) {
   attach_and_run();
-  session().cell_ended({}, now_);
+  cell().ended({}, now_);
   EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
   host_says(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   EXPECT_THAT(effects_.host, IsEmpty());
@@ -545,11 +435,11 @@ TEST_F(SessionTest, ANotificationAloneGetsNoAnswerFromADeadCell) {
 TEST_F(SessionTest, AHostThatLeavesWhileTheCellIsAskedForAbandonsIt) {
   attach();
   session().host_ended(HostEnd::gone, now_);
-  EXPECT_FALSE(session().is_over());
-  session().cell_started(37, now_);
+  EXPECT_FALSE(cell().is_over());
+  cell().started(37, now_);
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "kill_cell"));
-  session().cell_ended({}, now_);
-  EXPECT_TRUE(session().is_over());
+  cell().ended({}, now_);
+  EXPECT_TRUE(session().is_over() && cell().is_over());
 }
 
 TEST_F(SessionTest, WaitsForAnswersAfterTheEndOfInputButNotForEver) {
@@ -560,8 +450,8 @@ TEST_F(SessionTest, WaitsForAnswersAfterTheEndOfInputButNotForEver) {
   session().deadline(now_);
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "close_cell_input"));
   EXPECT_EQ(effects_.last_to_cell()["method"], "notifications/cancelled");
-  session().deadline(now_);
-  session().deadline(now_);
+  cell().deadline();
+  cell().deadline();
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "close_cell_input",
                                         "terminate_cell", "kill_cell"));
 }
@@ -577,8 +467,8 @@ TEST_F(SessionTest, HoldsALineToTheBoundOfItsServer) {
 TEST_F(SessionTest, WithHandedStdioTheEndIsToldOnTheSocket) {
   effects_.stdio = true;
   attach(R"(,"stdio":true)");
-  session().cell_started(37, now_);
-  session().cell_running();
+  cell().started(37, now_);
+  cell().running(now_);
   session().stop(Session::StopReason::shutting_down, now_);
   const Json ended = Json::parse(effects_.control.back());
   EXPECT_EQ(ended["method"], "cellblock/ended");
@@ -586,4 +476,4 @@ TEST_F(SessionTest, WithHandedStdioTheEndIsToldOnTheSocket) {
 }
 
 }  // namespace
-}  // namespace cellblock::gateway
+}  // namespace cellblock::gateway::testing

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "policy/config.h"
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/control_request.h"
+#include "supervisor/gateway/conversation.h"
+#include "supervisor/gateway/peer.h"
+#include "supervisor/gateway/stderr_log.h"
+#include "supervisor/gateway/upstream_ids.h"
+#include "supervisor/kernel/event_loop.h"
+#include "supervisor/kernel/wire.h"
+
+/// What sessions, surveys and cells need of the rest of their gateway.
+namespace cellblock::gateway {
+
+class CellRunner;
+class SessionRunner;
+
+class GatewayServices {
+ public:
+  virtual EventLoop& loop() = 0;
+  virtual const Config& config() const = 0;
+  virtual UpstreamIds& ids() = 0;
+  virtual MessageScanner& scanner() = 0;
+
+  /// Asks the launcher. Its events go to that runner, which must live until the cell has ended or
+  /// was refused. `workspace` may be not valid: none.
+  virtual void start_cell(CellRunner& cell, Fd workspace) = 0;
+  virtual void terminate_cell(std::uint64_t cell) = 0;
+  virtual void kill_cell(std::uint64_t cell) = 0;
+
+  virtual void record(const wire::AuditRecord& record) = 0;
+  virtual AuditState audit_state() const = 0;
+  virtual std::string answer_control(const ControlRequest& request, const Peer& peer) = 0;
+  virtual StderrRing& stderr_ring(std::uint32_t server) = 0;
+  virtual void remember_end(std::uint32_t server, const Failure& failure) = 0;
+
+  virtual void host_closed(SessionRunner& session) = 0;  ///< once
+  virtual void finished(SessionRunner& session) = 0;     ///< destroys it at the end of the turn
+  virtual void give_up(std::string_view why) = 0;        ///< ends the gateway
+
+ protected:
+  ~GatewayServices() = default;
+};
+
+}  // namespace cellblock::gateway

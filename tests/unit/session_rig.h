@@ -1,0 +1,148 @@
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "supervisor/gateway/session.h"
+
+/// A session and its cells without a gateway: the test plays host, launcher and server.
+namespace cellblock::gateway::testing {
+
+using Json = nlohmann::json;
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+/// Writes down what the session and its cell want done.
+struct Recorder final : SessionEffects, CellEffects {
+  explicit Recorder(const Config& config, MessageScanner& scanner)
+      : config_(config), scanner_(scanner) {}
+
+  void to_host(Slices message) override { host.push_back(line_of(message)); }
+  void to_cell(Slices message) override { cell.push_back(line_of(message)); }
+  void record(const AuditNote& note) override { notes.emplace_back(note.kind, note.outcome); }
+  void record(const AuditPlace&, const AuditNote& note) override { record(note); }
+  AuditState audit_state() const override { return audit; }
+  void to_control(std::string_view line) override { control.emplace_back(line); }
+  DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override {
+    return {
+        .stdio = stdio && offer.stdio == StdioOffer::offered,
+        .workspace = offer.workspace == WorkspaceOffer::offered ? workspace : WorkspaceFound::none};
+  }
+  void set_host_flow(HostFlow now) override { flow = now; }
+  void close_host() override { did.emplace_back("close_host"); }
+  ServerCell& make_cell(const CellPlan& plan) override {
+    CellEffects& effects = *this;
+    cells.push_back(
+        std::make_unique<ServerCell>(config_.servers[plan.server], plan, scanner_, effects));
+    return *cells.back();
+  }
+  void start_cell() override {
+    const auto program = cells.back()->plan().program;
+    did.emplace_back(program == wire::CellProgram::probe ? "start_probe" : "start_cell");
+  }
+  void close_cell_input() override { did.emplace_back("close_cell_input"); }
+  void terminate_cell() override { did.emplace_back("terminate_cell"); }
+  void kill_cell() override { did.emplace_back("kill_cell"); }
+  void protocol_broken() override { did.emplace_back("protocol_broken"); }
+  /// The session's and its cell's alike: no test has both at once.
+  void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
+  std::string answer_control(const ControlRequest&) override { return "{}"; }
+  std::vector<std::string> stderr_tail() override { return {"last words"}; }
+  void remember_end(const Failure& failure) override { ends.push_back(failure); }
+
+  static std::string line_of(Slices message) {
+    std::string line;
+    for (const auto slice : message) line += slice;
+    EXPECT_TRUE(line.ends_with('\n'));
+    line.pop_back();
+    return line;
+  }
+
+  Json last_to_host() const { return host.empty() ? Json{} : Json::parse(host.back()); }
+  Json last_to_cell() const { return cell.empty() ? Json{} : Json::parse(cell.back()); }
+
+  std::vector<std::string> host, cell, control, did;
+  std::vector<std::pair<AuditKind, AuditOutcome>> notes;
+  std::vector<Failure> ends;
+  std::optional<Milliseconds> deadline;
+  HostFlow flow = HostFlow::flowing;
+  AuditState audit = AuditState::writable;
+  bool stdio = false;
+  WorkspaceFound workspace = WorkspaceFound::directory;
+  std::vector<std::unique_ptr<ServerCell>> cells;
+
+ private:
+  const Config& config_;
+  MessageScanner& scanner_;
+};
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionTest() {
+    Server server;
+    server.name = "files";
+    server.allow.uids = {1000};
+    server.allow.tools = {{"read_", true}};
+    server.lines.from_host = 2000;
+    server.lines.to_host = 2000;
+    config_.servers = {server};
+  }
+
+  /// The scanner reads a little beyond the line.
+  void host_says(std::string line) {
+    line_ = std::move(line);
+    const std::size_t size = line_.size();
+    line_.resize(size + MessageScanner::padding);
+    session().host_line(std::string_view(line_).substr(0, size), now_);
+  }
+  void cell_says(std::string line) {
+    line_ = std::move(line);
+    const std::size_t size = line_.size();
+    line_.resize(size + MessageScanner::padding);
+    cell().line(std::string_view(line_).substr(0, size), now_);
+  }
+
+  /// The one that was asked for last.
+  ServerCell& cell() { return *effects_.cells.back(); }
+  Session& session() {
+    if (!session_) {
+      session_.emplace(Peer{.session = 12, .uid = 1000, .gid = 1000, .pid = 1, .groups = {}},
+                       config_, ids_, scanner_, effects_);
+    }
+    return *session_;
+  }
+
+  void attach(std::string_view more = "") {
+    host_says(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/attach","params":{"server":"files")" +
+              std::string(more) + "}}");
+  }
+  void attach_and_run() {
+    attach();
+    cell().started(37, now_);
+    cell().running(now_);
+  }
+  /// Sends a request of the host and returns the id that the server sees.
+  std::string ask(std::string line) {
+    host_says(std::move(line));
+    return effects_.last_to_cell()["id"].dump();
+  }
+
+  Config config_;
+  UpstreamIds ids_{[](std::span<std::byte> bytes) {
+    static std::uint8_t next = 1;
+    for (std::byte& byte : bytes) byte = std::byte{next = static_cast<std::uint8_t>(next * 31 + 7)};
+  }};
+  MessageScanner scanner_;
+  Recorder effects_{config_, scanner_};
+  Time now_{};
+  std::string line_;
+  std::optional<Session> session_;
+};
+
+}  // namespace cellblock::gateway::testing
