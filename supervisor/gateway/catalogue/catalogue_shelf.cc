@@ -1,0 +1,215 @@
+#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "supervisor/gateway/catalogue/survey_talk.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// For this long a server that could not be surveyed is not tried again, whoever asks.
+constexpr Milliseconds back_off{30'000};
+// Servers announce changes of their lists in bursts, and some at every start.
+constexpr Milliseconds refresh_gap{60'000};
+
+Speaks& speaks_of(Eras& eras, Era era) { return era == Era::modern ? eras.modern : eras.legacy; }
+
+// What a server offers in an era that it does not speak is not what it offers.
+bool contradicts(const KeptCatalogue& kept) {
+  Eras eras = kept.eras;
+  return speaks_of(eras, kept.catalogue.era) == Speaks::no ||
+         (kept.catalogue.era == Era::legacy && eras.modern == Speaks::yes);
+}
+
+void take_introduction(Catalogue& into, Catalogue&& from) {
+  into.protocol_version = std::move(from.protocol_version);
+  into.server_info = std::move(from.server_info);
+  into.capabilities = std::move(from.capabilities);
+  into.instructions = std::move(from.instructions);
+}
+
+}  // namespace
+
+std::string_view name_of(CatalogueSource source) {
+  constexpr std::array<std::string_view, 4> names{"none", "disk", "survey", "session"};
+  return names.at(static_cast<std::size_t>(source));
+}
+
+CatalogueShelf::CatalogueShelf(const Config& config, ShelfEffects& effects)
+    : config_(config), effects_(effects), entries_(config.servers.size()) {}
+
+void CatalogueShelf::put_back(std::uint32_t server, KeptCatalogue kept) {
+  Entry& entry = entries_.at(server);
+  entry.eras = kept.eras;
+  entry.kept = std::move(kept);
+  entry.source = CatalogueSource::disk;
+}
+
+// One from the future was found by a clock that was wrong.
+bool CatalogueShelf::is_fresh(const Entry& entry, Now now) const {
+  if (!entry.kept) return false;
+  const std::int64_t age = now.unix_ms - entry.kept->catalogue.found_at_ms;
+  return age >= 0 && age < config_.catalogue.expiry.count();
+}
+
+bool CatalogueShelf::is_recent(const Entry& entry, Milliseconds span, Now now) const {
+  return entry.surveyed && now.time - *entry.surveyed < span;
+}
+
+const Catalogue* CatalogueShelf::find(std::uint32_t server, Now now) const {
+  const Entry& entry = entries_.at(server);
+  return is_fresh(entry, now) ? &entry.kept->catalogue : nullptr;
+}
+
+Eras CatalogueShelf::eras(std::uint32_t server) const {
+  switch (config_.servers.at(server).era) {
+    case ServerEra::legacy:
+      return {.legacy = Speaks::yes, .modern = Speaks::no};
+    case ServerEra::modern:
+      return {.legacy = Speaks::no, .modern = Speaks::yes};
+    case ServerEra::automatic:
+      break;
+  }
+  return entries_.at(server).eras;
+}
+
+CatalogueView CatalogueShelf::view(std::uint32_t server, Now now) const {
+  const Entry& entry = entries_.at(server);
+  return {.kept = entry.kept ? &*entry.kept : nullptr,
+          .source = entry.source,
+          .expired = entry.kept && !is_fresh(entry, now),
+          .changed = entry.changed.any(),
+          .surveying = entry.surveying,
+          .failed = entry.failed ? &*entry.failed : nullptr,
+          .eras = eras(server)};
+}
+
+void CatalogueShelf::start(std::uint32_t server) {
+  entries_.at(server).surveying = true;
+  effects_.start_survey(server);
+}
+
+bool CatalogueShelf::want(std::uint32_t server, Waiter waiter, Told told, Now now) {
+  Entry& entry = entries_.at(server);
+  if (is_fresh(entry, now)) {
+    const bool again = entry.changed.any() && !entry.surveying;
+    if (again && !is_recent(entry, refresh_gap, now)) start(server);
+    return true;
+  }
+  if (entry.failed && !entry.surveying && is_recent(entry, back_off, now)) return true;
+  entry.waiting.emplace_back(waiter, std::move(told));
+  if (!entry.surveying) start(server);
+  return false;
+}
+
+void CatalogueShelf::forget(Waiter waiter) {
+  for (Entry& entry : entries_) {
+    std::erase_if(entry.waiting, [waiter](const auto& one) { return one.first == waiter; });
+  }
+}
+
+CatalogueShelf::Answer CatalogueShelf::answer(std::uint32_t server) const {
+  const Entry& entry = entries_.at(server);
+  if (entry.kept) return {&entry.kept->catalogue, {}};
+  return {nullptr, entry.failed.value_or(Failure{})};
+}
+
+std::vector<CatalogueShelf::Told> CatalogueShelf::survey_ended(std::uint32_t server,
+                                                               const Failure* failure, Now now) {
+  Entry& entry = entries_.at(server);
+  entry.surveying = false;
+  entry.surveyed = now.time;
+  entry.failed.reset();
+  if (failure != nullptr) entry.failed = *failure;
+  const bool again = std::exchange(entry.discard, false) && !entry.waiting.empty();
+  if (again) {
+    start(server);
+    return {};
+  }
+  std::vector<Told> told;
+  for (auto& [waiter, callback] : std::exchange(entry.waiting, {})) {
+    told.push_back(std::move(callback));
+  }
+  return told;
+}
+
+void CatalogueShelf::keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source) {
+  Entry& entry = entries_.at(server);
+  if (entry.kept == kept) return;
+  entry.kept = std::move(kept);
+  entry.source = source;
+  effects_.save(server, *entry.kept);
+}
+
+void CatalogueShelf::found(std::uint32_t server, Catalogue catalogue, const Findings& findings,
+                           Now now) {
+  Entry& entry = entries_.at(server);
+  if (entry.discard) return;
+  speaks_of(entry.eras, catalogue.era) = Speaks::yes;
+  if (catalogue.era == Era::legacy) entry.eras.modern = Speaks::no;
+  catalogue.found_at_ms = now.unix_ms;
+  entry.changed.reset();
+  keep(server, {std::move(catalogue), entry.eras, findings}, CatalogueSource::survey);
+}
+
+void CatalogueShelf::learn_list(std::uint32_t server, ListKind kind, std::string_view items) {
+  Entry& entry = entries_.at(server);
+  entry.changed.reset(static_cast<std::size_t>(kind));
+  if (!entry.kept || items.size() > config_.catalogue.max_bytes) return;
+  Json list = Json::parse(items, nullptr, false);
+  if (!list.is_array()) return;
+  KeptCatalogue kept = *entry.kept;
+  kept.findings.add(clean_items(list, kind));
+  std::string text = list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text == kept.catalogue.list(kind)) return;
+  kept.catalogue.lists.at(static_cast<std::size_t>(kind)) = std::move(text);
+  keep(server, std::move(kept), CatalogueSource::session);
+}
+
+void CatalogueShelf::learn_answer(std::uint32_t server, Era era, std::string_view result) {
+  Findings findings;
+  auto introduction = read_introduction(era, result, findings);
+  if (!introduction) return;
+  learn_speaks(server, era, Speaks::yes);
+  const Entry& entry = entries_.at(server);
+  if (!entry.kept || entry.kept->catalogue.era != era) return;
+  KeptCatalogue kept = *entry.kept;
+  take_introduction(kept.catalogue, std::move(*introduction));
+  keep(server, std::move(kept), CatalogueSource::session);
+}
+
+void CatalogueShelf::learn_speaks(std::uint32_t server, Era era, Speaks speaks) {
+  Entry& entry = entries_.at(server);
+  if (std::exchange(speaks_of(entry.eras, era), speaks) == speaks || !entry.kept) return;
+  KeptCatalogue kept = *entry.kept;
+  kept.eras = entry.eras;
+  if (contradicts(kept)) return drop(server);
+  keep(server, std::move(kept), entry.source);
+}
+
+void CatalogueShelf::list_changed(std::uint32_t server, ListKind kind) {
+  entries_.at(server).changed.set(static_cast<std::size_t>(kind));
+}
+
+void CatalogueShelf::drop(std::uint32_t server) {
+  Entry& entry = entries_.at(server);
+  entry.kept.reset();
+  entry.source = CatalogueSource::none;
+  entry.changed.reset();
+  effects_.remove(server);
+}
+
+void CatalogueShelf::forget_server(std::uint32_t server) {
+  Entry& entry = entries_.at(server);
+  drop(server);
+  entry.eras = {};
+  entry.failed.reset();
+  entry.surveyed.reset();
+  entry.discard = entry.surveying;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/config.h"
+#include "supervisor/gateway/catalogue/catalogue_book.h"
+#include "supervisor/gateway/catalogue/metadata.h"
+#include "supervisor/gateway/clock.h"
+
+/// The catalogues of one user's gateway and who waits for them: what CatalogueBook decides, without
+/// clocks, files or cells. Pure.
+namespace cellblock::gateway {
+
+/// Where a catalogue comes from.
+enum class CatalogueSource : std::uint8_t { none, disk, survey, session };
+std::string_view name_of(CatalogueSource source);  ///< "disk"
+
+/// All that is kept of one server's.
+struct KeptCatalogue {
+  Catalogue catalogue;
+  Eras eras;
+  Findings findings;
+  bool operator==(const KeptCatalogue&) const = default;
+};
+
+/// For `status`.
+struct CatalogueView {
+  const KeptCatalogue* kept = nullptr;  ///< null: there is none
+  CatalogueSource source = CatalogueSource::none;
+  bool expired = false;
+  bool changed = false;  ///< the server said so, and it was not found again yet
+  bool surveying = false;
+  const Failure* failed = nullptr;  ///< the last survey, if it did
+  Eras eras;
+};
+
+class ShelfEffects {
+ public:
+  /// survey_ended() follows, never during this call.
+  virtual void start_survey(std::uint32_t server) = 0;
+  virtual void save(std::uint32_t server, const KeptCatalogue& kept) = 0;
+  virtual void remove(std::uint32_t server) = 0;
+
+ protected:
+  ~ShelfEffects() = default;
+};
+
+class CatalogueShelf {
+ public:
+  struct Now {
+    Time time;
+    std::int64_t unix_ms = 0;
+  };
+  using Told = CatalogueBook::Told;
+  using Waiter = CatalogueBook::Waiter;
+
+  /// `config` outlives it.
+  CatalogueShelf(const Config& config, ShelfEffects& effects);
+
+  /// As it was on disk.
+  void put_back(std::uint32_t server, KeptCatalogue kept);
+
+  const Catalogue* find(std::uint32_t server, Now now) const;
+  Eras eras(std::uint32_t server) const;
+  CatalogueView view(std::uint32_t server, Now now) const;
+
+  /// True: `told` is to be called with answer() now. Else it is kept until survey_ended().
+  bool want(std::uint32_t server, Waiter waiter, Told told, Now now);
+  void forget(Waiter waiter);
+  /// What a waiter is told: the catalogue, or null and the failure.
+  struct Answer {
+    const Catalogue* catalogue = nullptr;
+    Failure failure;
+  };
+  Answer answer(std::uint32_t server) const;
+
+  /// Who is to be called with answer(). `failure` null: it was found, and put in by found().
+  std::vector<Told> survey_ended(std::uint32_t server, const Failure* failure, Now now);
+  void found(std::uint32_t server, Catalogue catalogue, const Findings& findings, Now now);
+
+  void learn_list(std::uint32_t server, ListKind kind, std::string_view items);
+  void learn_answer(std::uint32_t server, Era era, std::string_view result);
+  void learn_speaks(std::uint32_t server, Era era, Speaks speaks);
+  void list_changed(std::uint32_t server, ListKind kind);
+  void forget_server(std::uint32_t server);
+
+ private:
+  struct Entry {
+    std::optional<KeptCatalogue> kept;
+    CatalogueSource source = CatalogueSource::none;
+    Eras eras;
+    std::bitset<list_kind_count> changed;
+    bool surveying = false;
+    bool discard = false;          ///< what the running survey finds is not to be kept
+    std::optional<Time> surveyed;  ///< when the last one ended
+    std::optional<Failure> failed;
+    std::vector<std::pair<Waiter, Told>> waiting;
+  };
+
+  bool is_fresh(const Entry& entry, Now now) const;
+  bool is_recent(const Entry& entry, Milliseconds span, Now now) const;
+  void start(std::uint32_t server);
+  void drop(std::uint32_t server);
+  void keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source);
+
+  const Config& config_;
+  ShelfEffects& effects_;
+  std::vector<Entry> entries_;  ///< by server index
+};
+
+}  // namespace cellblock::gateway

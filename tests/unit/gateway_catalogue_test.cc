@@ -1,0 +1,226 @@
+#include <gmock/gmock.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/failures.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Recorder final : ShelfEffects {
+  void start_survey(std::uint32_t server) override { surveys.push_back(server); }
+  void save(std::uint32_t server, const KeptCatalogue& kept) override {
+    saved.emplace_back(server, kept);
+  }
+  void remove(std::uint32_t server) override { removed.push_back(server); }
+
+  std::vector<std::uint32_t> surveys;
+  std::vector<std::pair<std::uint32_t, KeptCatalogue>> saved;
+  std::vector<std::uint32_t> removed;
+};
+
+Catalogue with_tool(const std::string& name, Era era = Era::legacy) {
+  Catalogue catalogue;
+  catalogue.era = era;
+  catalogue.protocol_version = era == Era::legacy ? "2025-11-25" : "2026-07-28";
+  catalogue.server_info = "{}";
+  catalogue.capabilities = "{}";
+  catalogue.lists.at(0) = R"([{"name":")" + name + R"("}])";
+  return catalogue;
+}
+
+class ShelfTest : public ::testing::Test {
+ protected:
+  ShelfTest() {
+    config.servers.resize(2);
+    config.servers[0].name = "a";
+    config.servers[1].name = "b";
+    shelf.emplace(config, effects);
+  }
+
+  bool want(std::uint32_t server, CatalogueBook::Waiter waiter) {
+    return shelf->want(
+        server, waiter, [this, waiter](const Catalogue*, const Failure&) { told.insert(waiter); },
+        now);
+  }
+  void pass(Milliseconds time) {
+    now.time += time;
+    now.unix_ms += time.count();
+  }
+  void end_survey(std::uint32_t server, const Failure* failure = nullptr) {
+    for (const auto& callback : shelf->survey_ended(server, failure, now)) {
+      const auto answer = shelf->answer(server);
+      callback(answer.catalogue, answer.failure);
+    }
+  }
+  void find(std::uint32_t server, Catalogue catalogue) {
+    shelf->found(server, std::move(catalogue), {}, now);
+    end_survey(server);
+  }
+
+  Config config;
+  Recorder effects;
+  std::optional<CatalogueShelf> shelf;
+  CatalogueShelf::Now now{Time{Milliseconds{5'000'000}}, 1'700'000'000'000};
+  std::set<CatalogueBook::Waiter> told;
+  const Failure broken = plain_failure(FailureCode::server_failed, "broken");
+};
+
+TEST_F(ShelfTest, StartsOneSurveyForAllWhoWait) {
+  EXPECT_EQ(shelf->find(0, now), nullptr);
+  EXPECT_FALSE(want(0, 1));
+  EXPECT_FALSE(want(0, 2));
+  EXPECT_FALSE(want(1, 3));
+  EXPECT_THAT(effects.surveys, ElementsAre(0, 1));
+  find(0, with_tool("x"));
+  EXPECT_THAT(told, ElementsAre(1, 2));
+  ASSERT_NE(shelf->find(0, now), nullptr);
+  EXPECT_EQ(shelf->find(0, now)->found_at_ms, now.unix_ms);
+  ASSERT_EQ(effects.saved.size(), 1U);
+  EXPECT_TRUE(want(0, 4));
+  EXPECT_THAT(effects.surveys, ElementsAre(0, 1));
+}
+
+TEST_F(ShelfTest, DoesNotCallWhoHasGone) {
+  want(0, 1);
+  want(0, 2);
+  shelf->forget(1);
+  shelf->forget(77);
+  find(0, with_tool("x"));
+  EXPECT_THAT(told, ElementsAre(2));
+}
+
+TEST_F(ShelfTest, StartsNothingForAWhileAfterAFailure) {
+  want(0, 1);
+  end_survey(0, &broken);
+  EXPECT_THAT(told, ElementsAre(1));
+  EXPECT_TRUE(want(0, 2));
+  EXPECT_EQ(shelf->answer(0).catalogue, nullptr);
+  EXPECT_EQ(shelf->answer(0).failure.message, "broken");
+  EXPECT_THAT(effects.surveys, ElementsAre(0));
+  pass(Milliseconds{30'000});
+  EXPECT_FALSE(want(0, 3));
+  EXPECT_THAT(effects.surveys, ElementsAre(0, 0));
+}
+
+TEST_F(ShelfTest, FindsAgainWhatIsPastItsExpiryAndGivesItIfThatFails) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  pass(config.catalogue.expiry);
+  EXPECT_EQ(shelf->find(0, now), nullptr);
+  EXPECT_TRUE(shelf->view(0, now).expired);
+  EXPECT_FALSE(want(0, 2));
+  end_survey(0, &broken);
+  EXPECT_THAT(told, ElementsAre(1, 2));
+  ASSERT_NE(shelf->answer(0).catalogue, nullptr);
+  EXPECT_EQ(shelf->view(0, now).failed->message, "broken");
+}
+
+TEST_F(ShelfTest, BelievesNothingThatWasFoundInTheFuture) {
+  KeptCatalogue kept{with_tool("x"), {}, {}};
+  kept.catalogue.found_at_ms = now.unix_ms + 1;
+  shelf->put_back(0, kept);
+  EXPECT_EQ(shelf->find(0, now), nullptr);
+}
+
+TEST_F(ShelfTest, ServesFromDiskWithoutASurvey) {
+  KeptCatalogue kept{with_tool("x"), {.legacy = Speaks::yes, .modern = Speaks::no}, {}};
+  kept.catalogue.found_at_ms = now.unix_ms - 1000;
+  shelf->put_back(0, kept);
+  EXPECT_TRUE(want(0, 1));
+  EXPECT_THAT(effects.surveys, IsEmpty());
+  EXPECT_EQ(shelf->view(0, now).source, CatalogueSource::disk);
+  EXPECT_EQ(shelf->eras(0), kept.eras);
+}
+
+TEST_F(ShelfTest, RefreshesAChangedListOnceAMinuteAndServesTheOldOneMeanwhile) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  shelf->list_changed(0, ListKind::tools);
+  EXPECT_TRUE(shelf->view(0, now).changed);
+  EXPECT_TRUE(want(0, 2));
+  EXPECT_THAT(effects.surveys, ElementsAre(0));  // one has just ended
+  pass(Milliseconds{60'000});
+  EXPECT_TRUE(want(0, 3));
+  EXPECT_TRUE(want(0, 4));
+  EXPECT_THAT(effects.surveys, ElementsAre(0, 0));
+  find(0, with_tool("y"));
+  EXPECT_FALSE(shelf->view(0, now).changed);
+  EXPECT_EQ(shelf->find(0, now)->list(ListKind::tools), R"([{"name":"y"}])");
+}
+
+TEST_F(ShelfTest, LearnsListsFromSessionsAndCleansThem) {
+  shelf->learn_list(0, ListKind::tools, R"([{"name":"early"}])");
+  EXPECT_EQ(shelf->find(0, now), nullptr);
+  want(0, 1);
+  find(0, with_tool("x"));
+  shelf->list_changed(0, ListKind::tools);
+  shelf->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
+  EXPECT_EQ(shelf->find(0, now)->list(ListKind::tools),
+            R"([{"name":"y","description":"\\u{202e}"}])");
+  EXPECT_EQ(shelf->view(0, now).source, CatalogueSource::session);
+  EXPECT_FALSE(shelf->view(0, now).changed);
+  EXPECT_EQ(effects.saved.size(), 2U);
+  shelf->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
+  shelf->learn_list(0, ListKind::tools, "not JSON");
+  EXPECT_EQ(effects.saved.size(), 2U);
+}
+
+TEST_F(ShelfTest, LearnsWhoItIsFromSessionsOfTheSameEra) {
+  want(0, 1);
+  find(0, with_tool("x", Era::modern));
+  shelf->learn_answer(0, Era::legacy,
+                      R"({"protocolVersion":"2025-11-25","serverInfo":{"name":"old"}})");
+  EXPECT_EQ(shelf->find(0, now)->server_info, "{}");
+  EXPECT_EQ(shelf->eras(0), (Eras{.legacy = Speaks::yes, .modern = Speaks::yes}));
+  shelf->learn_answer(
+      0, Era::modern,
+      R"({"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}}})");
+  EXPECT_EQ(shelf->find(0, now)->server_info, R"({"name":"n"})");
+}
+
+TEST_F(ShelfTest, DropsWhatASessionContradicts) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  shelf->learn_speaks(0, Era::legacy, Speaks::no);
+  EXPECT_EQ(shelf->find(0, now), nullptr);
+  EXPECT_THAT(effects.removed, ElementsAre(0));
+  want(1, 2);
+  find(1, with_tool("x"));
+  shelf->learn_speaks(1, Era::modern, Speaks::yes);
+  EXPECT_EQ(shelf->find(1, now), nullptr);
+}
+
+TEST_F(ShelfTest, GoesByTheDeclaredEra) {
+  config.servers[0].era = ServerEra::modern;
+  EXPECT_EQ(shelf->eras(0), (Eras{.legacy = Speaks::no, .modern = Speaks::yes}));
+  config.servers[0].era = ServerEra::legacy;
+  EXPECT_EQ(shelf->eras(0), (Eras{.legacy = Speaks::yes, .modern = Speaks::no}));
+}
+
+TEST_F(ShelfTest, ForgetsAServerAndWhatIsBeingFoundOutAboutIt) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  shelf->forget_server(0);
+  EXPECT_EQ(shelf->find(0, now), nullptr);
+  EXPECT_EQ(shelf->eras(0), Eras{});
+  EXPECT_THAT(effects.removed, ElementsAre(0));
+  EXPECT_FALSE(want(0, 2));
+  shelf->forget_server(0);
+  find(0, with_tool("of the time before"));
+  EXPECT_EQ(shelf->find(0, now), nullptr);
+  EXPECT_THAT(effects.surveys, ElementsAre(0, 0, 0));  // somebody still waits
+  find(0, with_tool("new"));
+  EXPECT_THAT(told, ElementsAre(1, 2));
+  EXPECT_NE(shelf->find(0, now), nullptr);
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
