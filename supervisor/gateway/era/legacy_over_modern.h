@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "supervisor/gateway/era/bridge.h"
+#include "supervisor/gateway/era/bridge_ids.h"
+#include "supervisor/gateway/era/bridged_server.h"
+#include "supervisor/gateway/era/input_rounds.h"
+#include "supervisor/gateway/era/legacy_results.h"
+#include "supervisor/gateway/era/legacy_stream.h"
+#include "supervisor/gateway/era/modern_calls.h"
+#include "supervisor/gateway/era/outbox.h"
+
+namespace cellblock::gateway {
+
+/// A host that says `initialize` at a server of 2026-07-28, or at all servers as one. After
+/// fail_all() it may be used with another cell of the same server: what the host has said about
+/// itself, its log level and its subscriptions are kept.
+class LegacyOverModern : public Bridge {
+ public:
+  static constexpr std::size_t max_calls = 256;
+  static constexpr std::size_t max_kept_bytes = 32U << 20;  ///< of params that may be sent again
+
+  LegacyOverModern(BridgedServer server, BridgeEffects& effects);
+
+  void from_host(std::string_view line, const Message& message, Time now) override;
+  void from_server(std::string_view line, const Message& message, Time now) override;
+  void deadline(Time now) override;
+  void fail_all(const Failure& failure, Time now) override;
+  void cancel_all(std::string_view reason, Time now) override;
+  std::size_t in_flight() const override;
+
+ private:
+  struct Introduction {
+    std::uint64_t ours = 0;  ///< of server/discover; 0: none is under way
+    std::string host_id;
+  };
+
+  void request(std::string_view id, const Message& message, Json params, std::size_t bytes);
+  bool is_in_flight(std::string_view host_id);
+  bool answered_here(std::string_view id, std::string_view method, const Json& params);
+  void initialize(std::string_view id, const Json& params);
+  void set_level(std::string_view id, const Json& params);
+  void watch();
+  void forward(std::string_view id, const Message& message, Json params, std::size_t bytes);
+  void send(ModernCall& call, Json params);
+  void cancel(std::string_view host_id);
+  void answered_by_host(std::string_view line, const Message& message);
+
+  void answer(std::string_view line, const Message& message, Time now);
+  void introduced(const Json& body, MessageKind kind);
+  void end(ModernCall& call, MessageKind kind, Json body, Time now);
+  void deliver(const ModernCall& call, Json result);
+  void refuse(const ModernCall& call, const Json& error);
+  void fail_call(ModernCall& call, std::string_view why);
+  void fail(const ModernCall& call, const Failure& failure);
+  void notified(std::string_view line, const Message& message, Time now);
+  void streamed(std::uint64_t stream, const std::string& method, Json params);
+  void progress(Json params);
+  void log(const Json& params);
+
+  void finish(Time now);
+
+  const BridgedServer server_;
+  BridgeEffects& effects_;
+  Outbox out_;
+  BridgeIds ids_;
+  ModernCalls calls_;
+  InputRounds rounds_{server_, ids_, out_, effects_};
+  LegacyStream stream_{out_, ids_};
+  WrappedTools wrapped_;
+  Introduction introduction_;
+  std::string version_;  ///< answered to the host
+  Json client_capabilities_ = Json::object();
+  Json server_capabilities_;  ///< null: not known
+  enum class Watching : bool { no, yes } watching_ = Watching::no;
+  std::string log_level_;
+  std::optional<Time> deadline_;
+};
+
+}  // namespace cellblock::gateway

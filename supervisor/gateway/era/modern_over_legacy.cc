@@ -1,0 +1,401 @@
+#include "supervisor/gateway/era/modern_over_legacy.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "supervisor/gateway/era/capabilities.h"
+#include "supervisor/gateway/era/log_level.h"
+#include "supervisor/gateway/era/modern_results.h"
+#include "supervisor/gateway/era/reserved_meta.h"
+#include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/replies.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using State = LegacyCall::State;
+
+constexpr int internal_error = -32603;
+constexpr int missing_client_capability = -32021;
+
+// The modern era does not have them, and a legacy server would answer.
+constexpr std::array<std::string_view, 13> gone = {"initialize",
+                                                   "ping",
+                                                   "logging/setLevel",
+                                                   "resources/subscribe",
+                                                   "resources/unsubscribe",
+                                                   "tasks/get",
+                                                   "tasks/result",
+                                                   "tasks/list",
+                                                   "tasks/cancel",
+                                                   "tasks/update",
+                                                   "sampling/createMessage",
+                                                   "elicitation/create",
+                                                   "roots/list"};
+
+bool is_gone(std::string_view method) { return std::ranges::find(gone, method) != gone.end(); }
+
+Ending ending_of(const Failure& failure, std::string_view method) {
+  const Json reply = parse_json(method == "tools/call" ? tool_error_reply("0", failure, Era::modern)
+                                                       : error_reply("0", failure));
+  if (const Json* result = member(reply, "result")) return {Ending::Member::result, *result};
+  return {Ending::Member::error, *member(reply, "error")};
+}
+
+bool all_accepted(const Json& responses) {
+  return responses.is_object() && !responses.empty() &&
+         std::ranges::all_of(
+             responses, [](const Json& answer) { return string_in(answer, "action") == "accept"; });
+}
+
+Json body_of(std::string_view line, const Message& message) {
+  return parse_json(
+      (message.kind == MessageKind::result ? message.result : message.error).in(line));
+}
+
+}  // namespace
+
+ModernOverLegacy::ModernOverLegacy(BridgedServer server, SealBinding binding, Sealer& sealer,
+                                   UpstreamIds& tickets, BridgeEffects& effects)
+    : server_(std::move(server)),
+      effects_(effects),
+      parking_(server_, binding, sealer, tickets, calls_, out_, effects) {}
+
+std::size_t ModernOverLegacy::in_flight() const {
+  const auto waiting =
+      std::ranges::count_if(calls_.all(), [](const LegacyCall& c) { return !c.host_id.empty(); });
+  return held_.size() + streams_.size() + static_cast<std::size_t>(waiting);
+}
+
+void ModernOverLegacy::fail(std::string_view id, std::string_view method, const Failure& failure) {
+  out_.to_host(method == "tools/call" ? tool_error_reply(id, failure, Era::modern)
+                                      : error_reply(id, failure));
+}
+
+// --- host to server ------------------------------------------------------------------------------
+
+void ModernOverLegacy::from_host(std::string_view line, const Message& message, Time now) {
+  if (message.kind == MessageKind::request) {
+    request({std::string(message.id.in(line)), message.method, parse_json(message.params.in(line)),
+             line.size()},
+            now);
+  } else if (message.method == "notifications/cancelled") {
+    cancel(message.request_id.in(line));
+  }
+  finish(now);
+}
+
+bool ModernOverLegacy::is_in_flight(std::string_view host_id) {
+  return calls_.find_host(host_id) != nullptr || streams_.has(host_id) ||
+         std::ranges::find(held_, host_id, &Request::id) != held_.end();
+}
+
+void ModernOverLegacy::request(Request request, Time now) {
+  if (answered_at_once(request)) return;
+  if (may_ask(request.method) && member(request.params, "requestState") != nullptr) {
+    return resume(request, now);
+  }
+  start_or_hold(std::move(request));
+}
+
+void ModernOverLegacy::start_or_hold(Request request) {
+  if (handshake_.state() == LegacyHandshake::State::done) return start(request);
+  hold(std::move(request));
+}
+
+bool ModernOverLegacy::answered_at_once(const Request& request) {
+  if (is_in_flight(request.id)) {
+    out_.to_host(
+        protocol_error(request.id, invalid_request, "a request with this id is still in flight"));
+  } else if (const Json error = envelope_error(request.params); !error.is_null()) {
+    out_.to_host(error_text(request.id, error));
+  } else if (is_gone(request.method)) {
+    out_.to_host(protocol_error(request.id, method_not_found, "Method not found"));
+  } else if (in_flight() >= max_calls) {
+    fail(request.id, request.method,
+         plain_failure(FailureCode::too_many, "more than 256 calls in flight", server_.name));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void ModernOverLegacy::hold(Request request) {
+  std::size_t bytes = request.bytes;
+  for (const Request& held : held_) bytes += held.bytes;
+  if (held_.size() >= max_held || bytes > max_held_bytes) {
+    return fail(request.id, request.method,
+                plain_failure(FailureCode::too_many, "too many requests before the server is ready",
+                              server_.name));
+  }
+  const Json capabilities = carried(request.params);
+  held_.push_back(std::move(request));
+  if (handshake_.state() == LegacyHandshake::State::none) handshake_.begin(capabilities);
+}
+
+Json ModernOverLegacy::carried(const Json& params) const {
+  const Json* meta = object_in(params, "_meta");
+  const Json* said = meta == nullptr ? nullptr : member(*meta, meta_key::capabilities);
+  return carried_client_capabilities(said == nullptr ? Json() : *said, server_.features);
+}
+
+void ModernOverLegacy::start(Request& request) {
+  if (request.method == "server/discover") {
+    return out_.to_host(
+        result_text(request.id, discover_result(handshake_.capabilities(), handshake_.server_info(),
+                                                handshake_.instructions())));
+  }
+  if (request.method == "subscriptions/listen") {
+    return streams_.open(request.id, request.params, handshake_.capabilities());
+  }
+  forward(request);
+}
+
+void ModernOverLegacy::forward(Request& request) {
+  LegacyCall call{.ours = ids_.next(),
+                  .host_id = request.id,
+                  .method = request.method,
+                  .uri = string_in(request.params, "uri"),
+                  .capabilities = carried(request.params)};
+  if (may_ask(request.method)) call.digest = digest_of(request.method, request.params);
+  want_logs(request.params, call);
+  strip_reserved_meta(request.params);
+  leave_out(request.params, {"inputResponses", "requestState", "task"});
+  if (Json* meta = member(request.params, "_meta")) {
+    if (Json* token = member(*meta, "progressToken")) {
+      call.progress_token = std::exchange(*token, call.ours);
+    }
+  }
+  out_.to_server(request_text(call.ours, request.method, request.params));
+  calls_.open(std::move(call));
+}
+
+// One level for the whole server: the most that any request wanted. What a request did not want is
+// left out on the way back.
+void ModernOverLegacy::want_logs(const Json& params, LegacyCall& call) {
+  const Json* meta = object_in(params, "_meta");
+  call.log_level = meta == nullptr ? std::string{} : string_in(*meta, meta_key::log_level);
+  const auto wanted = log_level_of(call.log_level);
+  if (!wanted || object_in(handshake_.capabilities(), "logging") == nullptr) return;
+  if (!log_level_.empty() && log_level_of(log_level_) <= wanted) return;
+  log_level_ = call.log_level;
+  out_.to_server(request_text(ids_.next(), "logging/setLevel", {{"level", log_level_}}));
+}
+
+void ModernOverLegacy::resume(Request& request, Time now) {
+  LegacyCall* call =
+      parking_.resumed(request.id, request.params, digest_of(request.method, request.params), now);
+  if (call == nullptr) return;
+  const Json* said = member(request.params, "inputResponses");
+  const Json responses = said == nullptr ? Json::object() : *said;
+  if (call->state == State::over) {
+    const LegacyCall over = calls_.take(call);
+    return say_ending(over, *over.ending);
+  }
+  if (call->state == State::url_due) {
+    calls_.take(call);
+    return resume_after_url(request, responses);
+  }
+  const Json* meta = object_in(request.params, "_meta");
+  const Json* token = meta == nullptr ? nullptr : member(*meta, "progressToken");
+  call->progress_token = token == nullptr ? Json() : *token;
+  call->capabilities = carried(request.params);
+  want_logs(request.params, *call);
+  parking_.deliver(*call, responses, now);
+}
+
+void ModernOverLegacy::resume_after_url(Request& request, const Json& responses) {
+  if (all_accepted(responses)) {
+    leave_out(request.params, {"inputResponses", "requestState"});
+    return start_or_hold(std::move(request));
+  }
+  fail(request.id, request.method,
+       plain_failure(FailureCode::invalid_request,
+                     "the server needs a visit to a URL, which was declined", server_.name));
+}
+
+// A cancelled request gets no answer.
+void ModernOverLegacy::cancel(std::string_view host_id) {
+  if (host_id.empty() || streams_.cancel(host_id)) return;
+  if (std::erase_if(held_, [&](const Request& held) { return held.id == host_id; }) > 0) return;
+  LegacyCall* found = calls_.find_host(host_id);
+  if (found == nullptr) return;
+  LegacyCall call = calls_.take(found);
+  out_.to_server(cancelled_notification(call.ours, "cancelled by the client"));
+  parking_.drop_questions(call);
+}
+
+// --- server to host ------------------------------------------------------------------------------
+
+void ModernOverLegacy::from_server(std::string_view line, const Message& message, Time now) {
+  switch (message.kind) {
+    case MessageKind::request:
+      asked(line, message, now);
+      break;
+    case MessageKind::notification:
+      notified(line, message);
+      break;
+    case MessageKind::result:
+    case MessageKind::error:
+      answer(line, message, now);
+  }
+  finish(now);
+}
+
+void ModernOverLegacy::asked(std::string_view line, const Message& message, Time now) {
+  const std::string_view id = message.id.in(line);
+  if (message.method == "ping") return out_.to_server(result_text(id, Json::object()));
+  if (!is_question(message.method)) {
+    return out_.to_server(protocol_error(id, method_not_found, "Method not found"));
+  }
+  parking_.asked(id, message.method, parse_json(message.params.in(line)), line.size(), now);
+}
+
+void ModernOverLegacy::answer(std::string_view line, const Message& message, Time now) {
+  const std::uint64_t ours = bridge_id(message.id.in(line));
+  const bool worked = message.kind == MessageKind::result;
+  if (streams_.answered(
+          ours, worked ? ModernStreams::Subscribed::yes : ModernStreams::Subscribed::refused)) {
+    return;
+  }
+  if (LegacyCall* call = calls_.find(ours)) return end(*call, message, body_of(line, message), now);
+  if (handshake_.state() != LegacyHandshake::State::asked) return;
+  shake_hands(handshake_.answered(ours, message.kind, body_of(line, message)));
+}
+
+void ModernOverLegacy::shake_hands(LegacyHandshake::Step step) {
+  if (step == LegacyHandshake::Step::done) {
+    for (Request& request : std::exchange(held_, {})) start(request);
+  } else if (step == LegacyHandshake::Step::failed) {
+    const Failure failure =
+        plain_failure(FailureCode::bad_answer, handshake_.refusal(), server_.name);
+    for (const Request& request : std::exchange(held_, {})) {
+      fail(request.id, request.method, failure);
+    }
+  }
+}
+
+void ModernOverLegacy::end(LegacyCall& call, const Message& message, Json body, Time now) {
+  const bool failed = message.kind == MessageKind::error;
+  if (failed && call.state != State::parked && ask_for_url(call, body, now)) return;
+  Ending ending;
+  ending.member = failed ? Ending::Member::error : Ending::Member::result;
+  ending.body = failed ? modern_error(call.method, std::move(body), call.uri)
+                       : modern_result(call.method, std::move(body), handshake_.server_info());
+  if (call.state == State::parked) {
+    ending.bytes = (failed ? message.error : message.result).end;
+    return parking_.keep(call, std::move(ending));
+  }
+  LegacyCall ended = calls_.take(&call);
+  parking_.drop_questions(ended);
+  say_ending(ended, ending);
+}
+
+void ModernOverLegacy::say_ending(const LegacyCall& call, const Ending& ending) {
+  out_.to_host(ending.member == Ending::Member::result ? result_text(call.host_id, ending.body)
+                                                       : error_text(call.host_id, ending.body));
+}
+
+// True: it was answered here. The call itself is over: the retry makes another.
+bool ModernOverLegacy::ask_for_url(LegacyCall& call, const Json& error, Time now) {
+  const Json* code = member(error, "code");
+  if (code == nullptr || *code != url_elicitation_required) return false;
+  const Json questions = url_questions(error, server_.name);
+  const Json url{{"mode", "url"}};
+  parking_.drop_questions(call);
+  Json refusal = error_of(internal_error, "the server asked for a visit to no URL");
+  if (!questions.empty() && may_be_asked("elicitation/create", url, call.capabilities) &&
+      may_ask(call.method) && calls_.waiting_for_host() < Parking::max_parked) {
+    parking_.ask_host(call, questions, State::url_due, now);
+    return true;
+  }
+  if (!questions.empty()) {
+    refusal = error_of(missing_client_capability, "the server needs elicitation of a URL");
+    refusal["data"] = {{"requiredCapabilities", needed_for("elicitation/create", url)}};
+  }
+  const LegacyCall ended = calls_.take(&call);
+  out_.to_host(error_text(ended.host_id, refusal));
+  return true;
+}
+
+void ModernOverLegacy::notified(std::string_view line, const Message& message) {
+  Json params = parse_json(message.params.in(line));
+  if (message.method == "notifications/progress") return progress(std::move(params));
+  if (message.method == "notifications/message") return log(params);
+  if (message.method == "notifications/cancelled") {
+    return parking_.withdrawn(message.request_id.in(line));
+  }
+  // What else there is (elicitation/complete, tasks/status) has no place in the modern era.
+  streams_.notified(message.method, params);
+}
+
+void ModernOverLegacy::progress(Json params) {
+  Json* token = member(params, "progressToken");
+  if (token == nullptr || !token->is_number_unsigned()) return;
+  const LegacyCall* call = calls_.find(token->get<std::uint64_t>());
+  // Parked, it has no request of the host that progress could belong to.
+  if (call == nullptr || call->host_id.empty() || call->progress_token.is_null()) return;
+  *token = call->progress_token;
+  out_.to_host(notification_text("notifications/progress", params));
+}
+
+void ModernOverLegacy::log(const Json& params) {
+  const auto level = log_level_of(string_in(params, "level"));
+  const bool wanted = std::ranges::any_of(calls_.all(), [&](const LegacyCall& call) {
+    const auto from = log_level_of(call.log_level);
+    return !call.host_id.empty() && from && level && *level >= *from;
+  });
+  if (wanted) out_.to_host(notification_text("notifications/message", params));
+}
+
+// --- time and ends -------------------------------------------------------------------------------
+
+void ModernOverLegacy::deadline(Time now) {
+  deadline_.reset();
+  parking_.due(now);
+  finish(now);
+}
+
+void ModernOverLegacy::fail_all(const Failure& failure, Time now) {
+  for (const Request& request : std::exchange(held_, {})) fail(request.id, request.method, failure);
+  for (LegacyCall& call : calls_.take_all()) {
+    // Nobody is left to answer them to.
+    call.questions.clear();
+    if (!call.host_id.empty()) {
+      fail(call.host_id, call.method, failure);
+    } else {
+      if (call.is_at_server()) call.ending = ending_of(failure, call.method);
+      if (call.state == State::parked) call.state = State::over;
+      calls_.open(std::move(call));
+    }
+  }
+  streams_.fail_all(failure);
+  handshake_.forget();
+  log_level_.clear();
+  finish(now);
+}
+
+void ModernOverLegacy::cancel_all(std::string_view reason, Time now) {
+  for (LegacyCall& call : calls_.take_all()) {
+    if (!call.is_at_server()) continue;
+    out_.to_server(cancelled_notification(call.ours, reason));
+    parking_.drop_questions(call);
+  }
+  held_.clear();
+  streams_.clear();
+  finish(now);
+}
+
+void ModernOverLegacy::finish(Time now) {
+  if (const auto due = parking_.next_due(); due != deadline_) {
+    deadline_ = due;
+    effects_.set_deadline(due ? std::optional(std::chrono::ceil<Milliseconds>(
+                                    std::max(*due - now, Time::duration::zero())))
+                              : std::nullopt);
+  }
+  out_.deliver(effects_);
+}
+
+}  // namespace cellblock::gateway

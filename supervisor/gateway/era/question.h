@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+
+#include "supervisor/gateway/era/json_tree.h"
+
+/// What a server asks of a host's user or model, as it goes on to the host.
+namespace cellblock::gateway {
+
+/// A message of an elicitation begins with `[server NAME] `, so that a person sees who asks.
+/// `server` may be empty.
+void name_the_asker(std::string_view method, Json& params, std::string_view server);
+
+/// For a modern host: {method, params}, without what only the legacy era has.
+Json modern_question(std::string_view method, Json params, std::string_view server);
+
+/// For a legacy host: the params. `elicitation_id` is for a URL, which there must have one.
+Json legacy_question(std::string_view method, Json params, std::string_view server,
+                     std::string_view elicitation_id);
+
+}  // namespace cellblock::gateway
