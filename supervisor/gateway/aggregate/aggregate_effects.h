@@ -5,7 +5,7 @@
 
 #include "supervisor/gateway/audit_note.h"
 #include "supervisor/gateway/clock.h"
-#include "supervisor/gateway/conversation.h"
+#include "supervisor/gateway/slices.h"
 
 namespace cellblock::gateway {
 

@@ -1,0 +1,107 @@
+#include "supervisor/gateway/aggregate/call_desk.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "policy/message_edit.h"
+#include "supervisor/gateway/aggregate/say.h"
+#include "supervisor/gateway/aggregate/shown_answer.h"
+#include "supervisor/gateway/replies.h"
+
+namespace cellblock::gateway {
+
+CallDesk::Taken CallDesk::request(std::string_view line, const Message& message,
+                                  Knowledge knowledge) {
+  const std::uint64_t ours = ids_.next();
+  RequestRoute route = router_.route(line, message, std::to_string(ours), knowledge);
+  if (std::holds_alternative<NoRoute>(route)) return Taken::no;
+  if (std::holds_alternative<ToBeSeen>(route)) return Taken::not_yet;
+  if (const auto* nobody = std::get_if<ToNobody>(&route)) {
+    refuse(line, message, *nobody);
+  } else {
+    send(line, message, std::get<ToServer>(std::move(route)), ours);
+  }
+  return Taken::yes;
+}
+
+void CallDesk::refuse(std::string_view line, const Message& message, const ToNobody& nobody) {
+  if (!nobody.denied_by.empty()) {
+    effects_.record({.kind = wire::AuditKind::call,
+                     .outcome = wire::AuditOutcome::denied,
+                     .tool = message.name_text,
+                     .reason = nobody.denied_by,
+                     .bytes = line.size()});
+  }
+  say_to_host(effects_, nobody.reply);
+}
+
+// In the table before it goes out: the leg may answer at once.
+void CallDesk::send(std::string_view line, const Message& message, ToServer route,
+                    std::uint64_t ours) {
+  const std::string id = std::to_string(ours);
+  route.edits.push_back({message.id, id});
+  const bool has_token = !message.meta_progress_token.empty();
+  const bool token_is_in_params = route.edits.front().where == message.params;
+  if (has_token && !token_is_in_params) route.edits.push_back({message.meta_progress_token, id});
+  calls_.open({.ours = ours,
+               .server = route.server,
+               .theirs = std::string(message.id.in(line)),
+               .progress_token = std::string(message.meta_progress_token.in(line)),
+               .kind = kind_of(message.method)});
+  const EditedMessage edited(line, std::move(route.edits));
+  effects_.to_leg(route.server, edited.slices());
+}
+
+bool CallDesk::cancel(std::string_view theirs, std::string_view reason) {
+  const auto call = calls_.close_theirs(theirs);
+  if (call) say_to_leg(effects_, call->server, cancelled_notification(call->ours, reason));
+  return call.has_value();
+}
+
+bool CallDesk::answer(std::uint32_t server, std::string_view line, const Message& message) {
+  const auto call = calls_.close(server, message.id.in(line));
+  if (!call) return false;
+  std::vector<Replacement> edits =
+      show_answer(line, message, server, members_.name(server), assortment_.routes());
+  edits.push_back({message.id, call->theirs});
+  const EditedMessage edited(line, std::move(edits));
+  const auto named = message.input_methods.empty()
+                         ? std::nullopt
+                         : name_asker(edited.flatten(), members_.name(server));
+  if (named) {
+    say_to_host(effects_, *named);
+  } else {
+    effects_.to_host(edited.slices());
+  }
+  return true;
+}
+
+void CallDesk::progress(std::uint32_t server, std::string_view line, const Message& message) {
+  const RoutedCall* call = calls_.find(server, message.progress_token.in(line));
+  if (call == nullptr || call->progress_token.empty()) return;
+  const EditedMessage edited(line, {{message.progress_token, call->progress_token}});
+  effects_.to_host(edited.slices());
+}
+
+void CallDesk::fail(const RoutedCall& call, const Failure& failure) {
+  say_to_host(effects_, call.kind == CallKind::tool_call
+                            ? tool_error_reply(call.theirs, failure, Era::modern)
+                            : error_reply(call.theirs, failure));
+}
+
+void CallDesk::leg_failed(std::uint32_t server, const Failure& failure) {
+  for (const RoutedCall& call : calls_.take_of(server)) fail(call, failure);
+}
+
+void CallDesk::fail_all(const Failure& failure) {
+  for (const RoutedCall& call : calls_.take_all()) fail(call, failure);
+}
+
+void CallDesk::cancel_all(std::string_view reason) {
+  for (const RoutedCall& call : calls_.take_all()) {
+    say_to_leg(effects_, call.server, cancelled_notification(call.ours, reason));
+  }
+}
+
+}  // namespace cellblock::gateway

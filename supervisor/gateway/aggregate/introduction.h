@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "supervisor/gateway/aggregate/assortment.h"
+#include "supervisor/gateway/aggregate/members.h"
+
+/// What the aggregate says of itself: the members of a DiscoverResult that depend on the servers.
+namespace cellblock::gateway {
+
+inline constexpr std::size_t max_instructions_of_one = 2U << 10;  ///< bytes of a server's own words
+inline constexpr std::size_t max_instructions = 16U << 10;        ///< bytes in all
+
+/// A section for each server that has any, quoted line by line: so that no server can write
+/// another's section, or words that look like cellblock's.
+std::string merged_instructions(const Members& members, const Assortment& assortment);
+
+/// What any of the servers has, as a JSON object. While one is not known it may have anything.
+std::string merged_capabilities(const Members& members, const Assortment& assortment);
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,117 @@
+#include "supervisor/gateway/aggregate/list_desk.h"
+
+#include <array>
+#include <charconv>
+
+#include "supervisor/gateway/aggregate/introduction.h"
+#include "supervisor/gateway/aggregate/json_text.h"
+#include "supervisor/gateway/aggregate/modern_request.h"
+#include "supervisor/gateway/replies.h"
+
+namespace cellblock::gateway {
+namespace {
+
+struct Listing {
+  std::string_view method;
+  std::string_view member;
+};
+
+/// In the order of ListKind.
+constexpr std::array<Listing, list_kind_count> listings = {{
+    {"tools/list", "tools"},
+    {"resources/list", "resources"},
+    {"resources/templates/list", "resourceTemplates"},
+    {"prompts/list", "prompts"},
+}};
+
+/// The end of every cacheable result. `private`: what is shown depends on who asks.
+std::string closing(const Members& members, const std::vector<Unavailable>& unavailable) {
+  Json meta = {{"io.modelcontextprotocol/serverInfo",
+                {{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}}}};
+  Json missing = Json::array();
+  for (const Unavailable& one : unavailable) {
+    missing.push_back({{"server", members.name(one.server)}, {"reason", one.reason}});
+  }
+  if (!missing.empty()) meta["cellblock/unavailable"] = std::move(missing);
+  const auto ttl = unavailable.empty() ? ListDesk::complete_ttl : Milliseconds{0};
+  return R"("resultType":"complete","ttlMs":)" + std::to_string(ttl.count()) +
+         R"(,"cacheScope":"private","_meta":)" + text_of(meta);
+}
+
+bool read_number(std::string_view& text, std::uint32_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::optional<ListKind> listed_kind(std::string_view method) {
+  for (std::size_t i = 0; i < listings.size(); ++i) {
+    if (listings.at(i).method == method) return static_cast<ListKind>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view list_method(ListKind kind) {
+  return listings.at(static_cast<std::size_t>(kind)).method;
+}
+
+std::string_view list_member(ListKind kind) {
+  return listings.at(static_cast<std::size_t>(kind)).member;
+}
+
+SealBinding ListDesk::binding() const {
+  return {.purpose = SealPurpose::cursor, .session = session_};
+}
+
+std::optional<std::string> ListDesk::cursor_of(ListKind kind, Assortment::Place place, Time now) {
+  return sealer_.seal(binding(), now + cursor_life,
+                      std::to_string(static_cast<unsigned>(kind)) + " " +
+                          std::to_string(place.server) + " " + std::to_string(place.number));
+}
+
+std::optional<Assortment::Place> ListDesk::place_of(ListKind kind, std::string_view raw_cursor,
+                                                    Time now) const {
+  if (raw_cursor.empty() || raw_cursor == "null") return Assortment::Place{};
+  const auto payload = sealer_.open(binding(), string_in(raw_cursor), now);
+  if (!payload) return std::nullopt;
+  std::string_view text = *payload;
+  std::uint32_t listed = 0;
+  Assortment::Place place;
+  const bool is_read = read_number(text, listed) && read_number(text, place.server) &&
+                       read_number(text, place.number);
+  if (!is_read || static_cast<ListKind>(listed) != kind) return std::nullopt;
+  return place;
+}
+
+std::string ListDesk::list(ListKind kind, std::string_view line, const Message& message,
+                           std::vector<Unavailable> unavailable, Time now) {
+  const std::string_view id = message.id.in(line);
+  const auto from = place_of(kind, message.cursor.in(line), now);
+  if (!from) return protocol_error(id, invalid_params, "Invalid cursor");
+  for (const std::uint32_t server : assortment_.cut_short()) {
+    unavailable.push_back({server, "some of what it lists is left out: it is too much"});
+  }
+  const auto page = assortment_.page(kind, *from);
+  std::string result = "{\"" + std::string(list_member(kind)) + "\":" + page.items + ",";
+  if (page.next) {
+    if (const auto cursor = cursor_of(kind, *page.next, now)) {
+      result += R"("nextCursor":")" + *cursor + "\",";
+    }
+  }
+  return result_reply(id, result + closing(members_, unavailable) + "}");
+}
+
+std::string ListDesk::discover(std::string_view id,
+                               const std::vector<Unavailable>& unavailable) const {
+  return result_reply(id, R"({"supportedVersions":[")" + std::string(modern_version) +
+                              R"("],"capabilities":)" + merged_capabilities(members_, assortment_) +
+                              R"(,"instructions":)" +
+                              json_string(merged_instructions(members_, assortment_)) + "," +
+                              closing(members_, unavailable) + "}");
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/aggregate/assortment.h"
+#include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/sealer.h"
+
+/// Answers that need no server: the four lists and server/discover.
+namespace cellblock::gateway {
+
+/// A server that is not, or not wholly, in an answer.
+struct Unavailable {
+  std::uint32_t server = 0;
+  std::string reason;
+};
+
+/// nullopt: another method.
+std::optional<ListKind> listed_kind(std::string_view method);
+std::string_view list_method(ListKind kind);  ///< "tools/list"
+std::string_view list_member(ListKind kind);  ///< of the result: "tools"
+
+class ListDesk {
+ public:
+  static constexpr Milliseconds cursor_life{10 * 60'000};
+  static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
+
+  ListDesk(const Members& members, Assortment& assortment, std::uint64_t session, Sealer& sealer)
+      : members_(members), assortment_(assortment), session_(session), sealer_(sealer) {}
+
+  /// Whole messages without their newline.
+  std::string list(ListKind kind, std::string_view line, const Message& message,
+                   std::vector<Unavailable> unavailable, Time now);
+  std::string discover(std::string_view id, const std::vector<Unavailable>& unavailable) const;
+
+ private:
+  std::optional<Assortment::Place> place_of(ListKind kind, std::string_view raw_cursor,
+                                            Time now) const;
+  std::optional<std::string> cursor_of(ListKind kind, Assortment::Place place, Time now);
+  SealBinding binding() const;
+
+  const Members& members_;
+  Assortment& assortment_;
+  const std::uint64_t session_;
+  Sealer& sealer_;
+};
+
+}  // namespace cellblock::gateway

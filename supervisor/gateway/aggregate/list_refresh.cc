@@ -1,0 +1,88 @@
+#include "supervisor/gateway/aggregate/list_refresh.h"
+
+#include <algorithm>
+
+#include "supervisor/gateway/aggregate/json_text.h"
+#include "supervisor/gateway/aggregate/list_desk.h"
+#include "supervisor/gateway/aggregate/say.h"
+
+namespace cellblock::gateway {
+namespace {
+
+void append_items(std::string& items, const Json& page) {
+  for (const Json& item : page) {
+    if (items.size() > 1) items.push_back(',');
+    items += text_of(item);
+  }
+}
+
+}  // namespace
+
+void ListRefresh::mark(std::uint32_t server, ListKind kind, Time now) {
+  marked_.emplace(server, kind);
+  if (!due_) due_ = now + coalesce;
+}
+
+void ListRefresh::ask_due(const std::string& meta, Time now) {
+  if (!due_ || now < *due_) return;
+  due_.reset();
+  for (const auto& [server, kind] : std::exchange(marked_, {})) {
+    // The answer to an older question may be older than the change.
+    std::erase_if(asked_, [&, server = server, kind = kind](const Asked& asked) {
+      return asked.server == server && asked.kind == kind;
+    });
+    ask({.server = server, .kind = kind, .items = "[", .meta = meta}, "");
+  }
+}
+
+void ListRefresh::ask(Asked asked, std::string_view raw_cursor) {
+  asked.ours = ids_.next();
+  std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(asked.ours) + R"(,"method":")" +
+                     std::string(list_method(asked.kind)) + R"(","params":{"_meta":)" + asked.meta;
+  if (!raw_cursor.empty()) text.append(R"(,"cursor":)").append(raw_cursor);
+  const std::uint32_t server = asked.server;
+  asked_.push_back(std::move(asked));
+  say_to_leg(effects_, server, text + "}}");
+}
+
+ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view line,
+                                        const Message& message) {
+  const auto found = std::ranges::find_if(asked_, [&](const Asked& asked) {
+    return asked.server == server && std::to_string(asked.ours) == message.id.in(line);
+  });
+  if (found == asked_.end()) return Answer::not_mine;
+  Asked asked = std::move(*found);
+  asked_.erase(found);
+
+  const Json result = parsed(message.result.in(line));
+  const Json* page = member(result, std::string(list_member(asked.kind)).c_str());
+  // What cannot be had now stays as it was.
+  if (page == nullptr || !page->is_array()) return Answer::more_to_come;
+  append_items(asked.items, *page);
+  const Json* cursor = member(result, "nextCursor");
+  const bool has_more = cursor != nullptr && cursor->is_string();
+  if (!has_more || ++asked.pages > max_pages || asked.items.size() > max_bytes) {
+    return finish(std::move(asked));
+  }
+  ask(std::move(asked), message.next_cursor.in(line));
+  return Answer::more_to_come;
+}
+
+ListRefresh::Answer ListRefresh::finish(Asked asked) {
+  assortment_.set_list(asked.server, asked.kind,
+                       offered_list(members_.server(asked.server), asked.kind, asked.items + "]"));
+  return Answer::list_is_new;
+}
+
+void ListRefresh::leg_failed(std::uint32_t server) {
+  std::erase_if(asked_, [&](const Asked& asked) { return asked.server == server; });
+  std::erase_if(marked_, [&](const auto& mark) { return mark.first == server; });
+}
+
+void ListRefresh::clear() {
+  asked_.clear();
+  marked_.clear();
+  due_.reset();
+}
+
+}  // namespace cellblock::gateway

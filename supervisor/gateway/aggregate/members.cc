@@ -1,0 +1,20 @@
+#include "supervisor/gateway/aggregate/members.h"
+
+#include <algorithm>
+
+namespace cellblock::gateway {
+
+Members::Members(const Config& config, const ServerSet& permitted) : config_(config) {
+  for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
+    if (permitted.contains(i)) all_.push_back(i);
+  }
+}
+
+std::optional<std::uint32_t> Members::find(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      all_, [&](std::uint32_t index) { return config_.servers[index].name == name; });
+  if (found == all_.end()) return std::nullopt;
+  return *found;
+}
+
+}  // namespace cellblock::gateway

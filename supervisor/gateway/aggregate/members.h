@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "policy/config.h"
+#include "policy/server_set.h"
+
+namespace cellblock::gateway {
+
+/// The servers that an aggregate is made from, in the order of their names.
+class Members {
+ public:
+  Members(const Config& config, const ServerSet& permitted);
+
+  const std::vector<std::uint32_t>& all() const { return all_; }
+  const Server& server(std::uint32_t index) const { return config_.servers[index]; }
+  const std::string& name(std::uint32_t index) const { return server(index).name; }
+  /// What is not permitted is not found, just as what does not exist.
+  std::optional<std::uint32_t> find(std::string_view name) const;
+
+ private:
+  const Config& config_;
+  std::vector<std::uint32_t> all_;
+};
+
+}  // namespace cellblock::gateway

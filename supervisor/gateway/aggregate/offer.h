@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/config.h"
+#include "supervisor/gateway/catalogue/catalogue.h"
+
+/// What one server offers to one user, ready to be shown among others': tools that the user may not
+/// call are not in it.
+namespace cellblock::gateway {
+
+struct OfferedItem {
+  std::string key;   ///< its name or URI, as the server knows it
+  std::string rest;  ///< the other members, from the comma (if any) to the closing brace
+  std::string ui;    ///< of a tool: the resource that shows its results (MCP Apps), or empty
+};
+
+struct OfferedFeatures {
+  bool tools = false;
+  bool resources = false;
+  bool subscribe = false;
+  bool prompts = false;
+  bool completions = false;
+  bool logging = false;
+  bool tasks = false;
+};
+
+using OfferedList = std::vector<OfferedItem>;
+
+struct Offer {
+  std::array<OfferedList, list_kind_count> lists;
+  OfferedFeatures features;
+  std::string instructions;
+};
+
+/// The member that an item of this kind is known by: "name", "uri", "uriTemplate".
+const char* key_member(ListKind kind);
+
+/// `items`: a JSON array. What has no key, and what comes a second time, is left out. Titles say
+/// whose they are ("files: Read file"); descriptions stay as they are.
+OfferedList offered_list(const Server& server, ListKind kind, std::string_view items);
+
+OfferedFeatures offered_features(std::string_view capabilities);
+
+Offer offer_of(const Server& server, const Catalogue& catalogue);
+
+/// The item as it is shown: under `shown`, with its resource under `ui` if that is another one.
+std::string shown_item(ListKind kind, const OfferedItem& item, std::string_view shown,
+                       const std::string& ui);
+
+}  // namespace cellblock::gateway

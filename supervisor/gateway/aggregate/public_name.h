@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// The name that a server's tool or prompt has where there are many servers.
+///
+/// Plain: `server__tool`. A server's name has no underscore (policy/names.h), so the first one ends
+/// it, whatever the tool is called: no two pairs have one plain name.
+///
+/// Short: `server__stem_` and 20 hexadecimal digits of the SHA-256 of both names, where the plain
+/// name would be too long, has characters that hosts refuse, or itself ends as a short one does. So
+/// no plain name is also a short one, and two short ones are equal only if 80 bits of SHA-256 are.
+namespace cellblock::gateway {
+
+/// Hosts and model providers refuse longer ones, and what is not of [A-Za-z0-9_-].
+inline constexpr std::size_t max_public_name = 64;
+
+/// `server` is a name that is_short_name() allows; `original` is any text.
+std::string public_name(std::string_view server, std::string_view original);
+
+struct NameParts {
+  std::string_view server;
+  std::string_view original;
+};
+
+/// What a plain name stands for; nullopt: it is short, or no name at all.
+std::optional<NameParts> split_plain_name(std::string_view shown);
+
+/// It ends as short names do: only lists tell what it stands for.
+bool is_short_form(std::string_view shown);
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,118 @@
+#include "supervisor/gateway/aggregate/request_route.h"
+
+#include <optional>
+#include <utility>
+
+#include "policy/permission.h"
+#include "supervisor/gateway/aggregate/json_text.h"
+#include "supervisor/gateway/aggregate/public_name.h"
+#include "supervisor/gateway/aggregate/task_names.h"
+#include "supervisor/gateway/replies.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using Certainty = ResourceRoutes::Certainty;
+using Target = Assortment::Target;
+
+std::string no_such_resource(std::string_view id, const std::string& uri) {
+  const Json error = {{"code", invalid_params},
+                      {"message", "Resource not found: " + uri},
+                      {"data", {{"uri", uri}}}};
+  return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"error":)" + text_of(error) + "}";
+}
+
+// One answer for what does not exist, what may not be called, and a server that may not be used.
+ToNobody unknown_tool(std::string_view line, const Message& message, std::string_view rule) {
+  return {protocol_error(message.id.in(line), invalid_params, "Unknown tool: " + message.name_text),
+          rule};
+}
+
+/// Certain routes first; a guess only when no more lists come in that would know better.
+std::optional<Target> find_resource(Assortment& assortment, const std::string& uri,
+                                    Knowledge knowledge) {
+  const auto certainty = knowledge == Knowledge::grows ? Certainty::certain : Certainty::guess;
+  const auto route = assortment.routes().find(uri, certainty);
+  if (!route) return std::nullopt;
+  return Target{route->server, route->uri};
+}
+
+}  // namespace
+
+RequestRoute RequestRouter::route(std::string_view line, const Message& message,
+                                  std::string_view ours, Knowledge knowledge) {
+  const std::string_view method = message.method;
+  if (method == "tools/call") return named(ListKind::tools, line, message, knowledge);
+  if (method == "prompts/get") return named(ListKind::prompts, line, message, knowledge);
+  if (method == "resources/read") return resource(line, message, knowledge);
+  if (method == "completion/complete") return completion(line, message, ours, knowledge);
+  const bool is_task =
+      method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel";
+  return is_task ? task(line, message) : NoRoute{};
+}
+
+RequestRoute RequestRouter::named(ListKind kind, std::string_view line, const Message& message,
+                                  Knowledge knowledge) {
+  const auto target = assortment_.find_named(kind, message.name_text);
+  if (!target) {
+    if (knowledge == Knowledge::grows && is_short_form(message.name_text)) return ToBeSeen{};
+    if (kind == ListKind::tools) return unknown_tool(line, message, "default");
+    return ToNobody{protocol_error(message.id.in(line), invalid_params,
+                                   "Unknown prompt: " + message.name_text)};
+  }
+  if (kind == ListKind::tools) {
+    const Allow& allow = members_.server(target->server).allow;
+    const Decision decision = may_call_tool(allow, target->original);
+    if (!decision.allowed) return unknown_tool(line, message, decision.rule);
+  }
+  return ToServer{target->server, {{message.name, json_string(target->original)}}};
+}
+
+RequestRoute RequestRouter::resource(std::string_view line, const Message& message,
+                                     Knowledge knowledge) {
+  const std::string uri = string_in(message.uri.in(line));
+  const auto target = find_resource(assortment_, uri, knowledge);
+  if (target) return ToServer{target->server, {{message.uri, json_string(target->original)}}};
+  if (knowledge == Knowledge::grows) return ToBeSeen{};
+  return ToNobody{no_such_resource(message.id.in(line), uri)};
+}
+
+// What is completed is named two levels down, where no span points: the parameters are small.
+RequestRoute RequestRouter::completion(std::string_view line, const Message& message,
+                                       std::string_view ours, Knowledge knowledge) {
+  Json params = parsed(message.params.in(line));
+  Json* ref = member(params, "ref");
+  const bool is_prompt = ref != nullptr && string_member(*ref, "type") == "ref/prompt";
+  const char* key = is_prompt ? "name" : "uri";
+  const std::string shown = ref == nullptr ? "" : string_member(*ref, key);
+
+  std::optional<Target> target;
+  if (is_prompt) {
+    target = assortment_.find_named(ListKind::prompts, shown);
+  } else {
+    target = assortment_.find_template(shown);
+    if (!target) target = find_resource(assortment_, shown, knowledge);
+  }
+  if (!target) {
+    if (knowledge == Knowledge::grows) return ToBeSeen{};
+    return ToNobody{
+        protocol_error(message.id.in(line), invalid_params, "Unknown reference: " + shown)};
+  }
+  (*ref)[key] = target->original;
+  if (!message.meta_progress_token.empty()) {
+    params["_meta"]["progressToken"] = parsed(ours);
+  }
+  return ToServer{target->server, {{message.params, text_of(params)}}};
+}
+
+RequestRoute RequestRouter::task(std::string_view line, const Message& message) {
+  const auto route = message.task_ids.size() == 1
+                         ? find_task(members_, message.task_ids.front().in(line))
+                         : std::nullopt;
+  if (!route) {
+    return ToNobody{protocol_error(message.id.in(line), invalid_params, "Task not found")};
+  }
+  return ToServer{route->server, {{message.task_ids.front(), json_string(route->id)}}};
+}
+
+}  // namespace cellblock::gateway

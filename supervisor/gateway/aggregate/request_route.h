@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "policy/jsonrpc.h"
+#include "policy/message_edit.h"
+#include "supervisor/gateway/aggregate/assortment.h"
+#include "supervisor/gateway/aggregate/members.h"
+
+/// To which server a request goes, and what it has to say there in place of what is shown here.
+namespace cellblock::gateway {
+
+struct ToServer {
+  std::uint32_t server = 0;
+  std::vector<Replacement> edits;
+};
+
+/// Nobody's. The reply is a whole message.
+struct ToNobody {
+  std::string reply;
+  std::string_view denied_by;  ///< of tools/call, for the audit log: the rule; else empty
+};
+
+/// Nobody's yet: lists that are on their way may tell.
+struct ToBeSeen {};
+
+/// No method that names a server.
+struct NoRoute {};
+
+using RequestRoute = std::variant<ToServer, ToNobody, ToBeSeen, NoRoute>;
+
+/// Whether more lists may come in.
+enum class Knowledge : std::uint8_t { grows, complete };
+
+class RequestRouter {
+ public:
+  RequestRouter(const Members& members, Assortment& assortment)
+      : members_(members), assortment_(assortment) {}
+
+  /// `ours`: the id that stands for the request's progress token too.
+  RequestRoute route(std::string_view line, const Message& message, std::string_view ours,
+                     Knowledge knowledge);
+
+ private:
+  RequestRoute named(ListKind kind, std::string_view line, const Message& message,
+                     Knowledge knowledge);
+  RequestRoute resource(std::string_view line, const Message& message, Knowledge knowledge);
+  RequestRoute completion(std::string_view line, const Message& message, std::string_view ours,
+                          Knowledge knowledge);
+  RequestRoute task(std::string_view line, const Message& message);
+
+  const Members& members_;
+  Assortment& assortment_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,105 @@
+#include "supervisor/gateway/aggregate/resource_routes.h"
+
+#include <algorithm>
+
+#include "supervisor/gateway/aggregate/uri_template.h"
+
+namespace cellblock::gateway {
+namespace {
+
+constexpr std::string_view general_prefix = "cellblock://";
+constexpr std::string_view ui_scheme = "ui://";
+constexpr std::string_view ui_prefix = "ui://cellblock/";
+
+bool is_qualified(std::string_view uri) {
+  return uri.starts_with(general_prefix) || uri.starts_with(ui_prefix);
+}
+
+std::string scheme_of(std::string_view uri) { return std::string(uri.substr(0, uri.find(':'))); }
+
+}  // namespace
+
+void ResourceRoutes::clear_listed() {
+  listed_.clear();
+  templates_.clear();
+  schemes_.clear();
+}
+
+void ResourceRoutes::list_resource(std::uint32_t server, const std::string& uri) {
+  listed_.try_emplace(uri, server);
+  note_scheme(server, uri);
+}
+
+void ResourceRoutes::list_template(std::uint32_t server, const std::string& uri_template) {
+  const auto same = std::ranges::count(templates_, server, [](const auto& t) { return t.first; });
+  if (same < std::ptrdiff_t{max_templates}) templates_.emplace_back(server, uri_template);
+  note_scheme(server, uri_template);
+}
+
+void ResourceRoutes::list_reference(std::uint32_t server, const std::string& uri) {
+  listed_.try_emplace(uri, server);
+}
+
+void ResourceRoutes::note_scheme(std::uint32_t server, std::string_view uri) {
+  const auto [entry, added] = schemes_.try_emplace(scheme_of(uri), server);
+  if (!added && entry->second != server) entry->second.reset();
+}
+
+// The original stands there as it is, not encoded: so templates stay templates, and taking the
+// prefix off gives the original back byte for byte.
+std::string ResourceRoutes::qualified(std::uint32_t server, const std::string& uri) const {
+  if (uri.starts_with(ui_scheme)) {
+    return std::string(ui_prefix) + members_.name(server) + "/" + uri.substr(ui_scheme.size());
+  }
+  return std::string(general_prefix) + members_.name(server) + "/" + uri;
+}
+
+std::optional<ResourceRoutes::Route> ResourceRoutes::unqualified(std::string_view uri) const {
+  const bool is_ui = uri.starts_with(ui_prefix);
+  uri.remove_prefix(is_ui ? ui_prefix.size() : general_prefix.size());
+  const std::size_t end = uri.find('/');
+  if (end == std::string_view::npos) return std::nullopt;
+  const auto server = members_.find(uri.substr(0, end));
+  if (!server) return std::nullopt;
+  return Route{*server, std::string(is_ui ? ui_scheme : "").append(uri.substr(end + 1))};
+}
+
+const std::uint32_t* ResourceRoutes::owner(const std::string& uri) const {
+  if (const auto listed = listed_.find(uri); listed != listed_.end()) return &listed->second;
+  const auto fits = std::ranges::find_if(
+      templates_, [&](const auto& entry) { return template_matches(entry.second, uri); });
+  if (fits != templates_.end()) return &fits->first;
+  const auto mentioned = mentioned_.find(uri);
+  return mentioned == mentioned_.end() ? nullptr : &mentioned->second;
+}
+
+std::optional<ResourceRoutes::Route> ResourceRoutes::find(std::string_view shown,
+                                                          Certainty certainty) const {
+  if (is_qualified(shown)) return unqualified(shown);
+  const std::string uri(shown);
+  if (const std::uint32_t* server = owner(uri)) return Route{*server, uri};
+  if (certainty == Certainty::certain) return std::nullopt;
+  const auto scheme = schemes_.find(scheme_of(uri));
+  if (scheme == schemes_.end() || !scheme->second) return std::nullopt;
+  return Route{*scheme->second, uri};
+}
+
+std::string ResourceRoutes::shown(std::uint32_t server, const std::string& uri) const {
+  return find(uri, Certainty::certain) == Route{server, uri} ? uri : qualified(server, uri);
+}
+
+std::string ResourceRoutes::shown_template(std::uint32_t server,
+                                           const std::string& uri_template) const {
+  const bool taken = std::ranges::any_of(templates_, [&](const auto& entry) {
+    return entry.first < server && templates_may_overlap(entry.second, uri_template);
+  });
+  return taken || is_qualified(uri_template) ? qualified(server, uri_template) : uri_template;
+}
+
+std::string ResourceRoutes::mention(std::uint32_t server, const std::string& uri) {
+  const bool is_new = !is_qualified(uri) && uri.size() <= max_matched_uri && owner(uri) == nullptr;
+  if (is_new && mentioned_.size() < max_mentioned) mentioned_.emplace(uri, server);
+  return shown(server, uri);
+}
+
+}  // namespace cellblock::gateway

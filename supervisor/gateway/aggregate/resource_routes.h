@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "supervisor/gateway/aggregate/members.h"
+
+/// Whose resource a URI is, and how it is shown.
+///
+/// A URI stays as its server wrote it wherever it leads back to that server. Otherwise it is shown
+/// in its qualified form, `cellblock://SERVER/ORIGINAL` (of `ui://…`, whose scheme means something
+/// to hosts: `ui://cellblock/SERVER/…`), which always leads there. An unqualified one is the
+/// resource of the first server
+///   1. that lists it, or refers to it from a tool (`_meta.ui.resourceUri`),
+///   2. with a template that it matches,
+///   3. that has mentioned it in a result,
+///   4. with resources of its scheme, if no other server has any.
+namespace cellblock::gateway {
+
+class ResourceRoutes {
+ public:
+  static constexpr std::size_t max_mentioned = 4096;
+  static constexpr std::size_t max_templates = 128;  ///< of one server; further ones match nothing
+
+  explicit ResourceRoutes(const Members& members) : members_(members) {}
+
+  /// Forgets what was listed, not what was mentioned.
+  void clear_listed();
+  /// In the order of the servers: earlier ones come first.
+  void list_resource(std::uint32_t server, const std::string& uri);
+  void list_template(std::uint32_t server, const std::string& uri_template);
+  void list_reference(std::uint32_t server, const std::string& uri);
+
+  struct Route {
+    std::uint32_t server = 0;
+    std::string uri;  ///< as that server knows it
+
+    bool operator==(const Route&) const = default;
+  };
+  /// Rules 1 to 3 and qualified forms; with `guess`, rule 4 too.
+  enum class Certainty : std::uint8_t { certain, guess };
+  std::optional<Route> find(std::string_view shown, Certainty certainty) const;
+
+  std::string shown(std::uint32_t server, const std::string& uri) const;
+  std::string shown_template(std::uint32_t server, const std::string& uri_template) const;
+  /// The same as shown(), of a URI in a result: which is remembered where nobody else has it.
+  std::string mention(std::uint32_t server, const std::string& uri);
+
+ private:
+  std::optional<Route> unqualified(std::string_view qualified) const;
+  const std::uint32_t* owner(const std::string& uri) const;
+  std::string qualified(std::uint32_t server, const std::string& uri) const;
+  void note_scheme(std::uint32_t server, std::string_view uri);
+
+  const Members& members_;
+  std::unordered_map<std::string, std::uint32_t> listed_;
+  std::vector<std::pair<std::uint32_t, std::string>> templates_;
+  std::unordered_map<std::string, std::uint32_t> mentioned_;
+  /// nullopt: of several servers.
+  std::unordered_map<std::string, std::optional<std::uint32_t>> schemes_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,195 @@
+#include "supervisor/gateway/aggregate/stream_desk.h"
+
+#include <utility>
+
+#include "policy/message_edit.h"
+#include "supervisor/gateway/aggregate/json_text.h"
+#include "supervisor/gateway/aggregate/modern_request.h"
+#include "supervisor/gateway/aggregate/say.h"
+#include "supervisor/gateway/aggregate/task_names.h"
+#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/upstream_ids.h"
+
+namespace cellblock::gateway {
+namespace {
+
+std::string_view list_changed_method(ListKind kind) {
+  switch (kind) {
+    case ListKind::tools:
+      return "notifications/tools/list_changed";
+    case ListKind::prompts:
+      return "notifications/prompts/list_changed";
+    case ListKind::resources:
+    case ListKind::resource_templates:
+      break;
+  }
+  return "notifications/resources/list_changed";
+}
+
+std::vector<ListKind> changed_lists(std::string_view method) {
+  if (method == list_changed_method(ListKind::tools)) return {ListKind::tools};
+  if (method == list_changed_method(ListKind::prompts)) return {ListKind::prompts};
+  if (method == list_changed_method(ListKind::resources)) {
+    return {ListKind::resources, ListKind::resource_templates};
+  }
+  return {};
+}
+
+}  // namespace
+
+// --- the host ------------------------------------------------------------------------------------
+
+StreamDesk::Taken StreamDesk::listen(std::string_view line, const Message& message,
+                                     Knowledge knowledge) {
+  StreamFilter filter = read_filter(message.params.in(line), members_, assortment_, knowledge);
+  if (!filter.all_found && knowledge == Knowledge::grows) return Taken::not_yet;
+  const std::string theirs(message.id.in(line));
+  const auto& stream =
+      host_.emplace(theirs, HostStream{meta_of(line, message), std::move(filter)}).first->second;
+  tell(theirs, "notifications/subscriptions/acknowledged",
+       "\"notifications\":" + honoured(stream.filter) + ",");
+  for (const std::uint32_t server : members_.all()) {
+    if (running_.contains(server) || stream.filter.needs(server)) open(server, theirs, false);
+  }
+  return Taken::yes;
+}
+
+bool StreamDesk::cancel(std::string_view theirs, std::string_view reason) {
+  const std::string id(theirs);
+  if (host_.erase(id) == 0) return false;
+  LegStreams ended;
+  std::erase_if(legs_, [&](const auto& entry) {
+    return entry.second.theirs == id && ended.insert(entry).second;
+  });
+  for (const auto& [ours, stream] : ended) {
+    say_to_leg(effects_, stream.server, cancelled_notification(ours, reason));
+  }
+  return true;
+}
+
+void StreamDesk::tell(const std::string& theirs, std::string_view method,
+                      std::string_view members) {
+  say_to_host(effects_, R"({"jsonrpc":"2.0","method":")" + std::string(method) + R"(","params":{)" +
+                            std::string(members) +
+                            R"("_meta":{"io.modelcontextprotocol/subscriptionId":)" + theirs +
+                            "}}}");
+}
+
+void StreamDesk::tell_changed(ListKind kind) {
+  for (const auto& [theirs, stream] : host_) {
+    if (stream.filter.wants(kind)) tell(theirs, list_changed_method(kind), "");
+  }
+}
+
+void StreamDesk::fail_all(const Failure& failure) {
+  legs_.clear();
+  for (const auto& [theirs, stream] : std::exchange(host_, {})) {
+    say_to_host(effects_, error_reply(theirs, failure));
+  }
+}
+
+void StreamDesk::cancel_all(std::string_view reason) {
+  while (!host_.empty()) cancel(std::string(host_.begin()->first), reason);
+}
+
+// --- the legs ------------------------------------------------------------------------------------
+
+// In the table before it goes out: the leg may answer at once.
+void StreamDesk::open(std::uint32_t server, const std::string& theirs, bool resumed) {
+  const auto stream = host_.find(theirs);
+  if (stream == host_.end()) return;
+  const std::uint64_t ours = ids_.next();
+  const std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(ours) +
+                           R"(,"method":"subscriptions/listen","params":{"_meta":)" +
+                           stream->second.meta + R"(,"notifications":)" +
+                           part_of(stream->second.filter, server) + "}}";
+  legs_.emplace(ours, LegStream{server, theirs, resumed});
+  say_to_leg(effects_, server, text);
+}
+
+bool StreamDesk::has_stream(std::uint32_t server, std::string_view theirs) const {
+  for (const auto& [ours, stream] : legs_) {
+    if (stream.server == server && stream.theirs == theirs) return true;
+  }
+  return false;
+}
+
+StreamDesk::LegStreams::iterator StreamDesk::find(std::uint32_t server, std::string_view ours) {
+  const auto found = legs_.find(parse_upstream_id(ours));
+  return found != legs_.end() && found->second.server == server ? found : legs_.end();
+}
+
+// One that waits for this very start is open already.
+StreamDesk::Again StreamDesk::leg_started(std::uint32_t server) {
+  running_.insert(server);
+  const bool again = lost_.erase(server) > 0;
+  std::vector<std::string> ids;
+  for (const auto& [theirs, stream] : host_) {
+    if (!has_stream(server, theirs)) ids.push_back(theirs);
+  }
+  for (const std::string& theirs : ids) open(server, theirs, again);
+  return again ? Again::yes : Again::no;
+}
+
+void StreamDesk::leg_failed(std::uint32_t server) {
+  const bool ran = running_.erase(server) > 0;
+  const auto ended =
+      std::erase_if(legs_, [&](const auto& entry) { return entry.second.server == server; });
+  if (ran && ended > 0) lost_.insert(server);
+}
+
+// Whether it ended well or badly: it is opened again in the leg's next cell.
+bool StreamDesk::answer(std::uint32_t server, std::string_view ours) {
+  const auto stream = find(server, ours);
+  if (stream == legs_.end()) return false;
+  legs_.erase(stream);
+  return true;
+}
+
+std::vector<ListKind> StreamDesk::notification(std::uint32_t server, std::string_view line,
+                                               const Message& message) {
+  if (message.method == "notifications/cancelled") {
+    answer(server, message.request_id.in(line));
+    return {};
+  }
+  const auto stream = find(server, message.subscription_id.in(line));
+  if (stream == legs_.end()) return {};
+  if (message.method == "notifications/subscriptions/acknowledged") acknowledged(stream->second);
+  if (message.method == "notifications/resources/updated") updated(line, message, stream->second);
+  if (message.method == "notifications/tasks") task_news(line, message, stream->second);
+  return changed_lists(message.method);
+}
+
+// What was subscribed to may have changed while nobody watched it.
+void StreamDesk::acknowledged(LegStream& stream) {
+  const auto host = host_.find(stream.theirs);
+  if (!std::exchange(stream.resumed, false) || host == host_.end()) return;
+  for (const WantedResource& wanted : host->second.filter.uris) {
+    if (wanted.server != stream.server) continue;
+    tell(stream.theirs, "notifications/resources/updated",
+         "\"uri\":" + json_string(wanted.shown) + ",");
+  }
+}
+
+// It may be of a part of what was subscribed to, so it is shown as any other URI of that server.
+void StreamDesk::updated(std::string_view line, const Message& message, const LegStream& stream) {
+  if (message.uri.empty()) return;
+  const std::string uri = string_in(message.uri.in(line));
+  std::string shown = assortment_.routes().mention(stream.server, uri);
+  if (const auto host = host_.find(stream.theirs); host != host_.end()) {
+    for (const WantedResource& wanted : host->second.filter.uris) {
+      if (wanted.server == stream.server && wanted.uri == uri) shown = wanted.shown;
+    }
+  }
+  const EditedMessage edited(
+      line, {{message.uri, json_string(shown)}, {message.subscription_id, stream.theirs}});
+  effects_.to_host(edited.slices());
+}
+
+void StreamDesk::task_news(std::string_view line, const Message& message, const LegStream& stream) {
+  std::vector<Replacement> edits = show_task_ids(line, message, members_.name(stream.server));
+  edits.push_back({message.subscription_id, stream.theirs});
+  effects_.to_host(EditedMessage(line, std::move(edits)).slices());
+}
+
+}  // namespace cellblock::gateway

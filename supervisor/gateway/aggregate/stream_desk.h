@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/aggregate/aggregate_effects.h"
+#include "supervisor/gateway/aggregate/assortment.h"
+#include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/own_ids.h"
+#include "supervisor/gateway/aggregate/stream_filter.h"
+
+/// The host's streams (subscriptions/listen). Each is one stream in every leg whose cell runs, and
+/// in those that it subscribes to a resource of: no cell is started only to hear of changed lists.
+namespace cellblock::gateway {
+
+class StreamDesk {
+ public:
+  StreamDesk(const Members& members, Assortment& assortment, OwnIds& ids, AggregateEffects& effects)
+      : members_(members), assortment_(assortment), ids_(ids), effects_(effects) {}
+
+  enum class Taken : std::uint8_t { yes, not_yet };
+  Taken listen(std::string_view line, const Message& message, Knowledge knowledge);
+  bool is_open(std::string_view theirs) const { return host_.contains(std::string(theirs)); }
+  std::size_t size() const { return host_.size(); }
+  /// The host ends it: there is no answer. False: no such stream.
+  bool cancel(std::string_view theirs, std::string_view reason);
+
+  /// False: not the end of one of these.
+  bool answer(std::uint32_t server, std::string_view ours);
+  /// On a stream of ours in that leg: the lists that have changed. What else it says goes on to the
+  /// host.
+  std::vector<ListKind> notification(std::uint32_t server, std::string_view line,
+                                     const Message& message);
+  /// The host's list is another one.
+  void tell_changed(ListKind kind);
+
+  /// Whether streams were open in the cell before this one.
+  enum class Again : std::uint8_t { yes, no };
+  Again leg_started(std::uint32_t server);
+  void leg_failed(std::uint32_t server);
+  void fail_all(const Failure& failure);
+  void cancel_all(std::string_view reason);
+
+ private:
+  struct HostStream {
+    std::string meta;  ///< of requests in its name
+    StreamFilter filter;
+  };
+  struct LegStream {
+    std::uint32_t server = 0;
+    std::string theirs;    ///< the host's stream
+    bool resumed = false;  ///< what was subscribed to may have changed meanwhile
+  };
+  /// By our id.
+  using LegStreams = std::map<std::uint64_t, LegStream>;
+
+  void open(std::uint32_t server, const std::string& theirs, bool resumed);
+  bool has_stream(std::uint32_t server, std::string_view theirs) const;
+  LegStreams::iterator find(std::uint32_t server, std::string_view ours);
+  void acknowledged(LegStream& stream);
+  void updated(std::string_view line, const Message& message, const LegStream& stream);
+  void task_news(std::string_view line, const Message& message, const LegStream& stream);
+  void tell(const std::string& theirs, std::string_view method, std::string_view members);
+
+  const Members& members_;
+  Assortment& assortment_;
+  OwnIds& ids_;
+  AggregateEffects& effects_;
+  std::map<std::string, HostStream> host_;  ///< by the host's id, raw JSON
+  LegStreams legs_;
+  std::set<std::uint32_t> running_;
+  std::set<std::uint32_t> lost_;  ///< servers whose cell ended with streams open in it
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,62 @@
+#include "supervisor/gateway/aggregate/supply.h"
+
+namespace cellblock::gateway {
+
+Supply::Ask Supply::need(std::uint32_t server, Time now) {
+  Entry& entry = entries_[server];
+  if (entry.state == State::unknown) {
+    entry.state = State::asked;
+    return Ask::now;
+  }
+  // It is looked at again, but nobody waits for it: it would only make a broken one slow.
+  if (entry.state == State::resting && now >= entry.due) {
+    entry.due = now + rest;
+    return Ask::now;
+  }
+  return Ask::no;
+}
+
+void Supply::arrived(std::uint32_t server) { entries_[server] = {.state = State::here}; }
+
+void Supply::failed(std::uint32_t server, const Failure& failure, Time now) {
+  Entry& entry = entries_[server];
+  if (entry.state == State::here) return;
+  entry.reason = failure.message;
+  const bool first = entry.state == State::asked;
+  entry.state = first ? State::retry_waits : State::resting;
+  entry.due = now + (first ? retry_delay : rest);
+}
+
+bool Supply::is_expected(std::uint32_t server) const {
+  const auto found = entries_.find(server);
+  if (found == entries_.end()) return false;
+  const State state = found->second.state;
+  return state == State::asked || state == State::retry_waits || state == State::asked_again;
+}
+
+const std::string* Supply::reason(std::uint32_t server) const {
+  const auto found = entries_.find(server);
+  if (found == entries_.end() || found->second.reason.empty()) return nullptr;
+  return &found->second.reason;
+}
+
+std::vector<std::uint32_t> Supply::take_due(Time now) {
+  std::vector<std::uint32_t> due;
+  for (auto& [server, entry] : entries_) {
+    if (entry.state != State::retry_waits || entry.due > now) continue;
+    entry.state = State::asked_again;
+    due.push_back(server);
+  }
+  return due;
+}
+
+std::optional<Time> Supply::next_due() const {
+  std::optional<Time> next;
+  for (const auto& [server, entry] : entries_) {
+    if (entry.state != State::retry_waits) continue;
+    if (!next || entry.due < *next) next = entry.due;
+  }
+  return next;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+/// Which URIs a resource template (RFC 6570) stands for. Wider than the RFC where it must guess (a
+/// list of variables is one gap): it only decides whose resource a URI is.
+namespace cellblock::gateway {
+
+// What is over these bounds matches nothing: servers choose templates and URIs, and every URI may
+// have to be held against every template.
+inline constexpr std::size_t max_template = 2048;     ///< in bytes
+inline constexpr std::size_t max_expressions = 8;     ///< of one template
+inline constexpr std::size_t max_matched_uri = 2048;  ///< in bytes
+
+bool template_matches(std::string_view uri_template, std::string_view uri);
+
+/// Whether some URI might be of both: what stands before the first expression does not tell them
+/// apart.
+bool templates_may_overlap(std::string_view one, std::string_view other);
+
+}  // namespace cellblock::gateway
