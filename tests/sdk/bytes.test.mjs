@@ -1,15 +1,12 @@
 // The lines themselves, without an SDK between: what comes through a cell is what the server wrote,
 // byte for byte.
 
-import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { createInterface } from 'node:readline';
-import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 
 import { Daemon } from './support/daemon.mjs';
+import { assertSameLines, call, handshake } from './support/lines.mjs';
 
 const daemon = new Daemon();
 const project = daemon.makeProject('project');
@@ -19,45 +16,16 @@ before(async () => {
   daemon.declare('everything', '@modelcontextprotocol/server-everything', []);
   daemon.declare('files', '@modelcontextprotocol/server-filesystem', [project],
                  [`read = ["${daemon.directory}/mcp", "${project}"]`]);
+  daemon.declareFixture('conformance', 'conformance_server.mjs', { folders: ['conformance'] });
   await daemon.start();
 });
 after(() => daemon.stop());
 
-const opening = [
-  { id: 'open', method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bytes', version: '1' } } },
-  { method: 'notifications/initialized' },
-];
+const same = (server, requests) =>
+  assertSameLines(daemon.direct(server), daemon.throughCell(server), requests);
 
-// The answers' lines by id. Requests go one after the other: a server may answer in any order.
-async function answers({ command, args, env }, requests) {
-  const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'ignore'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const found = new Map();
-  for (const request of [...opening, ...requests]) {
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`);
-    while (request.id !== undefined && !found.has(request.id)) {
-      const { value: line, done } = await lines.next();
-      assert.ok(!done, `the server ended before it answered ${request.id}`);
-      const message = JSON.parse(line);
-      if (message.id !== undefined && message.method === undefined) found.set(message.id, line);
-    }
-  }
-  child.stdin.end();
-  await once(child, 'close');
-  return found;
-}
-
-async function assertSameLines(server, requests) {
-  const direct = await answers(daemon.direct(server), requests);
-  const celled = await answers(daemon.throughCell(server), requests);
-  assert.equal(celled.size, requests.length + 1);
-  for (const [id, line] of direct) assert.equal(celled.get(id), line, `answer to ${id}`);
-}
-
-const call = (id, name, args) => ({ id, method: 'tools/call', params: { name, arguments: args } });
-
-test('server-everything answers with the same bytes', () => assertSameLines('everything', [
+test('server-everything answers with the same bytes', () => same('everything', [
+  ...handshake,
   { id: 1, method: 'tools/list' },
   { id: 'two', method: 'resources/list' },
   { id: -3, method: 'prompts/list' },
@@ -69,10 +37,51 @@ test('server-everything answers with the same bytes', () => assertSameLines('eve
   { id: 9, method: 'prompts/get', params: { name: 'simple-prompt' } },
 ]));
 
-test('server-filesystem answers with the same bytes', () => assertSameLines('files', [
+test('server-filesystem answers with the same bytes', () => same('files', [
+  ...handshake,
   { id: 1, method: 'tools/list' },
   call(2, 'list_directory', { path: project }),
   call(3, 'read_text_file', { path: path.join(project, 'large.txt') }),
   call(4, 'read_text_file', { path: path.join(project, 'nothing') }),
   call(5, 'read_text_file', { path: '/etc/passwd' }),
 ]));
+
+// What newer revisions added, and what a proxy might think that it has to understand: icons, titles and
+// annotations in lists, user interfaces, links, sounds, data with a schema, trace context.
+const trace = {
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  tracestate: 'vendor=opaque', baggage: 'key=value', 'example.org/own': { deep: [1, 2.50, null] },
+};
+const rich = [
+  { id: 'tools', method: 'tools/list' },
+  { id: 'resources', method: 'resources/list' },
+  { id: 'templates', method: 'resources/templates/list' },
+  { id: 'prompts', method: 'prompts/list' },
+  { id: 'ui', method: 'resources/read', params: { uri: 'ui://test/panel' } },
+  { id: 'blob', method: 'resources/read', params: { uri: 'test://static-binary' } },
+  { id: 'template', method: 'resources/read', params: { uri: 'test://template/ü/data' } },
+  { id: 'none', method: 'resources/read', params: { uri: 'test://none' } },
+  { id: 'prompt', method: 'prompts/get',
+    params: { name: 'test_prompt_with_arguments', arguments: { arg1: 'a', arg2: '"b"' } } },
+  { id: 'completion', method: 'completion/complete',
+    params: { ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' }, argument: { name: 'arg1', value: 'pa' } } },
+  call('structured', 'test_structured_content', {}),
+  call('link', 'test_resource_link', {}),
+  call('sound', 'test_audio_content', {}),
+  call('mixed', 'test_multiple_content_types', {}),
+  call('error', 'test_error_handling', {}),
+];
+const echo = call('meta', 'test_echo_meta', {});
+
+test('all kinds of content pass untouched in the legacy era, trace context too', () =>
+  same('conformance', [...handshake, ...rich, { ...echo, params: { ...echo.params, _meta: trace } }]));
+
+test('all kinds of content pass untouched in the modern era, trace context too', () => {
+  const prefix = 'io.modelcontextprotocol/';
+  const envelope = {
+    [`${prefix}protocolVersion`]: '2026-07-28', [`${prefix}clientCapabilities`]: {},
+    [`${prefix}clientInfo`]: { name: 'bytes', version: '1' },
+  };
+  const modern = (request, meta = {}) => ({ ...request, params: { ...request.params, _meta: { ...envelope, ...meta } } });
+  return same('conformance', [...rich.map((request) => modern(request)), modern(echo, trace)]);
+});

@@ -22,6 +22,11 @@ const requestSchemas = {
   'elicitation/create': v1.types.ElicitRequestSchema,
 };
 
+const notificationSchemas = {
+  'notifications/resources/updated': v1.types.ResourceUpdatedNotificationSchema,
+  'notifications/tools/list_changed': v1.types.ToolListChangedNotificationSchema,
+};
+
 const identity = { name: 'cellblock-test-host', version: '1.0.0' };
 
 export const sdks = [
@@ -31,6 +36,7 @@ export const sdks = [
     makeClient: (options) => new v1.Client(identity, options),
     callTool: (client, params, options) => client.callTool(params, undefined, options),
     answer: (client, method, handler) => client.setRequestHandler(requestSchemas[method], handler),
+    hear: (client, method, handler) => client.setNotificationHandler(notificationSchemas[method], handler),
   },
   {
     name: 'SDK v2',
@@ -38,6 +44,7 @@ export const sdks = [
     makeClient: (options) => new v2.Client(identity, options),
     callTool: (client, params, options) => client.callTool(params, options),
     answer: (client, method, handler) => client.setRequestHandler(method, handler),
+    hear: (client, method, handler) => client.setNotificationHandler(method, handler),
   },
 ];
 
@@ -53,11 +60,11 @@ const answers = {
 export const allFeatures = { roots: { listChanged: true }, sampling: {}, elicitation: {} };
 
 // Connects a client over those transport parameters. `asked` collects the methods of the requests that
-// the server sent.
-export async function connect(sdk, parameters, { capabilities = {}, ...options } = {}) {
+// the server sent. `answers` are used in place of the usual ones.
+export async function connect(sdk, parameters, { capabilities = {}, answers: own = {}, ...options } = {}) {
   const client = sdk.makeClient({ capabilities, ...options });
   const asked = [];
-  for (const [method, answer] of Object.entries(answers)) {
+  for (const [method, answer] of Object.entries({ ...answers, ...own })) {
     if (!(method.split('/')[0] in capabilities)) continue;
     sdk.answer(client, method, (request) => {
       asked.push(method);
