@@ -1,0 +1,14 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+
+// Declares a mock server (tests/fixtures/mock_server.mjs) with those rules: what is done at a method, or at
+// a call of a tool.
+export function declareMock(daemon, name, rules, lines = []) {
+  const script = path.join(daemon.directory, 'mcp', `${name}.jsonl`);
+  daemon.declareFixture(name, 'mock_server.mjs', { args: [script], lines });
+  const text = Object.entries(rules).map(([on, actions]) => JSON.stringify({ on, do: actions })).join('\n');
+  fs.writeFileSync(script, text);
+}
+
+export const said = (text) => ({ content: [{ type: 'text', text }] });
+export const textOf = (answer) => answer.result?.content[0].text;
