@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 
 import { Daemon } from './support/daemon.mjs';
 import { assertSameLines, call, handshake } from './support/lines.mjs';
+import { envelope } from './support/raw_host.mjs';
 
 const daemon = new Daemon();
 const project = daemon.makeProject('project');
@@ -16,7 +17,8 @@ before(async () => {
   daemon.declare('everything', '@modelcontextprotocol/server-everything', []);
   daemon.declare('files', '@modelcontextprotocol/server-filesystem', [project],
                  [`read = ["${daemon.directory}/mcp", "${project}"]`]);
-  daemon.declareFixture('conformance', 'conformance_server.mjs', { folders: ['conformance'] });
+  daemon.declareFixture('conformance', 'conformance_server.mjs',
+                        { folders: ['conformance'], lines: ['client_features = ["elicitation"]'] });
   await daemon.start();
 });
 after(() => daemon.stop());
@@ -64,7 +66,9 @@ const rich = [
   { id: 'prompt', method: 'prompts/get',
     params: { name: 'test_prompt_with_arguments', arguments: { arg1: 'a', arg2: '"b"' } } },
   { id: 'completion', method: 'completion/complete',
-    params: { ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' }, argument: { name: 'arg1', value: 'pa' } } },
+    params: {
+      ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' }, argument: { name: 'arg1', value: 'pa' },
+    } },
   call('structured', 'test_structured_content', {}),
   call('link', 'test_resource_link', {}),
   call('sound', 'test_audio_content', {}),
@@ -77,11 +81,7 @@ test('all kinds of content pass untouched in the legacy era, trace context too',
   same('conformance', [...handshake, ...rich, { ...echo, params: { ...echo.params, _meta: trace } }]));
 
 test('all kinds of content pass untouched in the modern era, trace context too', () => {
-  const prefix = 'io.modelcontextprotocol/';
-  const envelope = {
-    [`${prefix}protocolVersion`]: '2026-07-28', [`${prefix}clientCapabilities`]: {},
-    [`${prefix}clientInfo`]: { name: 'bytes', version: '1' },
-  };
-  const modern = (request, meta = {}) => ({ ...request, params: { ...request.params, _meta: { ...envelope, ...meta } } });
+  const modern = (request, meta = {}) =>
+    ({ ...request, params: { ...request.params, _meta: { ...envelope, ...meta } } });
   return same('conformance', [...rich.map((request) => modern(request)), modern(echo, trace)]);
 });

@@ -14,7 +14,10 @@ const hosts = [
   { name: 'SDK v1', sdk: v1 },
   { name: 'SDK v2 as it comes', sdk: v2 },
   { name: 'SDK v2 that probes', sdk: v2, options: { versionNegotiation: { mode: 'auto' } } },
-  { name: `SDK v2 pinned to ${modern}`, sdk: v2, options: { versionNegotiation: { mode: { pin: modern } } }, pinned: true },
+  {
+    name: `SDK v2 pinned to ${modern}`, sdk: v2, pinned: true,
+    options: { versionNegotiation: { mode: { pin: modern } } },
+  },
 ];
 const servers = [
   { name: 'v1', eras: ['legacy'], script: 'v1.mjs', args: [] },
