@@ -4,7 +4,9 @@
 
 #include <cstddef>
 
+#include "policy/client_placeholders.h"
 #include "policy/environment_rules.h"
+#include "policy/printable.h"
 
 namespace cellblock {
 namespace {
@@ -12,9 +14,21 @@ namespace {
 constexpr std::size_t most_variables = 256;
 constexpr std::size_t longest_value = 64U << 10;
 
+bool check_placeholders(const Scope& scope, const VariableText& variable) {
+  const auto unknown = unknown_placeholder(variable.value.value);
+  if (!unknown) return true;
+  scope.error(variable.value.at, variable.name.value,
+              fmt::format("\"{}\" is not known to this version; allowed: \"${{client.user}}\", "
+                          "\"${{client.uid}}\", or \"$${{\" for the characters themselves",
+                          printable(*unknown)));
+  return false;
+}
+
 bool check_value(const Scope& scope, const VariableText& variable) {
   const std::string& value = variable.value.value;
-  if (value.find('\0') == std::string::npos && value.size() <= longest_value) return true;
+  if (value.find('\0') == std::string::npos && value.size() <= longest_value) {
+    return check_placeholders(scope, variable);
+  }
   scope.error(variable.value.at, variable.name.value,
               "is too long or has a NUL in it; allowed: at most 64KiB of any other bytes");
   return false;

@@ -117,6 +117,25 @@ std::optional<std::uint32_t> find_group(const std::string& name) {
 }
 
 std::string home_of(uid_t uid) {
+std::string name_of_user(uid_t uid) {
+  return with_entry<passwd>([&](auto... rest) { return ::getpwuid_r(uid, rest...); },
+                            [](const passwd& entry) { return std::string(entry.pw_name); });
+}
+
+std::vector<std::uint32_t> groups_of(uid_t uid) {
+  return with_entry<passwd>([&](auto... rest) { return ::getpwuid_r(uid, rest...); },
+                            [](const passwd& entry) {
+                              int count = most_groups;
+                              std::vector<gid_t> groups(most_groups);
+                              if (::getgrouplist(entry.pw_name, entry.pw_gid, groups.data(),
+                                                 &count) < 0) {
+                                return std::vector<std::uint32_t>{};
+                              }
+                              groups.resize(static_cast<std::size_t>(count));
+                              return groups;
+                            });
+}
+
   return with_entry<passwd>([&](auto... rest) { return ::getpwuid_r(uid, rest...); },
                             [](const passwd& entry) { return std::string(entry.pw_dir); });
 }

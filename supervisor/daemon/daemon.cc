@@ -11,6 +11,7 @@
 
 #include "supervisor/daemon/explain_end.h"
 #include "supervisor/daemon/refusal.h"
+#include "supervisor/daemon/gateway_request.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -285,8 +286,7 @@ Result<void> Daemon::start_gateway(const StartGateway& action) {
   Pair supervisor = CELLBLOCK_TRY(make_seqpacket_pair());
   Pair audit = CELLBLOCK_TRY(make_seqpacket_pair());
   const std::array<int, 2> fds{supervisor.second.get(), audit.second.get()};
-  CELLBLOCK_CHECK(launcher_.tell(
-      {.kind = wire::SupervisorAsks::start_gateway, .uid = uid, .servers = action.servers}, fds));
+  CELLBLOCK_CHECK(launcher_.tell(gateway_request(uid, action.servers, config_), fds));
   gateways_[uid] =
       std::make_unique<GatewayLink>(loop_, uid, std::move(supervisor.first), events_of(uid));
   // Without a writer the channel is dead, the gateway refuses calls, and gets a new one later.

@@ -66,6 +66,12 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
               "when cellblockd starts, and neither root, the system's accounts, nor cellblock's "
               "own ids",
           server);
+    case wire::StartRefusal::client_without_name:
+      return plain_failure(FailureCode::identity_not_mapped,
+                           "env of server \"" + server +
+                               "\" has ${client.user}, and the account database has no name for "
+                               "this user that can be passed on",
+                           server);
     case wire::StartRefusal::none:
     case wire::StartRefusal::setup_failed:
       break;

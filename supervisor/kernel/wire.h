@@ -15,13 +15,14 @@ namespace cellblock::wire {
 
 inline constexpr std::uint32_t max_groups = 256;
 inline constexpr std::uint32_t max_tool_name = 128;
+inline constexpr std::uint32_t max_user_name = 255;
 
 // ---------------------------------------------------------------------------------------------
 // supervisor -> launcher
 
 enum class SupervisorAsks : std::uint8_t {
   ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
-  start_gateway = 2,  ///< uid, servers; fds: the gateway's ends of [supervisor, audit]
+  start_gateway = 2,  ///< uid, servers, user; fds: the gateway's ends of [supervisor, audit]
   start_audit = 3,    ///< fds: the writer's end of its control socket, the append-only log
   end_gateway = 4,    ///< kill it, and its cells with it
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
@@ -33,6 +34,9 @@ struct SupervisorRequest {
   std::uint32_t uid = 0;  ///< start_gateway, end_gateway, permit: whose
   ServerSet servers;      ///< start_gateway, permit: that this user may use
 };
+  std::uint8_t user_length = 0;
+  /// start_gateway: his name, for servers whose `env` has it; empty: none is needed, or known
+  std::array<char, max_user_name> user{};
 
 // launcher -> supervisor
 
@@ -100,6 +104,7 @@ enum class StartRefusal : std::uint8_t {
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
+  client_without_name = 9,    ///< `env` has ${client.user}, and this uid has no name here
 struct Denial {
   std::int32_t syscall_number = -1;      ///< -1: of too many kinds to be told one by one
   std::int32_t error = 0;                ///< errno that the caller got

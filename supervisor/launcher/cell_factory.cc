@@ -22,6 +22,21 @@ SetupResult<void> check_command(const Blueprint& blueprint, const Server& server
                                       .detail = ExecDetail::command_changed});
 }
 
+// A name that somebody else could have is worse than none: without one the cell does not start.
+SetupResult<std::vector<std::string>> environment_for(const Blueprint& blueprint,
+                                                      const ClientNames& client) {
+  std::vector<std::string> filled;
+  for (const std::string& variable : blueprint.environment) {
+    if (client.user.empty() && needs_user_name(variable)) {
+      return std::unexpected(SetupFailure{.step = SetupStep::prepare,
+                                          .error = ESRCH,
+                                          .refusal = wire::StartRefusal::client_without_name});
+    }
+    filled.push_back(fill_in(variable, client));
+  }
+  return filled;
+}
+
 std::uint64_t workspace_attributes(const Server& server) {
   std::uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
   if (server.workspace->access == Access::read) attributes |= MOUNT_ATTR_RDONLY;
@@ -55,14 +70,16 @@ SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t us
   return std::unexpected(failure);
 }
 
-SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index, std::uint32_t user) {
+SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index,
+                                                   const ClientNames& client) {
   const Server& server = config_.servers[server_index];
   const Blueprint& blueprint = made_.servers[server_index];
   // Before anything is taken for it: an id is kept for good.
   if (blueprint.broken) return std::unexpected(*blueprint.broken);
   CELLBLOCK_CHECK(check_command(blueprint, server));
   SpawnRequest request;
-  request.host_ids = CELLBLOCK_TRY(ids_for(server, user));
+  request.environment = CELLBLOCK_TRY(environment_for(blueprint, client));
+  request.host_ids = CELLBLOCK_TRY(ids_for(server, client.uid));
   request.groups = made_.groups;
   return request;
 }
@@ -140,13 +157,14 @@ void CellFactory::make_probe(SpawnRequest& request, const Server& server) const 
                      to_text(probe_declaration(server, config_.kernel))};
 }
 
-SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index, std::uint32_t user,
+SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
+                                                     const ClientNames& client,
                                                      wire::CellProgram program,
                                                      const PassedDirectory* workspace) {
   const Server& server = config_.servers[server_index];
-  SpawnRequest request = CELLBLOCK_TRY(request_for(server_index, user));
+  SpawnRequest request = CELLBLOCK_TRY(request_for(server_index, client));
   request.workspace = CELLBLOCK_TRY(workspace_for(server, workspace));
-  request.home = CELLBLOCK_TRY(home_for(server, user, request.host_ids, program));
+  request.home = CELLBLOCK_TRY(home_for(server, client.uid, request.host_ids, program));
   request.group = CELLBLOCK_TRY(group_for(server));
   request.network = CELLBLOCK_TRY(network_for(made_.servers[server_index]));
   auto egress = CELLBLOCK_TRY(egress_for(server_index, request.network.get()));

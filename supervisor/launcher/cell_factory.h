@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/client_placeholders.h"
 #include "policy/config.h"
 #include "supervisor/kernel/wire.h"
 #include "supervisor/launcher/attached_record.h"
@@ -50,7 +51,7 @@ class CellFactory {
                                      Fd groups);
 
   /// `workspace`: the directory that a host passed; nullptr: none.
-  SetupResult<StartedServer> start_server(std::uint32_t server_index, std::uint32_t user,
+  SetupResult<StartedServer> start_server(std::uint32_t server_index, const ClientNames& client,
                                           wire::CellProgram program = wire::CellProgram::server,
                                           const PassedDirectory* workspace = nullptr);
 
@@ -70,8 +71,13 @@ class CellFactory {
         secrets_(std::move(secrets)),
         cell_groups_(std::move(cell_groups)) {}
 
-  SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels);
-  SetupResult<SpawnRequest> request_for(std::uint32_t server_index, std::uint32_t user);
+  /// `cache_of`: the user whose cache it is given, or none.
+  SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels,
+                                    std::optional<std::uint32_t> cache_of = std::nullopt);
+  SetupResult<SpawnedCell> spawn_own(const Blueprint& blueprint, const std::vector<int>& channels,
+                                     std::uint32_t id, std::optional<std::uint32_t> cache_of);
+  SetupResult<Fd> cache_for(std::optional<std::uint32_t> user, const HostIds& owner) const;
+  SetupResult<SpawnRequest> request_for(std::uint32_t server_index, const ClientNames& client);
   SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
   SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner,
                            wire::CellProgram program);

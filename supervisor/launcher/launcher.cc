@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 
 #include "supervisor/launcher/cell_bounds.h"
 #include "supervisor/launcher/gateway_record.h"
@@ -27,6 +28,11 @@ wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellF
 }
 
 }  // namespace
+bool has_sound_name(const wire::SupervisorRequest& request) {
+  const std::string_view name(request.user.data(), request.user_length);
+  return name.empty() || is_user_name(name);
+}
+
 
 Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, Fd supervisor,
                    Fd config_bytes)
@@ -84,6 +90,7 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
     case SupervisorAsks::start_gateway:
       if (fds.size() != gateway_fds || gateways_.contains(request.uid)) break;
       return start_gateway(request, std::move(fds));
+      if (!has_sound_name(request)) break;
     case SupervisorAsks::start_audit:
       if (fds.size() != audit_fds || audit_runs_) break;
       return start_audit_writer(std::move(fds));
@@ -132,6 +139,7 @@ void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector
   gateway->id = started->id;
   gateway->channel = std::move(channel->first);
   const int descriptor = gateway->channel.get();
+  gateway->user_name.assign(request.user.data(), request.user_length);
   Gateway& added = *(gateways_[user] = std::move(gateway));
   const auto cell =
       cells_.add(std::move(started->cell),
@@ -280,8 +288,8 @@ void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,
       refusal != StartRefusal::none) {
     return tell(gateway, refused(request.request, refusal));
   }
-  auto started =
-      factory_.start_server(request.server_index, gateway.user, request.program, workspace);
+  auto started = factory_.start_server(request.server_index, {gateway.user, gateway.user_name},
+                                       request.program, workspace);
   if (!started) {
     const SetupFailure& failure = started.error();
     return tell(gateway, refused(request.request, failure.refusal, failure.facts()));

@@ -33,7 +33,8 @@ class Launcher {
   /// One user's gateway and what it started.
   struct Gateway {
     std::uint32_t user = 0;
-    std::uint32_t id = 0;  ///< that it runs under
+    std::string user_name;  ///< empty: none is needed, or known
+    std::uint32_t id = 0;   ///< that it runs under
     Fd channel;
     std::uint64_t cell = 0;
     ServerSet permitted;

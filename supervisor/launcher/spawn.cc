@@ -156,7 +156,8 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
   }
   ChildPlan plan;
   fill(plan, blueprint, request);
-  const SpawnEnvironment environment(blueprint.environment, request.secrets);
+  const SpawnEnvironment environment(
+      request.environment.empty() ? blueprint.environment : request.environment, request.secrets);
   wipe(request.secrets);
   environment.enter_into(plan);
   const std::vector<char*> argv =

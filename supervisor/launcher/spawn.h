@@ -27,8 +27,10 @@ struct SpawnRequest {
     std::uint64_t attributes = 0;  ///< MOUNT_ATTR_*
   };
   Passed workspace;
-  Fd home;                           ///< detached tree for /home/mcp, or none
-  std::vector<int> fds;              ///< become 0, 1, 2 ...; stay the caller's
+  Fd home;               ///< detached tree for /home/mcp, or none
+  std::vector<int> fds;  ///< become 0, 1, 2 ...; stay the caller's
+  /// "NAME=value", instead of the blueprint's where there are any.
+  std::vector<std::string> environment;
   std::vector<CellSecret> secrets;   ///< wiped here afterwards
   int program = -1;                  ///< executed instead of the blueprint's; stays the caller's
   std::vector<std::string> command;  ///< with `program`: its argv

@@ -91,7 +91,7 @@ Nanoseconds start_cell_and_wait(launcher::CellFactory& factory) {
   launcher::Cells cells(*loop);
   CellFacts end;
   const auto start = Clock::now();
-  auto started = factory.start_server(server_index, user);
+  auto started = factory.start_server(server_index, {user, ""});
   if (!started) require_good_end(started.error().facts());
   const auto added = cells.add(std::move(started->cell), {[] {},
                                                           [&](const CellFacts& facts) {

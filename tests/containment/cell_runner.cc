@@ -72,7 +72,7 @@ class Run {
       : loop_(loop), factory_(factory), spec_(spec), cells_(loop) {}
 
   SysResult<void> start_neighbour() {
-    auto started = factory_.start_server(neighbour, user);
+    auto started = factory_.start_server(neighbour, {user, spec_.user_name});
     if (!started) return std::unexpected(SysError{"the neighbour", started.error().error});
     neighbour_stdio_ = std::move(started->stdio);
     CELLBLOCK_CHECK(
@@ -83,7 +83,7 @@ class Run {
   void start_tested() {
     const bool passed = spec_.workspace >= 0;
     const auto workspace = passed ? pass_on(spec_.workspace) : launcher::PassedDirectory{};
-    auto started = factory_.start_server(tested, user, wire::CellProgram::server,
+    auto started = factory_.start_server(tested, {user, spec_.user_name}, wire::CellProgram::server,
                                          passed ? &workspace : nullptr);
     if (!started) return finish(started.error().facts());
     stdio_ = std::move(started->stdio);

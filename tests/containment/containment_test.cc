@@ -306,6 +306,23 @@ TEST_F(Containment, AServerSeesTheVariablesThatWereDeclaredForIt) {
   EXPECT_EQ(inside(spec), "allowed");
 }
 
+TEST_F(Containment, AServerIsToldWhoHasConnected) {
+  CellSpec spec = spec_of("see_variable", {"WHO", "tester is 1234, not ${client.user}"});
+  spec.server.environment = {{"WHO", "${client.user} is ${client.uid}, not $${client.user}"}};
+  EXPECT_EQ(inside(spec), "allowed");
+}
+
+TEST_F(Containment, AServerThatNamesItsClientDoesNotStartForAClientWithoutAName) {
+  CellSpec spec = spec_of("see_variable", {"WHO"});
+  spec.user_name = "";
+  spec.server.environment = {{"WHO", "${client.uid}"}};
+  EXPECT_EQ(inside(spec), "allowed");
+  spec.server.environment = {{"WHO", "${client.user}"}};
+  const CellRun run = run_in_cell(directory_, spec);
+  EXPECT_EQ(run.facts.kind, EndKind::setup_failed);
+  EXPECT_EQ(run.facts.error, ESRCH);
+}
+
 // Without scopes the signal is sent, and lost on a pid 1 that does not wait for it.
 TEST_F(Containment, AServerCannotEndTheInitOfItsCell) {
   const char* answer = landlock_here() < 6 ? "still alive after 0" : "still alive after -1";
