@@ -262,6 +262,12 @@ std::vector<std::byte> encode(const Config& config) {
   return writer.take();
 }
 
+std::vector<std::byte> encode(const Server& server) {
+  Writer writer;
+  writer.put(server);
+  return writer.take();
+}
+
 Result<Config> decode_config(std::span<const std::byte> bytes) {
   return decode_with<Config>(config_magic, bytes, "sealed configuration");
 }

@@ -26,6 +26,8 @@ struct Secrets {
 };
 
 std::vector<std::byte> encode(const Config& config);
+/// One declaration alone: to be told from others by its digest.
+std::vector<std::byte> encode(const Server& server);
 Result<Config> decode_config(std::span<const std::byte> bytes);
 
 /// Into one allocation: growing would leave pieces of the secrets in freed memory.

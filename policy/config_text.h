@@ -38,6 +38,38 @@ struct SocketText {
 };
 
 struct SandboxText {
+/// `[[listen.http.token]]`
+struct HttpTokenText {
+  Place at;
+  Maybe<std::string> name;
+  Maybe<std::string> file;
+  Maybe<IdText> user;
+};
+
+/// `[listen.http]`
+struct HttpText {
+  Place at;
+  Maybe<std::string> address;
+  Maybe<std::int64_t> port;
+  Maybe<std::string> socket;
+  Maybe<std::string> mode;
+  Maybe<IdText> group;
+  TextList origins;
+  TextList hosts;
+  Maybe<std::int64_t> max_connections;
+  Maybe<std::int64_t> max_sessions;
+  Maybe<std::string> session_idle;
+  std::vector<HttpTokenText> tokens;
+};
+
+/// `[catalogue]`.
+struct CatalogueText {
+  Maybe<std::string> expiry;
+  Maybe<std::string> survey_timeout;
+  Maybe<std::string> era_timeout;
+  Maybe<std::string> max_bytes;
+};
+
   Maybe<std::int64_t> min_landlock;
 };
 
@@ -64,6 +96,7 @@ struct ConfigText {
   SandboxText sandbox;
   std::vector<ProfileText> profiles;
   std::vector<ServerText> servers;
+  CatalogueText catalogue;
 };
 
 /// Reads what can be read and complains about the rest: syntax, types, unknown keys. Never throws;

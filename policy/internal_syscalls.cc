@@ -38,6 +38,30 @@ constexpr std::string_view load_calls[] = {"stat",     "fstat",      "newfstatat
 constexpr SyscallGroup loading = {"loading", "reading what the program consists of", load_calls,
                                   load_rules};
 
+// The gateway has one directory of its own (the mount namespace and Landlock see to that). A rule
+// cannot see where a file is, but that it is a new one: nothing that is there can be opened to be
+// written to.
+constexpr std::uint32_t new_file = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+constexpr ArgumentRule cache_openat_rules[] = {
+    allow_when({{2, changes_a_file, O_RDONLY}}),
+    allow_when({{2, changes_a_file | O_EXCL | O_NOFOLLOW, new_file}})};
+constexpr ArgumentRule unlink_rules[] = {allow_when({{2, 0xffff'ffff, 0}})};
+constexpr RuledCall cache_rules[] = {
+    {"openat", "shared libraries and its cache, to read; new files of its cache",
+     cache_openat_rules, EACCES},
+    {"unlinkat", "files of its cache, no directories", unlink_rules, EPERM}};
+constexpr SyscallGroup caching = {"caching", "loading, and the files of its own directory",
+                                  load_calls, cache_rules};
+constexpr std::string_view replace_calls[] = {"renameat", "renameat2"};
+constexpr SyscallGroup replacing = {"replacing", "a file of its cache by a newer one",
+                                    replace_calls};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr SyscallGroup listing = {"listing", "nothing: `sanitizer` has it", {}};
+#else
+constexpr std::string_view list_calls[] = {"getdents64"};
+constexpr SyscallGroup listing = {"listing", "what is in its cache", list_calls};
+#endif
+
 constexpr std::string_view memory_calls[] = {"mmap",     "munmap",  "mremap",
                                              "mprotect", "madvise", "futex"};
 constexpr SyscallGroup memory = {"memory", "its own", memory_calls};
@@ -148,8 +172,9 @@ constexpr std::string_view init_calls[] = {
 constexpr SyscallGroup reaping = {"reaping", "waits, forwards a signal, reports how it ended",
                                   init_calls};
 
-constexpr const SyscallGroup* gateway_groups[] = {&start,  &loading,  &memory,   &signals,
-                                                  &clocks, &transfer, &handover, &sanitizer};
+constexpr const SyscallGroup* gateway_groups[] = {&start,     &caching,  &replacing, &listing,
+                                                  &memory,    &signals,  &clocks,    &transfer,
+                                                  &handover, &sanitizer};
 constexpr const SyscallGroup* audit_groups[] = {
     &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &appending, &sanitizer};
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

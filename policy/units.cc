@@ -31,18 +31,19 @@ constexpr std::array size_units = {
 };
 
 constexpr std::array time_units = {
+    Unit{"d", 86'400'000},
     Unit{"h", 3'600'000},
     Unit{"m", 60'000},
     Unit{"s", 1'000},
     Unit{"ms", 1},
 };
 
-constexpr std::uint64_t longest_duration = 24ULL * 3'600'000;  // ms
+constexpr std::uint64_t longest_duration = 31ULL * 86'400'000;  // ms
 
 constexpr std::string_view size_help =
     "allowed: a whole number and one of B, KiB, MiB, GiB, TiB, KB, MB, GB, TB, like \"512MiB\"";
 constexpr std::string_view time_help =
-    "allowed: a whole number and one of ms, s, m, h, like \"30s\", at most 24h";
+    "allowed: a whole number and one of ms, s, m, h, d, like \"30s\", at most 31d";
 
 const Unit* find_unit(std::span<const Unit> units, std::string_view name) {
   for (const Unit& unit : units) {

@@ -14,7 +14,7 @@ namespace cellblock {
 /// "64KiB", "512MiB", "2GiB", "1TiB", "1KB" (1000), "1MB", "1GB", "100B" -> bytes.
 Result<std::uint64_t> parse_size(std::string_view text);
 
-/// "500ms", "30s", "2m", "1h"; at most 24 hours.
+/// "500ms", "30s", "2m", "1h", "7d"; at most 31 days.
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 /// "0660": four octal digits, the first 0 -> permission bits.

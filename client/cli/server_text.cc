@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "client/cli/catalogue_text.h"
 #include "client/cli/json_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/cli/time_text.h"
@@ -64,11 +65,15 @@ std::string workspace_text(const Json& workspace) {
          line("", "with the rights of " + text_of(workspace, "right"));
 }
 
+std::string program_text(const std::string& program) {
+  return program == "server" ? std::string() : program + ", ";
+}
+
 std::string cell_text(const Json& cell) {
   const auto uptime = duration_text(std::chrono::milliseconds(number_of(cell, "uptime_ms")));
   return line("cell",
               fmt::format("{}: {}{}, up {}, {} calls{}", text_of(cell, "cell"),
-                          text_of(cell, "program") == "probe" ? "probe, " : "",
+                          program_text(text_of(cell, "program")),
                           text_of(cell, "state"), uptime, number_of(cell, "calls"),
                           cell.value("workspace", Json()) == Json(true) ? ", workspace" : ""));
 }
@@ -148,7 +153,7 @@ std::string server_details(const Json& server, Style style) {
   if (server.contains("egress")) text += egress_text(object_of(server, "egress"));
   text += line("limits", limits_text(object_of(server, "limits"), style));
   for (const auto& cell : objects_of(server, "cells")) text += cell_text(cell);
-  return text + denied_text(server);
+  return text + catalogue_text(server) + denied_text(server);
 }
 
 }  // namespace cellblock::cli

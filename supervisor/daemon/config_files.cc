@@ -19,6 +19,8 @@
 #include "supervisor/daemon/disks.h"
 #include "supervisor/daemon/host_facts.h"
 #include "supervisor/daemon/secret_files.h"
+#include "supervisor/daemon/server_fingerprint.h"
+#include "supervisor/daemon/token_files.h"
 #include "supervisor/daemon/trusted_path.h"
 #include "supervisor/daemon/wipe.h"
 
@@ -161,6 +163,9 @@ class Loader {
     loaded.secrets = in_order(loaded.config, secrets);
     for (auto& [path, text] : secrets) wipe(text);
     for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
+    for (Server& server : loaded.config.servers) {
+      server.fingerprint = server_fingerprint(server, wanted.programs);
+    }
     check_size(loaded);
     return loaded;
   }

@@ -71,6 +71,7 @@ enum class CellProgram : std::uint8_t {
 };
 
 struct GatewayRequest {
+  survey = 2,  ///< the server, to find out what it offers: beside max_cells, one at a time
   GatewayAsks kind{};
   CellProgram program = CellProgram::server;
   std::array<std::uint8_t, 2> reserved{};

@@ -194,24 +194,41 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
       std::move(egress)};
 }
 
-SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
-                                               const std::vector<int>& channels) {
+SetupResult<Fd> CellFactory::cache_for(std::optional<std::uint32_t> user,
+                                       const HostIds& owner) const {
+  if (!user) return Fd();
+  auto cache = made_.state.cache_tree(*user, owner);
+  if (!cache) return failed_at(SetupStep::open_home, cache.error());
+  return std::move(*cache);
+}
+
+SetupResult<SpawnedCell> CellFactory::spawn_own(const Blueprint& blueprint,
+                                                const std::vector<int>& channels, std::uint32_t id,
+                                                std::optional<std::uint32_t> cache_of) {
   SpawnRequest request;
+  request.host_ids = {id, id};
+  request.home = CELLBLOCK_TRY(cache_for(cache_of, request.host_ids));
   request.network = CELLBLOCK_TRY(network_for(blueprint));
-  const auto id = made_.own_ids.take();
-  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", EUSERS});
-  request.host_ids = {*id, *id};
   request.groups = made_.groups;
   request.fds = {made_.null.get(), STDERR_FILENO, STDERR_FILENO};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());
-  auto cell = spawn(blueprint, made_.init_filter, std::move(request));
+  return spawn(blueprint, made_.init_filter, std::move(request));
+}
+
+SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
+                                               const std::vector<int>& channels,
+                                               std::optional<std::uint32_t> cache_of) {
+  const auto id = made_.own_ids.take();
+  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", EUSERS});
+  auto cell = spawn_own(blueprint, channels, *id, cache_of);
   if (cell) return StartedOwn{std::move(*cell), *id};
   made_.own_ids.give_back(*id);
   return std::unexpected(cell.error());
 }
 
-SetupResult<StartedOwn> CellFactory::start_gateway(const std::vector<int>& channels) {
-  return start_own(made_.gateway, channels);
+SetupResult<StartedOwn> CellFactory::start_gateway(std::uint32_t user,
+                                                   const std::vector<int>& channels) {
+  return start_own(made_.gateway, channels, user);
 }
 
 SetupResult<StartedOwn> CellFactory::start_audit_writer(const std::vector<int>& channels) {

@@ -55,8 +55,9 @@ class CellFactory {
                                           wire::CellProgram program = wire::CellProgram::server,
                                           const PassedDirectory* workspace = nullptr);
 
-  /// `channels` become descriptors 3, 4 ... of the program.
-  SetupResult<StartedOwn> start_gateway(const std::vector<int>& channels);
+  /// `channels` become descriptors 3, 4 ... of the program. What this user's gateways keep is its
+  /// home.
+  SetupResult<StartedOwn> start_gateway(std::uint32_t user, const std::vector<int>& channels);
   SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_egress(const EgressEnds& ends, int config_bytes);
   void give_back(std::uint32_t id) { made_.own_ids.give_back(id); }

@@ -136,6 +136,7 @@ Result<void> prepare_programs(const Config& config, const HostLayout& layout, in
   made.gateway =
       CELLBLOCK_TRY(prepare_own(std::move(gateway), config, layout, host, gateway_template));
   Blueprint audit = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
+  permit_cache(made.gateway.landlock);
   made.audit_writer =
       CELLBLOCK_TRY(prepare_own(std::move(audit), config, layout, host, audit_template));
   made.probe = std::move(programs.probe);

@@ -162,4 +162,8 @@ LandlockRuleset own_landlock_ruleset(std::uint32_t abi, const std::vector<RootEn
   return ruleset;
 }
 
+void permit_cache(LandlockRuleset& ruleset) {
+  add_path(ruleset, home_directory, read_only | write_file | make_file | remove_file);
+}
+
 }  // namespace cellblock::launcher

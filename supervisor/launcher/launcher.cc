@@ -129,7 +129,7 @@ void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector
     return tell_supervisor(LauncherTells::gateway_ended, user, failure.facts());
   }
   auto started = factory_.start_gateway(
-      {fds[0].get(), channel->second.get(), fds[1].get(), config_bytes_.get()});
+      user, {fds[0].get(), channel->second.get(), fds[1].get(), config_bytes_.get()});
   if (!started) {
     return tell_supervisor(LauncherTells::gateway_ended, user, started.error().facts());
   }
@@ -154,7 +154,7 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
   const auto found = gateways_.find(user);
   if (found == gateways_.end()) return;
   loop_.forget(found->second->channel.get());
-  for (const auto& [cell, server] : found->second->servers) cells_.kill(cell);
+  for (const auto& [cell, what] : found->second->servers) cells_.kill(cell);
   factory_.give_back(found->second->id);
   // It may hold records that nobody will receive, and what was sent with them.
   attachments_.forget(user);
@@ -262,7 +262,7 @@ bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
 // A permission is sent before the connection that it is for, but over another channel, which may
 // come second here: before a gateway is called an offender, what the supervisor said is heard.
 bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& request) {
-  if (request.program > wire::CellProgram::probe) return false;
+  if (request.program > wire::CellProgram::survey) return false;
   if (request.server_index >= config_.servers.size()) return false;
   while (!gateway.permitted.contains(request.server_index)) {
     if (shutting_down_ || read_supervisor() == Heard::nothing) return false;
@@ -270,22 +270,26 @@ bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& req
   return true;
 }
 
-StartRefusal Launcher::refusal_for(const Gateway& gateway, std::uint32_t server_index) const {
+// A survey takes no session's place, and none takes its.
+StartRefusal Launcher::refusal_for(const Gateway& gateway,
+                                   const wire::GatewayRequest& request) const {
   if (!config_.enabled) return StartRefusal::disabled;
   const auto running =
-      std::count_if(gateway.servers.begin(), gateway.servers.end(),
-                    [&](const auto& entry) { return entry.second == server_index; });
+      std::count_if(gateway.servers.begin(), gateway.servers.end(), [&](const auto& entry) {
+        const ServerCell& cell = entry.second;
+        return cell.server == request.server_index &&
+               (cell.program == wire::CellProgram::survey) == survey;
+      });
   const auto of_user = cells_of_.find(gateway.user);
   return over_bound({.in_all = server_cells_,
                      .of_user = of_user == cells_of_.end() ? 0 : of_user->second,
                      .of_server_and_user = static_cast<std::size_t>(running)},
-                    config_.servers[server_index].max_cells_per_user);
+                    survey ? 1 : config_.servers[request.server_index].max_cells_per_user);
 }
 
 void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,
                           const PassedDirectory* workspace) {
-  if (const auto refusal = refusal_for(gateway, request.server_index);
-      refusal != StartRefusal::none) {
+  if (const auto refusal = refusal_for(gateway, request); refusal != StartRefusal::none) {
     return tell(gateway, refused(request.request, refusal));
   }
   auto started = factory_.start_server(request.server_index, {gateway.user, gateway.user_name},
@@ -296,6 +300,7 @@ void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,
   }
   add_server_cell(gateway, request, std::move(*started));
 }
+  const bool survey = request.program == wire::CellProgram::survey;
 
 void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                                StartedServer started) {
@@ -319,7 +324,7 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
   *number = *cell;
   ++server_cells_;
   ++cells_of_[user];
-  gateway.servers[*cell] = request.server_index;
+  gateway.servers[*cell] = {request.server_index, request.program};
   std::vector<int> ends = {started.stdio.input.get(), started.stdio.output.get(),
                            started.stdio.errors.get()};
   if (started.egress) {

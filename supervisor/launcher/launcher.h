@@ -31,6 +31,11 @@ class Launcher {
 
  private:
   /// One user's gateway and what it started.
+  struct ServerCell {
+    std::uint32_t server = 0;  ///< index
+    wire::CellProgram program{};
+  };
+
   struct Gateway {
     std::uint32_t user = 0;
     std::string user_name;  ///< empty: none is needed, or known
@@ -38,7 +43,7 @@ class Launcher {
     Fd channel;
     std::uint64_t cell = 0;
     ServerSet permitted;
-    std::map<std::uint64_t, std::uint32_t> servers;  ///< cell -> server index
+    std::map<std::uint64_t, ServerCell> servers;  ///< by cell
   };
 
   enum class Heard : std::uint8_t { nothing, something };
@@ -58,7 +63,7 @@ class Launcher {
   void end_offender(Gateway& gateway);
   void start_cell(Gateway& gateway, const wire::GatewayRequest& request,
                   const PassedDirectory* workspace = nullptr);
-  wire::StartRefusal refusal_for(const Gateway& gateway, std::uint32_t server_index) const;
+  wire::StartRefusal refusal_for(const Gateway& gateway, const wire::GatewayRequest& request) const;
   void add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                        StartedServer started);
   void tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds = {});

@@ -42,6 +42,14 @@ SysResult<void> append_line(int file, const std::string& line) {
   return written;
 }
 
+SysResult<Fd> detached(int directory, Execution execution) {
+  Fd tree = CELLBLOCK_TRY(clone_tree(directory));
+  const std::uint64_t noexec = execution == Execution::refused ? MOUNT_ATTR_NOEXEC : 0;
+  CELLBLOCK_CHECK(
+      add_attributes(tree.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | noexec, Reach::whole_tree));
+  return tree;
+}
+
 }  // namespace
 
 Result<StateDirectory> StateDirectory::open(Fd directory, std::uint32_t first_id,
@@ -87,11 +95,18 @@ SysResult<Fd> StateDirectory::home_tree(const Home& wanted, Execution execution)
   if (found.st_uid != wanted.owner.uid || found.st_gid != wanted.owner.gid) {
     CELLBLOCK_CHECK(give(home.get(), wanted));
   }
-  Fd tree = CELLBLOCK_TRY(clone_tree(home.get()));
-  const std::uint64_t noexec = execution == Execution::refused ? MOUNT_ATTR_NOEXEC : 0;
-  CELLBLOCK_CHECK(
-      add_attributes(tree.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | noexec, Reach::whole_tree));
-  return tree;
+  return detached(home.get(), execution);
+}
+
+SysResult<Fd> StateDirectory::cache_tree(std::uint32_t user, const HostIds& owner) const {
+  const Fd caches = CELLBLOCK_TRY(open_or_make_directory(directory_.get(), "cache", 0711));
+  const Fd cache =
+      CELLBLOCK_TRY(open_or_make_directory(caches.get(), std::to_string(user), 0700));
+  struct stat found{};
+  if (fstat(cache.get(), &found) < 0) return sys_fail("fstat");
+  const bool is_owners = found.st_uid == owner.uid && found.st_gid == owner.gid;
+  if (!is_owners && fchown(cache.get(), owner.uid, owner.gid) < 0) return sys_fail("fchown");
+  return detached(cache.get(), Execution::refused);
 }
 
 }  // namespace cellblock::launcher

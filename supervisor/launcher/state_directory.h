@@ -16,6 +16,7 @@ enum class Execution : std::uint8_t { refused, allowed };
 /// What cellblock keeps on disk, reached only through the directory's descriptor:
 ///   ids                  IdTable, appended to
 ///   home/SERVER/USER/    a server's home directory, owned by the id it runs under
+///   cache/USER/          what that user's gateway keeps, owned by the id it runs under just now
 class StateDirectory {
  public:
   /// Reads `ids`. A file that does not make sense stops the start: ids must not be mixed up.
@@ -33,6 +34,11 @@ class StateDirectory {
   /// A detached mount of that home directory, which is made if it is missing. One that could not
   /// be handed to its owner fails the same way until the next start, without another walk.
   SysResult<Fd> home_tree(const Home& home, Execution execution);
+
+  /// A detached mount of what the user's gateway keeps, made if it is missing. Only the directory
+  /// changes hands: with mode 0700 it is the door to the files in it, whoever owned it when they
+  /// were made.
+  SysResult<Fd> cache_tree(std::uint32_t user, const HostIds& owner) const;
 
  private:
   StateDirectory(Fd directory, Fd ids, IdTable table)

@@ -89,6 +89,16 @@ class Landlock : public testing::Test {
     ASSERT_EQ(answer_of({}, attempt), "allowed") << "without Landlock";
     EXPECT_EQ(answer_of(ruleset_of(server), attempt), error);
   }
+  /// Of the gateway, whose home is "written".
+  LandlockRuleset ruleset_of_gateway() const {
+    LandlockRuleset ruleset = launcher::own_landlock_ruleset(landlock_here(), {});
+    launcher::permit_cache(ruleset);
+    for (auto& rule : ruleset.paths) {
+      if (rule.path == launcher::home_directory) rule.path = directory_.path("written");
+    }
+    return ruleset;
+  }
+
   void expect_allowed(const Attempt& attempt, const Server& server = {}) const {
     EXPECT_EQ(answer_of(ruleset_of(server), attempt), "allowed");
   }
@@ -116,6 +126,30 @@ TEST_F(Landlock, RefusesToWriteOutsideOfWhatMayBeWritten) {
                  "EACCES");
   const std::string here = directory_.path("written/new");
   expect_allowed([&] { return open_file(here, O_WRONLY | O_CREAT); });
+}
+
+TEST_F(Landlock, LetsAGatewayMakeReplaceAndRemoveFilesOfItsCacheAndNothingElse) {
+  const LandlockRuleset gateway = ruleset_of_gateway();
+  const std::string made = directory_.path("written/made");
+  const std::string kept = directory_.path("written/kept");
+  const auto replace = [&] {
+    return open_file(made, O_WRONLY | O_CREAT | O_EXCL) &&
+           ::rename(made.c_str(), kept.c_str()) == 0 && open_file(kept, O_RDONLY) &&
+           ::unlink(kept.c_str()) == 0;
+  };
+  EXPECT_EQ(answer_of(gateway, replace), "allowed");
+  const auto pair = [&](const Attempt& attempt) {
+    ASSERT_EQ(answer_of({}, attempt), "allowed") << "without Landlock";
+    EXPECT_EQ(answer_of(gateway, attempt), "EACCES");
+  };
+  pair([&] { return ::mkdir(made.c_str(), 0700) == 0 && ::rmdir(made.c_str()) == 0; });
+  pair([&] { return ::symlink("x", made.c_str()) == 0 && ::unlink(made.c_str()) == 0; });
+  pair([&] { return ::mkfifo(made.c_str(), 0600) == 0 && ::unlink(made.c_str()) == 0; });
+  const std::string elsewhere = directory_.path("read/new");
+  pair([&] {
+    return open_file(elsewhere, O_WRONLY | O_CREAT | O_EXCL) && ::unlink(elsewhere.c_str()) == 0;
+  });
+  pair([&] { return open_file(file_, O_RDONLY); });
 }
 
 TEST_F(Landlock, RefusesToTruncateOutsideOfWhatMayBeWritten) {

@@ -55,7 +55,7 @@ class ShelfTest : public ::testing::Test {
     now.unix_ms += time.count();
   }
   void end_survey(std::uint32_t server, const Failure* failure = nullptr) {
-    for (const auto& callback : shelf->survey_ended(server, failure, now)) {
+    for (const auto& [waiter, callback] : shelf->survey_ended(server, failure, now)) {
       const auto answer = shelf->answer(server);
       callback(answer.catalogue, answer.failure);
     }

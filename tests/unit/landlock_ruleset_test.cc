@@ -198,5 +198,17 @@ TEST(OwnLandlockRuleset, LetsOurProgramsReadWhatTheyAreLinkedWithAndWriteNowhere
   EXPECT_EQ(ruleset.network, 0xfU);
 }
 
+TEST(OwnLandlockRuleset, GivesACacheFilesAndNothingElse) {
+  LandlockRuleset ruleset = own_landlock_ruleset(newest, plan_root({}, merged_usr));
+  permit_cache(ruleset);
+  EXPECT_EQ(access_to(ruleset, "/home/mcp"), read_only | write_file | make_file | remove_file);
+  for (const char* path : {"/", "/tmp", "/dev/shm", "/home", "/proc", "/dev/null"}) {
+    EXPECT_EQ(access_to(ruleset, path), 0U) << path;
+  }
+  LandlockRuleset none = own_landlock_ruleset(0, plan_root({}, merged_usr));
+  permit_cache(none);
+  EXPECT_EQ(none, LandlockRuleset{});
+}
+
 }  // namespace
 }  // namespace cellblock::launcher

@@ -347,6 +347,38 @@ TEST(GatewayFilter, MovesBytesAndOpensNothingNew) {
         "EACCES"}});
 }
 
+// What is allowed fails for want of the directory; what the filter refuses does not get so far.
+TEST(GatewayFilter, MakesNewFilesAndOpensNoOldOneToWrite) {
+  const auto opening = [](int flags) {
+    return [flags] { return ::syscall(SYS_openat, AT_FDCWD, "/nowhere/file", flags, 0600); };
+  };
+  const auto removing = [](int flags) {
+    return [flags] { return ::syscall(SYS_unlinkat, AT_FDCWD, "/nowhere/file", flags); };
+  };
+  constexpr int new_file = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  expect_answers(
+      filter_for(InternalProfile::gateway),
+      {{"a new file", opening(new_file), "ENOENT"},
+       {"a file to read", opening(O_RDONLY | O_CLOEXEC), "ENOENT"},
+       {"an old file", opening(O_WRONLY), "EACCES"},
+       {"an old file, both ways", opening(O_RDWR), "EACCES"},
+       {"new or old", opening(O_WRONLY | O_CREAT | O_NOFOLLOW), "EACCES"},
+       {"new, both ways", opening(O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW), "EACCES"},
+       {"through a link", opening(O_WRONLY | O_CREAT | O_EXCL), "EACCES"},
+       {"cut to nothing", opening(new_file | O_TRUNC), "EACCES"},
+       {"without a name", opening(O_WRONLY | O_TMPFILE), "EACCES"},
+       {"removing a file", removing(0), "ENOENT"},
+       {"removing a directory", removing(AT_REMOVEDIR), "EPERM"},
+       {"a rename",
+        [] { return ::syscall(SYS_renameat2, AT_FDCWD, "/nowhere/a", AT_FDCWD, "/nowhere/b", 0); },
+        "ENOENT"},
+       {"a directory", [] { return ::syscall(SYS_mkdirat, AT_FDCWD, "/nowhere/a", 0700); },
+        "ENOSYS"},
+       {"a link", [] { return ::syscall(SYS_symlinkat, "a", AT_FDCWD, "/nowhere/a"); }, "ENOSYS"},
+       bare("fchmod", SYS_fchmod, "ENOSYS"),
+       bare("ftruncate", SYS_ftruncate, "ENOSYS")});
+}
+
 // Of a gateway's descriptors, 4 is the launcher's channel.
 TEST(GatewayFilter, SendsDescriptorsOverOneNumberThatNothingElseCanGet) {
   expect_answers(

@@ -29,10 +29,12 @@ TEST(Units, ReadsTimes) {
   EXPECT_EQ(parse_duration("30s"), milliseconds(30'000));
   EXPECT_EQ(parse_duration("2m"), milliseconds(120'000));
   EXPECT_EQ(parse_duration("24h"), milliseconds(86'400'000));
+  EXPECT_EQ(parse_duration("7d"), milliseconds(604'800'000));
+  EXPECT_EQ(duration_text(milliseconds(604'800'000)), "7d");
 }
 
-TEST(Units, RefusesTimesWithoutAUnitOrBeyondADay) {
-  for (const char* text : {"", "30", "s", "30 s", "25h", "1d", "1.5s", "-1s", "30sec"}) {
+TEST(Units, RefusesTimesWithoutAUnitOrBeyondAMonth) {
+  for (const char* text : {"", "30", "s", "30 s", "745h", "32d", "1.5s", "-1s", "30sec"}) {
     EXPECT_FALSE(parse_duration(text).has_value()) << text;
   }
 }

@@ -1,0 +1,53 @@
+#include "client/cli/catalogue_text.h"
+
+#include <fmt/format.h>
+
+#include "client/cli/json_text.h"
+#include "client/cli/terminal_text.h"
+#include "client/cli/time_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string line(std::string_view label, std::string_view text) {
+  return fmt::format("  {:<10} {}\n", label, text);
+}
+
+bool is_true(const Json& object, const char* name) {
+  return object.value(name, Json()) == Json(true);
+}
+
+std::string known_text(const Json& catalogue) {
+  std::string text =
+      fmt::format("{}, MCP {}, as found {} ({})", text_of(catalogue, "era"),
+                  text_of(catalogue, "protocol_version"),
+                  moment_text(number_of(catalogue, "found_at_ms")), text_of(catalogue, "source"));
+  if (is_true(catalogue, "expired")) text += ", past its expiry";
+  if (is_true(catalogue, "changed")) text += ", changed since";
+  return text;
+}
+
+std::string metadata_text(const Json& metadata) {
+  std::string text;
+  for (const auto& [finding, count] : metadata.items()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count.dump(), safe_line(finding));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string catalogue_text(const Json& server) {
+  const Json catalogue = object_of(server, "catalogue");
+  if (catalogue.empty()) return {};
+  std::string text =
+      line("catalogue", catalogue.contains("era") ? known_text(catalogue) : "nothing is known yet");
+  if (is_true(catalogue, "surveying")) text += line("", "it is being found out");
+  const Json metadata = object_of(catalogue, "metadata");
+  if (!metadata.empty()) text += line("", "metadata refused or mended: " + metadata_text(metadata));
+  const auto failed = text_of(catalogue, "failed");
+  if (!failed.empty()) text += line("", "last try: " + failed);
+  return text;
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "policy/config.h"
+
+namespace cellblock {
+
+/// SHA-256 of all that may change what a server offers: its declaration, and the state (device,
+/// inode, size, change time) of the files that its command names and of everything below its
+/// `program` (those of its paths that are in `programs`). What cannot be looked at counts as not
+/// there. Nobody's decision rests on it but whether a kept catalogue is still the server's.
+/// Blocking.
+std::array<std::uint8_t, 32> server_fingerprint(const Server& server,
+                                                const std::set<std::string>& programs);
+
+}  // namespace cellblock
