@@ -39,6 +39,47 @@ SocketText read_socket(TableReader reader) {
   return socket;
 }
 
+HttpTokenText read_token(TableReader reader) {
+  HttpTokenText token;
+  token.at = reader.at();
+  token.name = reader.text("name");
+  token.file = reader.text("file");
+  token.user = reader.id("user");
+  return token;
+}
+
+HttpText read_http(TableReader reader) {
+  HttpText http;
+  http.at = reader.at();
+  http.address = reader.text("address");
+  http.port = reader.integer("port");
+  http.socket = reader.text("socket");
+  http.mode = reader.text("mode");
+  http.group = reader.id("group");
+  http.origins = reader.texts("origins");
+  http.hosts = reader.texts("hosts");
+  http.max_connections = reader.integer("max_connections");
+  http.max_sessions = reader.integer("max_sessions");
+  http.session_idle = reader.text("session_idle");
+  for (TableReader& token : reader.tables("token")) {
+    http.tokens.push_back(read_token(std::move(token)));
+  }
+  return http;
+}
+
+void read_listen(TableReader reader, ConfigText& text) {
+  if (auto http = reader.table("http")) text.http = read_http(std::move(*http));
+}
+
+CatalogueText read_catalogue(TableReader reader) {
+  CatalogueText catalogue;
+  catalogue.expiry = reader.text("expiry");
+  catalogue.survey_timeout = reader.text("survey_timeout");
+  catalogue.era_timeout = reader.text("era_timeout");
+  catalogue.max_bytes = reader.text("max_bytes");
+  return catalogue;
+}
+
 SandboxText read_sandbox(TableReader reader) { return {reader.integer("min_landlock")}; }
 
 ProfileText read_profile(TextAt name, TableReader reader) {
@@ -63,13 +104,16 @@ void read_installation(TableReader& reader, ConfigText& text) {
   if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
   if (auto sandbox = reader.table("sandbox")) text.sandbox = read_sandbox(std::move(*sandbox));
   if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
+  if (auto catalogue = reader.table("catalogue")) {
+    text.catalogue = read_catalogue(std::move(*catalogue));
+  }
 }
 
 void read_file(TableReader reader, FileRole role, ConfigText& text) {
   if (role == FileRole::main) {
     read_installation(reader, text);
   } else {
-    for (const char* key : {"daemon", "socket", "sandbox", "profile"}) {
+    for (const char* key : {"daemon", "socket", "listen", "sandbox", "catalogue", "profile"}) {
       reader.refuse(key, "stands in the main file only; allowed here: server tables");
     }
   }

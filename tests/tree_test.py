@@ -62,7 +62,7 @@ MACHINES = [
     "supervisor/egress/server_answer",
     "supervisor/egress/socks_request",
     "supervisor/egress/target", "supervisor/gateway/admission",
-    "supervisor/gateway/answer_edits", "supervisor/gateway/attachment",
+    "supervisor/gateway/answer_edits", "supervisor/gateway/asker", "supervisor/gateway/attachment",
     "supervisor/gateway/audit_budget", "supervisor/gateway/audit_record",
     "supervisor/gateway/call_table", "supervisor/gateway/seen_targets",
     "supervisor/gateway/catalogue/catalogue_file", "supervisor/gateway/catalogue/catalogue_report",

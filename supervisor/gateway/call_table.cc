@@ -10,7 +10,11 @@ namespace cellblock::gateway {
 CallKind kind_of(std::string_view method) {
   if (method == "tools/call") return CallKind::tool_call;
   if (method == "tools/list") return CallKind::tools_list;
+  if (method == "resources/list") return CallKind::resources_list;
+  if (method == "resources/templates/list") return CallKind::templates_list;
+  if (method == "prompts/list") return CallKind::prompts_list;
   if (method == "initialize") return CallKind::initialize;
+  if (method == "server/discover") return CallKind::discover;
   if (method == "subscriptions/listen") return CallKind::listen;
   return CallKind::other;
 }

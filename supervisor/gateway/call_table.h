@@ -19,9 +19,13 @@ namespace cellblock::gateway {
 enum class CallKind : std::uint8_t {
   other,
   initialize,  ///< may not be cancelled
-  tools_list,  ///< the answer is narrowed
-  tool_call,   ///< a failure comes as a result that the model sees
-  listen,      ///< subscriptions/listen: its id also names the stream's notifications
+  tools_list,  ///< the answer is narrowed; like those of the next three, it is cleaned
+  resources_list,
+  templates_list,
+  prompts_list,
+  discover,   ///< the answer is cleaned, as that of initialize is
+  tool_call,  ///< a failure comes as a result that the model sees
+  listen,     ///< subscriptions/listen: its id also names the stream's notifications
 };
 
 CallKind kind_of(std::string_view method);

@@ -65,7 +65,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                                  std::vector<Fd> pipes) { cell_event(event, std::move(pipes)); },
                  .broken = [this](std::string_view why) { give_up_on("the launcher", why); }}),
       audit_(loop, std::move(channels.audit)),
-      patience_(loop, [this] { give_up("cells that do not end"); }) {}
+      patience_(loop, [this] { give_up("cells that do not end"); }),
+      catalogues_(*this, std::move(channels.catalogues)) {}
 
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
@@ -240,7 +241,10 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
   if (request.method == ControlMethod::logs) {
     return logs_json(history_[index].errors.last(request.lines));
   }
-  if (request.method == ControlMethod::restart) history_[index].last_end.reset();
+  if (request.method == ControlMethod::restart) {
+    history_[index].last_end.reset();
+    catalogues_.forget_server(index);
+  }
   return stopped_json(stop_cells(index));
 }
 
@@ -269,6 +273,8 @@ std::string Gateway::status(const Peer& peer) const {
       for (const CellRow& cell : session->rows(i, loop_.now())) row.cells.push_back(cell);
     }
     row.ledger = &history_[i].ledger;
+    for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
+    row.catalogue = catalogues_.view(i);
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;
     rows.push_back(std::move(row));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "supervisor/gateway/audit_channel.h"
+#include "supervisor/gateway/catalogue/catalogue_desk.h"
 #include "supervisor/gateway/cell_ledger.h"
 #include "supervisor/gateway/launcher_channel.h"
 #include "supervisor/gateway/record_reader.h"
@@ -22,6 +23,7 @@ struct GatewayChannels {
   Fd supervisor;
   Fd launcher;
   Fd audit;
+  std::unique_ptr<CatalogueStore> catalogues;  ///< null: none are kept on disk
 };
 
 class Gateway final : private GatewayServices {
@@ -51,6 +53,8 @@ class Gateway final : private GatewayServices {
   const Config& config() const override { return config_; }
   UpstreamIds& ids() override { return ids_; }
   MessageScanner& scanner() override { return scanner_; }
+  CatalogueBook& catalogues() override { return catalogues_; }
+  Sealer& sealer() override { return sealer_; }
   void start_cell(CellRunner& cell, Fd workspace) override;
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
@@ -91,6 +95,7 @@ class Gateway final : private GatewayServices {
   bool ending_ = false;
   Timer patience_;
 
+  CatalogueDesk catalogues_;
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request
   std::unordered_map<std::uint64_t, CellRunner*> cells_;              ///< by cell

@@ -19,6 +19,7 @@
 namespace cellblock::gateway {
 
 class CellRunner;
+class CatalogueBook;
 class SessionRunner;
 
 class GatewayServices {
@@ -28,6 +29,8 @@ class GatewayServices {
   virtual UpstreamIds& ids() = 0;
   virtual MessageScanner& scanner() = 0;
 
+  virtual CatalogueBook& catalogues() = 0;
+  virtual Sealer& sealer() = 0;
   /// Asks the launcher. Its events go to that runner, which must live until the cell has ended or
   /// was refused. `workspace` may be not valid: none.
   virtual void start_cell(CellRunner& cell, Fd workspace) = 0;

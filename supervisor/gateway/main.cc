@@ -4,10 +4,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 
 #include "policy/config_bytes.h"
+#include "supervisor/gateway/catalogue/catalogue_store.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/kernel/wire.h"
 
@@ -42,6 +45,18 @@ SysResult<Fd> catch_termination() {
   return fd;
 }
 
+// The launcher mounts the directory of this gateway's user there.
+constexpr char cache_directory[] = "/home/mcp";
+
+// Outside a cell there is none: then nothing is kept for the next gateway.
+Result<std::unique_ptr<CatalogueStore>> open_catalogues() {
+  auto store = CatalogueStore::open(cache_directory);
+  if (store) return std::make_unique<CatalogueStore>(std::move(*store));
+  if (store.error().number != ENOENT) return fail("the catalogues: " + store.error().text());
+  spdlog::warn("no catalogues are kept: {}", store.error().text());
+  return nullptr;
+}
+
 Result<void> run() {
   Fd termination = CELLBLOCK_TRY(catch_termination());
   GatewayChannels channels;
@@ -53,6 +68,7 @@ Result<void> run() {
   const Fd sealed = CELLBLOCK_TRY(adopt(wire::gateway_fd::config));
   Config config = CELLBLOCK_TRY(read_config(sealed));
 
+  channels.catalogues = CELLBLOCK_TRY(open_catalogues());
   const auto loop = CELLBLOCK_TRY(EventLoop::make());
   Gateway gateway(*loop, std::move(config), std::move(channels));
   Endpoint signals(*loop, std::move(termination));

@@ -7,6 +7,7 @@
 #include "policy/names.h"
 #include "policy/weakenings.h"
 #include "policy/written_code.h"
+#include "supervisor/gateway/catalogue/catalogue_report.h"
 #include "supervisor/gateway/server_report.h"
 
 namespace cellblock::gateway {
@@ -20,9 +21,9 @@ std::string text_of(const Json& json) {
 }
 
 // How far a state is on the way to being useful: the best cell speaks for its server, and that of a
-// probe for nobody.
+// probe or a survey for nobody.
 int rank_of(const CellRow& cell) {
-  if (cell.program == wire::CellProgram::probe) return -1;
+  if (cell.program != wire::CellProgram::server) return -1;
   if (cell.state == CellState::ready) return 4;
   if (cell.state == CellState::handshaking) return 3;
   const std::string_view name = public_name_of(cell.state);
@@ -40,12 +41,24 @@ std::string_view state_of(const ServerRow& row) {
   return row.last_end != nullptr && is_a_crash(row.last_end->failure) ? "failed" : "stopped";
 }
 
+std::string_view name_of(wire::CellProgram program) {
+  switch (program) {
+    case wire::CellProgram::server:
+      break;
+    case wire::CellProgram::probe:
+      return "probe";
+    case wire::CellProgram::survey:
+      return "survey";
+  }
+  return "server";
+}
+
 Json json_of(const CellRow& cell) {
   return {{"cell", std::to_string(cell.cell)},
           {"session", std::to_string(cell.session)},
           {"state", public_name_of(cell.state)},
           {"uptime_ms", cell.uptime_ms},
-          {"program", cell.program == wire::CellProgram::probe ? "probe" : "server"},
+          {"program", name_of(cell.program)},
           {"workspace", cell.workspace},
           {"calls", cell.traffic.calls},
           {"noise_lines", cell.noise_lines},
@@ -88,6 +101,7 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
   json["denied"] = denied_kinds_json(ledger.denied);
   json["denied_total"] = ledger.denied.total();
   if (row.last_end != nullptr) json["last_end"] = json_of(*row.last_end);
+  json["catalogue"] = catalogue_json(row.catalogue);
   return json;
 }
 

@@ -7,6 +7,7 @@
 
 #include "policy/config.h"
 #include "policy/failure.h"
+#include "supervisor/gateway/catalogue/catalogue_shelf.h"
 #include "supervisor/gateway/cell_ledger.h"
 #include "supervisor/gateway/cell_lifetime.h"
 #include "supervisor/gateway/conversation.h"
@@ -37,6 +38,7 @@ struct ServerRow {
   const ServerLedger* ledger = nullptr;  ///< may be null
   std::vector<CellRow> cells;
   const LastEnd* last_end = nullptr;
+  CatalogueView catalogue;
 };
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers);

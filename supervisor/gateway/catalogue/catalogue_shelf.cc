@@ -118,8 +118,8 @@ CatalogueShelf::Answer CatalogueShelf::answer(std::uint32_t server) const {
   return {nullptr, entry.failed.value_or(Failure{})};
 }
 
-std::vector<CatalogueShelf::Told> CatalogueShelf::survey_ended(std::uint32_t server,
-                                                               const Failure* failure, Now now) {
+std::vector<std::pair<CatalogueShelf::Waiter, CatalogueShelf::Told>> CatalogueShelf::survey_ended(
+    std::uint32_t server, const Failure* failure, Now now) {
   Entry& entry = entries_.at(server);
   entry.surveying = false;
   entry.surveyed = now.time;
@@ -130,11 +130,7 @@ std::vector<CatalogueShelf::Told> CatalogueShelf::survey_ended(std::uint32_t ser
     start(server);
     return {};
   }
-  std::vector<Told> told;
-  for (auto& [waiter, callback] : std::exchange(entry.waiting, {})) {
-    told.push_back(std::move(callback));
-  }
-  return told;
+  return std::exchange(entry.waiting, {});
 }
 
 void CatalogueShelf::keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source) {

@@ -80,7 +80,8 @@ class CatalogueShelf {
   Answer answer(std::uint32_t server) const;
 
   /// Who is to be called with answer(). `failure` null: it was found, and put in by found().
-  std::vector<Told> survey_ended(std::uint32_t server, const Failure* failure, Now now);
+  std::vector<std::pair<Waiter, Told>> survey_ended(std::uint32_t server, const Failure* failure,
+                                                    Now now);
   void found(std::uint32_t server, Catalogue catalogue, const Findings& findings, Now now);
 
   void learn_list(std::uint32_t server, ListKind kind, std::string_view items);

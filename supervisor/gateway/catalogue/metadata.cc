@@ -63,9 +63,7 @@ class ItemJudge {
     if (seen_.contains(*name)) return Finding::duplicate;
     if (seen_.size() == max_items) return Finding::too_many;
     if (is_deeper_than(item, max_item_depth)) return Finding::too_large;
-    if (item.dump(-1, ' ', false, Json::error_handler_t::replace).size() > max_item_bytes) {
-      return Finding::too_large;
-    }
+    if (is_larger_than(item, max_item_bytes)) return Finding::too_large;
     if (has_hidden_key(item)) return Finding::bad_key;
     if (refers_outside(item)) return Finding::external_ref;
     seen_.insert(*name);

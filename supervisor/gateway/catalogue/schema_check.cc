@@ -11,6 +11,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t each_value = 4;  // a number or a word and its comma
+
+// False: what is left of `room` is not enough.
+bool fits(const Json& value, std::size_t& room) {
+  std::size_t size = each_value;
+  if (value.is_string()) size += value.get_ref<const std::string&>().size();
+  if (size > room) return false;
+  room -= size;
+  if (value.is_array()) {
+    return std::ranges::all_of(value, [&room](const Json& inner) { return fits(inner, room); });
+  }
+  if (!value.is_object()) return true;
+  for (const auto& [key, inner] : value.items()) {
+    if (key.size() > room) return false;
+    room -= key.size();
+    if (!fits(inner, room)) return false;
+  }
+  return true;
+}
+
 bool is_ref(std::string_view key) {
   return key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef";
 }
@@ -27,6 +47,8 @@ bool is_deeper_than(const Json& value, unsigned levels) {
   return std::ranges::any_of(
       value, [levels](const Json& inner) { return is_deeper_than(inner, levels - 1); });
 }
+
+bool is_larger_than(const Json& value, std::size_t bytes) { return !fits(value, bytes); }
 
 bool has_external_ref(const Json& schema) {
   if (schema.is_array()) return std::ranges::any_of(schema, has_external_ref);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 
 /// Questions about JSON that a server wrote.
@@ -9,6 +10,9 @@ namespace cellblock::gateway {
 bool is_deeper_than(const nlohmann::ordered_json& value, unsigned levels);
 
 // The following go down as deep as the value does.
+
+/// About: as JSON it may have a few bytes more or less for each of its values.
+bool is_larger_than(const nlohmann::ordered_json& value, std::size_t bytes);
 
 /// A `$ref` (`$dynamicRef`, `$recursiveRef`) that does not begin with `#`: whoever resolves it
 /// would have to fetch it, or to look for an `$id` that the server chose.

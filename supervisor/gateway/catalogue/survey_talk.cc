@@ -17,7 +17,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 5> legacy_versions{"2024-10-07", "2024-11-05", "2025-03-26",
                                                           "2025-06-18", newest_legacy_version};
-constexpr int unsupported_version = -32022;
 constexpr std::size_t shown_error = 200;
 constexpr char server_info_key[] = "io.modelcontextprotocol/serverInfo";
 

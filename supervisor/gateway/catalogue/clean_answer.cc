@@ -1,0 +1,72 @@
+#include "supervisor/gateway/catalogue/clean_answer.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "supervisor/gateway/catalogue/list_pages.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// What has no name is gone before it is asked.
+void keep_only(Json& items, const MayShow& may_show) {
+  Json kept = Json::array();
+  for (Json& item : items) {
+    if (may_show(item["name"].get_ref<const std::string&>())) kept.push_back(std::move(item));
+  }
+  items = std::move(kept);
+}
+
+Findings clean_member(Json& object, const char* name) {
+  const auto member = object.find(name);
+  return member == object.end() ? Findings{} : clean_text(*member);
+}
+
+}  // namespace
+
+std::optional<ListKind> listed_by(std::string_view method) {
+  for (std::size_t i = 0; i < list_kind_count; ++i) {
+    const auto kind = static_cast<ListKind>(i);
+    if (method == list_method(kind)) return kind;
+  }
+  return std::nullopt;
+}
+
+bool is_introduction(std::string_view method) {
+  return method == "initialize" || method == "server/discover";
+}
+
+std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
+                                        const MayShow& may_show, Findings& findings) {
+  Json json = Json::parse(result, nullptr, false);
+  const auto items = json.is_object() ? json.find(list_key(kind)) : json.end();
+  if (!json.is_object() || items == json.end()) return std::nullopt;
+  const Findings found = clean_items(*items, kind);
+  if (!found.any()) return std::nullopt;
+  findings.add(found);
+  if (kind == ListKind::tools) keep_only(*items, may_show);
+  return text_of(json);
+}
+
+std::optional<std::string> cleaned_introduction(std::string_view result, Findings& findings) {
+  Json json = Json::parse(result, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  Findings found = clean_member(json, "serverInfo");
+  found.add(clean_member(json, "_meta"));
+  if (const auto text = json.find("instructions"); text != json.end() && text->is_string()) {
+    auto cleaned = cleaned_instructions(text->get_ref<const std::string&>(), found);
+    if (cleaned) *text = std::move(*cleaned);
+  }
+  if (!found.any()) return std::nullopt;
+  findings.add(found);
+  return text_of(json);
+}
+
+}  // namespace cellblock::gateway

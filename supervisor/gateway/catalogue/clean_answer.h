@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "supervisor/gateway/catalogue/catalogue.h"
+#include "supervisor/gateway/catalogue/metadata.h"
+
+/// Lists and introductions on their way from a server to a host are cleaned as catalogues are
+/// (metadata.h). What has nothing wrong with it is sent on as it came, byte for byte.
+namespace cellblock::gateway {
+
+/// "tools/list" is a request for tools; nullopt: for no list.
+std::optional<ListKind> listed_by(std::string_view method);
+/// Of "initialize" and "server/discover".
+bool is_introduction(std::string_view method);
+
+/// Whether an item with this name may be shown.
+using MayShow = std::function<bool(std::string_view name)>;
+
+/// The whole `result` as it may pass, with only what may be shown; nullopt: there is nothing to
+/// clean (what may be shown is then for the caller to see to).
+std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
+                                        const MayShow& may_show, Findings& findings);
+std::optional<std::string> cleaned_introduction(std::string_view result, Findings& findings);
+
+}  // namespace cellblock::gateway
