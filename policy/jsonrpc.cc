@@ -114,6 +114,8 @@ Message message_of(MessageKind kind, Sightings& seen) {
   message.tools = std::move(seen.tools);
   message.input_methods = std::move(seen.input_methods);
   if (!is_absent_or(seen.input_requests, JsonType::object)) message.input_methods.emplace_back();
+  message.questions = std::move(seen.questions);
+  if (is_question(message.method, seen.question)) message.questions.push_back(seen.question.where);
   return message;
 }
 

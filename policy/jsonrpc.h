@@ -77,6 +77,10 @@ struct Message {
   /// or where inputRequests is no object. So what is empty here asks nothing.
   std::vector<std::string> input_methods;
 
+  /// What a person is asked: params.message of `elicitation/create`, or of those input requests.
+  /// Strings, quotes included.
+  std::vector<Span> questions;
+
   bool is_modern() const { return !protocol_version.empty(); }
 };
 

@@ -21,6 +21,7 @@ constexpr KnownMember known_members[] = {
     {params, "capabilities", &Sightings::capabilities},
     {params, "cursor", &Sightings::cursor},
     {params, "level", &Sightings::level},
+    {params, "message", &Sightings::question},
     {params, "requestState", &Sightings::request_state},
     {params, "taskId", &Sightings::task_id},
     {params, "notifications", &Sightings::ignored, stream_filter},
@@ -52,6 +53,8 @@ constexpr KnownMember known_members[] = {
 
     {tool, "name", &Sightings::tool_name},
     {input_request, "method", &Sightings::input_method},
+    {input_request, "params", &Sightings::ignored, input_params},
+    {input_params, "message", &Sightings::input_message},
 };
 
 }  // namespace

@@ -48,6 +48,10 @@ MessageWalk::Place place_inside(MessageWalk::Place place, JsonType type) {
 
 }  // namespace
 
+bool is_question(std::string_view method, const Found& message) {
+  return method == "elicitation/create" && message.type == JsonType::string;
+}
+
 bool MessageWalk::walk(std::string_view line) {
   line_ = line;
   sightings_ = {};
@@ -183,9 +187,13 @@ bool MessageWalk::walk_input_request(Value value, unsigned depth) {
     return refuse(MessageFault::not_jsonrpc, "inputRequests has too many members");
   }
   sightings_.input_method = {};
+  sightings_.input_message = {};
   Found request;
   if (!walk_value(value, Place::input_request, depth, request)) return false;
   sightings_.input_methods.emplace_back(sightings_.input_method.text);
+  if (is_question(sightings_.input_method.text, sightings_.input_message)) {
+    sightings_.questions.push_back(sightings_.input_message.where);
+  }
   return true;
 }
 

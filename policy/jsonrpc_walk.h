@@ -29,7 +29,7 @@ struct Sightings {
   Found jsonrpc, id, method, params, result, error;
   Found error_code, error_message;
   // In params:
-  Found name, uri, request_id, progress, progress_token, capabilities, cursor, level;
+  Found name, uri, request_id, progress, progress_token, capabilities, cursor, level, question;
   // In params._meta:
   Found meta_progress_token, protocol_version, client_capabilities, params_subscription_id;
   // In result._meta:
@@ -43,7 +43,7 @@ struct Sightings {
   /// Of result or params: a message with both is no message.
   Found input_requests;
   /// Of the input request that was walked last.
-  Found input_method;
+  Found input_method, input_message;
   /// The id of a task that was walked last; all of them are in task_ids.
   Found task_id;
   /// What is looked into but not noted.
@@ -51,8 +51,12 @@ struct Sightings {
   std::vector<ListedTool> tools;
   std::vector<std::string> input_methods;
   std::vector<Span> task_ids;
+  std::vector<Span> questions;  ///< of the input requests
   bool foreign_member = false;  ///< the top level has a member that JSON-RPC does not know
 };
+
+/// Whether that is what a person is asked.
+bool is_question(std::string_view method, const Found& message);
 
 /// Why a walk stopped. `reason` is a static text.
 struct WalkFault {
@@ -85,6 +89,7 @@ class MessageWalk {
     tool,
     input_requests,
     input_request,
+    input_params,
     tasks,
     task,
     task_ids,

@@ -157,6 +157,27 @@ TEST(MessageScanner, BoundsInputRequests) {
   EXPECT_EQ(more.error().fault, MessageFault::not_jsonrpc);
 }
 
+TEST(MessageScanner, FindsWhatAPersonIsAsked) {
+  const auto questions = [](std::string_view rest) {
+    const std::string line = members(rest);
+    std::vector<std::string> found;
+    for (const Span& span : good(line).questions) found.emplace_back(span.in(line));
+    return found;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(questions(R"("id":1,"method":"elicitation\/create","params":{"message":"Why?"})"),
+            Texts{R"("Why?")"});
+  EXPECT_EQ(questions(R"("id":1,"method":"sampling/createMessage","params":{"message":"Why?"})"),
+            Texts{});
+  EXPECT_EQ(questions(R"("id":1,"method":"elicitation/create","params":{"message":7})"), Texts{});
+  EXPECT_EQ(questions(R"("id":1,"result":{"inputRequests":{
+              "a":{"params":{"message":"One?"},"method":"elicitation/create"},
+              "b":{"method":"roots/list","params":{"message":"no"}},
+              "c":{"method":"elicitation/create"},
+              "d":{"method":"elicitation/create","params":{"message":"Two?","x":{"message":"no"}}}}})"),
+            (Texts{R"("One?")", R"("Two?")"}));
+}
+
 TEST(MessageScanner, BoundsAListOfTools) {
   std::string tools = "0";
   for (std::size_t i = 1; i < max_listed_tools; ++i) tools += ",0";
