@@ -4,9 +4,11 @@
 import { spawn } from 'node:child_process';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
+import { createServer } from 'node:net';
 import { once } from 'node:events';
 
 import { Daemon, fixtures } from '../sdk/support/daemon.mjs';
+import { TokenRelay } from './token_relay.mjs';
 
 const fixture = path.join(fixtures, 'conformance_server.mjs');
 const features = 'client_features = ["roots", "sampling", "elicitation"]';
@@ -51,6 +53,35 @@ class ThroughConnect {
 
   async stop() {
     await this.front?.stop();
+    await this.#daemon.stop();
+  }
+}
+
+// A port that nobody has right now.
+async function freePort() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+class OverHttp {
+  name = "through cellblock's HTTP listener";
+  #daemon = celledFixture();
+  #relay = new TokenRelay();
+
+  async start() {
+    const port = await freePort();
+    const token = this.#daemon.listenOnHttp(port);
+    await this.#daemon.start();
+    return `${await this.#relay.start(port, token)}/mcp/conformance`;
+  }
+
+  async stop() {
+    await this.#relay.stop();
     await this.#daemon.stop();
   }
 }

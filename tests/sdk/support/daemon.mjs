@@ -2,6 +2,7 @@
 // directory that passes the daemon's own checks, and is gone after stop().
 
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
@@ -44,6 +45,7 @@ export class Daemon {
     this.modules = path.join(this.directory, 'mcp', 'node_modules');
     this.servers = new Map();
     this.needsPackages = false;
+    this.more = ''; // of the configuration
     this.log = '';
   }
 
@@ -86,7 +88,17 @@ audit_log = "${this.directory}/audit.log"\n\n[socket]\npath = "${this.socket}"\n
       text += `[server.${name}]\ncommand = ${quoted(command)}\n${reads}profile = "node"
 allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${lines.join('\n')}\n\n`;
     }
-    return text;
+    return text + this.more;
+  }
+
+  // Listens for HTTP on that port of loopback; gives the token of the user that hosts run as.
+  listenOnHttp(port) {
+    const token = randomBytes(32).toString('hex');
+    const file = path.join(this.directory, 'token');
+    fs.writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    this.more += `[listen.http]\naddress = "127.0.0.1"\nport = ${port}\n
+[[listen.http.token]]\nname = "test"\nfile = "${file}"\nuser = ${isRoot ? hostId : process.getuid()}\n`;
+    return token;
   }
 
   async start() {
@@ -137,6 +149,12 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
   direct(name) {
     const [command, ...args] = [...asHost, ...this.servers.get(name).command];
     return { command, args, env: { PATH: '/usr/bin:/bin', HOME: '/', TZ: 'UTC', LANG: 'C.UTF-8' }, stderr: 'ignore' };
+  }
+
+  // All servers as one.
+  together() {
+    const { args, ...rest } = this.throughCell('');
+    return { ...rest, args: args.slice(0, -1) };
   }
 
   throughCell(name) {
