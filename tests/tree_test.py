@@ -52,6 +52,17 @@ POLICY_EXCEPTIONS = {
 
 # Pure machines of the supervisor: decided by hand-fed events, so they know values only.
 MACHINES = [
+    "supervisor/gateway/aggregate/aggregate", "supervisor/gateway/aggregate/assortment",
+    "supervisor/gateway/aggregate/call_desk", "supervisor/gateway/aggregate/introduction",
+    "supervisor/gateway/aggregate/json_text", "supervisor/gateway/aggregate/list_desk",
+    "supervisor/gateway/aggregate/list_refresh", "supervisor/gateway/aggregate/members",
+    "supervisor/gateway/aggregate/modern_request", "supervisor/gateway/aggregate/offer",
+    "supervisor/gateway/aggregate/public_name", "supervisor/gateway/aggregate/request_route",
+    "supervisor/gateway/aggregate/resource_routes", "supervisor/gateway/aggregate/result_uris",
+    "supervisor/gateway/aggregate/routed_calls", "supervisor/gateway/aggregate/shown_answer",
+    "supervisor/gateway/aggregate/stream_desk", "supervisor/gateway/aggregate/stream_filter",
+    "supervisor/gateway/aggregate/supply", "supervisor/gateway/aggregate/task_names",
+    "supervisor/gateway/aggregate/uri_template", "supervisor/gateway/aggregate/waiting",
     "policy/crash_verdict", "supervisor/audit/audit_line", "supervisor/daemon/cgroup_view",
     "supervisor/daemon/explain_end", "supervisor/daemon/subordinate_ids",
     "supervisor/daemon/user_table", "supervisor/egress/byte_budget",
@@ -67,7 +78,7 @@ MACHINES = [
     "supervisor/gateway/call_table", "supervisor/gateway/seen_targets",
     "supervisor/gateway/catalogue/catalogue_file", "supervisor/gateway/catalogue/catalogue_report",
     "supervisor/gateway/catalogue/catalogue_shelf",
-    "supervisor/gateway/catalogue/clean_answer", "supervisor/gateway/catalogue/list_pages",
+    "supervisor/gateway/catalogue/clean_answer", "supervisor/gateway/catalogue/learning", "supervisor/gateway/catalogue/list_pages",
     "supervisor/gateway/catalogue/metadata",
     "supervisor/gateway/catalogue/schema_check", "supervisor/gateway/catalogue/survey",
     "supervisor/gateway/catalogue/survey_talk", "supervisor/gateway/catalogue/visible_text",
@@ -76,7 +87,7 @@ MACHINES = [
     "supervisor/gateway/control_request", "supervisor/gateway/conversation",
     "supervisor/gateway/denied_log", "supervisor/gateway/egress_text",
     "supervisor/gateway/era/capabilities", "supervisor/gateway/era/input_rounds",
-    "supervisor/gateway/era/json_tree", "supervisor/gateway/era/legacy_handshake",
+    "supervisor/gateway/era/json_tree", "supervisor/gateway/era/legacy_handshake", "supervisor/gateway/era/legacy_introduction",
     "supervisor/gateway/era/legacy_over_modern", "supervisor/gateway/era/legacy_results",
     "supervisor/gateway/era/legacy_stream", "supervisor/gateway/era/modern_over_legacy",
     "supervisor/gateway/era/modern_results", "supervisor/gateway/era/modern_streams",
@@ -262,6 +273,7 @@ class Shape(unittest.TestCase):
 # Who asks for which keys, and under which heading docs/configuration.md tells them.
 ASKED_IN = {
     "read_daemon": "## `[daemon]`", "read_socket": "## `[socket]`", "read_sandbox": "## `[sandbox]`",
+    "read_http": "## `[listen.http]`", "read_token": "### `[[listen.http.token]]`",
     "read_catalogue": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
     "read_program read_files read_variables read_fences read_bounds read_rights":
         "## `[server.NAME]`",

@@ -21,6 +21,7 @@
 #include "supervisor/gateway/aggregate/waiting.h"
 #include "supervisor/gateway/call_table.h"
 #include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/modern_check.h"
 #include "supervisor/gateway/replies.h"
 
 namespace cellblock::gateway {
@@ -34,6 +35,11 @@ constexpr std::size_t max_kept_meta = 64U << 10;
 
 constexpr std::array<ListKind, list_kind_count> all_kinds = {
     ListKind::tools, ListKind::resources, ListKind::resource_templates, ListKind::prompts};
+
+/// Its answer is made from what all servers offer.
+bool concerns_all(std::string_view method) {
+  return listed_kind(method) || method == "server/discover" || method == "subscriptions/listen";
+}
 
 Failure too_many(std::string what) {
   return plain_failure(FailureCode::too_many, "more than " + std::move(what));
@@ -73,7 +79,7 @@ class Aggregate::Machine {
   // The host's requests
   void request(std::string_view line, const Message& message, Time now);
   std::optional<std::string> refuse(std::string_view line, const Message& message) const;
-  void handle(std::string_view line, const Message& message, Knowledge knowledge, Time now);
+  void handle(std::string_view line, const Message& message, Time now);
   bool answered(std::string_view line, const Message& message, Knowledge knowledge, Time now);
   void answer_list(ListKind kind, std::string_view line, const Message& message, Time now);
   void wait(std::string_view line, const Message& message, Time now);
@@ -89,6 +95,7 @@ class Aggregate::Machine {
   void notification_from_leg(std::uint32_t server, std::string_view line, const Message& message,
                              Time now);
   void lists_may_have_changed(Time now);
+  void note_unseen();
   void tell_changes();
 
   const Members members_;
@@ -118,7 +125,7 @@ void Aggregate::Machine::from_host(std::string_view line, const Message& message
 
 void Aggregate::Machine::request(std::string_view line, const Message& message, Time now) {
   if (const auto refusal = refuse(line, message)) return say_to_host(effects_, *refusal);
-  handle(line, message, knowledge(), now);
+  handle(line, message, now);
 }
 
 std::optional<std::string> Aggregate::Machine::refuse(std::string_view line,
@@ -127,7 +134,7 @@ std::optional<std::string> Aggregate::Machine::refuse(std::string_view line,
   if (calls_.is_in_flight(id) || waiting_.has(id) || streams_.is_open(id)) {
     return protocol_error(id, invalid_request, "the id of a request in flight");
   }
-  if (auto refusal = refuse_envelope(line, message)) return refusal;
+  if (auto refusal = refuse_modern(line, message)) return refusal;
   const CallKind kind = kind_of(message.method);
   if (kind == CallKind::listen && streams_.size() >= max_streams) {
     return error_reply(id, too_many(std::to_string(max_streams) + " streams"));
@@ -140,11 +147,11 @@ std::optional<std::string> Aggregate::Machine::refuse(std::string_view line,
 
 // First with what is known, and only if that is not enough with what can be found out: a plain call
 // is not held up by a server that it is not for.
-void Aggregate::Machine::handle(std::string_view line, const Message& message, Knowledge knowledge,
-                                Time now) {
-  if (answered(line, message, knowledge, now)) return;
+void Aggregate::Machine::handle(std::string_view line, const Message& message, Time now) {
+  if (concerns_all(message.method)) want_all(now);
+  if (answered(line, message, knowledge(), now)) return;
   want_all(now);
-  if (this->knowledge() == Knowledge::complete) {
+  if (knowledge() == Knowledge::complete) {
     answered(line, message, Knowledge::complete, now);
   } else {
     wait(line, message, now);
@@ -164,6 +171,7 @@ bool Aggregate::Machine::answered(std::string_view line, const Message& message,
     return true;
   }
   if (message.method == "subscriptions/listen") {
+    note_unseen();
     return streams_.listen(line, message, knowledge) == StreamDesk::Taken::yes;
   }
   const auto taken = calls_.request(line, message, knowledge);
@@ -202,13 +210,10 @@ void Aggregate::Machine::want_all(Time now) {
   }
 }
 
-// Nothing was asked for yet, or something is on its way.
 Knowledge Aggregate::Machine::knowledge() const {
-  const bool grows = std::ranges::any_of(members_.all(), [this](std::uint32_t server) {
-    const bool is_settled = assortment_.has(server) || supply_.reason(server) != nullptr;
-    return supply_.is_expected(server) || !is_settled;
-  });
-  return grows ? Knowledge::grows : Knowledge::complete;
+  const bool is_complete = std::ranges::all_of(
+      members_.all(), [this](std::uint32_t server) { return supply_.is_settled(server); });
+  return is_complete ? Knowledge::complete : Knowledge::grows;
 }
 
 std::vector<Unavailable> Aggregate::Machine::unavailable() const {
@@ -273,6 +278,14 @@ void Aggregate::Machine::notification_from_leg(std::uint32_t server, std::string
 
 void Aggregate::Machine::lists_may_have_changed(Time now) {
   if (streams_.size() > 0 && !tell_due_) tell_due_ = now + ListRefresh::coalesce;
+}
+
+// What the host hears of from now on is what changes from now on.
+void Aggregate::Machine::note_unseen() {
+  for (const ListKind kind : all_kinds) {
+    auto& seen = seen_.at(static_cast<std::size_t>(kind));
+    if (!seen) seen = assortment_.digest(kind);
+  }
 }
 
 // Templates have no notification of their own: they are resources.

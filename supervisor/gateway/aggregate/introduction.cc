@@ -26,7 +26,7 @@ std::string_view cut_to(std::string_view text, std::size_t most) {
 }
 
 std::string quote_lines(std::string_view text) {
-  const std::string_view kept = cut_to(text, max_instructions_of_one);
+  const std::string_view kept = cut_to(text, max_own_words);
   std::string quote = "> ";
   for (const char c : kept) {
     if (c != '\r') quote.push_back(c);
@@ -72,7 +72,7 @@ std::string merged_instructions(const Members& members, const Assortment& assort
     if (offer.instructions.empty()) continue;
     const std::string section =
         "\n## " + members.name(server) + "\n" + quote_lines(offer.instructions);
-    if (text.size() + section.size() <= max_instructions) text += section;
+    if (text.size() + section.size() <= max_merged_instructions) text += section;
   }
   return text;
 }

@@ -10,8 +10,8 @@
 /// What the aggregate says of itself: the members of a DiscoverResult that depend on the servers.
 namespace cellblock::gateway {
 
-inline constexpr std::size_t max_instructions_of_one = 2U << 10;  ///< bytes of a server's own words
-inline constexpr std::size_t max_instructions = 16U << 10;        ///< bytes in all
+inline constexpr std::size_t max_own_words = 2U << 10;             ///< bytes, of one server
+inline constexpr std::size_t max_merged_instructions = 16U << 10;  ///< bytes in all
 
 /// A section for each server that has any, quoted line by line: so that no server can write
 /// another's section, or words that look like cellblock's.

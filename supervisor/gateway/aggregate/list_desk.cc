@@ -5,29 +5,21 @@
 
 #include "supervisor/gateway/aggregate/introduction.h"
 #include "supervisor/gateway/aggregate/json_text.h"
-#include "supervisor/gateway/aggregate/modern_request.h"
+#include "supervisor/gateway/catalogue/metadata.h"
+#include "supervisor/gateway/era/reserved_meta.h"
+#include "supervisor/gateway/era/revisions.h"
 #include "supervisor/gateway/replies.h"
 
 namespace cellblock::gateway {
 namespace {
 
-struct Listing {
-  std::string_view method;
-  std::string_view member;
-};
-
 /// In the order of ListKind.
-constexpr std::array<Listing, list_kind_count> listings = {{
-    {"tools/list", "tools"},
-    {"resources/list", "resources"},
-    {"resources/templates/list", "resourceTemplates"},
-    {"prompts/list", "prompts"},
-}};
+constexpr std::array<std::string_view, list_kind_count> list_methods = {
+    "tools/list", "resources/list", "resources/templates/list", "prompts/list"};
 
 /// The end of every cacheable result. `private`: what is shown depends on who asks.
 std::string closing(const Members& members, const std::vector<Unavailable>& unavailable) {
-  Json meta = {{"io.modelcontextprotocol/serverInfo",
-                {{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}}}};
+  Json meta = {{meta_key::server, {{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}}}};
   Json missing = Json::array();
   for (const Unavailable& one : unavailable) {
     missing.push_back({{"server", members.name(one.server)}, {"reason", one.reason}});
@@ -49,18 +41,14 @@ bool read_number(std::string_view& text, std::uint32_t& number) {
 }  // namespace
 
 std::optional<ListKind> listed_kind(std::string_view method) {
-  for (std::size_t i = 0; i < listings.size(); ++i) {
-    if (listings.at(i).method == method) return static_cast<ListKind>(i);
+  for (std::size_t i = 0; i < list_kind_count; ++i) {
+    if (list_methods.at(i) == method) return static_cast<ListKind>(i);
   }
   return std::nullopt;
 }
 
 std::string_view list_method(ListKind kind) {
-  return listings.at(static_cast<std::size_t>(kind)).method;
-}
-
-std::string_view list_member(ListKind kind) {
-  return listings.at(static_cast<std::size_t>(kind)).member;
+  return list_methods.at(static_cast<std::size_t>(kind));
 }
 
 SealBinding ListDesk::binding() const {
@@ -76,7 +64,7 @@ std::optional<std::string> ListDesk::cursor_of(ListKind kind, Assortment::Place 
 std::optional<Assortment::Place> ListDesk::place_of(ListKind kind, std::string_view raw_cursor,
                                                     Time now) const {
   if (raw_cursor.empty() || raw_cursor == "null") return Assortment::Place{};
-  const auto payload = sealer_.open(binding(), string_in(raw_cursor), now);
+  const auto payload = sealer_.open(binding(), text_from(raw_cursor), now);
   if (!payload) return std::nullopt;
   std::string_view text = *payload;
   std::uint32_t listed = 0;
@@ -96,7 +84,7 @@ std::string ListDesk::list(ListKind kind, std::string_view line, const Message& 
     unavailable.push_back({server, "some of what it lists is left out: it is too much"});
   }
   const auto page = assortment_.page(kind, *from);
-  std::string result = "{\"" + std::string(list_member(kind)) + "\":" + page.items + ",";
+  std::string result = "{\"" + std::string(list_key(kind)) + "\":" + page.items + ",";
   if (page.next) {
     if (const auto cursor = cursor_of(kind, *page.next, now)) {
       result += R"("nextCursor":")" + *cursor + "\",";
@@ -107,7 +95,7 @@ std::string ListDesk::list(ListKind kind, std::string_view line, const Message& 
 
 std::string ListDesk::discover(std::string_view id,
                                const std::vector<Unavailable>& unavailable) const {
-  return result_reply(id, R"({"supportedVersions":[")" + std::string(modern_version) +
+  return result_reply(id, R"({"supportedVersions":[")" + std::string(modern_revision) +
                               R"("],"capabilities":)" + merged_capabilities(members_, assortment_) +
                               R"(,"instructions":)" +
                               json_string(merged_instructions(members_, assortment_)) + "," +

@@ -24,7 +24,6 @@ struct Unavailable {
 /// nullopt: another method.
 std::optional<ListKind> listed_kind(std::string_view method);
 std::string_view list_method(ListKind kind);  ///< "tools/list"
-std::string_view list_member(ListKind kind);  ///< of the result: "tools"
 
 class ListDesk {
  public:

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/list_desk.h"
 #include "supervisor/gateway/aggregate/say.h"
+#include "supervisor/gateway/catalogue/metadata.h"
+#include "supervisor/gateway/era/json_tree.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -54,10 +55,11 @@ ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view l
   Asked asked = std::move(*found);
   asked_.erase(found);
 
-  const Json result = parsed(message.result.in(line));
-  const Json* page = member(result, std::string(list_member(asked.kind)).c_str());
+  Json result = parse_json(message.result.in(line));
+  Json* page = member(result, list_key(asked.kind));
   // What cannot be had now stays as it was.
   if (page == nullptr || !page->is_array()) return Answer::more_to_come;
+  clean_items(*page, asked.kind);
   append_items(asked.items, *page);
   const Json* cursor = member(result, "nextCursor");
   const bool has_more = cursor != nullptr && cursor->is_string();
@@ -69,6 +71,8 @@ ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view l
 }
 
 ListRefresh::Answer ListRefresh::finish(Asked asked) {
+  // Not the first that is known of it: a catalogue has all lists, and is still to come.
+  if (!assortment_.has(asked.server)) return Answer::more_to_come;
   assortment_.set_list(asked.server, asked.kind,
                        offered_list(members_.server(asked.server), asked.kind, asked.items + "]"));
   return Answer::list_is_new;

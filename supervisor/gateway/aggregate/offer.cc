@@ -5,6 +5,7 @@
 
 #include "policy/permission.h"
 #include "supervisor/gateway/aggregate/json_text.h"
+#include "supervisor/gateway/catalogue/metadata.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -26,15 +27,15 @@ std::string ui_of(Json& tool) {
 
 /// Prefixes `title` where there is one.
 void name_server_in(Json& object, const Server& server) {
-  const std::string title = string_member(object, "title");
+  const std::string title = string_in(object, "title");
   if (!title.empty()) object["title"] = server.name + ": " + title;
 }
 
 // A tool's or prompt's own name says whose it is already. A resource's says nothing.
 void name_server(Json& item, ListKind kind, const Server& server) {
   const bool is_resource = kind == ListKind::resources || kind == ListKind::resource_templates;
-  if (is_resource && string_member(item, "title").empty()) {
-    const std::string name = string_member(item, "name");
+  if (is_resource && string_in(item, "title").empty()) {
+    const std::string name = string_in(item, "name");
     if (!name.empty()) item["title"] = name;
   }
   name_server_in(item, server);
@@ -48,7 +49,7 @@ std::string rest_of(const Json& item) {
 
 OfferedItem item_of(Json& json, std::string key, ListKind kind, const Server& server) {
   OfferedItem item{.key = std::move(key)};
-  json.erase(key_member(kind));
+  leave_out(json, {identity_key(kind)});
   if (kind == ListKind::tools) item.ui = ui_of(json);
   name_server(json, kind, server);
   item.rest = rest_of(json);
@@ -62,26 +63,13 @@ bool may_see(const Server& server, ListKind kind, const std::string& key) {
 
 }  // namespace
 
-const char* key_member(ListKind kind) {
-  switch (kind) {
-    case ListKind::resources:
-      return "uri";
-    case ListKind::resource_templates:
-      return "uriTemplate";
-    case ListKind::tools:
-    case ListKind::prompts:
-      break;
-  }
-  return "name";
-}
-
 OfferedList offered_list(const Server& server, ListKind kind, std::string_view items) {
-  Json json = parsed(items);
+  Json json = parse_json(items);
   OfferedList offered;
   if (!json.is_array()) return offered;
   std::unordered_set<std::string> seen;
   for (Json& element : json) {
-    std::string key = string_member(element, key_member(kind));
+    std::string key = string_in(element, identity_key(kind));
     if (key.empty() || !may_see(server, kind, key) || !seen.insert(key).second) continue;
     offered.push_back(item_of(element, std::move(key), kind, server));
   }
@@ -89,7 +77,7 @@ OfferedList offered_list(const Server& server, ListKind kind, std::string_view i
 }
 
 OfferedFeatures offered_features(std::string_view capabilities) {
-  const Json json = parsed(capabilities);
+  const Json json = parse_json(capabilities);
   const auto has = [&](const char* name) { return member(json, name) != nullptr; };
   OfferedFeatures features{.tools = has("tools"),
                            .resources = has("resources"),
@@ -118,9 +106,10 @@ Offer offer_of(const Server& server, const Catalogue& catalogue) {
 
 std::string shown_item(ListKind kind, const OfferedItem& item, std::string_view shown,
                        const std::string& ui) {
-  std::string text = std::string("{\"") + key_member(kind) + "\":" + json_string(shown) + item.rest;
+  std::string text =
+      "{\"" + std::string(identity_key(kind)) + "\":" + json_string(shown) + item.rest;
   if (ui == item.ui) return text;
-  Json json = parsed(text);
+  Json json = parse_json(text);
   if (Json* uri = ui_member(json)) *uri = ui;
   return text_of(json);
 }

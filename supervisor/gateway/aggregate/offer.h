@@ -36,9 +36,6 @@ struct Offer {
   std::string instructions;
 };
 
-/// The member that an item of this kind is known by: "name", "uri", "uriTemplate".
-const char* key_member(ListKind kind);
-
 /// `items`: a JSON array. What has no key, and what comes a second time, is left out. Titles say
 /// whose they are ("files: Read file"); descriptions stay as they are.
 OfferedList offered_list(const Server& server, ListKind kind, std::string_view items);

@@ -70,7 +70,7 @@ RequestRoute RequestRouter::named(ListKind kind, std::string_view line, const Me
 
 RequestRoute RequestRouter::resource(std::string_view line, const Message& message,
                                      Knowledge knowledge) {
-  const std::string uri = string_in(message.uri.in(line));
+  const std::string uri = text_from(message.uri.in(line));
   const auto target = find_resource(assortment_, uri, knowledge);
   if (target) return ToServer{target->server, {{message.uri, json_string(target->original)}}};
   if (knowledge == Knowledge::grows) return ToBeSeen{};
@@ -80,11 +80,11 @@ RequestRoute RequestRouter::resource(std::string_view line, const Message& messa
 // What is completed is named two levels down, where no span points: the parameters are small.
 RequestRoute RequestRouter::completion(std::string_view line, const Message& message,
                                        std::string_view ours, Knowledge knowledge) {
-  Json params = parsed(message.params.in(line));
+  Json params = parse_json(message.params.in(line));
   Json* ref = member(params, "ref");
-  const bool is_prompt = ref != nullptr && string_member(*ref, "type") == "ref/prompt";
+  const bool is_prompt = ref != nullptr && string_in(*ref, "type") == "ref/prompt";
   const char* key = is_prompt ? "name" : "uri";
-  const std::string shown = ref == nullptr ? "" : string_member(*ref, key);
+  const std::string shown = ref == nullptr ? "" : string_in(*ref, key);
 
   std::optional<Target> target;
   if (is_prompt) {
@@ -100,7 +100,7 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
   }
   (*ref)[key] = target->original;
   if (!message.meta_progress_token.empty()) {
-    params["_meta"]["progressToken"] = parsed(ours);
+    params["_meta"]["progressToken"] = parse_json(ours);
   }
   return ToServer{target->server, {{message.params, text_of(params)}}};
 }

@@ -3,19 +3,18 @@
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/result_uris.h"
 #include "supervisor/gateway/aggregate/task_names.h"
+#include "supervisor/gateway/era/question.h"
 
 namespace cellblock::gateway {
 namespace {
 
-/// False: nothing to name in there.
-bool name_in(Json& request, const std::string& prefix) {
-  if (string_member(request, "method") != "elicitation/create") return false;
+/// False: nothing to name in there, or it is named already.
+bool name_in(Json& request, std::string_view name) {
   Json* params = member(request, "params");
   if (params == nullptr) return false;
-  const std::string text = string_member(*params, "message");
-  if (!params->is_object() || text.starts_with(prefix)) return false;
-  (*params)["message"] = prefix + text;
-  return true;
+  const std::string before = string_in(*params, "message");
+  name_the_asker(string_in(request, "method"), *params, name);
+  return string_in(*params, "message") != before;
 }
 
 }  // namespace
@@ -25,7 +24,7 @@ std::vector<Replacement> show_answer(std::string_view line, const Message& messa
                                      ResourceRoutes& routes) {
   std::vector<Replacement> edits = show_task_ids(line, message, name);
   for (const Span span : result_uris(line, message.result)) {
-    const std::string uri = string_in(span.in(line));
+    const std::string uri = text_from(span.in(line));
     const std::string shown = routes.mention(server, uri);
     if (shown != uri) edits.push_back({span, json_string(shown)});
   }
@@ -33,20 +32,19 @@ std::vector<Replacement> show_answer(std::string_view line, const Message& messa
 }
 
 std::optional<std::string> name_asker(std::string_view text, std::string_view name) {
-  Json json = parsed(text);
+  Json json = parse_json(text);
   Json* result = member(json, "result");
   Json* requests = result == nullptr ? nullptr : member(*result, "inputRequests");
   if (requests == nullptr || !requests->is_object()) return std::nullopt;
-  const std::string prefix = "[server " + std::string(name) + "] ";
   bool any = false;
-  for (Json& request : *requests) any |= name_in(request, prefix);
+  for (Json& request : *requests) any |= name_in(request, name);
   return any ? std::optional(text_of(json)) : std::nullopt;
 }
 
 std::string name_logger(std::string_view line, std::string_view name) {
-  Json json = parsed(line);
+  Json json = parse_json(line);
   Json& params = json["params"];
-  const std::string logger = string_member(params, "logger");
+  const std::string logger = string_in(params, "logger");
   if (params.is_object()) {
     params["logger"] = std::string(name) + (logger.empty() ? "" : ": " + logger);
   }

@@ -174,7 +174,7 @@ void StreamDesk::acknowledged(LegStream& stream) {
 // It may be of a part of what was subscribed to, so it is shown as any other URI of that server.
 void StreamDesk::updated(std::string_view line, const Message& message, const LegStream& stream) {
   if (message.uri.empty()) return;
-  const std::string uri = string_in(message.uri.in(line));
+  const std::string uri = text_from(message.uri.in(line));
   std::string shown = assortment_.routes().mention(stream.server, uri);
   if (const auto host = host_.find(stream.theirs); host != host_.end()) {
     for (const WantedResource& wanted : host->second.filter.uris) {

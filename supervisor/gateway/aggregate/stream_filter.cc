@@ -66,7 +66,7 @@ bool StreamFilter::needs(std::uint32_t server) const {
 
 StreamFilter read_filter(std::string_view params, const Members& members, Assortment& assortment,
                          Knowledge knowledge) {
-  const Json json = parsed(params);
+  const Json json = parse_json(params);
   const Json* wanted = member(json, "notifications");
   StreamFilter filter;
   if (wanted == nullptr) return filter;

@@ -27,11 +27,10 @@ void Supply::failed(std::uint32_t server, const Failure& failure, Time now) {
   entry.due = now + (first ? retry_delay : rest);
 }
 
-bool Supply::is_expected(std::uint32_t server) const {
+bool Supply::is_settled(std::uint32_t server) const {
   const auto found = entries_.find(server);
   if (found == entries_.end()) return false;
-  const State state = found->second.state;
-  return state == State::asked || state == State::retry_waits || state == State::asked_again;
+  return found->second.state == State::here || found->second.state == State::resting;
 }
 
 const std::string* Supply::reason(std::uint32_t server) const {

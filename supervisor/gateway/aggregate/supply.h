@@ -24,8 +24,8 @@ class Supply {
   void arrived(std::uint32_t server);
   void failed(std::uint32_t server, const Failure& failure, Time now);
 
-  /// Somebody who waits for this one would be told more before long.
-  bool is_expected(std::uint32_t server) const;
+  /// It is here, or has failed twice: waiting would tell nobody more before long.
+  bool is_settled(std::uint32_t server) const;
   /// Why it is not here; null: it is, or it is on its way for the first time.
   const std::string* reason(std::uint32_t server) const;
 

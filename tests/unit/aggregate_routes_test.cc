@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/aggregate/resource_routes.h"
+#include "supervisor/gateway/aggregate/result_uris.h"
+#include "supervisor/gateway/aggregate/uri_template.h"
+
+namespace cellblock::gateway {
+namespace {
+
+TEST(UriTemplates, StandForTheseUris) {
+  struct Row {
+    const char* uri_template;
+    const char* uri;
+    bool matches;
+  };
+  const std::vector<Row> rows = {
+      {"test://a/{id}/data", "test://a/1/data", true},
+      {"test://a/{id}/data", "test://a/1/2/data", false},
+      {"test://a/{id}/data", "test://a//data", false},
+      {"test://a/{id}", "test://a/1?x=2", false},
+      {"test://a/{id}{?x}", "test://a/1?x=2", true},
+      {"test://a/{id}{?x,y*}", "test://a/1", true},
+      {"file:///{+path}", "file:///a/b/c", true},
+      {"file:///{path}", "file:///a/b", false},
+      {"a:{x}-{y}", "a:1-2-3", true},
+      {"a:{x}-{y}", "a:12", false},
+      {"a:b{.ext}", "a:b.txt", true},
+      {"a:b{.ext}", "a:b", true},
+      {"a:b{/seg}", "a:b/c", true},
+      {"a:b{/seg}", "a:b/c/d", false},
+      {"a:b{/seg*}", "a:b/c/d", true},
+      {"a:b{#part}", "a:b#c/d", true},
+      {"a:b", "a:b", true},
+      {"a:b", "a:bc", false},
+      {"a:b{", "a:b{", true},
+      {"{+all}", "anything", true},
+      {"{a}{b}{c}{d}{e}{f}{g}{h}{i}", "aaaaaaaaaaaaaaaa", false},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(template_matches(row.uri_template, row.uri), row.matches)
+        << row.uri_template << " " << row.uri;
+  }
+}
+
+TEST(UriTemplates, TooLongToBeHeldAgainstEachOtherMatchNothing) {
+  EXPECT_FALSE(template_matches("{+x}", std::string(max_matched_uri + 1, 'a')));
+  EXPECT_TRUE(template_matches("{+x}", std::string(max_matched_uri, 'a')));
+}
+
+class Routes : public ::testing::Test {
+ protected:
+  Routes() {
+    for (const char* name : {"apps", "docs", "files"}) {
+      config_.servers.emplace_back().name = name;
+    }
+    permitted_.add(0);
+    permitted_.add(1);
+    permitted_.add(2);
+  }
+  using Route = ResourceRoutes::Route;
+  using Certainty = ResourceRoutes::Certainty;
+
+  Config config_;
+  ServerSet permitted_;
+};
+
+TEST_F(Routes, LeadEveryUriThatIsShownBackToItsServer) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  routes.list_resource(0, "file:///a");
+  routes.list_template(1, "file:///{+path}");
+  routes.list_resource(2, "file:///a");
+  routes.list_resource(2, "memo:1");
+  routes.list_resource(2, "cellblock://docs/x");
+  routes.list_reference(0, "ui://app");
+  routes.list_reference(1, "ui://app");
+
+  struct Row {
+    std::uint32_t server;
+    const char* uri;
+    const char* shown;
+  };
+  const std::vector<Row> rows = {
+      {0, "file:///a", "file:///a"},
+      {2, "file:///a", "cellblock://files/file:///a"},
+      {1, "file:///b", "file:///b"},
+      {2, "file:///b", "cellblock://files/file:///b"},
+      {1, "file:///a", "cellblock://docs/file:///a"},
+      {2, "memo:1", "memo:1"},
+      {1, "memo:1", "cellblock://docs/memo:1"},
+      {2, "cellblock://docs/x", "cellblock://files/cellblock://docs/x"},
+      {0, "ui://app", "ui://app"},
+      {1, "ui://app", "ui://cellblock/docs/app"},
+      {1, "ui://cellblock/apps/app", "ui://cellblock/docs/cellblock/apps/app"},
+      {0, "", "cellblock://apps/"},
+      {0, "new:1?x#../y", "cellblock://apps/new:1?x#../y"},
+  };
+  for (const Row& row : rows) {
+    const std::string shown = routes.shown(row.server, row.uri);
+    EXPECT_EQ(shown, row.shown);
+    EXPECT_EQ(routes.find(shown, Certainty::certain), (Route{row.server, row.uri})) << shown;
+  }
+}
+
+TEST_F(Routes, OfUnlistedUrisGoToTheOnlyServerOfTheirScheme) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  routes.list_resource(0, "memo:1");
+  routes.list_resource(1, "file:///a");
+  routes.list_template(2, "file:///tmp/{x}");
+  EXPECT_EQ(routes.find("memo:9", Certainty::guess), (Route{0, "memo:9"}));
+  EXPECT_FALSE(routes.find("memo:9", Certainty::certain));
+  EXPECT_FALSE(routes.find("file:///zzz", Certainty::guess));
+  EXPECT_FALSE(routes.find("other:1", Certainty::guess));
+}
+
+TEST_F(Routes, RememberWhatAResultMentionedUntilSomebodyListsIt) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  EXPECT_EQ(routes.mention(1, "made:up"), "made:up");
+  EXPECT_EQ(routes.mention(2, "made:up"), "cellblock://files/made:up");
+  EXPECT_EQ(routes.find("made:up", Certainty::certain), (Route{1, "made:up"}));
+  routes.list_resource(2, "made:up");
+  EXPECT_EQ(routes.find("made:up", Certainty::certain), (Route{2, "made:up"}));
+  EXPECT_EQ(routes.mention(1, "made:up"), "cellblock://docs/made:up");
+}
+
+TEST_F(Routes, AreThereForMoreMentionedUrisThanAreRemembered) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  for (std::size_t i = 0; i <= ResourceRoutes::max_mentioned; ++i) {
+    routes.mention(0, "a:" + std::to_string(i));
+  }
+  const std::string shown = routes.mention(0, "a:last");
+  EXPECT_EQ(shown, "cellblock://apps/a:last");
+  EXPECT_EQ(routes.find(shown, Certainty::certain), (Route{0, "a:last"}));
+}
+
+TEST_F(Routes, ShowTemplatesThatMightMeanAnothersResourceInTheirQualifiedForm) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  routes.list_template(0, "file:///{path}");
+  routes.list_template(1, "file:///docs/{+path}");
+  routes.list_template(2, "memo:{id}");
+  EXPECT_EQ(routes.shown_template(0, "file:///{path}"), "file:///{path}");
+  EXPECT_EQ(routes.shown_template(1, "file:///docs/{+path}"),
+            "cellblock://docs/file:///docs/{+path}");
+  EXPECT_EQ(routes.shown_template(2, "memo:{id}"), "memo:{id}");
+  EXPECT_EQ(routes.find("cellblock://docs/file:///docs/a/b%2Fc", Certainty::certain),
+            (Route{1, "file:///docs/a/b%2Fc"}));
+}
+
+TEST_F(Routes, LeadNowhereWhereAServerIsNotPermitted) {
+  ServerSet only_apps;
+  only_apps.add(0);
+  const Members members(config_, only_apps);
+  const ResourceRoutes routes(members);
+  for (const char* uri : {"cellblock://files/a:b", "cellblock://none/a:b", "cellblock://files",
+                          "ui://cellblock/docs/x", "cellblock:///a:b"}) {
+    EXPECT_FALSE(routes.find(uri, Certainty::guess)) << uri;
+  }
+}
+
+std::vector<std::string> uris_in(const std::string& result) {
+  std::vector<std::string> found;
+  const std::string head = R"({"id":1,"result":)";
+  const std::string line = head + result + "}";
+  const Span whole{static_cast<std::uint32_t>(head.size()),
+                   static_cast<std::uint32_t>(line.size() - 1)};
+  for (const Span span : result_uris(line, whole)) {
+    found.emplace_back(span.in(line));
+  }
+  return found;
+}
+
+TEST(ResultUris, AreFoundWhereResultsMentionResourcesAndNowhereElse) {
+  using All = std::vector<std::string>;
+  EXPECT_EQ(uris_in(R"({"contents":[{"uri":"a:1","text":"x"},{ "uri" : "a:2" }]})"),
+            (All{R"("a:1")", R"("a:2")"}));
+  EXPECT_EQ(uris_in(R"({"content":[{"type":"resource_link","uri":"a:1"},
+                       {"type":"resource","resource":{"text":"\"uri\"","uri":"a:2"}}]})"),
+            (All{R"("a:1")", R"("a:2")"}));
+  EXPECT_EQ(uris_in(R"({"messages":[{"content":{"resource":{"uri":"a:\"1"}}},
+                                    {"content":[{"uri":"a:2"}]}]})"),
+            (All{R"("a:\"1")", R"("a:2")"}));
+  EXPECT_EQ(uris_in(R"({"structuredContent":{"uri":"a:1","content":[{"uri":"a:2"}]},
+                        "_meta":{"uri":"a:3"},"uri":"a:4","content":[{"_meta":{"uri":"a:5"}}]})"),
+            All{});
+  EXPECT_EQ(uris_in(R"({"content":[1,"uri",null,[],{},{"uri":7}],"contents":{},"messages":[[]]})"),
+            All{});
+  EXPECT_EQ(uris_in(R"([{"uri":"a:1"}])"), All{});
+}
+
+TEST(ResultUris, BeyondTheBoundAreLeftAlone) {
+  std::string items;
+  for (std::size_t i = 0; i < 2 * max_result_uris; ++i) items += R"({"uri":"a:1"},)";
+  EXPECT_EQ(uris_in(R"({"content":[)" + items + "{}]}").size(), max_result_uris);
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
