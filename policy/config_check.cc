@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "policy/catalogue_check.h"
 #include "policy/daemon_check.h"
+#include "policy/http_check.h"
 #include "policy/kernel_check.h"
 #include "policy/mapped_ids.h"
 #include "policy/server_check.h"
@@ -25,6 +27,13 @@ void protect_secrets(const std::vector<VariableText>& secrets, std::vector<Prote
   }
 }
 
+void protect_tokens(const ConfigText& file, std::vector<ProtectedPath>& paths) {
+  if (!file.http) return;
+  for (const HttpTokenText& token : file.http->tokens) {
+    if (token.file) paths.push_back({Extent::file, token.file->value, "a bearer token"});
+  }
+}
+
 std::vector<ProtectedPath> protected_paths(const CheckRequest& request, const Config& config,
                                            const HostFacts& facts) {
   std::vector<ProtectedPath> paths = {
@@ -35,7 +44,9 @@ std::vector<ProtectedPath> protected_paths(const CheckRequest& request, const Co
       {Extent::directory, config.state_directory, "cellblock's state"},
       {Extent::file, config.audit_log, "the audit log"},
   };
+  if (config.http) paths.push_back({Extent::file, config.http->socket, "cellblock's socket"});
   for (const ConfigText& file : request.files) {
+    protect_tokens(file, paths);
     for (const ServerText& server : file.servers) {
       protect_secrets(server.env_from_file, paths);
       protect_secrets(server.secret_files, paths);
@@ -114,9 +125,11 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.mode = request.mode;
   config.identity = check_identity(complaints, main, request.mode, facts);
   config.listen = check_listen(complaints, main, request.mode, request.socket_override, facts);
+  config.http = check_http(complaints, main, {request.mode, config.identity, config.listen}, facts);
   check_storage(complaints, main, facts, config);
   config.cgroup = check_cgroup(complaints, main, facts);
   config.kernel = check_kernel(complaints, main, facts);
+  config.catalogue = check_catalogue(complaints, main);
   const auto paths = protected_paths(request, config, facts);
   const Profiles profiles = check_profiles(complaints, main);
   check_servers(request, {request.mode, config.identity, profiles, paths, facts}, complaints,

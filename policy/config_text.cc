@@ -102,11 +102,12 @@ void read_profiles(TableReader profiles, ConfigText& text) {
 void read_installation(TableReader& reader, ConfigText& text) {
   if (auto daemon = reader.table("daemon")) text.daemon = read_daemon(std::move(*daemon));
   if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
+  if (auto listen = reader.table("listen")) read_listen(std::move(*listen), text);
   if (auto sandbox = reader.table("sandbox")) text.sandbox = read_sandbox(std::move(*sandbox));
-  if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
   if (auto catalogue = reader.table("catalogue")) {
     text.catalogue = read_catalogue(std::move(*catalogue));
   }
+  if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
 }
 
 void read_file(TableReader reader, FileRole role, ConfigText& text) {

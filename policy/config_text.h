@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,6 @@ struct SocketText {
   Maybe<std::int64_t> max_users;
 };
 
-struct SandboxText {
 /// `[[listen.http.token]]`
 struct HttpTokenText {
   Place at;
@@ -70,6 +70,7 @@ struct CatalogueText {
   Maybe<std::string> max_bytes;
 };
 
+struct SandboxText {
   Maybe<std::int64_t> min_landlock;
 };
 
@@ -93,10 +94,11 @@ struct ConfigText {
   Syntax syntax = Syntax::good;
   DaemonText daemon;
   SocketText socket;
+  std::optional<HttpText> http;
   SandboxText sandbox;
+  CatalogueText catalogue;
   std::vector<ProfileText> profiles;
   std::vector<ServerText> servers;
-  CatalogueText catalogue;
 };
 
 /// Reads what can be read and complains about the rest: syntax, types, unknown keys. Never throws;

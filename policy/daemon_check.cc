@@ -9,7 +9,7 @@
 #include "policy/cgroup_choice.h"
 #include "policy/facts_wanted.h"
 #include "policy/path_rules.h"
-#include "policy/units.h"
+#include "policy/socket_check.h"
 
 namespace cellblock {
 namespace {
@@ -21,9 +21,7 @@ constexpr std::int64_t first_free_id = 1000;
 constexpr std::int64_t end_of_ids = 1LL << 31;
 constexpr Range<std::int64_t> first_id_range{first_free_id, end_of_ids - 64};
 constexpr Range<std::int64_t> id_count_range{64, 1LL << 24};
-constexpr std::size_t longest_socket_path = 107;  // sockaddr_un.sun_path, with its NUL
 constexpr std::uint32_t owner_bits = 0600;
-constexpr std::uint32_t socket_bits = 0666;
 
 constexpr std::string_view needs_ids =
     "allowed: create the account (useradd --system --user-group --no-create-home --shell "
@@ -128,22 +126,6 @@ void check_id_range(const Scope& scope, const DaemonText& text, const HostFacts&
   warn_about_subordinate_ids(scope, at, facts, identity);
 }
 
-std::uint32_t check_socket_mode(const Scope& scope, const Maybe<std::string>& text,
-                                std::uint32_t fallback) {
-  if (!text) return fallback;
-  const auto mode = parse_mode(text->value);
-  if (!mode) {
-    scope.error(text->at, "mode", mode.error().text);
-    return fallback;
-  }
-  if ((*mode & owner_bits) != owner_bits || (*mode & ~socket_bits) != 0) {
-    scope.error(text->at, "mode",
-                fmt::format("\"{}\" is no mode for a socket; allowed: \"0600\", \"0660\", \"0666\"",
-                            text->value));
-  }
-  return *mode;
-}
-
 std::string default_socket(RunMode mode, const HostFacts& facts) {
   if (mode == RunMode::system) return "/run/cellblock/cellblock.sock";
   if (facts.runtime_directory.empty()) return {};
@@ -156,10 +138,8 @@ void check_socket_path(const Scope& scope, Place at, const std::string& path) {
         at, "path",
         "is missing and XDG_RUNTIME_DIR is not set; allowed: an absolute path, here or with "
         "--socket");
-  } else if (path == "/" || path.size() > longest_socket_path) {
-    scope.error(at, "path",
-                fmt::format("\"{}\" has {} bytes; allowed: the path of a socket of at most {}",
-                            path, path.size(), longest_socket_path));
+  } else {
+    check_socket_length(scope, "path", at, path);
   }
 }
 

@@ -103,6 +103,19 @@ void want_server(const ServerText& server, FactsWanted& wanted) {
   wanted.commands.try_emplace(server.name.value, std::move(command));
 }
 
+void want_http(const ConfigText& file, FactsWanted& wanted) {
+  if (!file.http) return;
+  if (file.http->group) want_name(file.http->group->value, wanted.groups);
+  for (const HttpTokenText& token : file.http->tokens) {
+    if (token.file && !path_problem(token.file->value)) wanted.tokens.insert(token.file->value);
+    if (!token.user) continue;
+    want_name(token.user->value, wanted.users);
+    want_name(token.user->value, wanted.token_users);
+    want_number(token.user->value, wanted.uids);
+    want_number(token.user->value, wanted.token_uids);
+  }
+}
+
 // What is no choice is complained about by the check.
 CgroupChoice cgroup_of(std::span<const ConfigText> files) {
   if (files.empty() || !files.front().daemon.cgroup) return {};
@@ -120,6 +133,7 @@ FactsWanted facts_wanted(std::span<const ConfigText> files) {
     if (file.daemon.user) want_name(file.daemon.user->value, wanted.users);
     if (file.daemon.group) want_name(file.daemon.group->value, wanted.groups);
     if (file.socket.group) want_name(file.socket.group->value, wanted.groups);
+    want_http(file, wanted);
     for (const ServerText& server : file.servers) want_server(server, wanted);
   }
   return wanted;

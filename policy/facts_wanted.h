@@ -32,6 +32,9 @@ struct FactsWanted {
   std::set<std::string> secrets;
   ByName<CommandWanted> commands;  ///< by server name; the first of that name
   std::set<std::string> programs;
+  std::set<std::string> tokens;         ///< files of bearer tokens
+  std::set<std::string> token_users;    ///< whose groups are wanted, by name
+  std::set<std::uint32_t> token_uids;   ///< likewise by number
   std::set<std::uint32_t> uids;         ///< whose primary groups are wanted
   std::set<std::string> member_groups;  ///< whose members are wanted, by name
   std::set<std::uint32_t> member_gids;  ///< likewise by number

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -68,6 +69,12 @@ struct ProgramFacts {
   std::string unsafe;  ///< which entry somebody else could change, and why; empty: nobody can
 };
 
+/// The file of a bearer token.
+struct TokenFacts {
+  std::array<std::uint8_t, 32> sha256{};
+  std::string problem;  ///< why it cannot be used; empty: it can
+};
+
 /// Who is in a group: by its list of members, or as their primary group.
 struct GroupMembers {
   std::vector<ClientId> users;
@@ -95,10 +102,12 @@ struct HostFacts {
   ByName<CommandFacts> commands;    ///< by server name
   ByName<std::string> bad_secrets;  ///< by path: why the file cannot be used
   std::vector<SubordinateRange> subordinate_ranges;
-  ByName<ProgramFacts> programs;                          ///< by path as written
-  std::map<std::uint32_t, std::uint32_t> primary_groups;  ///< by uid; only users that exist
-  std::map<std::uint32_t, GroupMembers> members;          ///< by gid
-  std::uint32_t landlock_abi = 0;                         ///< 0: no Landlock
+  ByName<TokenFacts> tokens;                                      ///< by path
+  std::map<std::uint32_t, std::vector<std::uint32_t>> groups_of;  ///< by uid; all of a user's
+  ByName<ProgramFacts> programs;                                  ///< by path as written
+  std::map<std::uint32_t, std::uint32_t> primary_groups;          ///< by uid; only users that exist
+  std::map<std::uint32_t, GroupMembers> members;                  ///< by gid
+  std::uint32_t landlock_abi = 0;                                 ///< 0: no Landlock
   Cgroup cgroup{.missing_because = "no cgroup was looked for"};
 };
 

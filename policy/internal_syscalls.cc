@@ -131,6 +131,10 @@ constexpr std::string_view dialling_calls[] = {"accept4", "connect", "fcntl"};
 constexpr SyscallGroup dialling = {"dialling", "connections in for connections out", dialling_calls,
                                    dialling_rules};
 
+// Of cellblock-http: it accepts from the one listening socket that it was handed.
+constexpr std::string_view serving_calls[] = {"accept4", "fcntl"};
+constexpr SyscallGroup serving = {"serving", "connections of hosts", serving_calls};
+
 // For itself: whoever looks into the helper sees what all of the cell's connections carry.
 constexpr ArgumentRule undumpable_rules[] = {
     allow_when({{0, 0xffff'ffff, PR_SET_DUMPABLE}, {1, 0xffff'ffff, 0}})};
@@ -172,19 +176,21 @@ constexpr std::string_view init_calls[] = {
 constexpr SyscallGroup reaping = {"reaping", "waits, forwards a signal, reports how it ended",
                                   init_calls};
 
-constexpr const SyscallGroup* gateway_groups[] = {&start,     &caching,  &replacing, &listing,
-                                                  &memory,    &signals,  &clocks,    &transfer,
+constexpr const SyscallGroup* gateway_groups[] = {&start,    &caching,  &replacing, &listing,
+                                                  &memory,   &signals,  &clocks,    &transfer,
                                                   &handover, &sanitizer};
 constexpr const SyscallGroup* audit_groups[] = {
     &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &appending, &sanitizer};
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // Their prctl rules contain those of `hiding`, and a call has one list of rules.
-constexpr const SyscallGroup& egress_prctl = sanitizer;
+constexpr const SyscallGroup& hiding_prctl = sanitizer;
 #else
-constexpr const SyscallGroup& egress_prctl = hiding;
+constexpr const SyscallGroup& hiding_prctl = hiding;
 #endif
 constexpr const SyscallGroup* egress_groups[] = {
-    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &dialling, &egress_prctl};
+    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &dialling, &hiding_prctl};
+constexpr const SyscallGroup* http_groups[] = {
+    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &serving, &hiding_prctl};
 constexpr const SyscallGroup* init_groups[] = {&reaping, &sanitized_init};
 
 }  // namespace
@@ -197,6 +203,8 @@ SyscallPolicy syscall_policy(InternalProfile profile) {
       return {.groups = audit_groups, .refused = {}};
     case InternalProfile::egress:
       return {.groups = egress_groups, .refused = {}};
+    case InternalProfile::http:
+      return {.groups = http_groups, .refused = {}};
     case InternalProfile::init:
       break;
   }

@@ -11,6 +11,7 @@ enum class InternalProfile : std::uint8_t {
   gateway,       ///< reads what hosts and servers write
   audit_writer,  ///< appends to one descriptor
   egress,        ///< makes one cell's connections, in the host's network
+  http,          ///< reads what hosts write over HTTP
   init,          ///< pid 1 of a cell, and the server's parent
 };
 

@@ -174,6 +174,21 @@ std::optional<TableReader> TableReader::table(std::string_view key) {
   return std::nullopt;
 }
 
+std::vector<TableReader> TableReader::tables(std::string_view key) {
+  constexpr std::string_view allowed = "an array of tables";
+  const toml::array* values = array(key, allowed);
+  if (values == nullptr) return {};
+  std::vector<TableReader> readers;
+  for (const toml::node& node : *values) {
+    if (const auto* table = node.as_table()) {
+      readers.emplace_back(*table, file_, path_of(key) + ".", *complaints_);
+    } else {
+      wrong_type(node, path_of(key), allowed);
+    }
+  }
+  return readers;
+}
+
 std::vector<TextAt> TableReader::names() {
   keys_ = Keys::free;
   std::vector<TextAt> names;

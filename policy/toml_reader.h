@@ -42,6 +42,8 @@ class TableReader {
   IdList ids(std::string_view key);
   std::vector<VariableText> variables(std::string_view key);
   std::optional<TableReader> table(std::string_view key);
+  /// `[[key]]`.
+  std::vector<TableReader> tables(std::string_view key);
 
   /// Every key of this table, all of them known from here on: for tables whose keys are names that
   /// the admin chose.

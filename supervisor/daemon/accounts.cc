@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t first_buffer = 4096;
 constexpr std::size_t longest_buffer = 1U << 20;  // a group with many members
+constexpr int most_groups = 256;
 constexpr std::size_t most_listed_users = 65'536;
 constexpr std::size_t most_subordinate_bytes = 1U << 20;
 
@@ -116,26 +117,26 @@ std::optional<std::uint32_t> find_group(const std::string& name) {
       [](const group& entry) { return std::optional<std::uint32_t>(entry.gr_gid); });
 }
 
-std::string home_of(uid_t uid) {
 std::string name_of_user(uid_t uid) {
   return with_entry<passwd>([&](auto... rest) { return ::getpwuid_r(uid, rest...); },
                             [](const passwd& entry) { return std::string(entry.pw_name); });
 }
 
 std::vector<std::uint32_t> groups_of(uid_t uid) {
-  return with_entry<passwd>([&](auto... rest) { return ::getpwuid_r(uid, rest...); },
-                            [](const passwd& entry) {
-                              int count = most_groups;
-                              std::vector<gid_t> groups(most_groups);
-                              if (::getgrouplist(entry.pw_name, entry.pw_gid, groups.data(),
-                                                 &count) < 0) {
-                                return std::vector<std::uint32_t>{};
-                              }
-                              groups.resize(static_cast<std::size_t>(count));
-                              return groups;
-                            });
+  return with_entry<passwd>(
+      [&](auto... rest) { return ::getpwuid_r(uid, rest...); },
+      [](const passwd& entry) {
+        int count = most_groups;
+        std::vector<gid_t> groups(most_groups);
+        if (::getgrouplist(entry.pw_name, entry.pw_gid, groups.data(), &count) < 0) {
+          return std::vector<std::uint32_t>{};
+        }
+        groups.resize(static_cast<std::size_t>(count));
+        return groups;
+      });
 }
 
+std::string home_of(uid_t uid) {
   return with_entry<passwd>([&](auto... rest) { return ::getpwuid_r(uid, rest...); },
                             [](const passwd& entry) { return std::string(entry.pw_dir); });
 }

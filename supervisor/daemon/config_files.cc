@@ -155,17 +155,20 @@ class Loader {
     facts.config_path = main_path_;
     facts.cgroup = find_cgroup(wanted.cgroup);
     SecretTexts secrets = read_secrets(wanted, facts);
+    for (const std::string& path : wanted.tokens) {
+      facts.tokens[path] = look_at_token(path, secret_owners());
+    }
     LoadedConfig loaded;
     loaded.config =
         check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
     refuse_foreign_cells(loaded.config);
     find_disks(loaded.config);
-    loaded.secrets = in_order(loaded.config, secrets);
-    for (auto& [path, text] : secrets) wipe(text);
-    for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
     for (Server& server : loaded.config.servers) {
       server.fingerprint = server_fingerprint(server, wanted.programs);
     }
+    loaded.secrets = in_order(loaded.config, secrets);
+    for (auto& [path, text] : secrets) wipe(text);
+    for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
     check_size(loaded);
     return loaded;
   }
@@ -201,10 +204,12 @@ class Loader {
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
+  // A service's credentials belong to the service's own user.
+  static Owners secret_owners() { return {0, ::geteuid()}; }
+
   // Each file once, so that what was judged is what is used.
   SecretTexts read_secrets(const FactsWanted& wanted, HostFacts& facts) const {
-    // A service's credentials belong to the service's own user.
-    const Owners owners = {0, ::geteuid()};
+    const Owners owners = secret_owners();
     SecretTexts secrets;
     for (const std::string& path : wanted.secrets) {
       auto text = read_secret_file(path, owners);

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <functional>
 #include <utility>
 #include <variant>
 
 #include "supervisor/daemon/explain_end.h"
-#include "supervisor/daemon/refusal.h"
 #include "supervisor/daemon/gateway_request.h"
+#include "supervisor/daemon/refusal.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -52,15 +53,13 @@ Daemon::Daemon(const Config& config, LauncherProcess& launcher, Fd audit_log)
     : config_(config),
       launcher_(launcher),
       table_(bounds_of(config.listen), admission_of(config)),
-      audit_(loop_, std::move(audit_log),
-             [this](const wire::SupervisorRequest& request, std::span<const int> fds) {
-               return launcher_.tell(request, fds);
-             }),
+      audit_(loop_, std::move(audit_log), std::bind_front(&LauncherProcess::tell, &launcher_)),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
 
 Daemon::~Daemon() {
+  http_.reset();
   for (auto& [connection, pending] : pending_) burial_->add(std::move(pending.socket));
 }
 
@@ -68,6 +67,18 @@ Result<void> Daemon::start_audit(milliseconds timeout) {
   CELLBLOCK_CHECK(audit_.start());
   CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::audit_started, timeout));
   audit_.started();
+  return {};
+}
+
+Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
+  http_ = std::make_unique<HttpHost>(
+      loop_, config_, std::move(sockets),
+      HttpHost::Around{.ask_launcher = std::bind_front(&LauncherProcess::tell, &launcher_),
+                       .open_session = [this](const Peer& peer) { return open_http_session(peer); },
+                       .bury = [this](Fd socket) { bury(std::move(socket)); }});
+  CELLBLOCK_CHECK(http_->start());
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::http_started, timeout));
+  http_->started();
   return {};
 }
 
@@ -81,10 +92,11 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
   wait_for_signal();
   sweep_later();
 
-  burial_ = CELLBLOCK_TRY(Burial::make(loop_, [this] { listener_->go_on(); }));
+  burial_ = CELLBLOCK_TRY(Burial::make(loop_, [this] { go_on(); }));
   // From here peers can reach us.
   listener_ = CELLBLOCK_TRY(Listener::listen(
       loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); }));
+  if (http_) CELLBLOCK_CHECK(http_->listen());
   socket_.emplace(std::move(socket));
   const std::size_t servers = config_.servers.size();
   spdlog::info("ready on {} ({} server{}, {})", config_.listen.socket, servers,
@@ -100,12 +112,23 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
 void Daemon::on_connection(Fd socket) {
   auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
-  if (!may_connect(*peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
-  const std::uint32_t uid = peer->uid;
-  const ServerSet servers = servers_for(*peer, config_);
+  admit(std::move(socket), std::move(*peer));
+}
+
+void Daemon::admit(Fd socket, Peer peer) {
+  if (!may_connect(peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
+  const std::uint32_t uid = peer.uid;
+  const ServerSet servers = servers_for(peer, config_);
   const Connection connection = next_connection();
-  pending_.emplace(connection, Pending{std::move(socket), std::move(*peer)});
+  pending_.emplace(connection, Pending{std::move(socket), std::move(peer)});
   act(table_.connected(uid, connection, servers));
+}
+
+// A session as any other: whoever is refused reads why from it.
+Result<Fd> Daemon::open_http_session(const Peer& peer) {
+  Pair ends = CELLBLOCK_TRY(make_stream_pair());
+  admit(std::move(ends.first), peer);
+  return std::move(ends.second);
 }
 
 void Daemon::refuse_unidentified(Fd socket, const Error& why) {
@@ -138,9 +161,16 @@ void Daemon::handle(const wire::LauncherReport& report) {
       return on_audit_started();
     case wire::LauncherTells::audit_ended:
       return on_audit_ended(report);
+    case wire::LauncherTells::http_started:
+      if (!http_) break;
+      return http_->started();
+    case wire::LauncherTells::http_ended:
+      if (!http_) break;
+      return http_->ended(report.facts);
     default:
-      return give_up({"the launcher sent a report at the wrong time"});
+      break;
   }
+  give_up({"the launcher sent a report at the wrong time"});
 }
 
 void Daemon::on_gateway_started(std::uint32_t uid) {
@@ -221,7 +251,14 @@ void Daemon::turn_away(Fd socket) {
 
 void Daemon::bury(Fd socket) {
   burial_->add(std::move(socket));
-  if (!burial_->has_room()) listener_->hold();
+  if (burial_->has_room()) return;
+  listener_->hold();
+  if (http_) http_->hold();
+}
+
+void Daemon::go_on() {
+  listener_->go_on();
+  if (http_) http_->go_on();
 }
 
 void Daemon::act(const Actions& actions) {
@@ -320,6 +357,7 @@ void Daemon::start_stopping() {
   spdlog::info("stopping");
   socket_.reset();
   act(table_.stop());
+  if (http_) http_->finish();
   listener_->stop();  // now: whoever is in its queue is told that we are stopping
   stop_timer_.expires_after(stop_patience(config_));
   stop_timer_.async_wait([this](const boost::system::error_code& error) {

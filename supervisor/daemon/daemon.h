@@ -12,6 +12,7 @@
 #include "supervisor/daemon/audit_link.h"
 #include "supervisor/daemon/burial.h"
 #include "supervisor/daemon/gateway_link.h"
+#include "supervisor/daemon/http_host.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/listener.h"
 #include "supervisor/daemon/peer.h"
@@ -34,6 +35,9 @@ class Daemon {
   /// Blocking; before anybody can connect.
   Result<void> start_audit(std::chrono::milliseconds timeout);
 
+  /// Likewise; only with [listen.http].
+  Result<void> start_http(HttpSockets sockets, std::chrono::milliseconds timeout);
+
   /// Listens, says that it is ready, and serves until a signal to stop: then nobody new is let in,
   /// and the gateways have a while to end their sessions. An error: the launcher died.
   Result<void> serve(BoundSocket socket, const ServiceNotify& service);
@@ -46,6 +50,8 @@ class Daemon {
 
   // What happens.
   void on_connection(Fd socket);
+  void admit(Fd socket, Peer peer);
+  Result<Fd> open_http_session(const Peer& peer);
   void refuse_unidentified(Fd socket, const Error& why);
   void on_launcher_report();
   void handle(const wire::LauncherReport& report);
@@ -75,6 +81,7 @@ class Daemon {
   Result<void> renew_audit_channel(std::uint32_t uid);
   GatewayLink::Events events_of(std::uint32_t uid);
 
+  void go_on();
   void start_stopping();
   void finish_when_empty();
   void give_up(const Error& why);
@@ -95,6 +102,7 @@ class Daemon {
   std::map<std::uint32_t, std::unique_ptr<GatewayLink>> gateways_;
   std::unique_ptr<Burial> burial_;  ///< where every accepted connection ends
   std::unique_ptr<Listener> listener_;
+  std::unique_ptr<HttpHost> http_;  ///< none without [listen.http]
   std::optional<BoundSocket> socket_;
   const ServiceNotify* service_ = nullptr;
 

@@ -67,6 +67,12 @@ void gather_accounts(const FactsWanted& wanted, HostFacts& facts) {
   for (const uid_t uid : wanted.uids) {
     if (const auto user = find_user(uid)) facts.primary_groups[uid] = user->gid;
   }
+  for (const uid_t uid : wanted.token_uids) facts.groups_of[uid] = groups_of(uid);
+  for (const std::string& name : wanted.token_users) {
+    const auto found = facts.users.find(name);
+    if (found != facts.users.end())
+      facts.groups_of[found->second.uid] = groups_of(found->second.uid);
+  }
 }
 
 // After the groups' names are known.

@@ -17,6 +17,7 @@
 #include "supervisor/daemon/config_files.h"
 #include "supervisor/daemon/daemon.h"
 #include "supervisor/daemon/helper_path.h"
+#include "supervisor/daemon/http_sockets.h"
 #include "supervisor/daemon/id_map.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/options.h"
@@ -46,6 +47,12 @@ struct Programs {
   Fd audit_writer;
   Fd egress;
   Fd probe;
+  Fd http;
+};
+
+struct Sockets {
+  BoundSocket mcp;
+  HttpSockets http;
 };
 
 struct Owned {
@@ -119,32 +126,36 @@ Result<Programs> open_programs() {
   programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
   programs.egress = CELLBLOCK_TRY(open_helper("cellblock-egress"));
   programs.probe = CELLBLOCK_TRY(open_helper("cellblock-probe"));
+  programs.http = CELLBLOCK_TRY(open_helper("cellblock-http"));
   return programs;
 }
 
 Result<void> become_user_of(const Config& config) {
   if (config.mode == RunMode::user) return {};
-  // For giving the socket to its group, and no longer than that: see bind_socket.
+  // For giving the sockets to their groups, and no longer than that: see bind_sockets.
   std::vector<gid_t> groups;
   if (config.listen.group) groups.push_back(*config.listen.group);
+  if (config.http && config.http->group) groups.push_back(*config.http->group);
   return become_daemon_user({config.identity.uid, config.identity.gid, groups});
 }
 
-Result<BoundSocket> bind_socket(const Config& config) {
-  BoundSocket socket = CELLBLOCK_TRY(BoundSocket::bind(config.listen));
+Result<Sockets> bind_sockets(const Config& config) {
+  BoundSocket mcp = CELLBLOCK_TRY(BoundSocket::bind(config.listen));
+  HttpSockets http = CELLBLOCK_TRY(bind_http(config));
   if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
-  return socket;
+  return Sockets{std::move(mcp), std::move(http)};
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
 Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells) {
-  const std::array<int, 7> fds{sealed.config.get(),
+  const std::array<int, 8> fds{sealed.config.get(),
                                sealed.secrets.get(),
                                programs.gateway.get(),
                                programs.audit_writer.get(),
                                programs.egress.get(),
                                programs.probe.get(),
-                               cells.get()};
+                               cells.get(),
+                               programs.http.get()};
   return LauncherProcess::start(programs.launcher.get(), fds);
 }
 
@@ -173,7 +184,7 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
   // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
 
-  BoundSocket socket = CELLBLOCK_TRY(bind_socket(config));
+  Sockets sockets = CELLBLOCK_TRY(bind_sockets(config));
   LauncherProcess launcher =
       CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, std::move(owned.groups.cells)));
   // From here the launcher alone holds the secrets.
@@ -189,7 +200,10 @@ Result<void> run(const Options& options) {
   {
     Daemon daemon(config, launcher, std::move(owned.audit_log));
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
-    served = daemon.serve(std::move(socket), service);
+    if (config.http) {
+      CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
+    }
+    served = daemon.serve(std::move(sockets.mcp), service);
   }
   // From here no peer can reach us, and the channels to all gateways are closed.
 

@@ -83,8 +83,10 @@ Result<void> check_log_file(const std::string& path, int file) {
 }  // namespace
 
 Result<void> make_socket_directory(const Config& config) {
-  return make_with_parents(parent_of(config.listen.socket),
-                           {config.identity.uid, config.identity.gid, 0755});
+  const NewDirectory own{config.identity.uid, config.identity.gid, 0755};
+  CELLBLOCK_CHECK(make_with_parents(parent_of(config.listen.socket), own));
+  if (!config.http || config.http->socket.empty()) return {};
+  return make_with_parents(parent_of(config.http->socket), own);
 }
 
 Result<Fd> open_state_directory(const Config& config) {

@@ -49,6 +49,14 @@ std::vector<Fd> take_fds(msghdr& message) {
   return fds;
 }
 
+SysResult<Pair> make_pair_of(int type) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) < 0) {
+    return sys_fail("socketpair");
+  }
+  return Pair{Fd(ends[0]), Fd(ends[1])};
+}
+
 }  // namespace
 
 std::string SysError::text() const {
@@ -84,13 +92,9 @@ SysResult<Pair> make_pipe(int flags) {
   return Pair{Fd(ends[0]), Fd(ends[1])};
 }
 
-SysResult<Pair> make_seqpacket_pair() {
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) < 0) {
-    return sys_fail("socketpair");
-  }
-  return Pair{Fd(ends[0]), Fd(ends[1])};
-}
+SysResult<Pair> make_seqpacket_pair() { return make_pair_of(SOCK_SEQPACKET); }
+
+SysResult<Pair> make_stream_pair() { return make_pair_of(SOCK_STREAM); }
 
 SysResult<Fd> duplicate(int descriptor) {
   const int fd = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);

@@ -66,6 +66,7 @@ struct Pair {
 SysResult<Fd> open_at(int directory, const char* path, int flags, mode_t mode = 0);
 SysResult<Pair> make_pipe(int flags = 0);
 SysResult<Pair> make_seqpacket_pair();
+SysResult<Pair> make_stream_pair();
 SysResult<Fd> duplicate(int descriptor);
 
 /// A memfd that holds `bytes` and can never change again (F_SEAL_WRITE, GROW, SHRINK, SEAL).

@@ -1,0 +1,82 @@
+#include "supervisor/http/access.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace cellblock::http {
+namespace {
+
+constexpr std::array<std::string_view, 3> loopback_names = {"localhost", "127.0.0.1", "[::1]"};
+
+bool is_own_authority(std::string_view authority, const AccessRules& rules) {
+  const std::string name = lower_case(authority);
+  const std::string port = ":" + std::to_string(rules.port);
+  const bool loopback = std::ranges::any_of(loopback_names, [&](std::string_view own) {
+    return name == own || name == std::string(own) + port;
+  });
+  return loopback || std::ranges::any_of(rules.hosts, [&](const std::string& host) {
+           return name == lower_case(host);
+         });
+}
+
+bool host_is_allowed(const Request& request, const AccessRules& rules) {
+  const auto host = request.header("host");
+  return host && is_own_authority(*host, rules);
+}
+
+// What stands behind "http://" or "https://"; empty for anything else, "null" too.
+std::string_view authority_of(std::string_view origin) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (origin.starts_with(scheme)) return origin.substr(scheme.size());
+  }
+  return {};
+}
+
+// A page of our own has the same authority as what it asks for, port included.
+bool origin_is_allowed(const Request& request, const AccessRules& rules) {
+  const std::string origin = lower_case(*request.header("origin"));
+  const bool declared = std::ranges::any_of(
+      rules.origins, [&](const std::string& allowed) { return origin == lower_case(allowed); });
+  const std::string_view authority = authority_of(origin);
+  return declared ||
+         (!authority.empty() && authority == lower_case(request.header("host").value_or("")));
+}
+
+Reply forbidden(std::string_view what) {
+  return error_page(403, {}, -32600,
+                    std::string("Forbidden: this ") + std::string(what) + " is not allowed here");
+}
+
+}  // namespace
+
+std::optional<Reply> refuse_stranger(const Request& request, Transport transport,
+                                     const AccessRules& rules) {
+  if (request.is_ambiguous()) {
+    return error_page(400, {}, -32600, "A header that decides something is there twice");
+  }
+  if (transport == Transport::tcp && !host_is_allowed(request, rules)) return forbidden("Host");
+  if (request.header("origin") && !origin_is_allowed(request, rules)) return forbidden("Origin");
+  return std::nullopt;
+}
+
+std::vector<Header> cors_headers(const Request& request) {
+  const auto origin = request.header("origin");
+  if (!origin) return {};
+  return {{"Access-Control-Allow-Origin", std::string(*origin)},
+          {"Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate"},
+          {"Vary", "Origin"}};
+}
+
+Reply preflight(const Request& request) {
+  Reply reply{204, {{"Allow", "POST, GET, DELETE, OPTIONS"}}, {}};
+  if (!request.header("origin")) return reply;
+  reply.headers.push_back({"Access-Control-Allow-Methods", "POST, GET, DELETE"});
+  reply.headers.push_back({"Access-Control-Allow-Headers",
+                           "Authorization, Content-Type, Accept, Mcp-Session-Id, "
+                           "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"});
+  reply.headers.push_back({"Access-Control-Max-Age", "600"});
+  return reply;
+}
+
+}  // namespace cellblock::http

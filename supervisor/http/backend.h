@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/line_splitter.h"
+#include "supervisor/http/outbox.h"
+#include "supervisor/kernel/event_loop.h"
+
+namespace cellblock::http {
+
+/// One connection to a gateway: lines both ways. Until the supervisor has brought the socket, what
+/// is sent waits. No call comes from within a call.
+class Backend {
+ public:
+  struct Events {
+    std::function<void(std::string_view line)> line;
+    std::function<void()> ended;  ///< once; it may be destroyed then
+  };
+
+  /// `max_line` in bytes: of what gateways send.
+  Backend(EventLoop& loop, std::size_t max_line, Events events)
+      : loop_(loop), splitter_(max_line), events_(std::move(events)) {}
+
+  void connect(Fd socket);
+  /// False: too much waits already, and nothing was taken.
+  bool send(std::span<const std::string_view> slices);
+  /// At the end of a turn.
+  void flush();
+
+ private:
+  void read();
+  void deliver();
+  void end();
+
+  struct Socket {
+    Socket(EventLoop& loop, Fd owned)
+        : fd(std::move(owned)), watch(loop, fd.get()), outbox(watch, fd.get()) {}
+    Fd fd;
+    Watch watch;
+    Outbox outbox;
+  };
+
+  EventLoop& loop_;
+  LineSplitter splitter_;
+  Events events_;
+  std::unique_ptr<Socket> socket_;
+  std::string early_;  ///< sent before there is a socket
+  bool ended_ = false;
+};
+
+}  // namespace cellblock::http

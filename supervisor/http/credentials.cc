@@ -1,0 +1,28 @@
+#include "supervisor/http/credentials.h"
+
+#include <openssl/crypto.h>
+
+#include "supervisor/http/request.h"
+#include "supervisor/kernel/sha256.h"
+
+namespace cellblock::http {
+namespace {
+
+constexpr std::string_view scheme = "bearer ";
+
+}  // namespace
+
+std::optional<std::uint32_t> Credentials::find(std::string_view authorization) const {
+  if (lower_case(authorization.substr(0, scheme.size())) != scheme) return std::nullopt;
+  const auto digest = sha256(authorization.substr(scheme.size()));
+  if (!digest) return std::nullopt;
+  std::optional<std::uint32_t> found;
+  // All of them, whichever it is.
+  for (std::uint32_t index = 0; index < tokens_.size(); ++index) {
+    const auto& wanted = tokens_[index].sha256;
+    if (CRYPTO_memcmp(wanted.data(), digest->data(), wanted.size()) == 0) found = index;
+  }
+  return found;
+}
+
+}  // namespace cellblock::http

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "policy/config.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/http/access.h"
+#include "supervisor/http/credentials.h"
+#include "supervisor/http/legacy_session.h"
+#include "supervisor/http/modern_link.h"
+
+namespace cellblock::http {
+
+/// Requests in, messages to gateways out, and the other way round: who may ask, which era it is,
+/// and whose session. Pure: events in, Surroundings out. Every table is bounded, per identity.
+class Front {
+ public:
+  using Time = std::chrono::milliseconds;  ///< since any fixed point
+
+  Front(Surroundings& around, const HttpListen& listen);
+
+  /// By the headers alone, before a byte of the body is read.
+  struct Admission {
+    std::optional<Reply> refusal;
+    Caller caller;
+  };
+  /// `peer`: of a Unix socket, as the supervisor said; none: over TCP.
+  Admission admit(const Request& head, const std::optional<Caller>& peer) const;
+
+  /// A whole request of somebody admitted.
+  void ask(ExchangeId exchange, const Caller& caller, Request request);
+  /// Its host went away before the answer was complete.
+  void exchange_closed(ExchangeId exchange);
+
+  /// `line` without its newline, followed by MessageScanner::padding readable bytes.
+  void backend_line(BackendId backend, std::string_view line);
+  void backend_ended(BackendId backend);
+
+  /// At a steady pace, about every 15 s.
+  void tick(Time now);
+  void set_now(Time now) { now_ = now; }
+  bool has_backends() const { return !owners_.empty(); }
+
+ private:
+  struct Session {
+    CallerKey owner;
+    std::string server;
+    LegacySession machine;
+  };
+  using LinkKey = std::pair<CallerKey, std::string>;
+  struct Owner {
+    std::string session;          ///< its name; empty: a link
+    std::optional<LinkKey> link;  ///< of a link
+  };
+  struct Question {
+    ExchangeId exchange;
+    const Caller& caller;
+    const Request& request;
+    std::string server;
+    std::string_view line;
+    std::vector<Header> headers;
+  };
+
+  void post(Question question, std::string line);
+  void refuse(const Question& question, Reply reply);
+  void ask_legacy(const Question& question, const Message& message);
+  void ask_modern(const Question& question, const Message& message);
+  void begin_session(const Question& question, const Message& message);
+  void listen_in(const Question& question);
+  void end_session(const Question& question);
+  Session* session_of(const Question& question);
+  std::size_t sessions_of(const CallerKey& owner) const;
+  std::size_t links_of(const CallerKey& owner) const;
+  void forget_session(const std::string& name, std::string_view error);
+  void forget_link(const LinkKey& key, std::string_view error);
+
+  Surroundings& around_;
+  AccessRules access_;
+  Credentials credentials_;
+  std::size_t max_sessions_;
+  Time session_idle_;
+  MessageScanner scanner_;
+  std::map<std::string, std::unique_ptr<Session>, std::less<>> sessions_;
+  std::map<LinkKey, std::unique_ptr<ModernLink>> links_;
+  std::unordered_map<BackendId, Owner> owners_;
+  Time now_{0};
+};
+
+}  // namespace cellblock::http

@@ -1,0 +1,74 @@
+#include "supervisor/http/link.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <utility>
+
+namespace cellblock::http {
+namespace {
+
+// The first request of the link, so no host's id can be the same in it.
+constexpr std::string_view attach_id = R"("cellblock-http-attach")";
+constexpr std::size_t most_waiting_bytes = 16U << 20;
+
+std::string attach_request(std::string_view server) {
+  // The name is checked: letters, digits and hyphens.
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","id":{},"method":"cellblock/attach","params":{{"server":"{}","start":"on_demand"}}}})"
+      "\n",
+      attach_id, server);
+}
+
+}  // namespace
+
+std::string error_line(std::string_view id, std::string_view error) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, error);
+}
+
+Link::Link(Surroundings& around, const Caller& caller, std::string_view server)
+    : around_(around), backend_(around.open(caller)), attached_(server.empty()) {
+  if (attached_) return;
+  const std::string request = attach_request(server);
+  const std::array<std::string_view, 1> slices{request};
+  around_.send(backend_, slices);
+}
+
+bool Link::send(std::span<const std::string_view> slices) {
+  if (attached_) return around_.send(backend_, slices);
+  std::string line;
+  for (const std::string_view slice : slices) line += slice;
+  if (waiting_bytes_ + line.size() > most_waiting_bytes) return false;
+  waiting_bytes_ += line.size();
+  waiting_.push_back(std::move(line));
+  return true;
+}
+
+void Link::close() {
+  if (!std::exchange(closed_, true)) around_.close(backend_);
+}
+
+Link::Heard Link::hear(std::string_view line, const Message& message) {
+  const bool answers_attach = !attached_ && message.id.in(line) == attach_id;
+  // Whoever is not let in is told so first of all, and answers nothing by it.
+  const bool turned_away = !std::exchange(heard_any_, true) && message.id.empty();
+  if (message.kind == MessageKind::error && (answers_attach || turned_away)) {
+    error_ = message.error.in(line);
+    return Heard::refused;
+  }
+  if (!answers_attach) return Heard::message;
+  attached_ = true;
+  flush();
+  return Heard::nothing;
+}
+
+void Link::flush() {
+  for (const std::string& line : std::exchange(waiting_, {})) {
+    const std::array<std::string_view, 1> slices{line};
+    around_.send(backend_, slices);
+  }
+  waiting_bytes_ = 0;
+}
+
+}  // namespace cellblock::http

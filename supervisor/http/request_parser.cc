@@ -1,0 +1,95 @@
+#include "supervisor/http/request_parser.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <utility>
+
+namespace cellblock::http {
+namespace {
+
+namespace beast = boost::beast;
+
+Verb verb_of(beast::http::verb verb) {
+  switch (verb) {
+    case beast::http::verb::post:
+      return Verb::post;
+    case beast::http::verb::get:
+      return Verb::get;
+    case beast::http::verb::delete_:
+      return Verb::del;
+    case beast::http::verb::options:
+      return Verb::options;
+    default:
+      return Verb::other;
+  }
+}
+
+std::string text_of(beast::string_view text) { return {text.data(), text.size()}; }
+
+unsigned status_of(const beast::error_code& error) {
+  if (error == beast::http::error::header_limit) return 431;
+  if (error == beast::http::error::body_limit) return 413;
+  return 400;
+}
+
+}  // namespace
+
+struct RequestParser::Parser {
+  beast::http::request_parser<beast::http::string_body> beast;
+};
+
+RequestParser::RequestParser(std::size_t longest_body) : parser_(std::make_unique<Parser>()) {
+  parser_->beast.header_limit(longest_head);
+  parser_->beast.body_limit(longest_body);
+}
+
+RequestParser::~RequestParser() = default;
+RequestParser::RequestParser(RequestParser&&) noexcept = default;
+RequestParser& RequestParser::operator=(RequestParser&&) noexcept = default;
+
+std::size_t RequestParser::feed(std::string_view bytes) {
+  if (state_ == State::broken || state_ == State::complete) return 0;
+  beast::error_code error;
+  parser_->beast.eager(state_ == State::body);
+  const std::size_t taken =
+      parser_->beast.put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+  if (error && error != beast::http::error::need_more) {
+    state_ = State::broken;
+    status_ = status_of(error);
+    return taken;
+  }
+  if (state_ == State::head && parser_->beast.is_header_done()) read_head();
+  if (state_ == State::body && parser_->beast.is_done()) state_ = State::complete;
+  return taken;
+}
+
+void RequestParser::read_head() {
+  const auto& message = parser_->beast.get();
+  if (message.version() != 11) {
+    state_ = State::broken;
+    status_ = 505;
+    return;
+  }
+  request_.verb = verb_of(message.method());
+  request_.target = text_of(message.target());
+  for (const auto& field : message) {
+    request_.headers.push_back({lower_case(text_of(field.name_string())), text_of(field.value())});
+  }
+  state_ = State::body;
+}
+
+Request RequestParser::take() {
+  request_.body = std::move(parser_->beast.get().body());
+  return std::move(request_);
+}
+
+std::optional<std::uint64_t> RequestParser::announced() const {
+  const auto length = parser_->beast.content_length();
+  if (!length) return std::nullopt;
+  return *length;
+}
+
+bool RequestParser::keeps_alive() const { return parser_->beast.keep_alive(); }
+
+}  // namespace cellblock::http

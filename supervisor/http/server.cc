@@ -1,0 +1,290 @@
+#include "supervisor/http/server.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace cellblock::http {
+namespace {
+
+using std::chrono::duration_cast;
+
+constexpr Milliseconds tick_interval{15'000};
+constexpr Milliseconds a_moment{50};
+constexpr Milliseconds patience_at_the_end{2'000};
+constexpr int accepts_per_wake = 16;
+constexpr std::uint64_t most_body_bytes = 64U << 20;  // of all that come in at one time
+constexpr std::size_t line_slack = 64U << 10;
+
+// The longest message that any server's `lines` takes.
+std::size_t longest_from_host(const Config& config) {
+  std::uint64_t longest = LineLimits{}.from_host;
+  for (const cellblock::Server& server : config.servers) {
+    longest = std::max(longest, server.lines.from_host);
+  }
+  return longest;
+}
+
+std::size_t longest_to_host(const Config& config) {
+  std::uint64_t longest = LineLimits{}.to_host;
+  for (const cellblock::Server& server : config.servers) {
+    longest = std::max(longest, server.lines.to_host);
+  }
+  return longest + line_slack;
+}
+
+Fd accept_one(int socket) {
+  return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+Reply too_busy() {
+  Reply reply = error_page(503, {}, -31006, "Too much is being received; try again");
+  reply.headers.push_back({"Retry-After", "1"});
+  return reply;
+}
+
+}  // namespace
+
+Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener)
+    : loop_(loop),
+      config_(config),
+      longest_body_(longest_from_host(config)),
+      listener_(std::move(listener)),
+      listening_(loop, listener_.get()),
+      supervisor_(
+          loop, std::move(supervisor),
+          {.opened =
+               [this](std::uint32_t request, Fd socket) {
+                 const auto found = backends_.find(request);
+                 if (found != backends_.end()) found->second->connect(std::move(socket));
+               },
+           .refused = [this](std::uint32_t request) { backend_ended(request); },
+           .peer = [this](Fd socket, const Caller& peer) { welcome(std::move(socket), peer); },
+           .gone = [this] { finish(); }}),
+      front_(*this, *config.http),
+      ticks_(loop, [this] { tick(); }),
+      pause_(loop,
+             [this] {
+               if (!finishing_) static_cast<void>(listening_.want_read(true));
+             }),
+      last_moment_(loop, [this] { loop_.stop(); }) {}
+
+Server::~Server() = default;
+
+Result<void> Server::start() {
+  CELLBLOCK_CHECK(supervisor_.start());
+  ticks_.set(tick_interval);
+  if (!listener_.valid()) return {};
+  listening_.on_readable = [this] { accept_some(); };
+  CELLBLOCK_CHECK(listening_.want_read(true));
+  return {};
+}
+
+void Server::finish() {
+  if (std::exchange(finishing_, true)) return;
+  listening_.forget();
+  listener_.reset();
+  last_moment_.set(patience_at_the_end);
+  sweep();
+}
+
+// --- hosts ---------------------------------------------------------------------------------------
+
+void Server::accept_some() {
+  for (int i = 0; i < accepts_per_wake; ++i) {
+    if (guests_.size() >= config_.http->max_connections) {
+      // They wait in the kernel's queue.
+      static_cast<void>(listening_.want_read(false));
+      return pause_.set(a_moment);
+    }
+    Fd socket = accept_one(listener_.get());
+    if (socket.valid()) {
+      welcome(std::move(socket), std::nullopt);
+      continue;
+    }
+    if (errno != EMFILE && errno != ENFILE) return;
+    static_cast<void>(listening_.want_read(false));
+    return pause_.set(a_moment);
+  }
+}
+
+void Server::welcome(Fd socket, std::optional<Caller> peer) {
+  const GuestId id = next_guest_++;
+  const Transport transport = peer ? Transport::unix_socket : Transport::tcp;
+  if (!peer) {
+    const int yes = 1;
+    static_cast<void>(::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
+  }
+  Guest& guest = guests_[id];
+  guest.peer = peer;
+  guest.connection = std::make_unique<Connection>(loop_, std::move(socket), transport,
+                                                  longest_body_, events_of(id));
+  if (finishing_ || !guest.connection->start()) guest.connection->close();
+}
+
+Connection::Events Server::events_of(GuestId id) {
+  return {
+      .head = [this, id](const Request& head,
+                         std::uint64_t bytes) { return look_at(guests_.at(id), head, bytes); },
+      .request = [this, id](Request request) { ask(id, std::move(request)); },
+      .body_done = [this](std::uint64_t bytes) { body_bytes_ -= bytes; },
+      .dirty =
+          [this, id] {
+            dirty_guests_.insert(id);
+            flush_later();
+          },
+      .over = [this, id](bool answering) { guest_over(id, answering); },
+  };
+}
+
+std::optional<Reply> Server::look_at(Guest& guest, const Request& head, std::uint64_t body_bytes) {
+  Front::Admission admission = front_.admit(head, guest.peer);
+  if (admission.refusal) return std::move(admission.refusal);
+  const std::uint64_t bound = std::max<std::uint64_t>(most_body_bytes, longest_body_);
+  if (body_bytes_ + body_bytes > bound) return too_busy();
+  body_bytes_ += body_bytes;
+  guest.caller = admission.caller;
+  return std::nullopt;
+}
+
+void Server::ask(GuestId id, Request request) {
+  Guest& guest = guests_.at(id);
+  exchanges_.erase(guest.exchange);
+  guest.exchange = next_exchange_++;
+  exchanges_[guest.exchange] = id;
+  front_.set_now(duration_cast<Milliseconds>(loop_.now().time_since_epoch()));
+  front_.ask(guest.exchange, guest.caller, std::move(request));
+}
+
+void Server::guest_over(GuestId id, bool answering) {
+  auto found = guests_.extract(id);
+  if (found.empty()) return;
+  Guest& guest = found.mapped();
+  exchanges_.erase(guest.exchange);
+  if (answering) closed_.push_back(guest.exchange);
+  dead_guests_.push_back(std::move(guest));
+  flush_later();
+}
+
+Connection* Server::connection_of(ExchangeId exchange) {
+  const auto found = exchanges_.find(exchange);
+  return found == exchanges_.end() ? nullptr : guests_.at(found->second).connection.get();
+}
+
+void Server::reply(ExchangeId exchange, const Reply& reply) {
+  if (Connection* const connection = connection_of(exchange)) {
+    exchanges_.erase(exchange);
+    connection->reply(reply);
+  }
+}
+
+void Server::begin_stream(ExchangeId exchange, const std::vector<Header>& headers) {
+  if (Connection* const connection = connection_of(exchange)) connection->begin_stream(headers);
+}
+
+void Server::stream(ExchangeId exchange, std::string_view bytes) {
+  if (Connection* const connection = connection_of(exchange)) connection->stream(bytes);
+}
+
+void Server::end_stream(ExchangeId exchange) {
+  if (Connection* const connection = connection_of(exchange)) {
+    exchanges_.erase(exchange);
+    connection->end_stream();
+  }
+}
+
+// --- gateways ------------------------------------------------------------------------------------
+
+BackendId Server::open(const Caller& caller) {
+  const std::uint32_t id = next_backend_++;
+  backends_[id] = std::make_unique<Backend>(
+      loop_, longest_to_host(config_),
+      Backend::Events{.line = [this, id](std::string_view line) { front_.backend_line(id, line); },
+                      .ended = [this, id] { backend_ended(id); }});
+  // Told at the end of the turn: the Front does not know it yet.
+  if (!supervisor_.open(id, caller)) loop_.defer([this, id] { backend_ended(id); });
+  return id;
+}
+
+bool Server::send(BackendId backend, std::span<const std::string_view> slices) {
+  const auto found = backends_.find(backend);
+  if (found == backends_.end()) return false;
+  dirty_backends_.insert(backend);
+  flush_later();
+  return found->second->send(slices);
+}
+
+void Server::close(BackendId backend) {
+  auto found = backends_.extract(backend);
+  if (found.empty()) return;
+  dead_backends_.push_back(std::move(found.mapped()));
+  flush_later();
+}
+
+void Server::backend_ended(BackendId backend) {
+  if (!backends_.contains(backend)) return;
+  front_.backend_ended(backend);
+  close(backend);
+}
+
+// --- turns ---------------------------------------------------------------------------------------
+
+void Server::tick() {
+  front_.tick(duration_cast<Milliseconds>(loop_.now().time_since_epoch()));
+  ticks_.set(tick_interval);
+}
+
+void Server::flush_later() {
+  if (!std::exchange(flush_due_, true)) {
+    loop_.defer([this] { flush_all(); });
+  }
+}
+
+void Server::flush_all() {
+  flush_due_ = false;
+  for (const ExchangeId exchange : std::exchange(closed_, {})) front_.exchange_closed(exchange);
+  for (const BackendId id : std::exchange(dirty_backends_, {})) {
+    const auto found = backends_.find(id);
+    if (found != backends_.end()) found->second->flush();
+  }
+  for (const GuestId id : std::exchange(dirty_guests_, {})) {
+    const auto found = guests_.find(id);
+    if (found != guests_.end()) found->second.connection->flush();
+  }
+  sweep();
+}
+
+// Nothing on the stack stands on these here.
+void Server::sweep() {
+  if (!flush_due_) {
+    bury_guests();
+    std::exchange(dead_backends_, {}).clear();
+  }
+  if (finishing_ && exchanges_.empty()) loop_.stop();
+}
+
+// First our copy, then the supervisor's: whoever closes the last one throws away what the host has
+// queued there, which may take its time (docs/decisions/0010).
+void Server::bury_guests() {
+  for (Guest& guest : std::exchange(dead_guests_, {})) {
+    guest.connection.reset();
+    if (guest.peer) supervisor_.peer_gone(guest.peer->peer);
+  }
+}
+
+std::string Server::random_name() {
+  std::array<unsigned char, 32> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
+  std::string name;
+  for (const unsigned char byte : bytes) name += fmt::format("{:02x}", byte);
+  return name;
+}
+
+}  // namespace cellblock::http

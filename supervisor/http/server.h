@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "policy/config.h"
+#include "supervisor/http/backend.h"
+#include "supervisor/http/connection.h"
+#include "supervisor/http/front.h"
+#include "supervisor/http/supervisor_link.h"
+#include "supervisor/kernel/event_loop.h"
+
+namespace cellblock::http {
+
+/// What the descriptors carry, brought to the Front, and what that decides, carried out. One
+/// thread.
+class Server final : public Surroundings {
+ public:
+  /// `listener`: of TCP, listening; not valid: there is none. `config` outlives it.
+  Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener);
+  ~Server() override;
+
+  Result<void> start();
+  /// Nobody new; what is being answered has a moment to end. Then the loop stops.
+  void finish();
+
+  BackendId open(const Caller& caller) override;
+  bool send(BackendId backend, std::span<const std::string_view> slices) override;
+  void close(BackendId backend) override;
+  void reply(ExchangeId exchange, const Reply& reply) override;
+  void begin_stream(ExchangeId exchange, const std::vector<Header>& headers) override;
+  void stream(ExchangeId exchange, std::string_view bytes) override;
+  void end_stream(ExchangeId exchange) override;
+  std::string random_name() override;
+
+ private:
+  /// One host's connection, and the request of it that is being answered.
+  struct Guest {
+    std::unique_ptr<Connection> connection;
+    std::optional<Caller> peer;  ///< of the Unix socket
+    Caller caller;               ///< of the request at hand
+    ExchangeId exchange = 0;     ///< 0: none
+  };
+  using GuestId = std::uint64_t;
+
+  void accept_some();
+  void welcome(Fd socket, std::optional<Caller> peer);
+  Connection::Events events_of(GuestId id);
+  std::optional<Reply> look_at(Guest& guest, const Request& head, std::uint64_t body_bytes);
+  void ask(GuestId id, Request request);
+  void guest_over(GuestId id, bool answering);
+  Connection* connection_of(ExchangeId exchange);
+  void backend_ended(BackendId backend);
+  void tick();
+  void flush_later();
+  void flush_all();
+  void sweep();
+  void bury_guests();
+
+  EventLoop& loop_;
+  const Config& config_;
+  std::size_t longest_body_;
+  Fd listener_;
+  Watch listening_;
+  SupervisorLink supervisor_;
+  Front front_;
+  Timer ticks_;
+  Timer pause_;
+  Timer last_moment_;
+  std::map<GuestId, Guest> guests_;
+  std::map<BackendId, std::unique_ptr<Backend>> backends_;
+  std::map<ExchangeId, GuestId> exchanges_;
+  std::set<GuestId> dirty_guests_;
+  std::set<BackendId> dirty_backends_;
+  std::vector<ExchangeId> closed_;  ///< the Front is to be told
+  std::vector<Guest> dead_guests_;
+  std::vector<std::unique_ptr<Backend>> dead_backends_;
+  std::uint64_t next_guest_ = 1;
+  std::uint64_t next_exchange_ = 1;
+  std::uint32_t next_backend_ = 1;
+  std::uint64_t body_bytes_ = 0;
+  bool flush_due_ = false;
+  bool finishing_ = false;
+};
+
+}  // namespace cellblock::http

@@ -1,0 +1,79 @@
+#include "supervisor/http/supervisor_link.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace cellblock::http {
+namespace {
+
+// By send(2): the filter of this process has no sendmsg, so nothing can be attached.
+bool send_plain(int channel, const wire::HttpRequest& request) {
+  return ::send(channel, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(sizeof request);
+}
+
+}  // namespace
+
+SupervisorLink::SupervisorLink(EventLoop& loop, Fd channel, Events events)
+    : channel_(std::move(channel)), watch_(loop, channel_.get()), events_(std::move(events)) {}
+
+Result<void> SupervisorLink::start() {
+  watch_.on_readable = [this] { read(); };
+  watch_.on_writable = [this] { ask_what_waits(); };
+  CELLBLOCK_CHECK(watch_.want_read(true));
+  return {};
+}
+
+bool SupervisorLink::open(std::uint32_t request, const Caller& caller) {
+  const bool token = caller.kind == Caller::Kind::token;
+  const wire::HttpRequest asked{
+      .kind = token ? wire::HttpAsks::open_for_token : wire::HttpAsks::open_for_peer,
+      .request = request,
+      .who = token ? caller.token : caller.peer};
+  return send_plain(channel_.get(), asked);
+}
+
+void SupervisorLink::peer_gone(std::uint32_t peer) {
+  gone_.push_back(peer);
+  ask_what_waits();
+}
+
+void SupervisorLink::ask_what_waits() {
+  while (!gone_.empty()) {
+    const wire::HttpRequest told{.kind = wire::HttpAsks::peer_gone, .who = gone_.back()};
+    if (!send_plain(channel_.get(), told)) break;
+    gone_.pop_back();
+  }
+  static_cast<void>(watch_.want_write(!gone_.empty()));
+}
+
+void SupervisorLink::read() {
+  wire::HttpAnswer answer;
+  auto received = receive_record(channel_.get(), answer, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return;
+  if (!received) {
+    watch_.forget();
+    return events_.gone();
+  }
+  obey(answer, std::move(received->fds));
+}
+
+void SupervisorLink::obey(const wire::HttpAnswer& answer, std::vector<Fd> fds) {
+  switch (answer.kind) {
+    case wire::HttpTells::opened:
+      if (fds.size() == 1) events_.opened(answer.request, std::move(fds.front()));
+      return;
+    case wire::HttpTells::refused:
+      return events_.refused(answer.request);
+    case wire::HttpTells::peer:
+      if (fds.size() != 1) return;
+      return events_.peer(std::move(fds.front()), {.kind = Caller::Kind::peer,
+                                                   .peer = answer.peer,
+                                                   .uid = answer.uid,
+                                                   .rights = answer.rights});
+  }
+}
+
+}  // namespace cellblock::http

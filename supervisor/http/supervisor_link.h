@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "supervisor/http/caller.h"
+#include "supervisor/kernel/event_loop.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::http {
+
+/// The channel to the supervisor: asks for connections, and is told of the hosts that came to the
+/// Unix socket. What it asks is of fixed size and names only tokens and hosts by number.
+class SupervisorLink {
+ public:
+  struct Events {
+    std::function<void(std::uint32_t request, Fd socket)> opened;
+    std::function<void(std::uint32_t request)> refused;
+    std::function<void(Fd connection, const Caller& peer)> peer;
+    std::function<void()> gone;
+  };
+
+  SupervisorLink(EventLoop& loop, Fd channel, Events events);
+  Result<void> start();
+
+  /// False: the channel is full; nothing was asked.
+  bool open(std::uint32_t request, const Caller& caller);
+  /// Nothing of that host is used here any more.
+  void peer_gone(std::uint32_t peer);
+
+ private:
+  void read();
+  void obey(const wire::HttpAnswer& answer, std::vector<Fd> fds);
+  void ask_what_waits();
+
+  Fd channel_;
+  Watch watch_;
+  Events events_;
+  std::vector<std::uint32_t> gone_;  ///< to be told when there is room
+};
+
+}  // namespace cellblock::http
