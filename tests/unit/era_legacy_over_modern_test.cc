@@ -212,7 +212,9 @@ TEST_F(LegacyOverModernTest, OutputThatIsNoObjectIsWrappedInSchemaAndResult) {
     server_says(result(ours, {{"resultType", "complete"}, {"structuredContent", claim.said}}));
     const Tree seen = host()["result"];
     EXPECT_EQ(seen["structuredContent"], claim.seen) << claim.said;
-    if (claim.seen != claim.said) EXPECT_EQ(seen["content"][0]["text"], claim.said.dump());
+    if (claim.seen != claim.said) {
+      EXPECT_EQ(seen["content"][0]["text"], claim.said.dump());
+    }
   }
 }
 
@@ -255,6 +257,26 @@ TEST_F(LegacyOverModernTest, CodesOfTheModernEraNeverReachTheHost) {
   ask(1, "resources/read", {{"uri", "a://b"}});
   server_says(error(server()["id"], -32602, "bad cursor"));
   EXPECT_EQ(host()["error"]["code"], -32602);
+}
+
+TEST_F(LegacyOverModernTest, ANumberThatIsNoDoubleEndsTheCallInsteadOfLosingIt) {
+  introduced();
+  from_host(bridge_, R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":1e999}})");
+  EXPECT_EQ(host()["error"]["code"], -32602);
+  const std::string ours = call(1)["id"].dump();
+  server_says(R"({"jsonrpc":"2.0","id":)" + ours + R"(,"result":{"a":1e999}})");
+  EXPECT_EQ(host()["error"]["code"], -32603);
+  EXPECT_TRUE(is_silent());
+}
+
+TEST_F(LegacyOverModernTest, AnAnswerTooDeepToBeSentOnFailsTheCall) {
+  introduced();
+  ask_for(call(1)["id"], {{"who", name_question}});
+  Tree deep = nothing;
+  for (int depth = 0; depth < 60; ++depth) deep = {{"a", deep}};
+  from_host(bridge_, result(host()["id"], deep));
+  EXPECT_EQ(host()["result"]["isError"], true);
+  EXPECT_TRUE(is_silent());
 }
 
 TEST_F(LegacyOverModernTest, AKindOfResultThatIsNotKnownFailsTheCall) {

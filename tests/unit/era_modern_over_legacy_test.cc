@@ -65,7 +65,7 @@ TEST_F(ModernOverLegacyTest, ARefusedHandshakeAnswersWhatWaitedAndIsTriedAgain) 
 }
 
 TEST_F(ModernOverLegacyTest, WhatWaitsForHandsIsBounded) {
-  for (std::size_t i = 0; i < ModernOverLegacy::max_held; ++i) ask(i, "tools/list");
+  for (std::size_t i = 0; i < HeldRequests::max_requests; ++i) ask(i, "tools/list");
   take_server();
   ask("more", "tools/list");
   EXPECT_EQ(host()["error"]["data"]["code"], "too_many");

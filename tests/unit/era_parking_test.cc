@@ -152,6 +152,19 @@ TEST_F(ParkingTest, AQuestionThatMayBelongToTwoCallsOrToNoneIsRefused) {
   EXPECT_EQ(due_, std::nullopt);
 }
 
+TEST_F(ParkingTest, QuestionsOfOneCallAreBounded) {
+  shake_hands();
+  call(1);
+  server_says(request("big", "elicitation/create",
+                      {{"message", std::string(Parking::max_question_bytes, 'x')}}));
+  EXPECT_EQ(server()["id"], "big");
+  for (std::size_t i = 0; i < Parking::max_questions; ++i) server_says(request(i, "roots/list"));
+  EXPECT_TRUE(is_silent());
+  server_says(request("more", "roots/list"));
+  EXPECT_EQ(server()["id"], "more");
+  EXPECT_EQ(notes_, (std::vector<std::string>{"too_large", "too_many_questions"}));
+}
+
 TEST_F(ParkingTest, PingsAreAnsweredAndOtherRequestsRefused) {
   shake_hands();
   server_says(request(3, "ping"));

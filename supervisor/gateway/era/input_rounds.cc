@@ -13,7 +13,18 @@ namespace cellblock::gateway {
 
 namespace {
 constexpr std::size_t most_quoted = 128;
+
+// In the next round's params it lies deeper than it came, and a message's depth is bounded: what is
+// over would be dropped, and the call would hang.
+constexpr unsigned deepest_answer = max_message_depth - 8;
+
+bool is_deeper_than(const Json& json, unsigned depth) {
+  if (!json.is_structured()) return false;
+  return depth == 0 || std::ranges::any_of(json, [depth](const Json& inner) {
+           return is_deeper_than(inner, depth - 1);
+         });
 }
+}  // namespace
 
 std::string InputRounds::begin(ModernCall& call, const Json& result, const Json& capabilities,
                                Time now) {
@@ -63,6 +74,7 @@ std::string InputRounds::answered(ModernCall& call, std::uint64_t id, MessageKin
                                   const Json& answer) {
   const auto asked = std::ranges::find(call.questions, id, &AskedOfHost::id);
   if (asked == call.questions.end() || !asked->answer.is_null()) return {};
+  if (is_deeper_than(answer, deepest_answer)) return "the client's answer is nested too deeply";
   if (kind == MessageKind::result && answer.is_object()) {
     asked->answer = answer;
   } else if (asked->method == "elicitation/create") {

@@ -21,6 +21,7 @@ struct Question {
   std::string key;        ///< in inputRequests
   std::string method;
   Json ask;  ///< {method, params} for the host
+  std::size_t bytes = 0;
   enum class Told : bool { no, yes } told = Told::no;
 };
 

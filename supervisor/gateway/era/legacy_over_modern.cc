@@ -8,7 +8,6 @@
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/log_level.h"
 #include "supervisor/gateway/era/reserved_meta.h"
-#include "supervisor/gateway/era/revisions.h"
 #include "supervisor/gateway/failures.h"
 #include "supervisor/gateway/replies.h"
 
@@ -23,38 +22,17 @@ constexpr std::array<std::string_view, 7> not_here = {
     "server/discover", "subscriptions/listen", "tasks/get",   "tasks/result",
     "tasks/list",      "tasks/cancel",         "tasks/update"};
 
-Json body_of(std::string_view line, const Message& message) {
-  return parse_json(
-      (message.kind == MessageKind::result ? message.result : message.error).in(line));
-}
-
 Json tool_failure(std::string_view why) {
   return {{"content", Json::array({{{"type", "text"}, {"text", why}}})}, {"isError", true}};
-}
-
-bool speaks_modern(const Json& discovered) {
-  const Json* versions = member(discovered, "supportedVersions");
-  return versions != nullptr && versions->is_array() &&
-         std::ranges::find(*versions, Json(modern_revision)) != versions->end();
-}
-
-// Both members are required of a legacy serverInfo.
-Json server_info_of(const Json& discovered, const std::string& name) {
-  const Json* meta = object_in(discovered, "_meta");
-  const Json* said = meta == nullptr ? nullptr : object_in(*meta, meta_key::server);
-  Json info = said == nullptr ? Json::object() : *said;
-  if (string_in(info, "name").empty()) info["name"] = name.empty() ? "cellblock" : name;
-  if (string_in(info, "version").empty()) info["version"] = "unknown";
-  return info;
 }
 
 }  // namespace
 
 LegacyOverModern::LegacyOverModern(BridgedServer server, BridgeEffects& effects)
-    : server_(std::move(server)), effects_(effects), version_(newest_legacy) {}
+    : server_(std::move(server)), effects_(effects) {}
 
 std::size_t LegacyOverModern::in_flight() const {
-  return calls_.size() + stream_.waiting() + (introduction_.ours != 0 ? 1 : 0);
+  return calls_.size() + stream_.waiting() + (introduction_.is_under_way() ? 1 : 0);
 }
 
 // --- host to server ------------------------------------------------------------------------------
@@ -68,7 +46,9 @@ void LegacyOverModern::from_host(std::string_view line, const Message& message, 
     case MessageKind::notification:
       // Nothing in the modern era hears of other notifications (roots/list_changed, progress).
       if (message.method == "notifications/initialized") watch();
-      if (message.method == "notifications/cancelled") cancel(message.request_id.in(line));
+      if (message.method == "notifications/cancelled") {
+        cancel(message.request_id.in(line), parse_json(message.params.in(line)));
+      }
       break;
     case MessageKind::result:
     case MessageKind::error:
@@ -79,7 +59,7 @@ void LegacyOverModern::from_host(std::string_view line, const Message& message, 
 
 bool LegacyOverModern::is_in_flight(std::string_view host_id) {
   return calls_.find_host(host_id) != nullptr || stream_.has(host_id) ||
-         (introduction_.ours != 0 && introduction_.host_id == host_id);
+         introduction_.is_of(host_id);
 }
 
 void LegacyOverModern::request(std::string_view id, const Message& message, Json params,
@@ -87,6 +67,9 @@ void LegacyOverModern::request(std::string_view id, const Message& message, Json
   if (is_in_flight(id)) {
     return out_.to_host(
         protocol_error(id, invalid_request, "a request with this id is still in flight"));
+  }
+  if (!message.params.empty() && params.is_null()) {
+    return out_.to_host(protocol_error(id, invalid_params, "params: a number that is no double"));
   }
   if (answered_here(id, message.method, params)) return;
   forward(id, message, std::move(params), bytes);
@@ -96,7 +79,8 @@ void LegacyOverModern::request(std::string_view id, const Message& message, Json
 bool LegacyOverModern::answered_here(std::string_view id, std::string_view method,
                                      const Json& params) {
   if (method == "initialize") {
-    initialize(id, params);
+    watching_ = Watching::no;
+    introduction_.begin(id, params);
   } else if (method == "ping") {
     out_.to_host(result_text(id, Json::object()));
   } else if (method == "logging/setLevel") {
@@ -114,23 +98,9 @@ bool LegacyOverModern::answered_here(std::string_view id, std::string_view metho
   return true;
 }
 
-void LegacyOverModern::initialize(std::string_view id, const Json& params) {
-  if (introduction_.ours != 0) {
-    return out_.to_host(protocol_error(id, invalid_request, "initialize is still in flight"));
-  }
-  const Json* capabilities = member(params, "capabilities");
-  client_capabilities_ = carried_client_capabilities(
-      capabilities == nullptr ? Json() : *capabilities, server_.features);
-  version_ = answer_to_version(string_in(params, "protocolVersion"));
-  introduction_ = {ids_.next(), std::string(id)};
-  Json discover = Json::object();
-  stamp_request(discover, client_capabilities_, "");
-  out_.to_server(request_text(introduction_.ours, "server/discover", discover));
-}
-
 void LegacyOverModern::set_level(std::string_view id, const Json& params) {
   const std::string level = string_in(params, "level");
-  if (object_in(server_capabilities_, "logging") == nullptr) {
+  if (object_in(introduction_.server_capabilities(), "logging") == nullptr) {
     return out_.to_host(protocol_error(id, method_not_found, "Method not found"));
   }
   if (!log_level_of(level)) {
@@ -141,9 +111,9 @@ void LegacyOverModern::set_level(std::string_view id, const Json& params) {
 }
 
 void LegacyOverModern::watch() {
-  if (watching_ == Watching::yes || server_capabilities_.is_null()) return;
+  if (watching_ == Watching::yes || introduction_.server_capabilities().is_null()) return;
   watching_ = Watching::yes;
-  stream_.begin(server_capabilities_, client_capabilities_);
+  stream_.begin(introduction_.server_capabilities(), introduction_.client_capabilities());
 }
 
 void LegacyOverModern::forward(std::string_view id, const Message& message, Json params,
@@ -169,19 +139,19 @@ void LegacyOverModern::forward(std::string_view id, const Message& message, Json
 
 void LegacyOverModern::send(ModernCall& call, Json params) {
   call.ours = ids_.next();
-  stamp_request(params, client_capabilities_, log_level_);
+  stamp_request(params, introduction_.client_capabilities(), log_level_);
   if (!call.progress_token.is_null()) params["_meta"]["progressToken"] = call.ours;
   out_.to_server(request_text(call.ours, call.method, params));
 }
 
 // A cancelled request gets no answer.
-void LegacyOverModern::cancel(std::string_view host_id) {
+void LegacyOverModern::cancel(std::string_view host_id, const Json& params) {
   if (host_id.empty() || stream_.cancel(host_id)) return;
   const ModernCall* found = calls_.find_host(host_id);
   if (found == nullptr) return;
   ModernCall call = calls_.take(found);
   if (call.ours != 0) {
-    out_.to_server(cancelled_notification(call.ours, "cancelled by the client"));
+    out_.to_server(cancelled_notification(call.ours, string_in(params, "reason")));
   }
   rounds_.withdraw(call, "the request was cancelled");
 }
@@ -190,7 +160,8 @@ void LegacyOverModern::answered_by_host(std::string_view line, const Message& me
   const std::uint64_t id = bridge_id(message.id.in(line));
   ModernCall* call = calls_.find_asked(id);
   if (call == nullptr) return;
-  const std::string why = rounds_.answered(*call, id, message.kind, body_of(line, message));
+  const AnswerBody body = body_of(line, message);
+  const std::string why = rounds_.answered(*call, id, body.kind, body.json);
   if (!why.empty()) return fail_call(*call, why);
   if (call->has_all_answers()) send(*call, rounds_.next_params(*call));
 }
@@ -219,50 +190,30 @@ void LegacyOverModern::from_server(std::string_view line, const Message& message
 
 void LegacyOverModern::answer(std::string_view line, const Message& message, Time now) {
   const std::uint64_t ours = bridge_id(message.id.in(line));
-  Json body = body_of(line, message);
-  if (ours != 0 && ours == introduction_.ours) return introduced(body, message.kind);
-  const bool failed = message.kind == MessageKind::error;
-  if (stream_.ended(ours, failed ? body : Json(), now)) return;
-  if (ModernCall* call = calls_.find(ours)) end(*call, message.kind, std::move(body), now);
+  AnswerBody body = body_of(line, message);
+  if (introduction_.answered(ours, body)) return;
+  if (stream_.ended(ours, body.worked() ? Json() : body.json, now)) return;
+  if (ModernCall* call = calls_.find(ours)) end(*call, std::move(body), now);
 }
 
-void LegacyOverModern::introduced(const Json& body, MessageKind kind) {
-  const std::string host_id = std::exchange(introduction_, {}).host_id;
-  if (kind == MessageKind::error) {
-    return out_.to_host(error_text(host_id, legacy_error("initialize", body, {})));
-  }
-  if (!speaks_modern(body)) {
-    return out_.to_host(
-        protocol_error(host_id, internal_error, "the server speaks no revision that is known"));
-  }
-  const Json* said = object_in(body, "capabilities");
-  server_capabilities_ = carried_server_capabilities(said == nullptr ? Json::object() : *said);
-  watching_ = Watching::no;
-  Json result{{"protocolVersion", version_},
-              {"capabilities", server_capabilities_},
-              {"serverInfo", server_info_of(body, server_.name)}};
-  const std::string instructions = string_in(body, "instructions");
-  if (!instructions.empty()) result["instructions"] = instructions;
-  out_.to_host(result_text(host_id, result));
-}
-
-void LegacyOverModern::end(ModernCall& call, MessageKind kind, Json body, Time now) {
-  if (kind == MessageKind::error) {
+void LegacyOverModern::end(ModernCall& call, AnswerBody body, Time now) {
+  if (!body.worked()) {
     const ModernCall ended = calls_.take(&call);
-    return refuse(ended, body);
+    return refuse(ended, body.json);
   }
-  const std::string type = string_in(body, "resultType");
+  const std::string type = string_in(body.json, "resultType");
   if (type == "input_required") {
-    const std::string why = rounds_.begin(call, body, client_capabilities_, now);
+    const std::string why =
+        rounds_.begin(call, body.json, introduction_.client_capabilities(), now);
     if (!why.empty()) fail_call(call, why);
     return;
   }
   if (!type.empty() && type != "complete") {
-    return fail_call(call, "the server answered with something that a client of MCP " + version_ +
-                               " does not know");
+    return fail_call(call, "the server answered with something that a client of MCP " +
+                               introduction_.version() + " does not know");
   }
   const ModernCall ended = calls_.take(&call);
-  deliver(ended, std::move(body));
+  deliver(ended, std::move(body.json));
 }
 
 void LegacyOverModern::deliver(const ModernCall& call, Json result) {
@@ -270,7 +221,7 @@ void LegacyOverModern::deliver(const ModernCall& call, Json result) {
   strip_modern_members(result);
   if (call.method == "tools/list") wrapped_.see_list(result);
   if (call.method == "tools/call") wrap_structured_content(result, call.tool, wrapped_);
-  downgrade_content(call.method, result, version_);
+  downgrade_content(call.method, result, introduction_.version());
   out_.to_host(result_text(call.host_id, result));
 }
 
@@ -353,9 +304,7 @@ void LegacyOverModern::deadline(Time now) {
 }
 
 void LegacyOverModern::fail_all(const Failure& failure, Time now) {
-  if (const auto asked = std::exchange(introduction_, {}); asked.ours != 0) {
-    out_.to_host(error_reply(asked.host_id, failure));
-  }
+  introduction_.fail(failure);
   for (ModernCall& call : calls_.take_all()) {
     rounds_.withdraw(call, "the server has gone");
     fail(call, failure);
@@ -365,7 +314,7 @@ void LegacyOverModern::fail_all(const Failure& failure, Time now) {
 }
 
 void LegacyOverModern::cancel_all(std::string_view reason, Time now) {
-  introduction_ = {};
+  introduction_.forget();
   for (const ModernCall& call : calls_.take_all()) {
     if (call.ours != 0) out_.to_server(cancelled_notification(call.ours, reason));
   }

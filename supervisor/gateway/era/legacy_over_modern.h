@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "supervisor/gateway/era/answer_body.h"
 #include "supervisor/gateway/era/bridge.h"
 #include "supervisor/gateway/era/bridge_ids.h"
 #include "supervisor/gateway/era/bridged_server.h"
 #include "supervisor/gateway/era/input_rounds.h"
+#include "supervisor/gateway/era/legacy_introduction.h"
 #include "supervisor/gateway/era/legacy_results.h"
 #include "supervisor/gateway/era/legacy_stream.h"
 #include "supervisor/gateway/era/modern_calls.h"
@@ -34,25 +36,18 @@ class LegacyOverModern : public Bridge {
   std::size_t in_flight() const override;
 
  private:
-  struct Introduction {
-    std::uint64_t ours = 0;  ///< of server/discover; 0: none is under way
-    std::string host_id;
-  };
-
   void request(std::string_view id, const Message& message, Json params, std::size_t bytes);
   bool is_in_flight(std::string_view host_id);
   bool answered_here(std::string_view id, std::string_view method, const Json& params);
-  void initialize(std::string_view id, const Json& params);
   void set_level(std::string_view id, const Json& params);
   void watch();
   void forward(std::string_view id, const Message& message, Json params, std::size_t bytes);
   void send(ModernCall& call, Json params);
-  void cancel(std::string_view host_id);
+  void cancel(std::string_view host_id, const Json& params);
   void answered_by_host(std::string_view line, const Message& message);
 
   void answer(std::string_view line, const Message& message, Time now);
-  void introduced(const Json& body, MessageKind kind);
-  void end(ModernCall& call, MessageKind kind, Json body, Time now);
+  void end(ModernCall& call, AnswerBody body, Time now);
   void deliver(const ModernCall& call, Json result);
   void refuse(const ModernCall& call, const Json& error);
   void fail_call(ModernCall& call, std::string_view why);
@@ -72,10 +67,7 @@ class LegacyOverModern : public Bridge {
   InputRounds rounds_{server_, ids_, out_, effects_};
   LegacyStream stream_{out_, ids_};
   WrappedTools wrapped_;
-  Introduction introduction_;
-  std::string version_;  ///< answered to the host
-  Json client_capabilities_ = Json::object();
-  Json server_capabilities_;  ///< null: not known
+  LegacyIntroduction introduction_{server_, ids_, out_};
   enum class Watching : bool { no, yes } watching_ = Watching::no;
   std::string log_level_;
   std::optional<Time> deadline_;

@@ -13,6 +13,8 @@ namespace cellblock::gateway {
 namespace {
 
 constexpr int internal_error = -32603;
+// A line twice as long as the server's could be more than a host's buffer holds.
+constexpr std::size_t most_text = 1U << 20;
 constexpr int legacy_not_found = -32002;
 constexpr int first_modern = -32099;
 constexpr int last_modern = -32020;
@@ -114,7 +116,8 @@ void wrap_structured_content(Json& result, const std::string& tool, const Wrappe
   if (!content.is_array()) content = Json::array();
   // Found anew: the lines above may have moved it.
   Json& value = result["structuredContent"];
-  if (!has_text(content)) content.push_back(text_block(text_of(value)));
+  std::string text = has_text(content) ? std::string{} : text_of(value);
+  if (!text.empty() && text.size() <= most_text) content.push_back(text_block(std::move(text)));
   value = Json{{"result", std::move(value)}};
 }
 

@@ -50,11 +50,6 @@ bool all_accepted(const Json& responses) {
              responses, [](const Json& answer) { return string_in(answer, "action") == "accept"; });
 }
 
-Json body_of(std::string_view line, const Message& message) {
-  return parse_json(
-      (message.kind == MessageKind::result ? message.result : message.error).in(line));
-}
-
 }  // namespace
 
 ModernOverLegacy::ModernOverLegacy(BridgedServer server, SealBinding binding, Sealer& sealer,
@@ -82,17 +77,16 @@ void ModernOverLegacy::from_host(std::string_view line, const Message& message, 
              line.size()},
             now);
   } else if (message.method == "notifications/cancelled") {
-    cancel(message.request_id.in(line));
+    cancel(message.request_id.in(line), parse_json(message.params.in(line)));
   }
   finish(now);
 }
 
 bool ModernOverLegacy::is_in_flight(std::string_view host_id) {
-  return calls_.find_host(host_id) != nullptr || streams_.has(host_id) ||
-         std::ranges::find(held_, host_id, &Request::id) != held_.end();
+  return calls_.find_host(host_id) != nullptr || streams_.has(host_id) || held_.has(host_id);
 }
 
-void ModernOverLegacy::request(Request request, Time now) {
+void ModernOverLegacy::request(HostRequest request, Time now) {
   if (answered_at_once(request)) return;
   if (may_ask(request.method) && member(request.params, "requestState") != nullptr) {
     return resume(request, now);
@@ -100,12 +94,12 @@ void ModernOverLegacy::request(Request request, Time now) {
   start_or_hold(std::move(request));
 }
 
-void ModernOverLegacy::start_or_hold(Request request) {
+void ModernOverLegacy::start_or_hold(HostRequest request) {
   if (handshake_.state() == LegacyHandshake::State::done) return start(request);
   hold(std::move(request));
 }
 
-bool ModernOverLegacy::answered_at_once(const Request& request) {
+bool ModernOverLegacy::answered_at_once(const HostRequest& request) {
   if (is_in_flight(request.id)) {
     out_.to_host(
         protocol_error(request.id, invalid_request, "a request with this id is still in flight"));
@@ -122,16 +116,14 @@ bool ModernOverLegacy::answered_at_once(const Request& request) {
   return true;
 }
 
-void ModernOverLegacy::hold(Request request) {
-  std::size_t bytes = request.bytes;
-  for (const Request& held : held_) bytes += held.bytes;
-  if (held_.size() >= max_held || bytes > max_held_bytes) {
+void ModernOverLegacy::hold(HostRequest request) {
+  if (!held_.has_room_for(request)) {
     return fail(request.id, request.method,
                 plain_failure(FailureCode::too_many, "too many requests before the server is ready",
                               server_.name));
   }
   const Json capabilities = carried(request.params);
-  held_.push_back(std::move(request));
+  held_.hold(std::move(request));
   if (handshake_.state() == LegacyHandshake::State::none) handshake_.begin(capabilities);
 }
 
@@ -141,7 +133,7 @@ Json ModernOverLegacy::carried(const Json& params) const {
   return carried_client_capabilities(said == nullptr ? Json() : *said, server_.features);
 }
 
-void ModernOverLegacy::start(Request& request) {
+void ModernOverLegacy::start(HostRequest& request) {
   if (request.method == "server/discover") {
     return out_.to_host(
         result_text(request.id, discover_result(handshake_.capabilities(), handshake_.server_info(),
@@ -153,7 +145,7 @@ void ModernOverLegacy::start(Request& request) {
   forward(request);
 }
 
-void ModernOverLegacy::forward(Request& request) {
+void ModernOverLegacy::forward(HostRequest& request) {
   LegacyCall call{.ours = ids_.next(),
                   .host_id = request.id,
                   .method = request.method,
@@ -172,19 +164,14 @@ void ModernOverLegacy::forward(Request& request) {
   calls_.open(std::move(call));
 }
 
-// One level for the whole server: the most that any request wanted. What a request did not want is
-// left out on the way back.
 void ModernOverLegacy::want_logs(const Json& params, LegacyCall& call) {
-  const Json* meta = object_in(params, "_meta");
-  call.log_level = meta == nullptr ? std::string{} : string_in(*meta, meta_key::log_level);
-  const auto wanted = log_level_of(call.log_level);
-  if (!wanted || object_in(handshake_.capabilities(), "logging") == nullptr) return;
-  if (!log_level_.empty() && log_level_of(log_level_) <= wanted) return;
-  log_level_ = call.log_level;
-  out_.to_server(request_text(ids_.next(), "logging/setLevel", {{"level", log_level_}}));
+  call.log_level = wished_log_level(params);
+  if (object_in(handshake_.capabilities(), "logging") == nullptr) return;
+  if (!logs_.raises(call.log_level)) return;
+  out_.to_server(request_text(ids_.next(), "logging/setLevel", {{"level", call.log_level}}));
 }
 
-void ModernOverLegacy::resume(Request& request, Time now) {
+void ModernOverLegacy::resume(HostRequest& request, Time now) {
   LegacyCall* call =
       parking_.resumed(request.id, request.params, digest_of(request.method, request.params), now);
   if (call == nullptr) return;
@@ -206,7 +193,7 @@ void ModernOverLegacy::resume(Request& request, Time now) {
   parking_.deliver(*call, responses, now);
 }
 
-void ModernOverLegacy::resume_after_url(Request& request, const Json& responses) {
+void ModernOverLegacy::resume_after_url(HostRequest& request, const Json& responses) {
   if (all_accepted(responses)) {
     leave_out(request.params, {"inputResponses", "requestState"});
     return start_or_hold(std::move(request));
@@ -217,13 +204,13 @@ void ModernOverLegacy::resume_after_url(Request& request, const Json& responses)
 }
 
 // A cancelled request gets no answer.
-void ModernOverLegacy::cancel(std::string_view host_id) {
+void ModernOverLegacy::cancel(std::string_view host_id, const Json& params) {
   if (host_id.empty() || streams_.cancel(host_id)) return;
-  if (std::erase_if(held_, [&](const Request& held) { return held.id == host_id; }) > 0) return;
+  if (held_.drop(host_id)) return;
   LegacyCall* found = calls_.find_host(host_id);
   if (found == nullptr) return;
   LegacyCall call = calls_.take(found);
-  out_.to_server(cancelled_notification(call.ours, "cancelled by the client"));
+  out_.to_server(cancelled_notification(call.ours, string_in(params, "reason")));
   parking_.drop_questions(call);
 }
 
@@ -255,39 +242,38 @@ void ModernOverLegacy::asked(std::string_view line, const Message& message, Time
 
 void ModernOverLegacy::answer(std::string_view line, const Message& message, Time now) {
   const std::uint64_t ours = bridge_id(message.id.in(line));
-  const bool worked = message.kind == MessageKind::result;
-  if (streams_.answered(
-          ours, worked ? ModernStreams::Subscribed::yes : ModernStreams::Subscribed::refused)) {
+  AnswerBody body = body_of(line, message);
+  if (streams_.answered(ours, body.worked() ? ModernStreams::Subscribed::yes
+                                            : ModernStreams::Subscribed::refused)) {
     return;
   }
-  if (LegacyCall* call = calls_.find(ours)) return end(*call, message, body_of(line, message), now);
+  if (LegacyCall* call = calls_.find(ours)) return end(*call, std::move(body), now);
   if (handshake_.state() != LegacyHandshake::State::asked) return;
-  shake_hands(handshake_.answered(ours, message.kind, body_of(line, message)));
+  shake_hands(handshake_.answered(ours, body.kind, body.json));
 }
 
 void ModernOverLegacy::shake_hands(LegacyHandshake::Step step) {
   if (step == LegacyHandshake::Step::done) {
-    for (Request& request : std::exchange(held_, {})) start(request);
+    for (HostRequest& request : held_.take_all()) start(request);
   } else if (step == LegacyHandshake::Step::failed) {
     const Failure failure =
         plain_failure(FailureCode::bad_answer, handshake_.refusal(), server_.name);
-    for (const Request& request : std::exchange(held_, {})) {
+    for (const HostRequest& request : held_.take_all()) {
       fail(request.id, request.method, failure);
     }
   }
 }
 
-void ModernOverLegacy::end(LegacyCall& call, const Message& message, Json body, Time now) {
-  const bool failed = message.kind == MessageKind::error;
-  if (failed && call.state != State::parked && ask_for_url(call, body, now)) return;
-  Ending ending;
-  ending.member = failed ? Ending::Member::error : Ending::Member::result;
-  ending.body = failed ? modern_error(call.method, std::move(body), call.uri)
-                       : modern_result(call.method, std::move(body), handshake_.server_info());
-  if (call.state == State::parked) {
-    ending.bytes = (failed ? message.error : message.result).end;
-    return parking_.keep(call, std::move(ending));
+void ModernOverLegacy::end(LegacyCall& call, AnswerBody body, Time now) {
+  if (!body.worked() && call.state != State::parked && ask_for_url(call, body.json, now)) return;
+  Ending ending{.bytes = body.bytes};
+  if (body.worked()) {
+    ending.body = modern_result(call.method, std::move(body.json), handshake_.server_info());
+  } else {
+    ending.member = Ending::Member::error;
+    ending.body = modern_error(call.method, std::move(body.json), call.uri);
   }
+  if (call.state == State::parked) return parking_.keep(call, std::move(ending));
   LegacyCall ended = calls_.take(&call);
   parking_.drop_questions(ended);
   say_ending(ended, ending);
@@ -359,7 +345,7 @@ void ModernOverLegacy::deadline(Time now) {
 }
 
 void ModernOverLegacy::fail_all(const Failure& failure, Time now) {
-  for (const Request& request : std::exchange(held_, {})) fail(request.id, request.method, failure);
+  for (const HostRequest& request : held_.take_all()) fail(request.id, request.method, failure);
   for (LegacyCall& call : calls_.take_all()) {
     // Nobody is left to answer them to.
     call.questions.clear();
@@ -373,7 +359,7 @@ void ModernOverLegacy::fail_all(const Failure& failure, Time now) {
   }
   streams_.fail_all(failure);
   handshake_.forget();
-  log_level_.clear();
+  logs_.forget();
   finish(now);
 }
 
@@ -383,7 +369,7 @@ void ModernOverLegacy::cancel_all(std::string_view reason, Time now) {
     out_.to_server(cancelled_notification(call.ours, reason));
     parking_.drop_questions(call);
   }
-  held_.clear();
+  held_.take_all();
   streams_.clear();
   finish(now);
 }

@@ -4,13 +4,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "supervisor/gateway/era/answer_body.h"
 #include "supervisor/gateway/era/bridge.h"
 #include "supervisor/gateway/era/bridge_ids.h"
 #include "supervisor/gateway/era/bridged_server.h"
+#include "supervisor/gateway/era/held_requests.h"
 #include "supervisor/gateway/era/legacy_calls.h"
 #include "supervisor/gateway/era/legacy_handshake.h"
+#include "supervisor/gateway/era/log_demand.h"
 #include "supervisor/gateway/era/modern_streams.h"
 #include "supervisor/gateway/era/outbox.h"
 #include "supervisor/gateway/era/parking.h"
@@ -22,8 +24,6 @@ namespace cellblock::gateway {
 class ModernOverLegacy : public Bridge {
  public:
   static constexpr std::size_t max_calls = 256;
-  static constexpr std::size_t max_held = 64;  ///< until hands are shaken
-  static constexpr std::size_t max_held_bytes = 16U << 20;
 
   /// `tickets` makes what a sealed state holds: no two alike, so that an earlier cell's is never
   /// taken for this one's. References must outlive the bridge.
@@ -38,22 +38,15 @@ class ModernOverLegacy : public Bridge {
   std::size_t in_flight() const override;
 
  private:
-  struct Request {
-    std::string id;  ///< the host's, raw JSON
-    std::string method;
-    Json params;
-    std::size_t bytes = 0;
-  };
-
-  void request(Request request, Time now);
-  bool answered_at_once(const Request& request);
-  void hold(Request request);
-  void start_or_hold(Request request);
-  void start(Request& request);
-  void forward(Request& request);
-  void resume(Request& request, Time now);
-  void resume_after_url(Request& request, const Json& responses);
-  void cancel(std::string_view host_id);
+  void request(HostRequest request, Time now);
+  bool answered_at_once(const HostRequest& request);
+  void hold(HostRequest request);
+  void start_or_hold(HostRequest request);
+  void start(HostRequest& request);
+  void forward(HostRequest& request);
+  void resume(HostRequest& request, Time now);
+  void resume_after_url(HostRequest& request, const Json& responses);
+  void cancel(std::string_view host_id, const Json& params);
   bool is_in_flight(std::string_view host_id);
   void fail(std::string_view id, std::string_view method, const Failure& failure);
   Json carried(const Json& params) const;
@@ -61,7 +54,7 @@ class ModernOverLegacy : public Bridge {
 
   void answer(std::string_view line, const Message& message, Time now);
   void shake_hands(LegacyHandshake::Step step);
-  void end(LegacyCall& call, const Message& message, Json body, Time now);
+  void end(LegacyCall& call, AnswerBody body, Time now);
   bool ask_for_url(LegacyCall& call, const Json& error, Time now);
   void say_ending(const LegacyCall& call, const Ending& ending);
   void asked(std::string_view line, const Message& message, Time now);
@@ -79,8 +72,8 @@ class ModernOverLegacy : public Bridge {
   ModernStreams streams_{out_, ids_};
   LegacyCalls calls_;
   Parking parking_;
-  std::vector<Request> held_;
-  std::string log_level_;  ///< what the server was told last
+  HeldRequests held_;
+  LogDemand logs_;
   std::optional<Time> deadline_;
 };
 

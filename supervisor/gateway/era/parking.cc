@@ -58,10 +58,12 @@ LegacyCall* Parking::owner() const {
 }
 
 std::string_view Parking::objection(const LegacyCall& call, std::string_view method,
-                                    const Json& params) const {
+                                    const Json& params, std::size_t bytes) const {
   if (!may_be_asked(method, params, call.capabilities)) return "client_capabilities";
   if (call.rounds >= max_rounds) return "too_many_rounds";
   if (call.questions.size() >= max_questions) return "too_many_questions";
+  for (const Question& question : call.questions) bytes += question.bytes;
+  if (bytes > max_question_bytes) return "too_large";
   const bool takes_place = call.state == State::running;
   if (takes_place && calls_.waiting_for_host() >= max_parked) return "too_many_parked";
   return {};
@@ -86,11 +88,12 @@ void Parking::asked(std::string_view server_id, std::string_view method, const J
     refuse(server_id, method, bytes, "unattributable");
     return;
   }
-  if (refuse(server_id, method, bytes, objection(*call, method, params))) return;
+  if (refuse(server_id, method, bytes, objection(*call, method, params, bytes))) return;
   call->questions.push_back({.server_id = std::string(server_id),
                              .key = fmt::format("request-{}", ++call->asked),
                              .method = std::string(method),
-                             .ask = modern_question(method, params, server_.name)});
+                             .ask = modern_question(method, params, server_.name),
+                             .bytes = bytes});
   if (call->state != State::running) return;
   call->state = State::asking;
   call->due = now + window;
@@ -155,8 +158,8 @@ void Parking::deliver(LegacyCall& call, const Json& responses, Time now) {
     }
     // This retry's client may be able to do less than the first one's.
     const Json* params = member(question.ask, "params");
-    const bool refused = refuse(question.server_id, question.method, 0,
-                                objection(call, question.method, params ? *params : Json()));
+    const bool refused = refuse(question.server_id, question.method, question.bytes,
+                                objection(call, question.method, params ? *params : Json(), 0));
     if (!refused) left.push_back(std::move(question));
   }
   call.questions = std::move(left);

@@ -23,9 +23,10 @@ class Parking {
   static constexpr Milliseconds window{20};         ///< for more questions of the same moment
   static constexpr Milliseconds patience{600'000};  ///< for the host's retry, each time
   static constexpr std::size_t max_parked = 32;
-  static constexpr std::size_t max_questions = 16;          ///< of one call at one time
-  static constexpr unsigned max_rounds = 32;                ///< of one call
-  static constexpr std::size_t max_kept_bytes = 16U << 20;  ///< of answers that wait for a retry
+  static constexpr std::size_t max_questions = 16;             ///< of one call at one time
+  static constexpr std::size_t max_question_bytes = 4U << 20;  ///< of these: they go as one line
+  static constexpr unsigned max_rounds = 32;                   ///< of one call
+  static constexpr std::size_t max_kept_bytes = 16U << 20;     ///< of answers that wait for a retry
 
   /// Who made a value, and for which session and cell: `binding.purpose` is set here.
   Parking(BridgedServer server, SealBinding binding, Sealer& sealer, UpstreamIds& tickets,
@@ -60,8 +61,8 @@ class Parking {
   LegacyCall* owner() const;
   bool refuse(std::string_view server_id, std::string_view method, std::size_t bytes,
               std::string_view reason);
-  std::string_view objection(const LegacyCall& call, std::string_view method,
-                             const Json& params) const;
+  std::string_view objection(const LegacyCall& call, std::string_view method, const Json& params,
+                             std::size_t bytes) const;
   void ask_all(LegacyCall& call, Time now);
   void expire(LegacyCall call);
   std::size_t kept_bytes() const;

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/era/json_tree.h"
+
+namespace cellblock::gateway {
+
+/// The result or the error of an answer, as a tree.
+struct AnswerBody {
+  bool worked() const { return kind == MessageKind::result; }
+
+  MessageKind kind = MessageKind::error;
+  Json json;
+  std::size_t bytes = 0;
+};
+
+/// An answer that has no tree (1e999 is JSON, and no double) becomes an error: its call must end.
+inline AnswerBody body_of(std::string_view line, const Message& message) {
+  const Span where = message.kind == MessageKind::result ? message.result : message.error;
+  Json json = parse_json(where.in(line));
+  if (json.is_object()) return {message.kind, std::move(json), where.end - where.begin};
+  return {.json = error_of(-32603, "the answer is no object, or has a number that is no double")};
+}
+
+}  // namespace cellblock::gateway
