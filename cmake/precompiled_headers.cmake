@@ -1,0 +1,28 @@
+# The headers of libraries that take longest, read once for the product and once for the tests. For
+# builds that nobody edits in: a source has to name what it uses all the same, which the builds without
+# this hold it to. Clang's; what GCC saves by it is not worth having.
+option(CELLBLOCK_PRECOMPILED_HEADERS "read the libraries' headers once (clang only)" OFF)
+
+set(CELLBLOCK_STANDARD_HEADERS
+    <algorithm> <array> <charconv> <chrono> <expected> <functional> <map> <memory> <optional> <set> <span>
+    <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
+
+# A target of nothing, to hold the headers that others take over.
+function(cellblock_header_holder name)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cc CONTENT "")
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cc)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+
+# cellblock_precompiled(TARGET HOLDER): no effect where there is no such holder.
+function(cellblock_precompiled target holder)
+  if(CELLBLOCK_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM ${holder})
+  endif()
+endfunction()
+
+if(CELLBLOCK_PRECOMPILED_HEADERS)
+  add_compile_definitions(FMT_SHARED)  # as fmt::fmt has it; here also for who does not link it
+  add_compile_options(-Xclang -fno-pch-timestamp -fpch-instantiate-templates)  # the first for ccache
+  cellblock_header_holder(product_headers ${CELLBLOCK_STANDARD_HEADERS})
+endif()
