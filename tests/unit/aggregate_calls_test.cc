@@ -10,11 +10,11 @@ TestJson tool(const std::string& name) { return {{"name", name}}; }
 class AggregateCalls : public ::testing::Test {
  protected:
   AggregateCalls() {
-    const TestJson resources = {{{"uri", "a:1"}, {"name", "one"}}};
-    const TestJson templates = {{{"uriTemplate", "t:{x}"}, {"name", "many"}}};
-    const TestJson prompts = {{{"name", "greet"}}};
-    rig_.ready(apps, catalogue_of({tool("open"), tool("a.b")}, resources, templates, prompts));
-    rig_.ready(files, catalogue_of({tool("open")}, resources, templates, prompts));
+    const TestJson resources = items(TestJson{{"uri", "a:1"}, {"name", "one"}});
+    const TestJson templates = items(TestJson{{"uriTemplate", "t:{x}"}, {"name", "many"}});
+    const TestJson prompts = items(TestJson{{"name", "greet"}});
+    rig_.ready(apps, catalogue_of(items(tool("open"), tool("a.b")), resources, templates, prompts));
+    rig_.ready(files, catalogue_of(items(tool("open")), resources, templates, prompts));
   }
 
   /// Sends a call and gives what the leg hears.
@@ -56,14 +56,14 @@ TEST_F(AggregateCalls, UnderAShortNameReachTheToolThatItStandsFor) {
 
 TEST(AggregateColdCalls, UnderAShortNameWaitUntilItIsKnownWhatItStandsFor) {
   AggregateRig known({server_named("apps")});
-  known.ready(0, catalogue_of({tool("a.b")}));
+  known.ready(0, catalogue_of(items(tool("a.b"))));
   known.host(request(1, "tools/list"));
   const std::string shown = known.said()["result"]["tools"][0]["name"];
 
   AggregateRig rig({server_named("apps")});
   rig.host(request(1, "tools/call", {{"name", shown}}));
   EXPECT_EQ(rig.wanted.size(), 1U);
-  rig.ready(0, catalogue_of({tool("a.b")}));
+  rig.ready(0, catalogue_of(items(tool("a.b"))));
   EXPECT_EQ(rig.asked(0)["params"]["name"], "a.b");
 }
 
@@ -78,7 +78,7 @@ TEST_F(AggregateCalls, OfHiddenUnknownAndForeignToolsAreAnsweredWithTheSameBytes
   rig_.permitted = {};
   rig_.permitted.add(files);
   rig_.make();
-  rig_.ready(files, catalogue_of({tool("open"), tool("hidden")}));
+  rig_.ready(files, catalogue_of(items(tool("open"), tool("hidden"))));
   const std::vector<std::string> names = {"files__hidden", "files__no_such", "apps__open",
                                           "nobody__open",  "open",           ""};
   for (const std::string& name : names) {
@@ -140,7 +140,7 @@ TEST_F(AggregateCalls, OfAnotherRevisionOrWithoutOneAreRefused) {
   rig_.host(message);
   const TestJson answer = rig_.said();
   EXPECT_EQ(answer["error"]["code"], -32022);
-  EXPECT_EQ(answer["error"]["data"]["supported"], TestJson{"2026-07-28"});
+  EXPECT_EQ(answer["error"]["data"]["supported"], items("2026-07-28"));
   message["params"].erase("_meta");
   rig_.host(message);
   EXPECT_EQ(rig_.said()["error"]["code"], -32602);

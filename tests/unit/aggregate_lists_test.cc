@@ -21,8 +21,8 @@ TestJson list_of(AggregateRig& rig, const std::string& method, const TestJson& c
 
 TEST(AggregateLists, HoldTheToolsOfAllServersUnderNamesOfTheirOwn) {
   AggregateRig rig({server_named("apps"), server_named("files")});
-  rig.ready(0, catalogue_of({tool("open"), tool("list.all")}));
-  rig.ready(1, catalogue_of({tool("open")}));
+  rig.ready(0, catalogue_of(items(tool("open"), tool("list.all"))));
+  rig.ready(1, catalogue_of(items(tool("open"))));
   const TestJson answer = list_of(rig, "tools/list");
   const Names names = each(answer["result"]["tools"], "name");
   ASSERT_EQ(names.size(), 3U);
@@ -38,7 +38,7 @@ TEST(AggregateLists, HoldTheToolsOfAllServersUnderNamesOfTheirOwn) {
 
 TEST(AggregateLists, ShowOnlyWhatTheUserMayCall) {
   AggregateRig rig({server_named("files", {"read_*"})});
-  rig.ready(0, catalogue_of({tool("read_file"), tool("write_file")}));
+  rig.ready(0, catalogue_of(items(tool("read_file"), tool("write_file"))));
   EXPECT_EQ(each(list_of(rig, "tools/list")["result"]["tools"], "name"), Names{"files__read_file"});
 }
 
@@ -47,7 +47,7 @@ TEST(AggregateLists, HaveNothingOfServersThatTheUserMayNotUse) {
   rig.permitted = {};
   rig.permitted.add(0);
   rig.make();
-  rig.ready(0, catalogue_of({tool("x")}));
+  rig.ready(0, catalogue_of(items(tool("x"))));
   EXPECT_EQ(each(list_of(rig, "tools/list")["result"]["tools"], "name"), Names{"files__x"});
   EXPECT_TRUE(rig.wanted.empty());
 }
@@ -58,7 +58,7 @@ TEST(AggregateLists, NameTheServerInTitlesAndLeaveDescriptionsAlone) {
   titled["title"] = "Read";
   titled["description"] = "Reads.";
   titled["annotations"] = {{"title", "Read it"}, {"readOnlyHint", true}};
-  rig.ready(0, catalogue_of({titled}, {{{"uri", "a:1"}, {"name", "one"}}}));
+  rig.ready(0, catalogue_of(items(titled), items(TestJson{{"uri", "a:1"}, {"name", "one"}})));
   const TestJson shown = list_of(rig, "tools/list")["result"]["tools"][0];
   EXPECT_EQ(shown["title"], "files: Read");
   EXPECT_EQ(shown["description"], "Reads.");
@@ -70,9 +70,9 @@ TEST(AggregateLists, NameTheServerInTitlesAndLeaveDescriptionsAlone) {
 
 TEST(AggregateLists, HoldPromptsResourcesAndTemplatesToo) {
   AggregateRig rig({server_named("apps"), server_named("files")});
-  const TestJson resources = {{{"uri", "a:1"}, {"name", "one"}}};
-  const TestJson templates = {{{"uriTemplate", "t:{x}"}, {"name", "many"}}};
-  const TestJson prompts = {{{"name", "greet"}}};
+  const TestJson resources = items(TestJson{{"uri", "a:1"}, {"name", "one"}});
+  const TestJson templates = items(TestJson{{"uriTemplate", "t:{x}"}, {"name", "many"}});
+  const TestJson prompts = items(TestJson{{"name", "greet"}});
   rig.ready(0, catalogue_of(TestJson::array(), resources, templates, prompts));
   rig.ready(1, catalogue_of(TestJson::array(), resources, templates, prompts));
   EXPECT_EQ(each(list_of(rig, "resources/list")["result"]["resources"], "uri"),
@@ -88,8 +88,8 @@ TEST(AggregateLists, PointToolsToTheirOwnUserInterfaces) {
   AggregateRig rig({server_named("apps"), server_named("files")});
   TestJson with_ui = tool("show");
   with_ui["_meta"] = {{"ui", {{"resourceUri", "ui://view"}}}};
-  rig.ready(0, catalogue_of({with_ui}));
-  rig.ready(1, catalogue_of({with_ui}));
+  rig.ready(0, catalogue_of(items(with_ui)));
+  rig.ready(1, catalogue_of(items(with_ui)));
   const TestJson tools = list_of(rig, "tools/list")["result"]["tools"];
   EXPECT_EQ(tools[0]["_meta"]["ui"]["resourceUri"], "ui://view");
   EXPECT_EQ(tools[1]["_meta"]["ui"]["resourceUri"], "ui://cellblock/files/view");
@@ -103,9 +103,9 @@ TEST(AggregateLists, WaitForAllCataloguesAtOnceAndForNoneTwice) {
   rig.host(request("b", "prompts/list"));
   EXPECT_EQ(rig.wanted, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(rig.aggregate->in_flight(), 2U);
-  rig.ready(1, catalogue_of({tool("x")}));
+  rig.ready(1, catalogue_of(items(tool("x"))));
   EXPECT_TRUE(rig.host_lines.empty());
-  rig.ready(0, catalogue_of({tool("y")}));
+  rig.ready(0, catalogue_of(items(tool("y"))));
   const auto said = rig.all_said();
   ASSERT_EQ(said.size(), 2U);
   EXPECT_EQ(each(said[0]["result"]["tools"], "name"), (Names{"apps__y", "files__x"}));
@@ -115,20 +115,20 @@ TEST(AggregateLists, WaitForAllCataloguesAtOnceAndForNoneTwice) {
 
 TEST(AggregateLists, AskAColdServerOnceMoreBeforeTheyLeaveItOut) {
   AggregateRig rig({server_named("apps"), server_named("files")});
-  rig.ready(0, catalogue_of({tool("y")}));
+  rig.ready(0, catalogue_of(items(tool("y"))));
   rig.host(request(1, "tools/list"));
   rig.broken(1, "it was slow");
   EXPECT_TRUE(rig.host_lines.empty());
   rig.wanted.clear();
   rig.ring();
   EXPECT_EQ(rig.wanted, std::vector<std::uint32_t>{1});
-  rig.ready(1, catalogue_of({tool("x")}));
+  rig.ready(1, catalogue_of(items(tool("x"))));
   EXPECT_EQ(each(rig.said()["result"]["tools"], "name"), (Names{"apps__y", "files__x"}));
 }
 
 TEST(AggregateLists, SayWhatIsMissingAndWhyAndAreNoErrorForTheRest) {
   AggregateRig rig({server_named("apps"), server_named("files")});
-  rig.ready(0, catalogue_of({tool("y")}));
+  rig.ready(0, catalogue_of(items(tool("y"))));
   rig.host(request(1, "tools/list"));
   rig.broken(1, "it was slow");
   rig.ring();
@@ -136,7 +136,7 @@ TEST(AggregateLists, SayWhatIsMissingAndWhyAndAreNoErrorForTheRest) {
   const TestJson answer = rig.said();
   EXPECT_EQ(each(answer["result"]["tools"], "name"), Names{"apps__y"});
   EXPECT_EQ(answer["result"]["_meta"]["cellblock/unavailable"],
-            (TestJson{{{"server", "files"}, {"reason", "no such program"}}}));
+            items(TestJson{{"server", "files"}, {"reason", "no such program"}}));
   EXPECT_EQ(answer["result"]["ttlMs"], 0);
 
   rig.wanted.clear();
@@ -149,7 +149,7 @@ TEST(AggregateLists, SayWhatIsMissingAndWhyAndAreNoErrorForTheRest) {
 
 TEST(AggregateLists, AreAnsweredWithoutAServerThatTakesTooLong) {
   AggregateRig rig({server_named("apps"), server_named("files")});
-  rig.ready(0, catalogue_of({tool("y")}));
+  rig.ready(0, catalogue_of(items(tool("y"))));
   rig.host(request(1, "tools/list"));
   rig.ring();
   const TestJson answer = rig.said();
@@ -162,7 +162,7 @@ TEST(AggregateLists, ThatWaitCanBeCancelled) {
   rig.host(request(1, "tools/list"));
   rig.host(notification("notifications/cancelled", {{"requestId", 1}}));
   EXPECT_EQ(rig.aggregate->in_flight(), 0U);
-  rig.ready(0, catalogue_of({tool("x")}));
+  rig.ready(0, catalogue_of(items(tool("x"))));
   EXPECT_TRUE(rig.host_lines.empty());
 }
 
@@ -205,8 +205,8 @@ TEST(AggregateLists, LeaveOutWhatWouldBeTooMuchAndSayOfWhom) {
   AggregateRig rig({server_named("apps"), server_named("files")});
   TestJson huge = tool("huge");
   huge["description"] = std::string((1U << 20) + 1, 'x');
-  rig.ready(0, catalogue_of({tool("a"), huge}));
-  rig.ready(1, catalogue_of({tool("b")}));
+  rig.ready(0, catalogue_of(items(tool("a"), huge)));
+  rig.ready(1, catalogue_of(items(tool("b"))));
   const TestJson answer = list_of(rig, "tools/list");
   EXPECT_EQ(each(answer["result"]["tools"], "name"), (Names{"apps__a", "files__b"}));
   EXPECT_EQ(answer["result"]["_meta"]["cellblock/unavailable"][0]["server"], "apps");
@@ -223,7 +223,7 @@ TEST(AggregateDiscovery, TellsWhatAnyServerHasAndQuotesEachInItsOwnSection) {
   rig.ready(1, files);
   rig.host(request(1, "server/discover"));
   const TestJson result = rig.said()["result"];
-  EXPECT_EQ(result["supportedVersions"], TestJson{"2026-07-28"});
+  EXPECT_EQ(result["supportedVersions"], items("2026-07-28"));
   const TestJson expected = {
       {"tools", {{"listChanged", true}}},
       {"resources", {{"listChanged", true}, {"subscribe", true}}},

@@ -53,6 +53,14 @@ inline Server server_named(std::string name, std::vector<std::string> tools = {"
   return server;
 }
 
+/// A list. (In braces one object alone would be itself.)
+template <class... Items>
+TestJson items(const Items&... item) {
+  TestJson list = TestJson::array();
+  (list.push_back(item), ...);
+  return list;
+}
+
 /// Everything that servers have, and these lists.
 inline Catalogue catalogue_of(const TestJson& tools, const TestJson& resources = TestJson::array(),
                               const TestJson& templates = TestJson::array(),

@@ -12,8 +12,9 @@ TestJson tool(const std::string& name) { return {{"name", name}}; }
 class AggregateStreams : public ::testing::Test {
  protected:
   AggregateStreams() {
-    rig_.ready(apps, catalogue_of({tool("open")}, {{{"uri", "a:1"}}}));
-    rig_.ready(files, catalogue_of({tool("read_x"), tool("hidden")}, {{{"uri", "a:1"}}}));
+    rig_.ready(apps, catalogue_of(items(tool("open")), items(TestJson{{"uri", "a:1"}})));
+    rig_.ready(files, catalogue_of(items(tool("read_x"), tool("hidden")),
+                                   items(TestJson{{"uri", "a:1"}})));
   }
 
   static TestJson listen(const TestJson& id, const TestJson& wanted) {
@@ -105,10 +106,10 @@ TEST_F(AggregateStreams, AskForAllPagesOfAListThatChanged) {
   rig_.leg(files, on_stream(stream["id"], "notifications/tools/list_changed"));
   rig_.ring();
   TestJson asked = rig_.asked(files);
-  rig_.leg(files, result(asked["id"], {{"tools", {tool("read_1")}}, {"nextCursor", "more"}}));
+  rig_.leg(files, result(asked["id"], {{"tools", items(tool("read_1"))}, {"nextCursor", "more"}}));
   asked = rig_.asked(files);
   EXPECT_EQ(asked["params"]["cursor"], "more");
-  rig_.leg(files, result(asked["id"], {{"tools", {tool("read_2")}}}));
+  rig_.leg(files, result(asked["id"], {{"tools", items(tool("read_2"))}}));
   rig_.ring();
   EXPECT_EQ(rig_.said()["method"], "notifications/tools/list_changed");
   rig_.host(request(1, "tools/list"));
@@ -133,10 +134,10 @@ TEST_F(AggregateStreams, TellWhatACatalogueThatComesLaterAdds) {
   rig_.host(request(1, "tools/list"));
   rig_.host(listen("s", {{"toolsListChanged", true}}));
   rig_.all_said();
-  rig_.ready(apps, catalogue_of({tool("open"), tool("close")}));
+  rig_.ready(apps, catalogue_of(items(tool("open"), tool("close"))));
   rig_.ring();
   EXPECT_EQ(rig_.said()["method"], "notifications/tools/list_changed");
-  rig_.ready(apps, catalogue_of({tool("open"), tool("close")}));
+  rig_.ready(apps, catalogue_of(items(tool("open"), tool("close"))));
   rig_.ring();
   EXPECT_TRUE(rig_.said().is_null());
 }

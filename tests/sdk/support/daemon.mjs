@@ -18,7 +18,7 @@ const hostsGroup = 64100;
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const fixtures = path.resolve(here, '../../fixtures');
 const bin = process.env.CELLBLOCK_TEST_BIN ?? path.resolve(here, '../../../build/dev/bin');
-const programs = ['cellblockd', 'cellblock-launcher', 'cellblock-gateway', 'cellblock-audit', 'cellblock-egress',
+const programs = ['cellblockd', 'cellblock-launcher', 'cellblock-gateway', 'cellblock-audit', 'cellblock-http', 'cellblock-egress',
                   'cellblock-probe', 'cellblock', 'libcellblock-client.so.0.1'];
 
 // What every host process starts as: nobody special.
@@ -91,12 +91,14 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     return text + this.more;
   }
 
-  // Listens for HTTP on that port of loopback; gives the token of the user that hosts run as.
-  listenOnHttp(port) {
+  // Listens for HTTP on that port of loopback, and on that Unix socket if there is one; gives the
+  // token of the user that hosts run as.
+  listenOnHttp(port, socket) {
     const token = randomBytes(32).toString('hex');
     const file = path.join(this.directory, 'token');
     fs.writeFileSync(file, `${token}\n`, { mode: 0o600 });
-    this.more += `[listen.http]\naddress = "127.0.0.1"\nport = ${port}\n
+    const onSocket = socket ? `socket = "${socket}"\n${isRoot ? 'mode = "0666"\n' : ''}` : '';
+    this.more += `[listen.http]\naddress = "127.0.0.1"\nport = ${port}\n${onSocket}
 [[listen.http.token]]\nname = "test"\nfile = "${file}"\nuser = ${isRoot ? hostId : process.getuid()}\n`;
     return token;
   }
