@@ -16,12 +16,12 @@ struct AnswerBody {
   std::size_t bytes = 0;
 };
 
-/// An answer that has no tree (1e999 is JSON, and no double) becomes an error: its call must end.
+/// An answer that is no object becomes an error: its call must end.
 inline AnswerBody body_of(std::string_view line, const Message& message) {
   const Span where = message.kind == MessageKind::result ? message.result : message.error;
   Json json = parse_json(where.in(line));
   if (json.is_object()) return {message.kind, std::move(json), where.end - where.begin};
-  return {.json = error_of(-32603, "the answer is no object, or has a number that is no double")};
+  return {.json = error_of(-32603, "the server's answer is no object")};
 }
 
 }  // namespace cellblock::gateway

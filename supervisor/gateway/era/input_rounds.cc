@@ -74,17 +74,21 @@ std::string InputRounds::answered(ModernCall& call, std::uint64_t id, MessageKin
                                   const Json& answer) {
   const auto asked = std::ranges::find(call.questions, id, &AskedOfHost::id);
   if (asked == call.questions.end() || !asked->answer.is_null()) return {};
-  if (is_deeper_than(answer, deepest_answer)) return "the client's answer is nested too deeply";
-  if (kind == MessageKind::result && answer.is_object()) {
+  std::string why;
+  if (is_deeper_than(answer, deepest_answer)) {
+    why = "the client's answer is nested too deeply";
+  } else if (kind == MessageKind::result && answer.is_object()) {
     asked->answer = answer;
   } else if (asked->method == "elicitation/create") {
     asked->answer = {{"action", "cancel"}};
   } else {
     // The modern era has no way to say this to the server.
-    return fmt::format("the client refused {}: {}", asked->method,
-                       string_in(answer, "message").substr(0, most_quoted));
+    why = fmt::format("the client refused {}: {}", asked->method,
+                      string_in(answer, "message").substr(0, most_quoted));
   }
-  return {};
+  // Answered, so there is nothing to withdraw.
+  if (!why.empty()) call.questions.erase(asked);
+  return why;
 }
 
 Json InputRounds::next_params(ModernCall& call) const {

@@ -10,7 +10,7 @@ namespace cellblock::gateway {
 
 using Json = nlohmann::ordered_json;
 
-/// Null where it is none, and where a number of it has no double (1e999 is valid JSON).
+/// Null where it is none.
 Json parse_json(std::string_view raw);
 /// One line; bytes that are no UTF-8 are replaced.
 std::string text_of(const Json& json);

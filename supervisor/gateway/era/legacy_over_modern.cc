@@ -68,9 +68,6 @@ void LegacyOverModern::request(std::string_view id, const Message& message, Json
     return out_.to_host(
         protocol_error(id, invalid_request, "a request with this id is still in flight"));
   }
-  if (!message.params.empty() && params.is_null()) {
-    return out_.to_host(protocol_error(id, invalid_params, "params: a number that is no double"));
-  }
   if (answered_here(id, message.method, params)) return;
   forward(id, message, std::move(params), bytes);
 }
