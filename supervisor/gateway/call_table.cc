@@ -31,6 +31,11 @@ const Call* CallTable::find(std::string_view ours) const {
   return found == calls_.end() ? nullptr : &*found;
 }
 
+Call* CallTable::find(std::string_view ours) {
+  // The table is this object's own.
+  return const_cast<Call*>(std::as_const(*this).find(ours));  // NOLINT(*-const-cast)
+}
+
 const Call* CallTable::find_theirs(std::string_view theirs) const {
   const auto found = std::ranges::find(calls_, theirs, &Call::theirs);
   return found == calls_.end() ? nullptr : &*found;

@@ -10,6 +10,7 @@
 
 #include "policy/failure.h"
 #include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/progress_pace.h"
 
 /// The calls in flight in one direction: which id of the caller stands behind which id of ours.
 /// Once for host to server, once for server to host.
@@ -38,6 +39,8 @@ struct Call {
   CallKind kind = CallKind::other;
   Era era = Era::legacy;
   Time began;
+  bool has_cursor = false;  ///< it asks for a later page of a list
+  ProgressPace pace;  ///< of what the callee says about it
 };
 
 class CallTable {
@@ -53,6 +56,7 @@ class CallTable {
   /// By our id, in raw JSON. Valid until the next change. Progress tokens of ours are the same
   /// numbers, so this finds a call by its token as well.
   const Call* find(std::string_view ours) const;
+  Call* find(std::string_view ours);
   const Call* find_theirs(std::string_view theirs) const;
 
   std::optional<Call> close(std::string_view ours);

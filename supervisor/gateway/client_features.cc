@@ -34,7 +34,8 @@ std::optional<std::string> strip_capabilities(std::string_view capabilities,
   auto object = nlohmann::ordered_json::parse(capabilities, nullptr, false);
   // Validated before; if the two parsers ever disagree, the server hears of no capability.
   if (!object.is_object()) return "{}";
-  std::size_t removed = 0;
+  // Tasks at the client: what a server asks for is answered at once, or not at all.
+  std::size_t removed = object.erase("tasks");
   for (const Feature& feature : features) {
     if (!(declared.*feature.declared)) removed += object.erase(feature.capability);
   }

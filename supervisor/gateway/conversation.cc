@@ -1,11 +1,13 @@
 #include "supervisor/gateway/conversation.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
+#include "supervisor/gateway/call_failures.h"
 #include "supervisor/gateway/client_features.h"
+#include "supervisor/gateway/era_of.h"
 #include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/new_call.h"
 #include "supervisor/gateway/replies.h"
 
 namespace cellblock::gateway {
@@ -15,48 +17,25 @@ namespace {
 using wire::AuditKind;
 using wire::AuditOutcome;
 
-constexpr std::size_t max_named_method = 128;
 constexpr std::string_view probe_tool = "run";
-
-Era era_of(const Message& message) { return message.is_modern() ? Era::modern : Era::legacy; }
 
 std::uint64_t microseconds_since(Time began, Time now) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(now - began).count());
 }
 
-Call call_of(std::string_view line, const Message& message, std::uint64_t ours, Time now) {
-  const CallKind kind = kind_of(message.method);
-  return Call{.ours = ours,
-              .theirs = std::string(message.id.in(line)),
-              .progress_token = std::string(message.meta_progress_token.in(line)),
-              .tool = kind == CallKind::tool_call ? message.name_text : std::string{},
-              .kind = kind,
-              .era = era_of(message),
-              .began = now};
-}
-
-Failure forbidden_input_failure(const Server& server, const std::string& method) {
-  // The server chose it, and the whole of it may not fit into lines.to_host.
-  const std::string what =
-      method.empty() ? "something that is no request" : method.substr(0, max_named_method);
-  return plain_failure(FailureCode::bad_answer,
-                       "server " + server.name + " asked the client for " + what +
-                           ", which client_features does not allow",
-                       server.name);
-}
-
-Failure too_many_calls(const Server& server) {
-  return plain_failure(FailureCode::too_many,
-                       "more than " + std::to_string(Conversation::max_calls) + " calls in flight",
-                       server.name);
-}
+constexpr std::string_view foreign_value =
+    "a cursor, requestState or taskId that is not known here, or no longer";
 
 }  // namespace
 
 Conversation::Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
-                           ConversationEffects& effects)
-    : server_(server), program_(program), ids_(ids), effects_(effects) {}
+                           HandedValues values, ConversationEffects& effects)
+    : server_(server),
+      program_(program),
+      ids_(ids),
+      effects_(effects),
+      values_(std::move(values)) {}
 
 std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era era,
                                        const Failure& failure) {
@@ -97,7 +76,7 @@ void Conversation::from_host(std::string_view line, const Message& message, Time
       return notification_from_host(line, message, now);
     case MessageKind::result:
     case MessageKind::error:
-      return response_from_host(line, message);
+      return response_from_host(line, message, now);
   }
 }
 
@@ -106,7 +85,9 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
   if (refused(line, message, kind)) return;
 
   Call call = call_of(line, message, ids_.next(), now);
-  const EditedMessage edited(line, edits_for_cell(line, message, call));
+  std::vector<Replacement> edits = edits_for_cell(line, message, call);
+  if (!values_.give_back(line, message, now, edits)) return refuse_values(line, message);
+  const EditedMessage edited(line, std::move(edits));
   if (kind == CallKind::tool_call) {
     effects_.record({.kind = AuditKind::call,
                      .outcome = AuditOutcome::ok,
@@ -153,7 +134,7 @@ bool Conversation::refused(std::string_view line, const Message& message, CallKi
   if (!refusal) return false;
   say_to_host(*refusal == CallTable::Refusal::duplicate
                   ? protocol_error(id, invalid_request, "a request with this id is still in flight")
-                  : failed_reply(id, kind, era_of(message), too_many_calls(server_)));
+                  : failed_reply(id, kind, era_of(message), too_many_calls(server_, max_calls)));
   return true;
 }
 
@@ -177,9 +158,22 @@ void Conversation::notification_from_host(std::string_view line, const Message& 
   if (is_stray(line, message)) return;
   if (message.method == "notifications/cancelled") return cancel_from_host(line, message, now);
   if (message.method == "notifications/progress") {
-    return progress(line, message, server_calls_, &ConversationEffects::to_cell);
+    return progress_from_host(line, message);
   }
-  effects_.to_cell(EditedMessage(line, {}).slices());
+  std::vector<Replacement> edits;
+  if (!values_.give_back(line, message, now, edits)) return refuse_values(line, message);
+  effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
+}
+
+// Another session's, an earlier cell's, or made up: the server never sees it.
+void Conversation::refuse_values(std::string_view line, const Message& message) {
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = message.method,
+                   .reason = "foreign_value",
+                   .bytes = line.size()});
+  if (message.kind != MessageKind::request) return;
+  say_to_host(protocol_error(message.id.in(line), invalid_params, foreign_value));
 }
 
 void Conversation::cancel_from_host(std::string_view line, const Message& message, Time now) {
@@ -195,154 +189,19 @@ void Conversation::cancel_from_host(std::string_view line, const Message& messag
   note_end(cancelled, AuditOutcome::cancelled, "host", 0, now);
 }
 
-void Conversation::response_from_host(std::string_view line, const Message& message) {
+void Conversation::response_from_host(std::string_view line, const Message& message, Time now) {
   const std::string_view ours = message.id.in(line);
   const auto call = server_calls_.close(ours);
   if (!call) {
     ++(server_calls_.was_cancelled(ours) ? traffic_.late_answers : traffic_.foreign_answers);
     return;
   }
-  effects_.to_cell(EditedMessage(line, {{message.id, call->theirs}}).slices());
-}
-
-// --- server to host ------------------------------------------------------------------------------
-
-void Conversation::from_cell(std::string_view line, const Message& message, Time now) {
-  const bool is_answer = message.kind == MessageKind::result || message.kind == MessageKind::error;
-  if (!is_answer && line.size() > server_.lines.to_host) return refuse_size(line, message);
-  switch (message.kind) {
-    case MessageKind::request:
-      return request_from_cell(line, message, now);
-    case MessageKind::notification:
-      return notification_from_cell(line, message);
-    case MessageKind::result:
-    case MessageKind::error:
-      return response_from_cell(line, message, now);
+  std::vector<Replacement> edits{{message.id, call->theirs}};
+  if (values_.give_back(line, message, now, edits)) {
+    return effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
   }
-}
-
-// An answer that is too long becomes a failure of its call (deliver); nobody waits for these.
-void Conversation::refuse_size(std::string_view line, const Message& message) {
-  effects_.record({.kind = AuditKind::refused,
-                   .outcome = AuditOutcome::denied,
-                   .tool = message.method,
-                   .reason = name_of(FailureCode::too_large),
-                   .bytes = line.size()});
-  if (message.kind == MessageKind::request) {
-    say_to_cell(protocol_error(message.id.in(line), invalid_request, "the request is too large"));
-  }
-}
-
-void Conversation::request_from_cell(std::string_view line, const Message& message, Time now) {
-  const std::string_view id = message.id.in(line);
-  if (!server_may_request(message.method, server_.client_features)) {
-    effects_.record({.kind = AuditKind::refused,
-                     .outcome = AuditOutcome::denied,
-                     .tool = message.method,
-                     .reason = "client_features",
-                     .bytes = line.size()});
-    return say_to_cell(protocol_error(id, method_not_found, "Method not found"));
-  }
-  if (server_calls_.refusal_for(id)) {
-    return say_to_cell(protocol_error(id, invalid_request, "too many requests, or one id twice"));
-  }
-  Call call = call_of(line, message, ids_.next(), now);
-  const std::string ours = std::to_string(call.ours);
-  std::vector<Replacement> edits{{message.id, ours}};
-  if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, ours});
-  server_calls_.open(std::move(call));
-  effects_.to_host(EditedMessage(line, std::move(edits)).slices());
-}
-
-void Conversation::notification_from_cell(std::string_view line, const Message& message) {
-  if (is_stray(line, message)) return;
-  if (const auto* method = forbidden_input(message)) return refuse_input(line, *method);
-  if (message.method == "notifications/cancelled") return cancel_from_cell(line, message);
-  if (message.method == "notifications/progress") {
-    return progress(line, message, calls_, &ConversationEffects::to_host);
-  }
-  if (message.subscription_id.empty()) {
-    return effects_.to_host(EditedMessage(line, {}).slices());
-  }
-  const Call* stream = calls_.find(message.subscription_id.in(line));
-  if (stream == nullptr) {
-    ++traffic_.stray_notifications;
-    return;
-  }
-  effects_.to_host(EditedMessage(line, {{message.subscription_id, stream->theirs}}).slices());
-}
-
-// Withdraws a request of the server's own, or (2026-07-28) ends a listen stream of the host's.
-void Conversation::cancel_from_cell(std::string_view line, const Message& message) {
-  const std::string_view id = message.request_id.in(line);
-  if (const auto own = id.empty() ? std::nullopt : server_calls_.cancel(id)) {
-    const EditedMessage edited(line, {{message.request_id, std::to_string(own->ours)}});
-    return effects_.to_host(edited.slices());
-  }
-  const Call* stream = calls_.find(id);
-  if (stream == nullptr || stream->kind != CallKind::listen) {
-    ++traffic_.stray_notifications;
-    return;
-  }
-  const Call closed = *calls_.close(id);
-  effects_.to_host(EditedMessage(line, {{message.request_id, closed.theirs}}).slices());
-}
-
-void Conversation::response_from_cell(std::string_view line, const Message& message, Time now) {
-  const std::string_view ours = message.id.in(line);
-  const auto call = calls_.close(ours);
-  if (!call) {
-    ++(calls_.was_cancelled(ours) ? traffic_.late_answers : traffic_.foreign_answers);
-    return;
-  }
-  deliver(line, message, *call, now);
-}
-
-void Conversation::deliver(std::string_view line, const Message& message, const Call& call,
-                           Time now) {
-  if (const auto* method = forbidden_input(message)) {
-    refuse_input(line, *method);
-    return answer(call, forbidden_input_failure(server_, *method), now);
-  }
-  std::vector<Replacement> edits;
-  if (call.kind == CallKind::tools_list) {
-    edits = narrow_tools(line, message,
-                         [this](std::string_view tool) { return may_call(tool).allowed; });
-  }
-  edits.push_back({message.id, call.theirs});
-  if (!message.subscription_id.empty()) edits.push_back({message.subscription_id, call.theirs});
-  const EditedMessage edited(line, std::move(edits));
-
-  const std::size_t size = edited.size() - 1;  // without the newline
-  if (size > server_.lines.to_host) {
-    const Failure failure =
-        plain_failure(FailureCode::too_large,
-                      "the answer has " + std::to_string(size) + " bytes; lines.to_host allows " +
-                          std::to_string(server_.lines.to_host),
-                      server_.name);
-    say_to_host(failed_reply(call.theirs, call.kind, call.era, failure));
-    return note_end(call, AuditOutcome::error, name_of(failure.code), size, now);
-  }
-  effects_.to_host(edited.slices());
-  note_end(call, message.kind == MessageKind::result ? AuditOutcome::ok : AuditOutcome::error, "",
-           size, now);
-}
-
-// In the modern era a server asks by answering (inputRequests), and with a notification of a task:
-// what it may not ask with a request of its own, it may not ask so. Null: nothing forbidden.
-const std::string* Conversation::forbidden_input(const Message& message) const {
-  const auto found = std::ranges::find_if(message.input_methods, [this](const std::string& method) {
-    return !server_may_request(method, server_.client_features);
-  });
-  return found == message.input_methods.end() ? nullptr : &*found;
-}
-
-void Conversation::refuse_input(std::string_view line, const std::string& method) {
-  effects_.record({.kind = AuditKind::refused,
-                   .outcome = AuditOutcome::denied,
-                   .tool = method,
-                   .reason = "client_features",
-                   .bytes = line.size()});
+  refuse_values(line, message);
+  say_to_cell(protocol_error(call->theirs, invalid_params, foreign_value));
 }
 
 // --- both ways -----------------------------------------------------------------------------------
@@ -361,15 +220,34 @@ bool Conversation::is_stray(std::string_view line, const Message& message) {
 }
 
 // What names no call in flight goes no further: it is late, or it was never asked for.
-void Conversation::progress(std::string_view line, const Message& message, const CallTable& calls,
-                            void (ConversationEffects::*send)(Slices)) {
-  const Call* call = calls.find(message.progress_token.in(line));
+void Conversation::progress_from_host(std::string_view line, const Message& message) {
+  const Call* call = server_calls_.find(message.progress_token.in(line));
   if (call == nullptr || call->progress_token.empty()) {
     ++traffic_.stray_notifications;
     return;
   }
   const EditedMessage edited(line, {{message.progress_token, call->progress_token}});
-  (effects_.*send)(edited.slices());
+  effects_.to_cell(edited.slices());
+}
+
+void Conversation::progress_from_cell(std::string_view line, const Message& message, Time now) {
+  Call* call = calls_.find(message.progress_token.in(line));
+  const auto verdict = call == nullptr || call->progress_token.empty()
+                           ? ProgressPace::Verdict::falls
+                           : call->pace.judge(message.progress.in(line), now);
+  std::vector<Replacement> edits;
+  if (verdict == ProgressPace::Verdict::falls || !values_.hand_out(line, message, now, edits)) {
+    ++traffic_.stray_notifications;
+    return;
+  }
+  edits.push_back({message.progress_token, call->progress_token});
+  const EditedMessage edited(line, std::move(edits));
+  if (verdict == ProgressPace::Verdict::pass) return effects_.to_host(edited.slices());
+  call->pace.keep(edited.flatten());
+}
+
+void Conversation::say_whole_to_host(std::string_view line) {
+  effects_.to_host(std::array<std::string_view, 1>{line});
 }
 
 void Conversation::say_to_host(std::string_view text) {

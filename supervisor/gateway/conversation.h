@@ -11,6 +11,8 @@
 #include "policy/permission.h"
 #include "supervisor/gateway/audit_note.h"
 #include "supervisor/gateway/call_table.h"
+#include "supervisor/gateway/early_statuses.h"
+#include "supervisor/gateway/handed_values.h"
 #include "supervisor/gateway/slices.h"
 #include "supervisor/gateway/upstream_ids.h"
 
@@ -38,6 +40,12 @@ struct Traffic {
   std::uint64_t foreign_answers = 0;  ///< to calls that never were
   /// Progress and cancellations that name nothing in flight, and what is no notification of MCP.
   std::uint64_t stray_notifications = 0;
+
+  Traffic& operator+=(const Traffic& more) {
+    calls += more.calls, late_answers += more.late_answers;
+    foreign_answers += more.foreign_answers, stray_notifications += more.stray_notifications;
+    return *this;
+  }
 };
 
 class Conversation {
@@ -46,7 +54,7 @@ class Conversation {
   static constexpr std::size_t max_server_calls = 64;  ///< in flight, server to host
 
   Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
-               ConversationEffects& effects);
+               HandedValues values, ConversationEffects& effects);
 
   void from_host(std::string_view line, const Message& message, Time now);
   void from_cell(std::string_view line, const Message& message, Time now);
@@ -61,6 +69,13 @@ class Conversation {
   std::size_t in_flight() const { return calls_.size(); }
   /// Whether a call in flight has this id of ours, in raw JSON.
   bool owns(std::string_view ours) const { return calls_.find(ours) != nullptr; }
+  /// Null: there is none with this id of ours. Valid until the next message.
+  const Call* call(std::string_view ours) const { return calls_.find(ours); }
+  /// Whether it is the host's `initialize`.
+  bool is_initialize(std::string_view ours) const {
+    const Call* call = calls_.find(ours);
+    return call != nullptr && call->kind == CallKind::initialize;
+  }
   const Traffic& traffic() const { return traffic_; }
 
   /// The one way to tell a host that its request failed.
@@ -70,7 +85,8 @@ class Conversation {
  private:
   void request_from_host(std::string_view line, const Message& message, Time now);
   void notification_from_host(std::string_view line, const Message& message, Time now);
-  void response_from_host(std::string_view line, const Message& message);
+  void response_from_host(std::string_view line, const Message& message, Time now);
+  void refuse_values(std::string_view line, const Message& message);
   Decision may_call(std::string_view tool) const;
   bool refused(std::string_view line, const Message& message, CallKind kind);
   void cancel_from_host(std::string_view line, const Message& message, Time now);
@@ -81,16 +97,21 @@ class Conversation {
   const std::string* forbidden_input(const Message& message) const;
   void refuse_input(std::string_view line, const std::string& method);
   void request_from_cell(std::string_view line, const Message& message, Time now);
-  void notification_from_cell(std::string_view line, const Message& message);
+  void notification_from_cell(std::string_view line, const Message& message, Time now);
+  bool is_early(std::string_view line, const Message& message);
+  void tell_early(std::string_view line, const Message& message, Time now);
+  bool hand_out_answer(std::string_view line, const Message& message, Time now,
+                       std::vector<Replacement>& edits);
   void response_from_cell(std::string_view line, const Message& message, Time now);
   void cancel_from_cell(std::string_view line, const Message& message);
   void deliver(std::string_view line, const Message& message, const Call& call, Time now);
 
   bool is_stray(std::string_view line, const Message& message);
-  void progress(std::string_view line, const Message& message, const CallTable& calls,
-                void (ConversationEffects::*send)(Slices));
+  void progress_from_host(std::string_view line, const Message& message);
+  void progress_from_cell(std::string_view line, const Message& message, Time now);
   void answer(const Call& call, const Failure& failure, Time now);
   void say_to_host(std::string_view text);
+  void say_whole_to_host(std::string_view line);
   void say_to_cell(std::string_view text);
   void note_end(const Call& call, wire::AuditOutcome outcome, std::string_view reason,
                 std::size_t bytes, Time now);
@@ -101,6 +122,8 @@ class Conversation {
   ConversationEffects& effects_;
   CallTable calls_{max_calls};
   CallTable server_calls_{max_server_calls};
+  HandedValues values_;
+  EarlyStatuses early_;
   Traffic traffic_;
 };
 

@@ -1,0 +1,276 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "supervisor/gateway/conversation.h"
+
+/// What a server hands out through its host, and what it says about calls and tasks.
+namespace cellblock::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class Recorder final : public ConversationEffects {
+ public:
+  void to_host(Slices message) override { keep(message, host); }
+  void to_cell(Slices message) override { keep(message, cell); }
+  void record(const AuditNote& note) override { reasons.emplace_back(note.reason); }
+  AuditState audit_state() const override { return AuditState::writable; }
+
+  std::vector<json> host;
+  std::vector<json> cell;
+  std::vector<std::string> reasons;
+
+ private:
+  static void keep(Slices message, std::vector<json>& lines) {
+    std::string text;
+    for (const std::string_view slice : message) text += slice;
+    lines.push_back(json::parse(text));
+  }
+};
+
+Sealer::Fill counting() {
+  return [next = 1U](std::span<std::byte> bytes) mutable {
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(next++ * 167U >> 3U);
+  };
+}
+
+Server a_server() {
+  Server server;
+  server.name = "files";
+  server.allow.tools = {{"", true}};
+  return server;
+}
+
+class ValuesTest : public testing::Test {
+ protected:
+  struct Side {
+    Side(const Server& server, UpstreamIds& ids, Sealer& sealer, SealBinding whose)
+        : conversation(server, wire::CellProgram::server, ids, HandedValues(sealer, whose),
+                       effects) {}
+    Recorder effects;
+    Conversation conversation;
+  };
+
+  void host(Side& side, const json& message) {
+    hand(message,
+         [&](auto line, const auto& parsed) { side.conversation.from_host(line, parsed, now_); });
+  }
+  void server(Side& side, const json& message) {
+    hand(message,
+         [&](auto line, const auto& parsed) { side.conversation.from_cell(line, parsed, now_); });
+  }
+
+  /// A request of the host, and the server's answer to it; the answer as the host gets it.
+  json ask(Side& side, json request, json result) {
+    request["jsonrpc"] = "2.0";
+    request["id"] = ++last_id_;
+    host(side, request);
+    server(side, {{"jsonrpc", "2.0"}, {"id", side.effects.cell.back()["id"]}, {"result", result}});
+    return side.effects.host.back()["result"];
+  }
+  json list(Side& side, const json& cursor, const json& next) {
+    return ask(side, {{"method", "resources/list"}, {"params", {{"cursor", cursor}}}},
+               {{"resources", json::array()}, {"nextCursor", next}});
+  }
+  json start_task(Side& side, const std::string& id) {
+    return ask(side,
+               {{"method", "tools/call"}, {"params", {{"name", "t"}, {"task", json::object()}}}},
+               {{"task", {{"taskId", id}, {"status", "working"}}}})["task"]["taskId"];
+  }
+  static json about(const json& task) {
+    return {{"jsonrpc", "2.0"},
+            {"method", "notifications/tasks/status"},
+            {"params", {{"taskId", task}, {"status", "working"}}}};
+  }
+
+  Time now_{1h};
+  const Server server_ = a_server();
+  UpstreamIds ids_{counting()};
+  Sealer sealer_{counting()};
+  Side mine_{server_, ids_, sealer_, {.server = 1, .session = 7, .cell = 3}};
+  Side other_session_{server_, ids_, sealer_, {.server = 1, .session = 8, .cell = 3}};
+  Side next_cell_{server_, ids_, sealer_, {.server = 1, .session = 7, .cell = 4}};
+
+ private:
+  template <class Take>
+  void hand(const json& message, Take take) {
+    const std::string line = message.dump();
+    const std::string padded = line + std::string(MessageScanner::padding, '\0');
+    const auto view = std::string_view(padded).substr(0, line.size());
+    const auto parsed = scanner_.scan(view);
+    ASSERT_TRUE(parsed) << line;
+    take(view, *parsed);
+  }
+
+  MessageScanner scanner_;
+  int last_id_ = 0;
+};
+
+TEST_F(ValuesTest, ACursorReachesTheHostSealedAndTheServerAsItWas) {
+  for (const json& cursor : {json("page 2\n\"ü\""), json(5), json({{"at", 1}})}) {
+    const json sealed = list(mine_, nullptr, cursor)["nextCursor"];
+    ASSERT_TRUE(sealed.is_string());
+    EXPECT_NE(sealed, cursor);
+    list(mine_, sealed, nullptr);
+    EXPECT_EQ(mine_.effects.cell.back()["params"]["cursor"], cursor);
+  }
+}
+
+TEST_F(ValuesTest, ACursorOfNullSaysThatThereIsNone) {
+  EXPECT_TRUE(list(mine_, nullptr, nullptr)["nextCursor"].is_null());
+  EXPECT_TRUE(mine_.effects.cell.back()["params"]["cursor"].is_null());
+}
+
+TEST_F(ValuesTest, ACursorOfAnotherSessionOrCellNeverReachesTheServer) {
+  const json sealed = list(mine_, nullptr, "secret")["nextCursor"];
+  for (Side* side : {&other_session_, &next_cell_}) {
+    for (const json& cursor : {sealed, json("secret"), json(1)}) {
+      side->effects = {};
+      host(*side, {{"jsonrpc", "2.0"},
+                   {"id", 1},
+                   {"method", "resources/list"},
+                   {"params", {{"cursor", cursor}}}});
+      EXPECT_THAT(side->effects.cell, IsEmpty());
+      ASSERT_THAT(side->effects.host, SizeIs(1));
+      EXPECT_EQ(side->effects.host[0]["error"]["code"], -32602);
+      EXPECT_THAT(side->effects.reasons, ElementsAre("foreign_value"));
+      EXPECT_EQ(side->conversation.in_flight(), 0U);
+    }
+  }
+}
+
+TEST_F(ValuesTest, ValuesAreGoodForAsLongAsTheyNeed) {
+  const json cursor = list(mine_, nullptr, "c")["nextCursor"];
+  const json task = start_task(mine_, "t");
+  now_ += 1h;
+  host(mine_, {{"jsonrpc", "2.0"},
+               {"id", "late"},
+               {"method", "resources/list"},
+               {"params", {{"cursor", cursor}}}});
+  EXPECT_EQ(mine_.effects.host.back()["error"]["code"], -32602);
+  ask(mine_, {{"method", "tasks/get"}, {"params", {{"taskId", task}}}}, {{"taskId", "t"}});
+  EXPECT_EQ(mine_.effects.cell.back()["params"]["taskId"], "t");
+}
+
+TEST_F(ValuesTest, ARequestStateComesBackByteForByteAndNotAfterTenMinutes) {
+  const json asked = ask(mine_, {{"method", "prompts/get"}, {"params", {{"name", "p"}}}},
+                         {{"resultType", "input_required"}, {"requestState", "s\\u0000\u00fc"}});
+  const json state = asked["requestState"];
+  const json retry = {{"method", "prompts/get"},
+                      {"params", {{"name", "p"}, {"requestState", state}}}};
+  ask(mine_, retry, json::object());
+  EXPECT_EQ(mine_.effects.cell.back()["params"]["requestState"], "s\\u0000\u00fc");
+  now_ += 600s;
+  const std::size_t said = mine_.effects.cell.size();
+  json late = retry;
+  late["jsonrpc"] = "2.0", late["id"] = "late";
+  host(mine_, late);
+  EXPECT_THAT(mine_.effects.cell, SizeIs(said));
+}
+
+TEST_F(ValuesTest, AStateThatIsTooLargeToSealFailsItsCall) {
+  host(mine_,
+       {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "prompts/get"}, {"params", {{"name", "p"}}}});
+  server(mine_, {{"jsonrpc", "2.0"},
+                 {"id", mine_.effects.cell.back()["id"]},
+                 {"result", {{"requestState", std::string(Sealer::max_payload, 'x')}}}});
+  EXPECT_TRUE(mine_.effects.host.back().contains("error"));
+}
+
+TEST_F(ValuesTest, ATaskHasOneSealedIdWhereverItIsNamed) {
+  const json task = start_task(mine_, "t");
+  EXPECT_NE(task, "t");
+  const json seen = ask(mine_, {{"method", "tasks/list"}, {"params", json::object()}},
+                        {{"tasks", {{{"taskId", "t"}}, {{"taskId", "u"}}}},
+                         {"_meta", {{"io.modelcontextprotocol/related-task", {{"taskId", "t"}}}}}});
+  EXPECT_EQ(seen["tasks"][0]["taskId"], task);
+  EXPECT_NE(seen["tasks"][1]["taskId"], task);
+  EXPECT_EQ(seen["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], task);
+  server(mine_, about("t"));
+  EXPECT_EQ(mine_.effects.host.back()["params"]["taskId"], task);
+}
+
+TEST_F(ValuesTest, AStatusBeforeTheAnswerThatCreatesItsTaskComesAfterIt) {
+  host(mine_,
+       {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "t"}}}});
+  server(mine_, about("t"));
+  EXPECT_THAT(mine_.effects.host, IsEmpty());
+  server(mine_, {{"jsonrpc", "2.0"},
+                 {"id", mine_.effects.cell.back()["id"]},
+                 {"result", {{"task", {{"taskId", "t"}}}}}});
+  ASSERT_THAT(mine_.effects.host, SizeIs(2));
+  EXPECT_EQ(mine_.effects.host[1]["params"]["taskId"],
+            mine_.effects.host[0]["result"]["task"]["taskId"]);
+}
+
+TEST_F(ValuesTest, AStatusOfATaskThatNobodyCreatedIsDroppedAndCounted) {
+  server(mine_, about("t"));
+  host(mine_,
+       {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "t"}}}});
+  server(mine_, about("t"));
+  server(mine_, {{"jsonrpc", "2.0"},
+                 {"id", mine_.effects.cell.back()["id"]},
+                 {"result", {{"content", json::array()}}}});
+  EXPECT_THAT(mine_.effects.host, SizeIs(1));
+  EXPECT_EQ(mine_.conversation.traffic().stray_notifications, 2U);
+}
+
+class ProgressTest : public ValuesTest {
+ protected:
+  void SetUp() override {
+    host(mine_, {{"jsonrpc", "2.0"},
+                 {"id", 1},
+                 {"method", "tools/call"},
+                 {"params", {{"name", "t"}, {"_meta", {{"progressToken", "p"}}}}}});
+    call_ = mine_.effects.cell.back()["id"];
+  }
+  void progress(const json& value) {
+    server(mine_, {{"jsonrpc", "2.0"},
+                   {"method", "notifications/progress"},
+                   {"params", {{"progressToken", call_}, {"progress", value}}}});
+  }
+  json call_;
+};
+
+TEST_F(ProgressTest, MustRise) {
+  for (const json& value : {json(1), json(1), json(0.5), json("2"), json(1.5), json(-3)}) {
+    progress(value);
+  }
+  ASSERT_THAT(mine_.effects.host, SizeIs(2));
+  EXPECT_EQ(mine_.effects.host[1]["params"]["progress"], 1.5);
+  EXPECT_EQ(mine_.effects.host[1]["params"]["progressToken"], "p");
+  EXPECT_EQ(mine_.conversation.traffic().stray_notifications, 4U);
+}
+
+TEST_F(ProgressTest, IsThinnedOutButTheLastOfItArrivesBeforeTheAnswer) {
+  for (int i = 0; i < 1'000; ++i) progress(i);
+  EXPECT_THAT(mine_.effects.host, SizeIs(ProgressPace::most));
+  server(mine_, {{"jsonrpc", "2.0"}, {"id", call_}, {"result", {{"content", json::array()}}}});
+  ASSERT_THAT(mine_.effects.host, SizeIs(ProgressPace::most + 2));
+  EXPECT_EQ(mine_.effects.host[ProgressPace::most]["params"]["progress"], 999);
+  EXPECT_TRUE(mine_.effects.host.back().contains("result"));
+}
+
+TEST_F(ProgressTest, FlowsOnAfterItsInterval) {
+  for (int i = 0; i < 1'000; ++i) progress(i);
+  now_ += ProgressPace::interval;
+  progress(1'000);
+  EXPECT_EQ(mine_.effects.host.back()["params"]["progress"], 1'000);
+}
+
+TEST_F(ProgressTest, EndsWithItsCall) {
+  server(mine_, {{"jsonrpc", "2.0"}, {"id", call_}, {"result", {{"content", json::array()}}}});
+  progress(1);
+  EXPECT_THAT(mine_.effects.host, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
