@@ -12,13 +12,13 @@ namespace cellblock::audit {
 namespace {
 
 // By number; 0 is no kind.
-constexpr std::array<std::string_view, 11> kinds{
+constexpr std::array<std::string_view, 12> kinds{
     "",        "session_opened", "session_closed", "attach",
     "call",    "call_ended",     "cell_started",   "cell_ended",
-    "refused", "egress",         "denied"};
+    "refused", "egress",         "denied",         "label"};
 constexpr std::array<std::string_view, 5> outcomes{"none", "ok", "error", "denied", "cancelled"};
 
-static_assert(kinds.size() == static_cast<std::size_t>(wire::AuditKind::denied) + 1);
+static_assert(kinds.size() == static_cast<std::size_t>(wire::AuditKind::label) + 1);
 static_assert(outcomes.size() == static_cast<std::size_t>(wire::AuditOutcome::cancelled) + 1);
 
 bool is_sound(const wire::AuditRecord& record) {

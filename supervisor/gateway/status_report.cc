@@ -53,6 +53,12 @@ std::string_view name_of(wire::CellProgram program) {
   return "server";
 }
 
+Json json_of(const std::vector<Label>& labels) {
+  Json json = Json::object();
+  for (const Label& label : labels) json[label.name] = label.value;
+  return json;
+}
+
 Json json_of(const CellRow& cell) {
   return {{"cell", std::to_string(cell.cell)},
           {"session", std::to_string(cell.session)},
@@ -60,6 +66,7 @@ Json json_of(const CellRow& cell) {
           {"uptime_ms", cell.uptime_ms},
           {"program", name_of(cell.program)},
           {"workspace", cell.workspace},
+          {"labels", json_of(cell.labels)},
           {"calls", cell.traffic.calls},
           {"noise_lines", cell.noise_lines},
           {"malformed_lines", cell.malformed_lines},

@@ -211,6 +211,7 @@ enum class AuditKind : std::uint8_t {
 };
 
 enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };
+  label = 11,   ///< of a session, as its host says: tool: the value; reason: the name
 
 struct AuditRecord {
   AuditKind kind{};
