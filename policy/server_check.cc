@@ -29,6 +29,9 @@ constexpr std::array networks = {Choice<NetworkMode>{"none", NetworkMode::none},
                                  Choice<NetworkMode>{"loopback", NetworkMode::loopback},
                                  Choice<NetworkMode>{"egress", NetworkMode::egress},
                                  Choice<NetworkMode>{"host", NetworkMode::host}};
+constexpr std::array eras = {Choice<ServerEra>{"auto", ServerEra::automatic},
+                             Choice<ServerEra>{"legacy", ServerEra::legacy},
+                             Choice<ServerEra>{"modern", ServerEra::modern}};
 constexpr std::array homes = {Choice<HomeKind>{"persistent", HomeKind::persistent},
                               Choice<HomeKind>{"temporary", HomeKind::temporary}};
 constexpr std::array features = {
@@ -108,6 +111,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   server.name = text.name.value;
   check_files(scope, text, around, server);
   check_fences(scope, text, around, server);
+  check_choice(scope, "era", text.era, eras, server.era);
   server.allow = check_allow(scope, text, around.identity, around.facts);
   server.client_features = check_features(scope, text.client_features);
   check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,

@@ -110,6 +110,7 @@ void read_rights(TableReader& reader, ServerText& server) {
   if (auto allow = reader.table("allow")) server.allow = read_allow(std::move(*allow));
   server.client_features = reader.texts("client_features");
   server.max_cells_per_user = reader.integer("max_cells_per_user");
+  server.era = reader.text("era");
 }
 
 }  // namespace

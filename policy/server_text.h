@@ -88,6 +88,7 @@ struct ServerText {
   std::optional<AllowText> allow;
   TextList client_features;
   Maybe<std::int64_t> max_cells_per_user;
+  Maybe<std::string> era;
 };
 
 }  // namespace cellblock

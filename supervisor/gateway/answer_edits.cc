@@ -7,7 +7,6 @@
 #include "supervisor/gateway/catalogue/clean_answer.h"
 
 namespace cellblock::gateway {
-namespace {
 
 std::optional<ListKind> list_of(CallKind kind) {
   switch (kind) {
@@ -23,8 +22,6 @@ std::optional<ListKind> list_of(CallKind kind) {
       return std::nullopt;
   }
 }
-
-}  // namespace
 
 std::vector<Replacement> answer_edits(std::string_view line, const Message& message,
                                       const Call& call,

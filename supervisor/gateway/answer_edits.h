@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "supervisor/gateway/catalogue/metadata.h"
 
 namespace cellblock::gateway {
+
+/// nullopt: its answer is no list.
+std::optional<ListKind> list_of(CallKind kind);
 
 /// What has to be done to the answer to a call before its id is put back: tools that the host may
 /// not use are left out, and metadata that is not sound is cleaned (`findings` says what of it).

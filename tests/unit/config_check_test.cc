@@ -261,6 +261,9 @@ TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
       Row{"client_features = [\"roots\", \"sampling\", \"elicitation\"]", "", ""},
       Row{"client_features = [\"shell\"]", "server.s.client_features", "\"roots\""},
       Row{"max_cells_per_user = 0", "server.s.max_cells_per_user", "1 to 1024"},
+      Row{"era = \"auto\"", "", ""},
+      Row{"era = \"modern\"", "", ""},
+      Row{"era = \"2026\"", "server.s.era", "\"auto\", \"legacy\", \"modern\""},
   };
   for (const Row& row : rows) {
     const auto errors = check(server(row.line)).errors();

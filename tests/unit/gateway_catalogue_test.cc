@@ -186,6 +186,15 @@ TEST_F(ShelfTest, LearnsWhoItIsFromSessionsOfTheSameEra) {
   EXPECT_EQ(shelf->find(0, now)->server_info, R"({"name":"n"})");
 }
 
+TEST_F(ShelfTest, LearnsNothingFromWhatAHostOfAnOlderRevisionIsTold) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  shelf->learn_answer(0, Era::legacy,
+                      R"({"protocolVersion":"2024-11-05","serverInfo":{"name":"old"}})");
+  EXPECT_EQ(shelf->find(0, now)->server_info, "{}");
+  EXPECT_EQ(shelf->find(0, now)->protocol_version, "2025-11-25");
+}
+
 TEST_F(ShelfTest, DropsWhatASessionContradicts) {
   want(0, 1);
   find(0, with_tool("x"));

@@ -173,6 +173,8 @@ void CatalogueShelf::learn_answer(std::uint32_t server, Era era, std::string_vie
   learn_speaks(server, era, Speaks::yes);
   const Entry& entry = entries_.at(server);
   if (!entry.kept || entry.kept->catalogue.era != era) return;
+  // To a host of an older revision a server says less.
+  if (introduction->protocol_version < entry.kept->catalogue.protocol_version) return;
   KeptCatalogue kept = *entry.kept;
   take_introduction(kept.catalogue, std::move(*introduction));
   keep(server, std::move(kept), CatalogueSource::session);

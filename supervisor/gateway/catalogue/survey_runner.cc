@@ -25,7 +25,8 @@ void SurveyRunner::start_cell() {
                       .program = wire::CellProgram::survey,
                       .has_workspace = false,
                       .purpose = "survey"};
-  cell_ = std::make_unique<CellRunner>(services_, plan, CellOwner{}, Fd(), *this);
+  CellKeeper& keeper = *this;
+  cell_ = std::make_unique<CellRunner>(services_, plan, CellOwner{}, Fd(), keeper);
   cell_->cell().use(*this, now());
 }
 

@@ -1,0 +1,33 @@
+#include "supervisor/gateway/catalogue/learning.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "supervisor/gateway/answer_edits.h"
+#include "supervisor/gateway/catalogue/metadata.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void learn_list(CatalogueBook& book, std::uint32_t server, ListKind kind, std::string_view result) {
+  const Json json = Json::parse(result, nullptr, false);
+  if (!json.is_object() || json.contains("nextCursor")) return;
+  const auto items = json.find(list_key(kind));
+  if (items == json.end()) return;
+  book.learn_list(server, kind, items->dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+void learn_from_answer(CatalogueBook& book, std::uint32_t server, const Call& call,
+                       std::string_view result) {
+  if (call.kind == CallKind::initialize) return book.learn_answer(server, Era::legacy, result);
+  if (call.kind == CallKind::discover) return book.learn_answer(server, Era::modern, result);
+  const auto kind = list_of(call.kind);
+  if (!kind || call.has_cursor || book.find(server) == nullptr) return;
+  learn_list(book, server, *kind, result);
+}
+
+}  // namespace cellblock::gateway
