@@ -23,6 +23,8 @@ constexpr std::size_t most_tokens = 256;
 constexpr std::size_t most_names = 64;
 constexpr std::size_t longest_name = 255;
 constexpr std::size_t most_groups = 256;
+// Of a number without an account: a group that nobody is allowed by.
+constexpr std::uint32_t group_of_nobody = 65'534;
 
 void check_address(const Scope& scope, const HttpText& text, HttpListen& http) {
   if (!text.address) {
@@ -101,8 +103,8 @@ void check_names(const Scope& scope, std::string_view key, const TextList& texts
   }
 }
 
-std::optional<std::uint32_t> gid_of(const HttpTokenText& text, std::uint32_t uid,
-                                    const HttpSurroundings& around, const HostFacts& facts) {
+std::uint32_t gid_of(const HttpTokenText& text, std::uint32_t uid, const HttpSurroundings& around,
+                     const HostFacts& facts) {
   if (const auto* name = std::get_if<std::string>(&text.user->value)) {
     return facts.users.find(*name)->second.gid;
   }
@@ -110,7 +112,7 @@ std::optional<std::uint32_t> gid_of(const HttpTokenText& text, std::uint32_t uid
   if (found != facts.primary_groups.end()) return found->second;
   // Rootless there is nobody else, with an account or without.
   if (around.mode == RunMode::user && uid == around.identity.uid) return around.identity.gid;
-  return std::nullopt;
+  return group_of_nobody;
 }
 
 void check_token_user(const Scope& scope, const HttpTokenText& text, const HttpSurroundings& around,
@@ -130,14 +132,7 @@ void check_token_user(const Scope& scope, const HttpTokenText& text, const HttpS
       *uid - own.first_cell_id < own.cell_ids) {
     return scope.error(at, "user", "is an id of cells; allowed: a user of this host");
   }
-  const auto gid = gid_of(text, *uid, around, facts);
-  if (!gid) {
-    return scope.error(at, "user",
-                       fmt::format("there is no account with uid {}, so its groups cannot be told; "
-                                   "allowed: a user of this host",
-                                   *uid));
-  }
-  token.gid = *gid;
+  token.gid = gid_of(text, *uid, around, facts);
   const auto groups = facts.groups_of.find(*uid);
   if (groups != facts.groups_of.end()) token.groups = groups->second;
   if (token.groups.size() > most_groups) scope.error(at, "user", "is in more than 256 groups");

@@ -145,7 +145,8 @@ void HttpHost::on_connection(Fd socket) {
     refusal = busy;
   }
   write_reply(socket.get(), refusal);
-  ::shutdown(socket.get(), SHUT_RDWR);
+  // A host that is still sending reads an answer only after it could.
+  ::shutdown(socket.get(), SHUT_WR);
   around_.bury(std::move(socket));
 }
 

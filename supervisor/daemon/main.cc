@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -119,14 +120,20 @@ Result<Fd> open_helper(const char* name) {
   return std::move(*program);
 }
 
-Result<Programs> open_programs() {
+// Nobody needs it to be installed who does not use it.
+Result<Fd> open_http_helper(const Config& config) {
+  if (config.http) return open_helper("cellblock-http");
+  return CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
+}
+
+Result<Programs> open_programs(const Config& config) {
   Programs programs;
   programs.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher"));
   programs.gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway"));
   programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
   programs.egress = CELLBLOCK_TRY(open_helper("cellblock-egress"));
   programs.probe = CELLBLOCK_TRY(open_helper("cellblock-probe"));
-  programs.http = CELLBLOCK_TRY(open_helper("cellblock-http"));
+  programs.http = CELLBLOCK_TRY(open_http_helper(config));
   return programs;
 }
 
@@ -175,7 +182,7 @@ Result<void> run(const Options& options) {
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded));
-  const Programs programs = CELLBLOCK_TRY(open_programs());
+  const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   wipe(loaded.secrets);
   const Config& config = loaded.config;
   // From here no configuration is read.

@@ -96,7 +96,9 @@ LegacySession::Fate LegacySession::respond(std::string_view line, const Message&
   if (found == waiting_.end()) return Fate::goes_on;
   Waiting waiting = std::move(found->second);
   waiting_.erase(found);
-  const bool failed = waiting.initializes && message.kind == MessageKind::error;
+  // Nor where nobody is left to be told its name.
+  const bool failed =
+      waiting.initializes && (message.kind == MessageKind::error || !waiting.answer);
   if (waiting.answer) {
     if (waiting.initializes && !failed) waiting.answer->add_header({"Mcp-Session-Id", name_});
     waiting.answer->finish(line);

@@ -23,7 +23,7 @@ constexpr SyscallProfile every_profile[] = {SyscallProfile::native, SyscallProfi
                                             SyscallProfile::python};
 constexpr InternalProfile every_internal_profile[] = {
     InternalProfile::gateway, InternalProfile::audit_writer, InternalProfile::egress,
-    InternalProfile::init};
+    InternalProfile::http, InternalProfile::init};
 
 std::vector<SyscallPolicy> every_policy() {
   std::vector<SyscallPolicy> policies;
