@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cellblock/types.h"
@@ -108,6 +109,16 @@ void workspace_option(CLI::App* sub, Flags& flags) {
       });
 }
 
+// `call files__read_file` is a tool of all servers at once: no server's name has an underscore.
+void take_tool_of_all(Flags& flags) {
+  if (flags.server.find('_') == std::string::npos) {
+    if (flags.call.tool.empty()) throw CLI::RequiredError("TOOL");
+    return;
+  }
+  if (!flags.call.arguments.empty()) throw CLI::ExtrasError({flags.call.arguments});
+  flags.call.arguments = std::exchange(flags.call.tool, std::exchange(flags.server, {}));
+}
+
 void declare_call(CLI::App& app, Command& command, const Shared& flags) {
   auto* call = add(app, command, "call", "call a tool and print its answer",
                    "cellblock call files read_text_file --arg path=/data/notes.txt", [flags] {
@@ -115,8 +126,9 @@ void declare_call(CLI::App& app, Command& command, const Shared& flags) {
                      request.to = server_of(*flags);
                      return run_call(context_of(*flags), request);
                    });
+  call->parse_complete_callback([flags] { take_tool_of_all(*flags); });
   server_option(call, *flags)->required();
-  call->add_option("TOOL", flags->call.tool, "the tool")->required();
+  call->add_option("TOOL", flags->call.tool, "the tool; not where NAME is SERVER__TOOL already");
   call->add_option("ARGUMENTS", flags->call.arguments, "all arguments as one JSON object");
   call->add_option("--arg", flags->call.pairs,
                    "one argument; what reads as JSON is that, else it is text")
@@ -127,15 +139,17 @@ void declare_call(CLI::App& app, Command& command, const Shared& flags) {
 }
 
 void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
-  auto* connect = add(app, command, "connect", "be that server on stdin and stdout, for an agent",
+  auto* connect = add(app, command, "connect",
+                      "be that server, or all of them as one, on stdin and stdout, for an agent",
                       R"({"command": "cellblock", "args": ["connect", "files"]})", [flags] {
                         return run_connect(context_of(*flags), flags->server, flags->workspace);
                       });
-  server_option(connect, *flags)->required();
+  server_option(connect, *flags);
   workspace_option(connect, *flags);
-  auto* tools = add(app, command, "tools", "list a server's tools", "cellblock tools files",
-                    [flags] { return run_tools(context_of(*flags), server_of(*flags)); });
-  server_option(tools, *flags)->required();
+  auto* tools =
+      add(app, command, "tools", "list the tools of a server, or of all", "cellblock tools files",
+          [flags] { return run_tools(context_of(*flags), server_of(*flags)); });
+  server_option(tools, *flags);
   workspace_option(tools, *flags);
   timeout_option(tools, *flags);
   declare_call(app, command, flags);

@@ -33,8 +33,7 @@ before(async () => {
                  [`read = ["${daemon.directory}/mcp"]`, `write = ["${project}"]`]);
   daemon.declareFixture('new', 'sdk_servers/v2.mjs', { ...fixture, args: ['modern'] });
   daemon.declareFixture('old', 'sdk_servers/v1.mjs', fixture);
-  daemon.declareFixture('broken', 'sdk_servers/v1.mjs',
-                        { ...fixture, lines: ['env = { NODE_OPTIONS = "--require=/no/such/file.js" }'] });
+  daemon.declareFixture('broken', 'sdk_servers/common.mjs', fixture); // ends at once
   await daemon.start();
 });
 after(() => daemon.stop());

@@ -101,6 +101,29 @@ TEST(CliCall, ExitsWith2OnArgumentsThatAreNoObject) {
   EXPECT_EQ(cli(gateway, {"call", "files"}).exit_code, 2);
 }
 
+TEST(CliCall, TakesAToolsNameAmongAllServersInPlaceOfTheServersAndTheTools) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    const auto attach = peer.read_line().value_or("");
+    EXPECT_THAT(attach, HasSubstr("cellblock/attach"));
+    EXPECT_THAT(attach, Not(HasSubstr(R"("server")")));
+    peer.answer(attach, R"({"session":"1"})");
+    const auto hello = peer.read_line().value_or("");
+    peer.answer(hello, R"({"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{}})");
+    (void)peer.read_line();
+    const auto call = peer.read_line().value_or("");
+    EXPECT_THAT(call, HasSubstr(R"("name":"files__read","arguments":{"a":1,"n":3})"));
+    peer.answer(call, R"({"content":[]})");
+    (void)peer.read_line();
+  });
+  const auto ended = cli(gateway, {"call", "files__read", "--arg", "n=3", R"({"a":1})"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+TEST(CliCall, ExitsWith2OnMoreWordsThanAToolAmongAllServersTakes) {
+  FakeGateway gateway(after_greeting("{}"));
+  EXPECT_EQ(cli(gateway, {"call", "files__read", "{}", "{}"}).exit_code, 2);
+}
+
 TEST(CliErrors, ShowTheCauseAndTheServersLastLines) {
   FakeGateway gateway([](FakeConnection& peer) {
     const auto attach = peer.read_line().value_or("");
