@@ -10,6 +10,7 @@
 #include "supervisor/gateway/catalogue/catalogue_shelf.h"
 #include "supervisor/gateway/cell_ledger.h"
 #include "supervisor/gateway/cell_lifetime.h"
+#include "supervisor/gateway/control_request.h"
 #include "supervisor/gateway/conversation.h"
 #include "supervisor/gateway/stderr_log.h"
 
@@ -26,8 +27,8 @@ struct CellRow {
   Traffic traffic;
   std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
   std::uint64_t malformed_lines = 0;  ///< of the host
-};
   std::vector<Label> labels;          ///< of its session, as the host says
+};
 
 struct LastEnd {
   Failure failure;
