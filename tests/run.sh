@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. Any directory, root or a user with sudo.
 #
-#   tests/run.sh            everything: dev, asan-ubsan and tsan builds, the release programs, each
-#                           header by itself, fuzz smoke, format, lint
+#   tests/run.sh            everything: every test with address and undefined-behaviour sanitizers,
+#                           those of the programs and their cells without as well, those with
+#                           threads with the thread sanitizer; the release programs, each header by
+#                           itself, fuzz smoke, format, lint
 #   tests/run.sh --quick    the dev build and its tests alone
 #   tests/run.sh --no-lint  everything but clang-tidy
 #   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests (an hour on two cores)
@@ -14,14 +16,13 @@ cd "$(dirname "$0")/.."
 
 scope=all
 lint=yes
-lint_tests=
-lint_checks='-clang-analyzer-*'  # three quarters of the time
+lint_all=
 for argument in "$@"; do
   case "$argument" in
     --quick) scope=quick ;;
     --no-lint) lint=no ;;
-    --lint-all) lint_tests=yes lint_checks='' ;;
-    --help | -h) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --lint-all) lint_all=--all ;;
+    --help | -h) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option: $argument (see --help)" >&2; exit 2 ;;
   esac
 done
@@ -78,15 +79,7 @@ release_programs() {
 headers() { cmake --build --preset dev --target all_verify_interface_header_sets; }
 sources() { git ls-files '*.h' '*.cc'; }
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
-lint() {
-  # The compile database is g++'s: clang does not know each of its warnings.
-  git ls-files 'policy/*.cc' 'supervisor/*.cc' 'client/*.cc' ${lint_tests:+'tests/*.cc' 'examples/*.cc'} |
-    while read -r file; do
-      grep -q "\"file\": \".*/$file\"" build/dev/compile_commands.json && echo "$file"
-    done |
-    xargs -n 1 -P "$(nproc)" clang-tidy-19 -p build/dev --quiet --checks="$lint_checks" \
-      --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations 2>/dev/null
-}
+lint() { tests/lint.py build/dev $lint_all; }
 
 say "packages"
 must tests/install_packages.sh tests
@@ -94,9 +87,13 @@ must tests/fixtures/install.sh
 mkdir -p build
 export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
 
-build dev
-run_tests dev
-if [ "$scope" = all ]; then
+if [ "$scope" = quick ]; then
+  build dev
+  run_tests dev
+else
+  # The programs as they run, in their cells; what tests parts by hand runs with the sanitizers below.
+  build dev --target tests_of_programs
+  run_tests dev -L '^(conformance|containment|integration|sdk)$'
   check "format" format
   check "each header by itself" headers
   check "the release programs" release_programs

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""clang-tidy over every source file of the product: lint.py BUILD_DIR [--all]
+
+Most of clang-tidy's time goes into the headers of the libraries, and each file brings the same ones.
+So files are read together, as one that includes them, where that changes nothing: no file of such a
+batch mentions a name that another one keeps for itself. A batch that does not compile is taken apart,
+and its files are read one by one.
+
+--all: the tests and examples as well, the static analyzer too, and each file by itself."""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PRODUCT = ["policy/*.cc", "supervisor/*.cc", "client/*.cc"]
+EVERYTHING = PRODUCT + ["tests/*.cc", "examples/*.cc"]
+LARGEST_BATCH = 16  # a larger one is hardly cheaper, and takes longer when it has to be taken apart
+# The compile database is g++'s: clang does not know each of its warnings.
+OPTIONS = ["--quiet", f"--config-file={ROOT}/.clang-tidy",
+           "--header-filter=/(policy|supervisor|client|examples|tests)/.*\\.(h|cc)$",
+           "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-deprecated-declarations"]
+WITHOUT_ANALYZER = "--checks=-clang-analyzer-*"  # three quarters of the time
+# These look at the main file alone, which a batch's own is: so the files that it may be about are read
+# once more, by themselves.
+MAIN_FILE_ONLY = "--checks=-*,misc-unused-using-decls,misc-unused-alias-decls"
+
+COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+UNNAMED = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
+# What a line at the margin declares: a type, a function, a constant, an alias.
+DECLARED = re.compile(r"\b(?:struct|class|enum|union|using|namespace)\s+(\w+)"
+                      r"|\b([A-Za-z_]\w*)\s*[({=;\[]")
+# A name that is brought in from elsewhere, a macro, main.
+BROUGHT_IN = re.compile(r"^\s*using\s+[\w:]*?(\w+);|^(?:#\s*define|int(?= main))\s+(\w+)", re.MULTILINE)
+# Not what is looked for in a value or another namespace: x.name, x->name, space::name.
+MENTIONED = re.compile(r"(?<![\w.:>])\w+")
+BRINGS_IN = re.compile(r"^\s*(using\s+[\w:]+;|namespace\s+\w+\s*=)", re.MULTILINE)
+NO_NAME = {"class", "constexpr", "decltype", "alignas", "requires", "noexcept", "sizeof", "operator"}
+
+
+class Source:
+    """One entry of the compile database."""
+
+    def __init__(self, name, arguments):
+        self.name = name
+        self.arguments = arguments
+        written = (ROOT / name).read_text(encoding="utf-8")
+        text = COMMENT_OR_STRING.sub(" ", written)
+        self.own = own_names(written)
+        self.brings_in = BRINGS_IN.search(text) is not None
+        self.words = set(MENTIONED.findall(text))
+
+    def goes_with(self, others):
+        return all(other.own.isdisjoint(self.words) and self.own.isdisjoint(other.words)
+                   for other in others)
+
+
+def own_names(written):
+    found = set()
+    for body in UNNAMED.findall(written):  # its end is known by the comment
+        for line in COMMENT_OR_STRING.sub(" ", body).splitlines():
+            if line and not line[0].isspace() and line[0] not in "}#)":
+                names = [a or b for a, b in DECLARED.findall(line)]
+                found.update([name for name in names if name not in NO_NAME][:1])
+    found.update(a or b for a, b in BROUGHT_IN.findall(written))
+    return found
+
+
+def without_output(command):
+    """The compiler's options: no ccache before it, no -o, no -c, no file."""
+    words = shlex.split(command)
+    while "ccache" in words[0]:
+        words = words[1:]
+    kept, skip = [words[0]], False
+    for word in words[1:-1]:
+        if not skip and word not in ("-o", "-c"):
+            kept.append(word)
+        skip = word == "-o"
+    return kept
+
+
+def sources(build, patterns):
+    listed = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, check=True, capture_output=True,
+                            text=True).stdout.split()
+    entries = json.loads((build / "compile_commands.json").read_text())
+    wanted = {str(ROOT / name): name for name in listed}
+    return [Source(wanted[entry["file"]], without_output(entry["command"]))
+            for entry in entries if entry["file"] in wanted]
+
+
+def kind(source):
+    """What must not differ within a batch: the library's Asio is not the daemon's, and the launcher's
+    code is there with and without faults."""
+    return source.name.startswith("client/"), "-DCELLBLOCK_FAULT_INJECTION" in source.arguments
+
+
+def batches(found, largest):
+    made = []
+    for source in sorted(found, key=lambda source: len(source.words), reverse=True):
+        for batch in made:
+            if (len(batch) < largest and kind(batch[0]) == kind(source) and source.goes_with(batch)):
+                batch.append(source)
+                break
+        else:
+            made.append([source])
+    return sorted(made, key=len, reverse=True)  # the longest first, so that the last one is short
+
+
+def write(batch, number, directory):
+    """The batch as one file, and the compile database entry for it."""
+    file = directory / f"{batch[0].name.replace('/', '_')}_{number}.cc"
+    if len(batch) == 1:
+        file = ROOT / batch[0].name
+    else:
+        # Whoever includes a .cc is told so, but for this.
+        file.write_text("".join(f'#include "{ROOT / source.name}"  // NOLINT\n' for source in batch))
+    arguments = list(batch[0].arguments)
+    for source in batch[1:]:
+        arguments += [word for word in source.arguments if word not in arguments]
+    home = directory / str(number)
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "compile_commands.json").write_text(json.dumps(
+        [{"directory": str(directory), "file": str(file), "arguments": [*arguments, "-c", str(file)]}]))
+    return home, file
+
+
+def tidy(home, file, checks):
+    run = subprocess.run(["clang-tidy-19", "-p", home, *OPTIONS, *checks, file], capture_output=True,
+                         text=True)
+    return run.returncode, run.stdout or run.stderr
+
+
+def read_batch(batch, number, directory, checks):
+    """What clang-tidy says of the batch; empty when it is content."""
+    code, said = tidy(*write(batch, number, directory), checks)
+    if len(batch) > 1 and "clang-diagnostic" in said:
+        print(f"one by one: {' '.join(source.name for source in batch)}", flush=True)
+        return "".join(read_batch([source], f"{number}.{place}", directory, checks)
+                       for place, source in enumerate(batch))
+    return f"{said}{batch[0].name}: clang-tidy ended with {code}\n" if code != 0 else ""
+
+
+def work_of(found, everything):
+    """Pairs of a batch and the checks for it."""
+    if everything:
+        return [([source], []) for source in found]
+    made = batches(found, LARGEST_BATCH)
+    again = [source for batch in made if len(batch) > 1 for source in batch if source.brings_in]
+    return ([(batch, [WITHOUT_ANALYZER]) for batch in made] +
+            [([source], [MAIN_FILE_ONLY]) for source in again])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--all", action="store_true")
+    chosen = parser.parse_args()
+    found = sources(chosen.build, EVERYTHING if chosen.all else PRODUCT)
+    if not found:
+        sys.exit(f"{chosen.build} compiles none of the files")
+    directory = (chosen.build / "lint").resolve()
+    directory.mkdir(exist_ok=True)
+    made = work_of(found, chosen.all)
+    print(f"{len(found)} files, read by {len(made)} runs of clang-tidy", flush=True)
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        runs = [pool.submit(read_batch, batch, number, directory, checks)
+                for number, (batch, checks) in enumerate(made)]
+        for run in concurrent.futures.as_completed(runs):
+            if run.result():
+                bad += 1
+                print(run.result(), flush=True)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
