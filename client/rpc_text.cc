@@ -44,6 +44,11 @@ std::string member(std::string_view name, std::string_view raw) {
 
 }  // namespace
 
+ErrorCode code_of_failure(std::string_view name) {
+  const auto* found = std::ranges::find(known_failures, name, &KnownFailure::name);
+  return found == known_failures.end() ? ErrorCode::server_failed : found->code;
+}
+
 Result<std::string> one_line_object(std::string_view json) {
   if (!Json::accept(json) || json[json.find_first_not_of(" \t\r\n")] != '{') {
     return std::unexpected(Error{.code = ErrorCode::invalid_argument, .text = "not a JSON object"});

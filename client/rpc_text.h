@@ -20,6 +20,10 @@ std::string result_line(std::string_view id, std::string_view result);
 std::string error_line(std::string_view id, int code, std::string_view message,
                        std::string_view data = {});
 
+/// What the `code` of error data ("too_many") is here; server_failed where it is none that is
+/// known.
+ErrorCode code_of_failure(std::string_view name);
+
 /// The member `error` of an answer.
 Error read_error(std::string_view error_object);
 

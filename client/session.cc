@@ -253,8 +253,11 @@ void Session::attach(std::string_view server, const AttachOptions& with, millise
   auto finish = [done = std::move(done)](Result<std::string> answer) mutable {
     done(answer ? read_attached(*answer) : std::unexpected(answer.error()));
   };
-  const auto params = attach_params(
-      server, {.workspace = workspace->valid(), .probe = with.program == CellProgram::probe});
+  const auto params = attach_params(server,
+                                    {.workspace = workspace->valid(),
+                                     .probe = with.program == CellProgram::probe,
+                                     .on_demand = with.start == StartWhen::on_demand},
+                                    with.labels);
   impl_->request("cellblock/attach", params, deadline, std::move(finish), std::move(*workspace));
 }
 

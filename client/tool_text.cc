@@ -103,10 +103,21 @@ Result<std::string> initialize_params(const Options& options) {
       json_string(options.client_version));
 }
 
-std::string attach_params(std::string_view server, AttachFlags flags) {
-  return fmt::format(
-      R"({{"server":{}{}{}{}}})", json_string(server), flags.stdio ? R"(,"stdio":true)" : "",
-      flags.workspace ? R"(,"workspace":true)" : "", flags.probe ? R"(,"probe":true)" : "");
+std::string attach_params(std::string_view server, AttachFlags flags,
+                          const std::map<std::string, std::string>& labels) {
+  std::string members;
+  const auto add = [&members](std::string_view member) {
+    members.append(members.empty() ? "" : ",").append(member);
+  };
+  if (!server.empty()) add(fmt::format(R"("server":{})", json_string(server)));
+  if (flags.stdio) add(R"("stdio":true)");
+  if (flags.workspace) add(R"("workspace":true)");
+  if (flags.probe) add(R"("probe":true)");
+  if (flags.on_demand) add(R"("start":"on_demand")");
+  if (!labels.empty()) {
+    add(R"("labels":)" + Json(labels).dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return "{" + members + "}";
 }
 
 Result<Attached> read_attached(std::string_view result) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +32,11 @@ struct AttachFlags {
   bool stdio = false;
   bool workspace = false;
   bool probe = false;
+  bool on_demand = false;
 };
-std::string attach_params(std::string_view server, AttachFlags flags);
+/// No server: all at once.
+std::string attach_params(std::string_view server, AttachFlags flags,
+                          const std::map<std::string, std::string>& labels = {});
 Result<Attached> read_attached(std::string_view result);
 
 }  // namespace cellblock::client

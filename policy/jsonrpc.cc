@@ -119,6 +119,8 @@ Message message_of(MessageKind kind, Sightings& seen) {
   return message;
 }
 
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
 Refused refused(const WalkFault& fault) {
   return {fault.fault, fmt::format("byte {}: {}", fault.offset, fault.reason), {}};
 }
@@ -158,6 +160,7 @@ std::expected<Message, Refused> MessageScanner::scan(std::string_view line) {
         Refused{MessageFault::not_json, "a carriage return inside the line", {}});
   }
   auto scanned = scan_with(impl_->walk, line);
+  if (!scanned && line.starts_with(byte_order_mark)) scanned.error().detail = "a byte order mark";
   impl_->walk.release();
   return scanned;
 }

@@ -26,6 +26,7 @@ constexpr std::chrono::seconds first_request_time{10};
 Deadline soon() { return std::chrono::steady_clock::now() + first_request_time; }
 
 Error with_server(Error error, const std::string& server) {
+  if (server.empty()) return error;  // all at once
   error.text = fmt::format("{}: {}", server, error.text);
   return error;
 }
@@ -50,13 +51,16 @@ Exit fail_attach(const Context& context, const std::string& server, const std::s
   return exit;
 }
 
-// `failure` has the form of error data: the cause stands in it.
+// `failure` has the form of error data: the cause stands in it, where a cell ended.
 Error failure_of(const Ending& ending) {
   const auto json = nlohmann::json::parse(ending.failure, nullptr, false);
-  Error error{
-      .code = ErrorCode::server_failed, .text = "the server failed", .data = ending.failure};
-  if (json.is_object() && json.contains("cause") && json["cause"].is_string()) {
-    error.text = json["cause"];
+  Error error{.code = ErrorCode::server_failed,
+              .text = ending.message.empty() ? "the server failed" : ending.message,
+              .data = ending.failure};
+  if (!json.is_object()) return error;
+  if (json.contains("cause") && json["cause"].is_string()) error.text = json["cause"];
+  if (json.contains("code") && json["code"].is_string()) {
+    error.code = client::code_of_failure(json["code"].get_ref<const std::string&>());
   }
   return error;
 }
@@ -87,9 +91,8 @@ Exit copy(const Context& context, const std::string& server, ControlChannel& con
   const auto began = std::chrono::system_clock::now();
   Pump pump(STDIN_FILENO, STDOUT_FILENO, control.socket(), control.take_rest());
   if (pump.run() == PumpEnd::host_closed) return Exit::ok;
-  if (auto failure = failure_since(context, server, began)) {
-    return explain(context, with_server(*std::move(failure), server));
-  }
+  auto failure = server.empty() ? std::nullopt : failure_since(context, server, began);
+  if (failure) return explain(context, with_server(*std::move(failure), server));
   return explain(context,
                  {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
 }

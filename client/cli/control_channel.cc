@@ -59,8 +59,11 @@ Ending read_ending(const std::string& line) {
   if (!params.is_object()) return {};
   const auto reason = params.value("reason", Json());
   Ending ending{.reason = reason.is_string() ? reason.get<std::string>() : "unknown",
-                .failure = {}};
+                .failure = {},
+                .message = {}};
   if (params.contains("failure")) ending.failure = params["failure"].dump();
+  const auto message = params.value("message", Json());
+  if (message.is_string()) ending.message = message;
   return ending;
 }
 
@@ -68,8 +71,10 @@ Ending read_ending(const std::string& line) {
 
 client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
                                                      const AttachWith& with) {
-  const auto params = client::attach_params(
-      server, {.stdio = with.handover == Handover::yes, .workspace = with.workspace >= 0});
+  // Hosts start the bridge to ask one thing, or twice; what they ask is often known already.
+  const auto params = client::attach_params(server, {.stdio = with.handover == Handover::yes,
+                                                     .workspace = with.workspace >= 0,
+                                                     .on_demand = true});
   CELLBLOCK_CHECK(send_attach(client::request_line("1", "cellblock/attach", params), with));
   return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }

@@ -28,6 +28,7 @@ struct AttachOutcome {
 struct Ending {
   std::string reason;   ///< "host_closed" …; empty: the connection broke
   std::string failure;  ///< raw JSON, with server_failed
+  std::string message;  ///< a sentence, likewise
 };
 
 class ControlChannel {

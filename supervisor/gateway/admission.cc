@@ -21,17 +21,26 @@ std::optional<Failure> refuse_use(const Config& config, const Identified& who,
   return std::nullopt;
 }
 
-std::optional<Failure> refuse_attach(const Config& config, const Identified& who,
-                                     const std::string& server, AuditState audit) {
+std::optional<Failure> refuse_any(const Config& config, AuditState audit) {
   if (!config.enabled) {
-    return plain_failure(FailureCode::disabled, "cellblock is switched off", server);
+    return plain_failure(FailureCode::disabled, "cellblock is switched off");
   }
-  if (auto failure = refuse_use(config, who, server)) return failure;
   if (audit == AuditState::broken) {
     return plain_failure(FailureCode::audit_unavailable,
-                         "the audit log cannot be written, so nothing new is started", server);
+                         "the audit log cannot be written, so nothing new is started");
   }
   return std::nullopt;
+}
+
+// Switched off, then unknown, then unrecorded: what is wrong with the installation comes before
+// what is wrong with the request, and neither tells who may use what.
+std::optional<Failure> refuse_attach(const Config& config, const Identified& who,
+                                     const std::string& server, AuditState audit) {
+  auto failure = refuse_any(config, AuditState::writable);
+  if (!failure) failure = refuse_use(config, who, server);
+  if (!failure) failure = refuse_any(config, audit);
+  if (failure) failure->server = server;
+  return failure;
 }
 
 }  // namespace cellblock::gateway

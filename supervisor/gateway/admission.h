@@ -18,7 +18,10 @@ const Server* find_server(const Config& config, const std::string& name);
 std::optional<Failure> refuse_use(const Config& config, const Identified& who,
                                   const std::string& server);
 
-/// The same for a new cell: also while nothing new may be started at all.
+/// While nothing new may be started at all.
+std::optional<Failure> refuse_any(const Config& config, AuditState audit);
+
+/// Both, for a new cell.
 std::optional<Failure> refuse_attach(const Config& config, const Identified& who,
                                      const std::string& server, AuditState audit);
 

@@ -27,9 +27,10 @@ std::string_view Attachment::purpose() const {
   return has_workspace() ? "workspace" : "";
 }
 
-std::string Attachment::answer(const Server& server, std::uint64_t session,
+std::string Attachment::answer(const Server* server, std::uint64_t session,
                                std::uint64_t cell) const {
-  AttachedReply reply{.server = server.name, .session = session, .cell = cell};
+  AttachedReply reply{.session = session, .cell = cell};
+  if (server != nullptr) reply.server = server->name;
   if (offer_.stdio == StdioOffer::offered) reply.stdio = taken_.stdio;
   if (has_workspace()) reply.workspace = true;
   if (program_ == wire::CellProgram::probe) reply.probe = true;

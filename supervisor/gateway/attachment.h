@@ -54,8 +54,8 @@ class Attachment {
   /// Why what came with it does not suit this server.
   std::optional<Failure> refusal(const Server& server) const;
 
-  /// The answer when the program of the cell runs.
-  std::string answer(const Server& server, std::uint64_t session, std::uint64_t cell) const;
+  /// `server`: null: all of them. `cell`: 0: none yet.
+  std::string answer(const Server* server, std::uint64_t session, std::uint64_t cell) const;
 
  private:
   std::string id_;

@@ -71,6 +71,17 @@ void CellRunner::ended(const CellFacts& facts) {
 
 // --- effects -------------------------------------------------------------------------------------
 
+// Without the directory that it was to have there is no cell: not one with less.
+void CellRunner::start_cell() {
+  if (!cell_.plan().has_workspace || workspace_.valid()) {
+    return services_.start_cell(*this, std::move(workspace_));
+  }
+  services_.loop().defer([this] {
+    cell_.refused(wire::StartRefusal::workspace_refused, {}, now());
+    keeper_.cell_turn_done();
+  });
+}
+
 void CellRunner::to_cell(Slices message) {
   if (link_) link_->to_cell(message);
 }

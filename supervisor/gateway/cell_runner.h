@@ -61,7 +61,7 @@ class CellRunner final : private CellEffects {
 
  private:
   // CellEffects
-  void start_cell() override { services_.start_cell(*this, std::move(workspace_)); }
+  void start_cell() override;
   void to_cell(Slices message) override;
   void close_cell_input() override;
   void terminate_cell() override { services_.terminate_cell(cell_.id()); }

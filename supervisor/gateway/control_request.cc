@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "policy/printable.h"
 #include "supervisor/gateway/failures.h"
 
 namespace cellblock::gateway {
@@ -23,7 +24,7 @@ struct Shape {
   std::span<const std::string_view> options;  ///< further members it takes
 };
 
-constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe"};
+constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe", "start", "labels"};
 constexpr std::string_view logs_options[] = {"lines", "denied"};
 
 constexpr std::array shapes{
@@ -49,7 +50,8 @@ std::expected<void, Failure> only_known_members(const Json& params, const Shape&
 
 std::expected<std::string, Failure> server_of(const Json& params) {
   const auto server = params.find("server");
-  if (server == params.end() || !server->is_string()) {
+  if (server == params.end() || !server->is_string() ||
+      server->get_ref<const std::string&>().empty()) {
     return invalid("parameter \"server\" must be the name of a server");
   }
   return server->get<std::string>();
@@ -74,17 +76,67 @@ std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
   return lines->get<std::uint32_t>();
 }
 
+std::expected<StartWhen, Failure> start_of(const Json& params) {
+  const auto start = params.find("start");
+  if (start == params.end() || *start == "now") return StartWhen::now;
+  if (*start == "on_demand") return StartWhen::on_demand;
+  return invalid(R"(parameter "start" must be "now" or "on_demand")");
+}
+
+bool is_printable(const std::string& text) { return printable(text) == text; }
+
+bool is_label_name(std::string_view name) {
+  const auto may_stand = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+  };
+  return !name.empty() && name.size() <= max_label_name && std::ranges::all_of(name, may_stand);
+}
+
+std::expected<std::vector<Label>, Failure> labels_of(const Json& params) {
+  std::vector<Label> labels;
+  const auto given = params.find("labels");
+  if (given == params.end()) return labels;
+  if (!given->is_object() || given->size() > max_labels) {
+    return invalid("parameter \"labels\" must be an object of at most " +
+                   std::to_string(max_labels) + " texts");
+  }
+  for (const auto& [name, value] : given->items()) {
+    if (!is_label_name(name)) {
+      return invalid("a label's name has 1 to 32 characters of a-z, 0-9, \"_\", \".\" and \"-\"");
+    }
+    if (!value.is_string() || value.get_ref<const std::string&>().size() > max_label_value ||
+        !is_printable(value.get_ref<const std::string&>())) {
+      return invalid("label \"" + name + "\" must be a text of at most 128 printable bytes");
+    }
+    labels.push_back({name, value.get<std::string>()});
+  }
+  return labels;
+}
+
+// All servers at once are none that could be probed, or that takes a directory.
+std::expected<void, Failure> read_attach(const Json& params, ControlRequest& request) {
+  if (params.contains("server")) request.server = CELLBLOCK_TRY(server_of(params));
+  request.start = CELLBLOCK_TRY(start_of(params));
+  request.labels = CELLBLOCK_TRY(labels_of(params));
+  const bool needs_one =
+      request.workspace == WorkspaceOffer::offered || request.program == wire::CellProgram::probe;
+  if (request.server.empty() && needs_one) return invalid("parameter \"server\" is missing");
+  return {};
+}
+
 // What a shape does not take was refused before, so it reads as absent here.
 std::expected<ControlRequest, Failure> read(const Json& params, const Shape& shape) {
   CELLBLOCK_CHECK(only_known_members(params, shape));
   ControlRequest request;
   request.method = shape.method;
-  if (shape.takes_server) request.server = CELLBLOCK_TRY(server_of(params));
+  const bool is_attach = shape.method == ControlMethod::attach;
+  if (shape.takes_server && !is_attach) request.server = CELLBLOCK_TRY(server_of(params));
   if (CELLBLOCK_TRY(flag_of(params, "stdio"))) request.stdio = StdioOffer::offered;
   if (CELLBLOCK_TRY(flag_of(params, "workspace"))) request.workspace = WorkspaceOffer::offered;
   if (CELLBLOCK_TRY(flag_of(params, "probe"))) request.program = wire::CellProgram::probe;
   if (CELLBLOCK_TRY(flag_of(params, "denied"))) request.log = LogKind::denied;
   request.lines = CELLBLOCK_TRY(lines_of(params));
+  if (is_attach) CELLBLOCK_CHECK(read_attach(params, request));
   return request;
 }
 

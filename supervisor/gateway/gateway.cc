@@ -54,6 +54,7 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       config_(std::move(config)),
       history_(config_.servers.size()),
       ids_(fill_from_kernel),
+      sealer_(fill_from_kernel),
       supervisor_(loop, std::move(channels.supervisor),
                   {.session = [this](const wire::SessionGrant& grant,
                                      Fd connection) { open_session(grant, std::move(connection)); },
@@ -255,9 +256,9 @@ std::size_t Gateway::stop_cells(std::uint32_t server) {
     if (of_session == 0) continue;
     cells += of_session;
     // Later in this turn, so that a session which stops its own cell gets its answer first.
-    loop_.defer([this, connection] {
+    loop_.defer([this, connection, server] {
       const auto found = sessions_.find(connection);
-      if (found != sessions_.end()) found->second->stop(Session::StopReason::stopped);
+      if (found != sessions_.end()) found->second->stop_server(server);
     });
   }
   return cells;
@@ -272,9 +273,9 @@ std::string Gateway::status(const Peer& peer) const {
     for (const auto& [connection, session] : sessions_) {
       for (const CellRow& cell : session->rows(i, loop_.now())) row.cells.push_back(cell);
     }
-    row.ledger = &history_[i].ledger;
     for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
     row.catalogue = catalogues_.view(i);
+    row.ledger = &history_[i].ledger;
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;
     rows.push_back(std::move(row));
   }

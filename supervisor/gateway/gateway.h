@@ -87,6 +87,7 @@ class Gateway final : private GatewayServices {
   ServerLedger probes_;           ///< of all servers' probes; shown nowhere
   UpstreamIds ids_;
   MessageScanner scanner_;
+  Sealer sealer_;
   SupervisorChannel supervisor_;
   LauncherChannel launcher_;
   AuditChannel audit_;
@@ -94,8 +95,8 @@ class Gateway final : private GatewayServices {
   bool shutting_down_ = false;
   bool ending_ = false;
   Timer patience_;
-
   CatalogueDesk catalogues_;
+
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request
   std::unordered_map<std::uint64_t, CellRunner*> cells_;              ///< by cell

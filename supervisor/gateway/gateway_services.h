@@ -10,6 +10,7 @@
 #include "supervisor/gateway/control_request.h"
 #include "supervisor/gateway/conversation.h"
 #include "supervisor/gateway/peer.h"
+#include "supervisor/gateway/sealer.h"
 #include "supervisor/gateway/stderr_log.h"
 #include "supervisor/gateway/upstream_ids.h"
 #include "supervisor/kernel/event_loop.h"
@@ -18,8 +19,8 @@
 /// What sessions, surveys and cells need of the rest of their gateway.
 namespace cellblock::gateway {
 
-class CellRunner;
 class CatalogueBook;
+class CellRunner;
 class SessionRunner;
 
 class GatewayServices {
@@ -28,9 +29,9 @@ class GatewayServices {
   virtual const Config& config() const = 0;
   virtual UpstreamIds& ids() = 0;
   virtual MessageScanner& scanner() = 0;
-
   virtual CatalogueBook& catalogues() = 0;
   virtual Sealer& sealer() = 0;
+
   /// Asks the launcher. Its events go to that runner, which must live until the cell has ended or
   /// was refused. `workspace` may be not valid: none.
   virtual void start_cell(CellRunner& cell, Fd workspace) = 0;

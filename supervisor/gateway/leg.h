@@ -1,87 +1,72 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
-#include "supervisor/gateway/audit_note.h"
-#include "supervisor/gateway/cell_user.h"
-#include "supervisor/gateway/conversation.h"
-#include "supervisor/gateway/server_cell.h"
-#include "supervisor/gateway/upstream_ids.h"
+#include "supervisor/gateway/counterpart.h"
+#include "supervisor/gateway/lane.h"
+#include "supervisor/gateway/leg_effects.h"
+#include "supervisor/gateway/leg_parts.h"
 
 /// One host's way to one server, whichever era it speaks: everything above a leg sees an MCP server
-/// of both. Pure.
+/// of both. Answers what needs no server, and gives the rest to the lane of its era. Pure.
 namespace cellblock::gateway {
 
-class LegEffects {
+class Leg final : public Counterpart, private LaneOwner {
  public:
-  virtual void to_host(Slices message) = 0;
-  virtual void record(const AuditPlace& place, const AuditNote& note) = 0;
-  virtual AuditState audit_state() const = 0;
+  Leg(LegParts parts, McpServices& services, LegEffects& above);
 
-  /// A cell to use(), new or shared. It lives until it has let go of its user or the user has left.
-  virtual ServerCell& make_cell(const CellPlan& plan) = 0;
+  /// The cell, before anybody has said anything: StartWhen::now.
+  void start(Time now) { lane_of(std::nullopt).start(now); }
 
-  /// Its cell's program runs.
-  virtual void leg_running(Time now) = 0;
-  /// Its cell did not start or has ended.
-  virtual void leg_lost(const Failure& failure, Time now) = 0;
-  /// There may be fewer calls in flight than before.
-  virtual void leg_answered(Time now) = 0;
+  void from_host(std::string_view line, const Message& message, Time now) override;
+  void fail_all(const Failure& failure, Time now) override;
+  void cancel_all(std::string_view reason, Time now) override;
+  bool stop_server(std::uint32_t, const Failure&, Time) override { return false; }
+  void leave() override;
+  std::size_t in_flight() const override;
+  Traffic traffic(std::uint32_t server) const override;
 
- protected:
-  ~LegEffects() = default;
-};
-
-class Leg final : private CellUser, private ConversationEffects {
- public:
-  Leg(const Server& server, CellPlan plan, UpstreamIds& ids, LegEffects& effects);
-  Leg(const Leg&) = delete;
-  Leg& operator=(const Leg&) = delete;
-
-  void start(Time now);
-  void from_host(std::string_view line, const Message& message, Time now);
-
-  /// Everything in flight is answered with this.
-  void fail_all(const Failure& failure, Time now);
-  /// Everything in flight is cancelled at the server; nobody waits for the answers.
-  void cancel_all(std::string_view reason, Time now);
-  /// The cell is no longer needed here.
-  void leave();
-
-  std::size_t in_flight() const { return conversation_ ? conversation_->in_flight() : 0; }
   const Server& server() const { return server_; }
-  const CellPlan& plan() const { return plan_; }
-  /// Of the cell, or of the last one; 0: there was none.
-  std::uint64_t cell() const { return cell_ != nullptr ? cell_->id() : last_cell_; }
-  bool has_cell() const { return cell_ != nullptr; }
-  Traffic traffic() const { return conversation_ ? conversation_->traffic() : Traffic{}; }
+  /// Of the cell that was there last; 0: there was none.
+  std::uint64_t cell() const;
 
  private:
-  // CellUser
-  void cell_running(Time now) override;
-  void from_cell(std::string_view line, const Message& message, Time now) override;
-  bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
-  void cell_gone(const Failure& failure, Time now) override;
-  bool owns(std::string_view ours) const override;
+  /// server/discover, while the catalogue is being found.
+  struct Asked {
+    std::string id;
+  };
 
-  // ConversationEffects
-  void to_host(Slices message) override { effects_.to_host(message); }
-  void to_cell(Slices message) override;
-  void record(const AuditNote& note) override;
-  AuditState audit_state() const override { return effects_.audit_state(); }
+  // LaneOwner
+  void lane_running(Time now) override { above_.leg_running(now); }
+  void lane_lost(const Lane& lane, const Failure& failure, Time now) override;
+  void lane_answered(Time now) override { above_.leg_answered(now); }
 
+  Lane& lane_of(std::optional<Era> host);
+  Lane* lane_for(const Message& message);
+  bool answered_here(std::string_view line, const Message& message);
+  bool answer_ping(std::string_view line, const Message& message);
+  bool answer_list(std::string_view line, const Message& message);
+  bool discover(std::string_view line, const Message& message);
+  void discovered(const Catalogue* catalogue, const Failure& failure, Time now);
+  bool cancelled_here(std::string_view line, const Message& message);
+  void say(std::string_view text);
+
+  const LegParts parts_;
   const Server& server_;
-  const CellPlan plan_;
-  UpstreamIds& ids_;
-  LegEffects& effects_;
-  ServerCell* cell_ = nullptr;
-  std::uint64_t last_cell_ = 0;
-  std::optional<Conversation> conversation_;
+  McpServices& services_;
+  LegEffects& above_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< one of each era at the most
+  CatalogueBook::Waiter waits_ = 0;
+  std::vector<Asked> discovering_;
 };
 
 }  // namespace cellblock::gateway

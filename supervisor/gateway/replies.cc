@@ -31,9 +31,10 @@ std::string result_reply(std::string_view id, std::string_view result) {
 }
 
 std::string attached_reply(std::string_view id, const AttachedReply& reply) {
-  Json result{{"server", reply.server},
-              {"session", std::to_string(reply.session)},
-              {"cell", std::to_string(reply.cell)}};
+  Json result = Json::object();
+  if (!reply.server.empty()) result["server"] = reply.server;
+  result["session"] = std::to_string(reply.session);
+  if (reply.cell != 0) result["cell"] = std::to_string(reply.cell);
   if (reply.stdio) result["stdio"] = *reply.stdio;
   if (reply.workspace) result["workspace"] = *reply.workspace;
   if (reply.probe) result["probe"] = *reply.probe;
@@ -47,8 +48,10 @@ std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
 }
 
 std::string ended_notification(std::string_view reason, const Failure* failure) {
-  const std::string what =
-      failure == nullptr ? std::string{} : R"(,"failure":)" + failure_data(*failure);
+  const std::string what = failure == nullptr
+                               ? std::string{}
+                               : fmt::format(R"(,"failure":{},"message":{})",
+                                             failure_data(*failure), text_of(Json(failure->message)));
   return fmt::format(R"({{"jsonrpc":"2.0","method":"cellblock/ended","params":{{"reason":{}{}}}}})",
                      text_of(Json(reason)), what);
 }

@@ -13,6 +13,7 @@ namespace cellblock::gateway {
 inline constexpr int invalid_request = -32600;
 inline constexpr int method_not_found = -32601;
 inline constexpr int invalid_params = -32602;
+inline constexpr int unsupported_version = -32022;
 
 /// `id` is raw JSON; empty: it is left out, since the request's could not be read.
 std::string protocol_error(std::string_view id, int code, std::string_view message);
@@ -21,9 +22,9 @@ std::string protocol_error(std::string_view id, int code, std::string_view messa
 std::string result_reply(std::string_view id, std::string_view result);
 
 struct AttachedReply {
-  std::string_view server;
+  std::string_view server;  ///< empty: all of them, so none is said
   std::uint64_t session = 0;
-  std::uint64_t cell = 0;
+  std::uint64_t cell = 0;         ///< 0: none yet, so none is said
   std::optional<bool> stdio;      ///< said when it was asked for
   std::optional<bool> workspace;  ///< likewise
   std::optional<bool> probe;      ///< likewise

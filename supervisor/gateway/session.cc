@@ -1,10 +1,14 @@
 #include "supervisor/gateway/session.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "supervisor/gateway/admission.h"
+#include "supervisor/gateway/ensemble.h"
+#include "supervisor/gateway/era_of.h"
 #include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/modern_check.h"
 #include "supervisor/gateway/replies.h"
 #include "supervisor/gateway/session_failures.h"
 
@@ -15,28 +19,34 @@ namespace {
 using wire::AuditKind;
 using wire::AuditOutcome;
 
-// Before attach there is nothing to say but cellblock's own small requests.
-constexpr std::size_t max_control_line = 64U << 10;
-
 // After its input has ended, a host may still wait for answers; a bridge must be gone within 2 s.
 constexpr Milliseconds answers_grace{1'000};
 
 }  // namespace
 
-Session::Session(Peer peer, const Config& config, UpstreamIds& ids, MessageScanner& scanner,
-                 SessionEffects& effects)
-    : peer_(std::move(peer)), config_(config), ids_(ids), scanner_(scanner), effects_(effects) {}
+Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
+    : peer_(std::move(peer)), shared_(shared), config_(shared.config), effects_(effects) {}
+
+Traffic Session::traffic(std::uint32_t server) const {
+  return counterpart_ ? counterpart_->traffic(server) : Traffic{};
+}
 
 // --- from the host -------------------------------------------------------------------------------
 
+// While nobody knows which server it is for, the longest that any may take.
 std::size_t Session::line_limit() const {
-  return server_ == nullptr ? max_control_line : server_->lines.from_host;
+  if (server_ != nullptr) return server_->lines.from_host;
+  std::size_t longest = 64U << 10;
+  for (const Server& server : config_.servers) {
+    longest = std::max<std::size_t>(longest, server.lines.from_host);
+  }
+  return longest;
 }
 
 void Session::host_line(std::string_view line, Time now) {
   if (state_ == State::closing) return;
   if (line.size() > line_limit()) return host_line_too_long(line.size());
-  const auto message = scanner_.scan(line);
+  const auto message = shared_.scanner.scan(line);
   if (!message) return malformed(line, message.error());
   if (message->method.starts_with(control_prefix)) return control(line, *message, now);
   mcp_from_host(line, *message, now);
@@ -45,8 +55,9 @@ void Session::host_line(std::string_view line, Time now) {
 void Session::malformed(std::string_view line, const Refused& refused) {
   if (refused.fault == MessageFault::empty_line) return;
   ++malformed_;
-  reply_to_host(
-      protocol_error(refused.id.in(line), error_code_of(refused.fault), explain(refused.fault)));
+  std::string why(explain(refused.fault));
+  if (!refused.detail.empty()) why += " (" + refused.detail + ")";
+  reply_to_host(protocol_error(refused.id.in(line), error_code_of(refused.fault), why));
 }
 
 void Session::host_line_too_long(std::size_t seen) {
@@ -57,23 +68,47 @@ void Session::host_line_too_long(std::size_t seen) {
 
 void Session::mcp_from_host(std::string_view line, const Message& message, Time now) {
   if (state_ == State::failed) return answer_with_failure(line, message);
-  if (state_ != State::attached) return answer_without_server(line, message);
+  if (message.kind == MessageKind::request && refused_mcp(line, message)) return;
+  if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all(now);
+  if (state_ != State::attached) return;
   if (message.kind == MessageKind::request) host_has_asked_ = true;
-  leg_->from_host(line, message, now);
+  counterpart_->from_host(line, message, now);
 }
 
-void Session::answer_without_server(std::string_view line, const Message& message) {
-  if (message.kind != MessageKind::request) return;
-  const Failure failure =
-      plain_failure(FailureCode::not_attached, "select a server with cellblock/attach first");
-  reply_to_host(error_reply(message.id.in(line), failure));
+bool Session::refused_mcp(std::string_view line, const Message& message) {
+  if (message.is_modern() || message.method == "server/discover") {
+    if (const auto reply = refuse_modern(line, message)) {
+      reply_to_host(*reply);
+      return true;
+    }
+  }
+  if (state_ != State::unattached) return false;
+  const auto failure = refuse_any(config_, effects_.audit_state());
+  if (failure) reply_to_host(error_reply(message.id.in(line), *failure));
+  return failure.has_value();
+}
+
+// Whoever says MCP without having selected a server means all of them.
+void Session::speak_with_all(Time /*now*/) {
+  LegEffects& effects = *this;
+  counterpart_ = std::make_unique<Ensemble>(shared_, permitted(), peer_.session, effects_, effects);
+  leg_ = nullptr;
+  state_ = State::attached;
+  note(AuditKind::attach, AuditOutcome::ok, "aggregate");
+}
+
+ServerSet Session::permitted() const {
+  ServerSet servers;
+  for (std::size_t i = 0; i < config_.servers.size(); ++i) {
+    if (may_use_server(config_.servers[i].allow, who()).allowed) servers.add(i);
+  }
+  return servers;
 }
 
 void Session::answer_with_failure(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::request) return;
-  const Era era = message.is_modern() ? Era::modern : Era::legacy;
-  reply_to_host(
-      Conversation::failed_reply(message.id.in(line), kind_of(message.method), era, *failure_));
+  reply_to_host(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
+                                           era_of(message), *failure_));
   // One more turn of the loop, so that the requests that came with this one hear it too.
   effects_.set_deadline(Milliseconds{0});
 }
@@ -86,7 +121,7 @@ void Session::host_ended(HostEnd how, Time now) {
     case State::failed:
       return close("host_closed", nullptr);
     case State::attached:
-      if (how == HostEnd::gone || leg_->in_flight() == 0) return leave(now);
+      if (how == HostEnd::gone || counterpart_->in_flight() == 0) return leave(now);
       state_ = State::finishing;
       return effects_.set_deadline(answers_grace);
     case State::finishing:
@@ -117,9 +152,11 @@ void Session::control(std::string_view line, const Message& message, Time now) {
   reply_to_host(result_reply(id, effects_.answer_control(*request)));
 }
 
-std::optional<Failure> Session::refuse_to_attach(const std::string& name) const {
-  if (auto failure = refuse_attach(config_, who(), name, effects_.audit_state())) return failure;
-  return attachment_.refusal(*find_server(config_, name));
+std::optional<Failure> Session::refuse_to_attach(const ControlRequest& request) const {
+  if (request.server.empty()) return refuse_any(config_, effects_.audit_state());
+  const AuditState audit = effects_.audit_state();
+  if (auto failure = refuse_attach(config_, who(), request.server, audit)) return failure;
+  return attachment_.refusal(*find_server(config_, request.server));
 }
 
 CellPlan Session::plan_of(const Server& server) const {
@@ -132,44 +169,75 @@ CellPlan Session::plan_of(const Server& server) const {
 void Session::attach(std::string_view id, const ControlRequest& request, Time now) {
   attachment_ = Attachment(id, request);
   attachment_.take(effects_.take_descriptors(attachment_.offer()));
-  if (const auto failure = refuse_to_attach(request.server)) {
+  if (const auto failure = refuse_to_attach(request)) {
     note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
     return attach_failed(*failure);
   }
-  server_ = find_server(config_, request.server);
+  keep_labels(request.labels);
+  if (!request.server.empty()) {
+    return attach_to(*find_server(config_, request.server), request.start, now);
+  }
+  speak_with_all(now);
+  attached(0);
+}
+
+// Anybody may say anything here: it is written down, and no permission looks at it.
+void Session::keep_labels(const std::vector<Label>& labels) {
+  labels_ = labels;
+  for (const Label& label : labels_) {
+    effects_.record({}, {.kind = AuditKind::label, .tool = label.value, .reason = label.name});
+  }
+}
+
+void Session::attach_to(const Server& server, StartWhen start, Time now) {
+  server_ = &server;
   LegEffects& effects = *this;
-  leg_ = std::make_unique<Leg>(*server_, plan_of(*server_), ids_, effects);
+  auto leg = std::make_unique<Leg>(
+      LegParts{
+          .shared = shared_, .plan = plan_of(server), .session = peer_.session, .start = start},
+      effects_, effects);
+  leg_ = leg.get();
+  counterpart_ = std::move(leg);
+  if (start == StartWhen::on_demand) {
+    note(AuditKind::attach, AuditOutcome::ok, "on_demand");
+    return attached(0);
+  }
   state_ = State::attaching;
   effects_.set_host_flow(HostFlow::held);
   leg_->start(now);
 }
 
+void Session::attached(std::uint64_t cell) {
+  state_ = State::attached;
+  effects_.to_control(attachment_.answer(server_, peer_.session, cell));
+  effects_.set_host_flow(HostFlow::flowing);
+}
+
 void Session::attach_failed(const Failure& failure) {
   effects_.to_control(error_reply(attachment_.id(), failure));
   if (attachment_.has_stdio()) return fail(failure);
-  // The connection is as before: its owner may ask for the logs, or try again. The leg is in the
+  // The connection is as before: its owner may ask for the logs, or try again. A leg may be in the
   // middle of telling us; the next attach replaces it.
   state_ = State::unattached;
   server_ = nullptr;
   effects_.set_host_flow(HostFlow::flowing);
 }
 
-// --- from the leg --------------------------------------------------------------------------------
+// --- from the counterpart ------------------------------------------------------------------------
 
 void Session::leg_running(Time /*now*/) {
-  state_ = State::attached;
-  effects_.to_control(attachment_.answer(*server_, peer_.session, leg_->cell()));
-  effects_.set_host_flow(HostFlow::flowing);
+  if (state_ == State::attaching) attached(leg_->cell());
 }
 
-void Session::leg_lost(const Failure& failure, Time now) {
+void Session::leg_lost(const Failure& failure, After after, Time now) {
   if (state_ == State::attaching) return attach_failed(failure);
-  leg_->fail_all(failure, now);
-  fail(failure);
+  const bool is_served = state_ == State::attached || state_ == State::finishing;
+  if (after == After::over && is_served) return fail(failure);
+  leg_answered(now);
 }
 
 void Session::leg_answered(Time now) {
-  if (state_ == State::finishing && leg_->in_flight() == 0) leave(now);
+  if (state_ == State::finishing && counterpart_->in_flight() == 0) leave(now);
 }
 
 // --- the end -------------------------------------------------------------------------------------
@@ -192,9 +260,8 @@ void Session::deadline(Time now) {
 
 void Session::leave(Time now) {
   constexpr std::string_view reason = "host_closed";
-  leg_->cancel_all(reason, now);
+  counterpart_->cancel_all(reason, now);
   close(reason, nullptr);
-  leg_->leave();
 }
 
 void Session::stop(StopReason reason, Time now) {
@@ -202,9 +269,15 @@ void Session::stop(StopReason reason, Time now) {
   const bool stopped = reason == StopReason::stopped;
   const Failure failure = stopped ? stopped_by_user(server_) : shutting_down(server_);
   if (state_ == State::attaching) effects_.to_control(error_reply(attachment_.id(), failure));
-  if (leg_) leg_->fail_all(failure, now);
+  if (counterpart_) counterpart_->fail_all(failure, now);
   close(stopped ? "stopped" : "shutting_down", &failure);
-  if (leg_) leg_->leave();
+}
+
+void Session::stop_server(std::uint32_t server, Time now) {
+  if (state_ == State::closing) return;
+  const Failure failure = stopped_by_user(&config_.servers[server]);
+  if (counterpart_ && counterpart_->stop_server(server, failure, now)) return;
+  stop(StopReason::stopped, now);
 }
 
 void Session::close(std::string_view reason, const Failure* failure) {
@@ -212,16 +285,20 @@ void Session::close(std::string_view reason, const Failure* failure) {
   note(AuditKind::session_closed, AuditOutcome::none, reason);
   state_ = State::closing;
   effects_.close_host();
+  if (counterpart_) counterpart_->leave();
 }
 
 void Session::reply_to_host(std::string_view text) {
   effects_.to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
+AuditPlace Session::place() const {
+  if (server_ == nullptr) return {};
+  return {server_->name, leg_->cell()};
+}
+
 void Session::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {
-  const std::string_view server = server_ == nullptr ? std::string_view{} : server_->name;
-  effects_.record({server, cell()},
-                  {.kind = kind, .outcome = outcome, .tool = {}, .reason = reason});
+  effects_.record(place(), {.kind = kind, .outcome = outcome, .tool = {}, .reason = reason});
 }
 
 }  // namespace cellblock::gateway

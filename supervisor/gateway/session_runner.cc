@@ -1,8 +1,10 @@
 #include "supervisor/gateway/session_runner.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace cellblock::gateway {
@@ -25,6 +27,30 @@ HostLink::Bounds bounds_of(const Config& config) {
   return bounds;
 }
 
+SharedParts shared_parts(GatewayServices& services) {
+  return {.config = services.config(),
+          .ids = services.ids(),
+          .scanner = services.scanner(),
+          .sealer = services.sealer()};
+}
+
+/// One machine's deadline: what it brings about is carried out at once.
+class TimerAlarm final : public Alarm {
+ public:
+  TimerAlarm(EventLoop& loop, std::function<void()> rings) : timer_(loop, std::move(rings)) {}
+
+  void set(std::optional<Milliseconds> from_now) override {
+    if (from_now) {
+      timer_.set(*from_now);
+    } else {
+      timer_.cancel();
+    }
+  }
+
+ private:
+  Timer timer_;
+};
+
 bool is_of(const CellRunner& cell, std::uint32_t server) {
   return cell.cell().plan().server == server && !cell.cell().is_over();
 }
@@ -33,7 +59,7 @@ bool is_of(const CellRunner& cell, std::uint32_t server) {
 
 SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection)
     : services_(services),
-      session_(std::move(peer), services.config(), services.ids(), services.scanner(), *this),
+      session_(std::move(peer), shared_parts(services), *this),
       host_(services.loop(), std::move(connection), bounds_of(services.config()), host_receiver()),
       deadline_(services.loop(), [this] {
         session_.deadline(now());
@@ -54,17 +80,48 @@ void SessionRunner::stop(Session::StopReason reason) {
   settle();
 }
 
+void SessionRunner::stop_server(std::uint32_t server) {
+  session_.stop_server(server, now());
+  settle();
+}
+
 // --- effects -------------------------------------------------------------------------------------
 
 void SessionRunner::to_host(Slices message) {
   if (!host_.is_closing()) host_.to_mcp(message);
 }
 
+DescriptorsTaken SessionRunner::take_descriptors(const DescriptorOffer& offer) {
+  const DescriptorsTaken taken = host_.take_descriptors(offer);
+  workspace_ = host_.take_workspace();
+  return taken;
+}
+
+// A session may need more than one cell, one after the other. Without a copy the cell is refused.
+Fd SessionRunner::copy_of_workspace() {
+  return workspace_.valid() ? Fd(::fcntl(workspace_.get(), F_DUPFD_CLOEXEC, 0)) : Fd();
+}
+
+std::unique_ptr<Alarm> SessionRunner::make_alarm(Alarm::Rings rings) {
+  return std::make_unique<TimerAlarm>(services_.loop(), [this, rings = std::move(rings)] {
+    rings(now());
+    settle();
+  });
+}
+
+CatalogueBook::Waiter SessionRunner::want_catalogue(std::uint32_t server, Told told) {
+  return services_.catalogues().want(
+      server, [this, told = std::move(told)](const Catalogue* catalogue, const Failure& failure) {
+        told(catalogue, failure, now());
+        settle();
+      });
+}
+
 ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
   CellKeeper& keeper = *this;
   const CellOwner owner{.pid = session_.peer().pid, .session = session_.peer().session};
   cells_.push_back(
-      std::make_unique<CellRunner>(services_, plan, owner, host_.take_workspace(), keeper));
+      std::make_unique<CellRunner>(services_, plan, owner, copy_of_workspace(), keeper));
   return cells_.back()->cell();
 }
 
@@ -115,10 +172,13 @@ void SessionRunner::check_host() {
 }
 
 // Never the cell for the cell's own queue, nor the host for the host's: a side that reads nothing
-// until it has written everything would stand still for ever.
+// until it has written everything would stand still for ever. Nor a host that speaks to many
+// servers for the queue of one: that is bounded by itself.
 void SessionRunner::balance() {
   std::size_t fullest = 0;
-  for (const auto& cell : cells_) fullest = std::max(fullest, cell->queued());
+  if (!session_.has_many_servers()) {
+    for (const auto& cell : cells_) fullest = std::max(fullest, cell->queued());
+  }
   if (fullest > high_water) host_.set_paused(true);
   if (fullest < low_water) host_.set_paused(false);
   const std::size_t waiting = host_.is_closing() ? 0 : host_.queued();
@@ -154,8 +214,9 @@ std::vector<CellRow> SessionRunner::rows(std::uint32_t server, Time at) const {
   for (const auto& cell : cells_) {
     if (!is_of(*cell, server) || cell->cell().id() == 0) continue;
     CellRow row = cell->row(at);
-    row.traffic = session_.traffic();
+    row.traffic = session_.traffic(server);
     row.malformed_lines = session_.malformed_lines();
+    row.labels = session_.labels();
     rows.push_back(row);
   }
   return rows;

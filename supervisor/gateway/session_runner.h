@@ -21,6 +21,9 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
 
   void stop(Session::StopReason reason);
 
+  /// `cellblock stop`.
+  void stop_server(std::uint32_t server);
+
   const Session& session() const { return session_; }
   /// The cells of this session that run that server's programs: a row each.
   std::vector<CellRow> rows(std::uint32_t server, Time now) const;
@@ -31,12 +34,13 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   // SessionEffects
   void to_host(Slices message) override;
   void to_control(std::string_view line) override { host_.to_control(line); }
-  DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override {
-    return host_.take_descriptors(offer);
-  }
+  DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override;
   void set_host_flow(HostFlow flow) override { host_.set_flow(flow); }
   void close_host() override { host_.close(); }
   ServerCell& make_cell(const CellPlan& plan) override;
+  std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) override;
+  CatalogueBook& book() override { return services_.catalogues(); }
+  CatalogueBook::Waiter want_catalogue(std::uint32_t server, Told told) override;
   void set_deadline(std::optional<Milliseconds> from_now) override;
   void record(const AuditPlace& place, const AuditNote& note) override;
   AuditState audit_state() const override { return services_.audit_state(); }
@@ -47,6 +51,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
 
   Time now() const { return services_.loop().now(); }
   HostLink::Receiver host_receiver();
+  Fd copy_of_workspace();
   void settle();
   void settle_cells();
   void check_host();
@@ -54,6 +59,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   void retire();
 
   GatewayServices& services_;
+  Fd workspace_;                                    ///< not valid: none
   std::vector<std::unique_ptr<CellRunner>> cells_;  ///< outlive the session's use of them
   Session session_;
   HostLink host_;

@@ -109,11 +109,20 @@ TEST_F(SessionTest, AttachesOnce) {
   EXPECT_EQ(effects_.last_to_host()["error"]["data"]["code"], "invalid_request");
 }
 
-TEST_F(SessionTest, RefusesMcpBeforeAttach) {
-  host_says(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
-  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -31002);
+TEST_F(SessionTest, SpeaksWithAllServersIfNoneWasSelected) {
   host_says(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-  EXPECT_EQ(effects_.host.size(), 1U);
+  EXPECT_THAT(effects_.notes, IsEmpty());
+  host_says(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  EXPECT_EQ(effects_.last_to_host()["result"], Json::object());
+  EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::ok)));
+  EXPECT_THAT(effects_.did, IsEmpty());
+}
+
+TEST_F(SessionTest, AnswersAnAttachToAllServersWithoutNamingOne) {
+  effects_.stdio = true;
+  host_says(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/attach","params":{"stdio":true}})");
+  EXPECT_THAT(effects_.control,
+              ElementsAre(R"({"jsonrpc":"2.0","id":1,"result":{"session":"12","stdio":true}})"));
 }
 
 TEST_F(SessionTest, StartsNothingWhileSwitchedOffOrUnrecorded) {
@@ -143,7 +152,7 @@ TEST_F(SessionTest, CarriesNoCallThatPosesAsANotification) {
   host_says(R"({"jsonrpc":"2.0","method":"notifications","params":{}})");
   EXPECT_THAT(effects_.cell, IsEmpty());
   EXPECT_THAT(effects_.host, IsEmpty());
-  EXPECT_EQ(session().traffic().stray_notifications, 3U);
+  EXPECT_EQ(session().traffic(0).stray_notifications, 3U);
   EXPECT_EQ(std::ranges::count(effects_.notes, std::pair(AuditKind::refused, AuditOutcome::denied)),
             3);
   host_says(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
@@ -156,7 +165,7 @@ TEST_F(SessionTest, CarriesNothingToTheHostThatOnlyPosesAsANotification) {
   cell_says(R"({"jsonrpc":"2.0","method":"cellblock/ended","params":{"reason":"stopped"}})");
   cell_says(R"({"jsonrpc":"2.0","method":"sampling/createMessage","params":{}})");
   EXPECT_THAT(effects_.host, IsEmpty());
-  EXPECT_EQ(session().traffic().stray_notifications, 2U);
+  EXPECT_EQ(session().traffic(0).stray_notifications, 2U);
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
   cell_says(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}})");
   EXPECT_EQ(effects_.host.size(), 1U);
@@ -178,7 +187,7 @@ TEST_F(SessionTest, TranslatesACancellationAndDropsTheLateAnswer) {
   EXPECT_EQ(effects_.last_to_cell()["params"]["requestId"].dump(), id);
   cell_says(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{}})");
   EXPECT_THAT(effects_.host, IsEmpty());
-  EXPECT_EQ(session().traffic().late_answers, 1U);
+  EXPECT_EQ(session().traffic(0).late_answers, 1U);
 }
 
 TEST_F(SessionTest, NeverCancelsInitialize) {
@@ -192,9 +201,12 @@ TEST_F(SessionTest, StripsCapabilitiesThatTheServerMayNotUseInBothEras) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{"roots":{}}}})");
   EXPECT_EQ(effects_.last_to_cell()["params"]["capabilities"], Json::object());
-  ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)"
-      R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
-      R"("io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}})");
+  effects_.catalogues.speaks.modern = Speaks::yes;
+  host_says(R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)"
+            R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+            R"("io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}})");
+  cell().started(38, now_);
+  cell().running(now_);
   EXPECT_EQ(
       effects_.last_to_cell()["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"],
       Json::object());
@@ -230,7 +242,7 @@ TEST_F(SessionTest, DropsAnswersThatNobodyAskedFor) {
   attach_and_run();
   cell_says(R"({"jsonrpc":"2.0","id":7,"result":{}})");
   EXPECT_THAT(effects_.host, IsEmpty());
-  EXPECT_EQ(session().traffic().foreign_answers, 1U);
+  EXPECT_EQ(session().traffic(0).foreign_answers, 1U);
 }
 
 TEST_F(SessionTest, FailsTheCallWhoseAnswerBreaksTheRules) {

@@ -333,6 +333,7 @@ const Verdict ids[] = {
 };
 
 const Verdict broken[] = {
+    {"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"method\":\"m\"}", MessageFault::not_json},
     {"{", MessageFault::not_json},
     {"}", MessageFault::not_json},
     {"[", MessageFault::not_json},
@@ -477,6 +478,19 @@ TEST(MessageScanner, TakesEveryLegalValue) {
 TEST(MessageScanner, IgnoresOneCarriageReturnAtTheEnd) {
   const Message message = good(members(R"("method":"m")") + "\r");
   EXPECT_EQ(message.method, "m");
+}
+
+TEST(MessageScanner, SaysWhatNobodyCanSee) {
+  MessageScanner scanner;
+  const auto detail = [&scanner](std::string line) {
+    const std::size_t size = line.size();
+    line.resize(size + MessageScanner::padding);
+    const auto scanned = scanner.scan(std::string_view(line).substr(0, size));
+    return scanned ? std::string("accepted") : scanned.error().detail;
+  };
+  EXPECT_EQ(detail("\xef\xbb\xbf{}"), "a byte order mark");
+  EXPECT_EQ(detail("{\r}"), "a carriage return inside the line");
+  EXPECT_TRUE(detail("{\"a\":\"\xff\"}").starts_with("byte ")) << detail("{\"a\":\"\xff\"}");
 }
 
 TEST(MessageScanner, AllowsTheSameKeyInDifferentObjects) {

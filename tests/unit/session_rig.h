@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +18,43 @@ namespace cellblock::gateway::testing {
 using Json = nlohmann::json;
 using wire::AuditKind;
 using wire::AuditOutcome;
+
+/// What is known of servers is what the test says.
+struct FakeBook final : CatalogueBook {
+  const Catalogue* find(std::uint32_t) const override { return known ? &*known : nullptr; }
+  Eras eras(std::uint32_t) const override { return speaks; }
+  Waiter want(std::uint32_t, Told told) override {
+    waiting.emplace_back(++last, std::move(told));
+    return last;
+  }
+  void forget(Waiter waiter) override {
+    std::erase_if(waiting, [waiter](const auto& one) { return one.first == waiter; });
+  }
+  void learn_list(std::uint32_t, ListKind, std::string_view) override {}
+  void learn_answer(std::uint32_t, Era, std::string_view) override {}
+  void learn_speaks(std::uint32_t, Era era, Speaks how) override {
+    (era == Era::legacy ? speaks.legacy : speaks.modern) = how;
+  }
+  void list_changed(std::uint32_t, ListKind kind) override { changed.push_back(kind); }
+  void forget_server(std::uint32_t) override {}
+
+  /// Ends every wait, with the catalogue if there is one.
+  void tell(const Failure& failure = {}) {
+    for (auto& [waiter, told] : std::exchange(waiting, {})) told(find(0), failure);
+  }
+
+  std::optional<Catalogue> known;
+  Eras speaks;
+  std::vector<std::pair<Waiter, Told>> waiting;
+  std::vector<ListKind> changed;
+  Waiter last = 0;
+};
+
+/// Rings when the test says so.
+struct FakeAlarm final : Alarm {
+  void set(std::optional<Milliseconds> from_now) override { due = from_now; }
+  std::optional<Milliseconds> due;
+};
 
 /// Writes down what the session and its cell want done.
 struct Recorder final : SessionEffects, CellEffects {
@@ -41,6 +79,14 @@ struct Recorder final : SessionEffects, CellEffects {
     cells.push_back(
         std::make_unique<ServerCell>(config_.servers[plan.server], plan, scanner_, effects));
     return *cells.back();
+  }
+  std::unique_ptr<Alarm> make_alarm(Alarm::Rings) override { return std::make_unique<FakeAlarm>(); }
+  CatalogueBook& book() override { return catalogues; }
+  CatalogueBook::Waiter want_catalogue(std::uint32_t server, Told told) override {
+    return catalogues.want(
+        server, [told = std::move(told)](const Catalogue* catalogue, const Failure& failure) {
+          told(catalogue, failure, Time{});
+        });
   }
   void start_cell() override {
     const auto program = cells.back()->plan().program;
@@ -76,6 +122,7 @@ struct Recorder final : SessionEffects, CellEffects {
   bool stdio = false;
   WorkspaceFound workspace = WorkspaceFound::directory;
   std::vector<std::unique_ptr<ServerCell>> cells;
+  FakeBook catalogues;
 
  private:
   const Config& config_;
@@ -113,7 +160,7 @@ class SessionTest : public ::testing::Test {
   Session& session() {
     if (!session_) {
       session_.emplace(Peer{.session = 12, .uid = 1000, .gid = 1000, .pid = 1, .groups = {}},
-                       config_, ids_, scanner_, effects_);
+                       SharedParts{config_, ids_, scanner_, sealer_}, effects_);
     }
     return *session_;
   }
@@ -138,6 +185,7 @@ class SessionTest : public ::testing::Test {
     static std::uint8_t next = 1;
     for (std::byte& byte : bytes) byte = std::byte{next = static_cast<std::uint8_t>(next * 31 + 7)};
   }};
+  Sealer sealer_{[](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{7}); }};
   MessageScanner scanner_;
   Recorder effects_{config_, scanner_};
   Time now_{};

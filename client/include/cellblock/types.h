@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,18 +61,28 @@ enum class CellProgram : std::uint8_t {
   probe,  ///< cellblock's own, in a cell that is in all else the server's: one tool, `run`
 };
 
+/// When the server is started for this session.
+enum class StartWhen : std::uint8_t {
+  now,        ///< attaching ends when it runs
+  on_demand,  ///< attaching ends at once; what fails later is the answer to what needed it
+};
+
 /// What goes along with an attach. A workspace is a directory that the server is to see at
 /// /workspace, if its declaration allows it to.
 struct AttachOptions {
   std::string workspace;          ///< a path, opened (O_PATH) by this process; empty: none
   int workspace_descriptor = -1;  ///< or a directory that is open: it stays the caller's
   CellProgram program = CellProgram::server;
+  StartWhen start = StartWhen::now;
+  /// Whom the session works for, for the audit log: at most 8, names of [a-z0-9_.-]{1,32}, values of
+  /// at most 128 printable bytes. No permission depends on them.
+  std::map<std::string, std::string> labels;
 };
 
 struct Attached {
   std::string server;
   std::string session;
-  std::string cell;
+  std::string cell;        ///< empty: none has been started yet
   bool workspace = false;  ///< the server sees the directory that was passed
 };
 

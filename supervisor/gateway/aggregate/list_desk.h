@@ -23,7 +23,6 @@ struct Unavailable {
 
 /// nullopt: another method.
 std::optional<ListKind> listed_kind(std::string_view method);
-std::string_view list_method(ListKind kind);  ///< "tools/list"
 
 class ListDesk {
  public:

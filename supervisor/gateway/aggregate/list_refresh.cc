@@ -4,6 +4,7 @@
 
 #include "supervisor/gateway/aggregate/list_desk.h"
 #include "supervisor/gateway/aggregate/say.h"
+#include "supervisor/gateway/catalogue/list_pages.h"
 #include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/era/json_tree.h"
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/config.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/catalogue/catalogue.h"
+
+/// What a modern host can be told about a server without it: out of its catalogue, narrowed to what
+/// the host may use.
+namespace cellblock::gateway {
+
+/// A whole answer to server/discover, without its newline. `id` is raw JSON.
+std::string discover_reply(std::string_view id, const Catalogue& catalogue);
+
+/// A whole answer to one of the four lists, marked in `_meta["cellblock/cached"]`; nullopt: it is
+/// another request, one with a cursor, or the answer has more than lines.to_host.
+std::optional<std::string> cached_list(std::string_view line, const Message& message,
+                                       const Catalogue& catalogue, const Server& server);
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/jsonrpc.h"
+
+/// Messages that wait until there is somebody to say them to, in their order and within a bound.
+namespace cellblock::gateway {
+
+struct HeldMessage {
+  std::string line;
+  Message message;
+};
+
+class HeldMessages {
+ public:
+  static constexpr std::size_t max_messages = 256;
+
+  explicit HeldMessages(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  /// False: no room.
+  [[nodiscard]] bool hold(std::string_view line, const Message& message) {
+    if (held_.size() >= max_messages || bytes_ + line.size() > max_bytes_) return false;
+    bytes_ += line.size();
+    if (message.kind == MessageKind::request) ++requests_;
+    held_.push_back({std::string(line), message});
+    return true;
+  }
+  void hold_first(HeldMessage message) {
+    bytes_ += message.line.size();
+    if (message.message.kind == MessageKind::request) ++requests_;
+    held_.insert(held_.begin(), std::move(message));
+  }
+
+  std::vector<HeldMessage> take_all() {
+    bytes_ = 0, requests_ = 0;
+    return std::exchange(held_, {});
+  }
+  std::size_t requests() const { return requests_; }
+
+ private:
+  const std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  std::size_t requests_ = 0;
+  std::vector<HeldMessage> held_;
+};
+
+}  // namespace cellblock::gateway
