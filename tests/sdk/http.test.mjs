@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 
-import { Daemon, fixtures } from './support/daemon.mjs';
+import { Daemon, fixtures, hostId } from './support/daemon.mjs';
 
 const require = createRequire(path.join(fixtures, 'package.json'));
 const v1 = {
@@ -36,12 +36,27 @@ before(async () => {
 });
 after(() => daemon.stop());
 
+// The kernel takes a host's identity when it connects, which is before this returns.
+function asHost(connect) {
+  if (process.getuid() !== 0) return connect();
+  process.setegid(hostId);
+  process.seteuid(hostId);
+  try {
+    return connect();
+  } finally {
+    process.seteuid(0);
+    process.setegid(0);
+  }
+}
+
 // fetch() over a Unix socket.
 function fetchOver(socketPath) {
   return async (url, init = {}) => {
     const { pathname, search } = new URL(url);
     const headers = Object.fromEntries(new Headers(init.headers));
-    const request = http.request({ socketPath, path: pathname + search, method: init.method, headers, signal: init.signal });
+    const request = asHost(() => http.request({
+      socketPath, path: pathname + search, method: init.method, headers, signal: init.signal,
+    }));
     request.end(init.body);
     const [answer] = await once(request, 'response');
     const bodiless = answer.statusCode === 204 || answer.statusCode === 202;

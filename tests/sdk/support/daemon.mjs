@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const isRoot = process.getuid() === 0;
 const daemonId = 64001;
-const hostId = 64101;
+export const hostId = 64101; // as root: whom hosts run as
 const hostsGroup = 64100;
 
 const here = path.dirname(fileURLToPath(import.meta.url));
