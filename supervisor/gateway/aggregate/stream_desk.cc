@@ -49,7 +49,7 @@ StreamDesk::Taken StreamDesk::listen(std::string_view line, const Message& messa
   tell(theirs, "notifications/subscriptions/acknowledged",
        "\"notifications\":" + honoured(stream.filter) + ",");
   for (const std::uint32_t server : members_.all()) {
-    if (running_.contains(server) || stream.filter.needs(server)) open(server, theirs, false);
+    if (running_.contains(server) || stream.filter.needs(server)) open(server, theirs, Again::no);
   }
   return Taken::yes;
 }
@@ -95,7 +95,7 @@ void StreamDesk::cancel_all(std::string_view reason) {
 // --- the legs ------------------------------------------------------------------------------------
 
 // In the table before it goes out: the leg may answer at once.
-void StreamDesk::open(std::uint32_t server, const std::string& theirs, bool resumed) {
+void StreamDesk::open(std::uint32_t server, const std::string& theirs, Again again) {
   const auto stream = host_.find(theirs);
   if (stream == host_.end()) return;
   const std::uint64_t ours = ids_.next();
@@ -103,7 +103,7 @@ void StreamDesk::open(std::uint32_t server, const std::string& theirs, bool resu
                            R"(,"method":"subscriptions/listen","params":{"_meta":)" +
                            stream->second.meta + R"(,"notifications":)" +
                            part_of(stream->second.filter, server) + "}}";
-  legs_.emplace(ours, LegStream{server, theirs, resumed});
+  legs_.emplace(ours, LegStream{server, theirs, again});
   say_to_leg(effects_, server, text);
 }
 
@@ -122,13 +122,13 @@ StreamDesk::LegStreams::iterator StreamDesk::find(std::uint32_t server, std::str
 // One that waits for this very start is open already.
 StreamDesk::Again StreamDesk::leg_started(std::uint32_t server) {
   running_.insert(server);
-  const bool again = lost_.erase(server) > 0;
+  const Again again = lost_.erase(server) > 0 ? Again::yes : Again::no;
   std::vector<std::string> ids;
   for (const auto& [theirs, stream] : host_) {
     if (!has_stream(server, theirs)) ids.push_back(theirs);
   }
   for (const std::string& theirs : ids) open(server, theirs, again);
-  return again ? Again::yes : Again::no;
+  return again;
 }
 
 void StreamDesk::leg_failed(std::uint32_t server) {
@@ -163,7 +163,7 @@ std::vector<ListKind> StreamDesk::notification(std::uint32_t server, std::string
 // What was subscribed to may have changed while nobody watched it.
 void StreamDesk::acknowledged(LegStream& stream) {
   const auto host = host_.find(stream.theirs);
-  if (!std::exchange(stream.resumed, false) || host == host_.end()) return;
+  if (std::exchange(stream.again, Again::no) == Again::no || host == host_.end()) return;
   for (const WantedResource& wanted : host->second.filter.uris) {
     if (wanted.server != stream.server) continue;
     tell(stream.theirs, "notifications/resources/updated",

@@ -56,13 +56,13 @@ class StreamDesk {
   };
   struct LegStream {
     std::uint32_t server = 0;
-    std::string theirs;    ///< the host's stream
-    bool resumed = false;  ///< what was subscribed to may have changed meanwhile
+    std::string theirs;       ///< the host's stream
+    Again again = Again::no;  ///< what was subscribed to may have changed meanwhile
   };
   /// By our id.
   using LegStreams = std::map<std::uint64_t, LegStream>;
 
-  void open(std::uint32_t server, const std::string& theirs, bool resumed);
+  void open(std::uint32_t server, const std::string& theirs, Again again);
   bool has_stream(std::uint32_t server, std::string_view theirs) const;
   LegStreams::iterator find(std::uint32_t server, std::string_view ours);
   void acknowledged(LegStream& stream);
