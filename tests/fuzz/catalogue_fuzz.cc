@@ -31,8 +31,8 @@ void check_file(std::string_view bytes) {
   const Fingerprint fingerprint{};
   const auto kept = read_catalogue_file(bytes, fingerprint);
   if (!kept) return;
-  CELLBLOCK_FUZZ_CHECK(
-      read_catalogue_file(catalogue_file(fingerprint, *kept), fingerprint) == kept);
+  CELLBLOCK_FUZZ_CHECK(read_catalogue_file(catalogue_file(fingerprint, *kept), fingerprint) ==
+                       kept);
 }
 
 }  // namespace
