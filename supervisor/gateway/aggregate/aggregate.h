@@ -19,10 +19,13 @@
 /// decided again below each leg (conversation.h), by the same function.
 namespace cellblock::gateway {
 
+class AggregateMachine;
+
 class Aggregate {
  public:
-  static constexpr std::size_t max_calls = 256;   ///< of the host, in flight
-  static constexpr std::size_t max_streams = 16;  ///< subscriptions/listen, at one time
+  static constexpr std::size_t max_calls = max_aggregate_calls;  ///< of the host, in flight
+  static constexpr std::size_t max_streams =
+      max_aggregate_streams;  ///< subscriptions/listen, at one time
 
   /// `permitted`: the servers it is made from. `session` is what cursors are sealed to. All
   /// references outlive it.
@@ -57,8 +60,7 @@ class Aggregate {
   std::size_t in_flight() const;
 
  private:
-  class Machine;
-  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<AggregateMachine> machine_;
 };
 
 }  // namespace cellblock::gateway
