@@ -9,13 +9,17 @@ namespace {
 
 constexpr std::array<std::string_view, 3> loopback_names = {"localhost", "127.0.0.1", "[::1]"};
 
+// Whatever the port: a loopback name leads here by no resolver of a stranger's, and the port may be
+// one that is forwarded to ours.
+bool is_loopback(std::string_view authority) {
+  const bool has_port = authority.rfind(':') != std::string_view::npos && !authority.ends_with(']');
+  const std::string_view name = has_port ? authority.substr(0, authority.rfind(':')) : authority;
+  return std::ranges::find(loopback_names, name) != loopback_names.end();
+}
+
 bool is_own_authority(std::string_view authority, const AccessRules& rules) {
   const std::string name = lower_case(authority);
-  const std::string port = ":" + std::to_string(rules.port);
-  const bool loopback = std::ranges::any_of(loopback_names, [&](std::string_view own) {
-    return name == own || name == std::string(own) + port;
-  });
-  return loopback || std::ranges::any_of(rules.hosts, [&](const std::string& host) {
+  return is_loopback(name) || std::ranges::any_of(rules.hosts, [&](const std::string& host) {
            return name == lower_case(host);
          });
 }

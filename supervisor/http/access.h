@@ -18,7 +18,6 @@ enum class Transport : std::uint8_t {
 };
 
 struct AccessRules {
-  std::uint16_t port = 0;            ///< of the TCP listener
   std::vector<std::string> hosts;    ///< allowed besides the loopback names
   std::vector<std::string> origins;  ///< allowed besides the server's own
 };

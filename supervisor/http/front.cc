@@ -34,7 +34,7 @@ std::string on_one_line(std::string body) {
 
 Front::Front(Surroundings& around, const HttpListen& listen)
     : around_(around),
-      access_{listen.port, listen.hosts, listen.origins},
+      access_{listen.hosts, listen.origins},
       credentials_(listen.tokens),
       max_sessions_(listen.max_sessions),
       session_idle_(listen.session_idle) {}

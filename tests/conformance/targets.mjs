@@ -70,7 +70,8 @@ async function freePort() {
 
 class OverHttp {
   name = "through cellblock's HTTP listener";
-  #daemon = celledFixture();
+  // The suites leave their sessions open.
+  #daemon = celledFixture(['max_cells_per_user = 256']);
   #relay = new TokenRelay();
 
   async start() {
@@ -86,4 +87,4 @@ class OverHttp {
   }
 }
 
-export const targets = [new Bare(), new ThroughConnect()];
+export const targets = [new Bare(), new ThroughConnect(), new OverHttp()];

@@ -132,7 +132,7 @@ TEST_F(HttpFront, ARequestIsJudgedByItsHeadersAlone) {
       {"declared host", with(good, "host", "mcp.example.org"), 0},
       {"rebound name", with(good, "host", "evil.example.com:8800"), 403},
       {"name that begins well", with(good, "host", "localhost.example.com:8800"), 403},
-      {"other port", with(good, "host", "localhost:1"), 403},
+      {"forwarded port", with(good, "host", "localhost:1"), 0},
       {"no host", without(good, "host"), 403},
       {"own origin", with(good, "origin", "http://localhost:8800"), 0},
       {"declared origin", with(good, "origin", "https://app.example.org"), 0},

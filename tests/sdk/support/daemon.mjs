@@ -82,7 +82,7 @@ export class Daemon {
     const system = isRoot ? `user = ${daemonId}\ngroup = ${daemonId}\n` : '';
     const socket = isRoot ? `mode = "0660"\ngroup = ${hostsGroup}\n` : '';
     let text = `[daemon]\n${system}state_directory = "${this.directory}/state"
-audit_log = "${this.directory}/audit.log"\n\n[socket]\npath = "${this.socket}"\n${socket}\n`;
+audit_log = "${this.directory}/audit.log"\n\n[socket]\npath = "${this.socket}"\nmax_connections_per_user = 512\n${socket}\n`;
     for (const [name, { command, lines }] of this.servers) {
       const reads = lines.some((line) => line.startsWith('read ')) ? '' : `read = ["${this.directory}/mcp"]\n`;
       text += `[server.${name}]\ncommand = ${quoted(command)}\n${reads}profile = "node"
@@ -98,7 +98,7 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     const file = path.join(this.directory, 'token');
     fs.writeFileSync(file, `${token}\n`, { mode: 0o600 });
     const onSocket = socket ? `socket = "${socket}"\n${isRoot ? 'mode = "0666"\n' : ''}` : '';
-    this.more += `[listen.http]\naddress = "127.0.0.1"\nport = ${port}\n${onSocket}
+    this.more += `[listen.http]\naddress = "127.0.0.1"\nport = ${port}\nmax_sessions = 512\n${onSocket}
 [[listen.http.token]]\nname = "test"\nfile = "${file}"\nuser = ${isRoot ? hostId : process.getuid()}\n`;
     return token;
   }
