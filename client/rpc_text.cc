@@ -92,9 +92,4 @@ Error read_error(std::string_view error_object) {
   return error;
 }
 
-ErrorCode code_of_failure(std::string_view name) {
-  const auto* found = std::ranges::find(known_failures, name, &KnownFailure::name);
-  return found == known_failures.end() ? ErrorCode::rpc : found->code;
-}
-
 }  // namespace cellblock::client

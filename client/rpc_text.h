@@ -27,7 +27,4 @@ ErrorCode code_of_failure(std::string_view name);
 /// The member `error` of an answer.
 Error read_error(std::string_view error_object);
 
-/// From `data.code` of cellblock's own failures ("too_many"); rpc if it is none of those.
-ErrorCode code_of_failure(std::string_view name);
-
 }  // namespace cellblock::client
