@@ -55,6 +55,8 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void leave();
 
   std::size_t in_flight() const;
+  /// Requests wait for the cell.
+  bool is_starting() const { return held_.requests() != 0; }
   bool has_cell() const { return cell_ != nullptr; }
   /// The cell knows the host's session, and nobody here could tell the next one of it. While it is
   /// not known who speaks, somebody might have begun one.

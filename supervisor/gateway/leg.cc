@@ -26,6 +26,10 @@ std::size_t Leg::in_flight() const {
   return sum;
 }
 
+bool Leg::is_starting() const {
+  return std::ranges::any_of(lanes_, [](const auto& lane) { return lane->is_starting(); });
+}
+
 std::uint64_t Leg::cell() const {
   std::uint64_t newest = 0;
   for (const auto& lane : lanes_) newest = std::max(newest, lane->cell());

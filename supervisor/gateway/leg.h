@@ -36,6 +36,8 @@ class Leg final : public Counterpart, private LaneOwner {
   Traffic traffic(std::uint32_t server) const override;
 
   const Server& server() const { return server_; }
+  /// Requests wait for a cell.
+  bool is_starting() const;
   /// Of the cell that was there last; 0: there was none.
   std::uint64_t cell() const;
 

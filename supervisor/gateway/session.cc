@@ -123,13 +123,19 @@ void Session::host_ended(HostEnd how, Time now) {
     case State::attached:
       if (how == HostEnd::gone || counterpart_->in_flight() == 0) return leave(now);
       state_ = State::finishing;
-      return effects_.set_deadline(answers_grace);
+      return effects_.set_deadline(grace());
     case State::finishing:
       if (how == HostEnd::gone) leave(now);
       return;
     case State::attaching:
       return leave(now);
   }
+}
+
+// What was asked of a server that is only starting has had no chance yet.
+Milliseconds Session::grace() const {
+  const bool is_starting = leg_ != nullptr && leg_->is_starting();
+  return is_starting ? server_->timeouts.handshake : answers_grace;
 }
 
 // --- cellblock's own requests --------------------------------------------------------------------
@@ -227,6 +233,7 @@ void Session::attach_failed(const Failure& failure) {
 
 void Session::leg_running(Time /*now*/) {
   if (state_ == State::attaching) attached(leg_->cell());
+  if (state_ == State::finishing) effects_.set_deadline(answers_grace);
 }
 
 void Session::leg_lost(const Failure& failure, After after, Time now) {

@@ -113,6 +113,7 @@ class Session final : private LegEffects {
   void attach_failed(const Failure& failure);
 
   ServerSet permitted() const;
+  Milliseconds grace() const;
   void fail(const Failure& failure);
   void leave(Time now);
   void close(std::string_view reason, const Failure* failure);

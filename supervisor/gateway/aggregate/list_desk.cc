@@ -47,10 +47,6 @@ std::optional<ListKind> listed_kind(std::string_view method) {
   return std::nullopt;
 }
 
-std::string_view list_method(ListKind kind) {
-  return list_methods.at(static_cast<std::size_t>(kind));
-}
-
 SealBinding ListDesk::binding() const {
   return {.purpose = SealPurpose::cursor, .session = session_};
 }
