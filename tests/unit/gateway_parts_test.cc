@@ -108,10 +108,23 @@ TEST(ControlRequest, ReadsEachShape) {
             LogKind::denied);
   EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a"})")->lines, 100U);
   EXPECT_TRUE(parse_control("cellblock/status", ""));
+  const auto all = parse_control("cellblock/attach", R"({"labels":{"org":"Œuvre"}})");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->server, "");
+  EXPECT_EQ(all->start, StartWhen::now);
+  EXPECT_EQ(all->labels, (std::vector<Label>{{"org", "Œuvre"}}));
+  EXPECT_EQ(parse_control("cellblock/attach", R"({"server":"a","start":"on_demand"})")->start,
+            StartWhen::on_demand);
 }
 
 TEST(ControlRequest, RefusesWhatItDoesNotKnow) {
-  for (const auto& [method, params] : {std::pair{"cellblock/attach", R"({})"},
+  for (const auto& [method, params] : {std::pair{"cellblock/attach", R"({"server":""})"},
+                                       {"cellblock/attach", R"({"workspace":true})"},
+                                       {"cellblock/attach", R"({"probe":true})"},
+                                       {"cellblock/attach", R"({"server":"a","start":"later"})"},
+                                       {"cellblock/attach", R"({"labels":{"Org":"x"}})"},
+                                       {"cellblock/attach", R"({"labels":{"org":"a\u0007b"}})"},
+                                       {"cellblock/attach", R"({"labels":{"org":7}})"},
                                        {"cellblock/attach", R"({"server":1})"},
                                        {"cellblock/attach", R"({"server":"a","stdin":true})"},
                                        {"cellblock/attach", R"({"server":"a","stdio":1})"},
