@@ -143,8 +143,8 @@ std::unique_ptr<Bridge> Lane::make_bridge() {
 
 // A server that has no `initialize` says so in answer to it, and has spoilt nothing by it.
 void Lane::watch_initialize(std::string_view line, const Message& message) {
-  if (server_.era != ServerEra::automatic || kind_of(message.method) != CallKind::initialize)
-    return;
+  // A modern host is refused it by every server, which says nothing about the legacy era.
+  if (server_.era != ServerEra::automatic || host_era_ != Era::legacy) return;
   initialize_ = HeldMessage{std::string(line), message};
 }
 
