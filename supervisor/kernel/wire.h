@@ -26,6 +26,7 @@ enum class SupervisorAsks : std::uint8_t {
   start_audit = 3,    ///< fds: the writer's end of its control socket, the append-only log
   end_gateway = 4,    ///< kill it, and its cells with it
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
+  start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
 };
 
 struct SupervisorRequest {
@@ -33,10 +34,10 @@ struct SupervisorRequest {
   std::array<std::uint8_t, 3> reserved{};
   std::uint32_t uid = 0;  ///< start_gateway, end_gateway, permit: whose
   ServerSet servers;      ///< start_gateway, permit: that this user may use
-};
   std::uint8_t user_length = 0;
   /// start_gateway: his name, for servers whose `env` has it; empty: none is needed, or known
   std::array<char, max_user_name> user{};
+};
 
 // launcher -> supervisor
 
@@ -47,6 +48,8 @@ enum class LauncherTells : std::uint8_t {
   gateway_ended = 4,  ///< facts; also when it could not be started
   audit_started = 5,
   audit_ended = 6,
+  http_started = 7,
+  http_ended = 8,  ///< facts; also when it could not be started
 };
 
 struct LauncherReport {
@@ -67,11 +70,11 @@ enum class GatewayAsks : std::uint8_t {
 
 enum class CellProgram : std::uint8_t {
   server = 0,
-  probe = 1,  ///< cellblock-probe, in a cell that is in all else the server's
+  probe = 1,   ///< cellblock-probe, in a cell that is in all else the server's
+  survey = 2,  ///< the server, to find out what it offers: beside max_cells, one at a time
 };
 
 struct GatewayRequest {
-  survey = 2,  ///< the server, to find out what it offers: beside max_cells, one at a time
   GatewayAsks kind{};
   CellProgram program = CellProgram::server;
   std::array<std::uint8_t, 2> reserved{};
@@ -101,11 +104,11 @@ enum class StartRefusal : std::uint8_t {
   workspace_refused = 5,      ///< not a directory, or at no path that the server's workspace allows
   identity_not_mapped = 6,    ///< run_as = "client" for a user without an id map: unknown, or root
   workspace_came_later = 7,   ///< allowed, but its tree was not there when the launcher started
+  client_without_name = 9,    ///< `env` has ${client.user}, and this uid has no name here
   too_many_cells_in_all = 8,  ///< of all servers together, for this user or for all
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
-  client_without_name = 9,    ///< `env` has ${client.user}, and this uid has no name here
 struct Denial {
   std::int32_t syscall_number = -1;      ///< -1: of too many kinds to be told one by one
   std::int32_t error = 0;                ///< errno that the caller got
@@ -208,10 +211,10 @@ enum class AuditKind : std::uint8_t {
   refused = 8,  ///< a server-to-client request, a method, a line
   egress = 9,   ///< tool: "host:port"; reason: EgressReason's name; bytes: both ways together
   denied = 10,  ///< tool: the system call
+  label = 11,   ///< of a session, as its host says: tool: the value; reason: the name
 };
 
 enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };
-  label = 11,   ///< of a session, as its host says: tool: the value; reason: the name
 
 struct AuditRecord {
   AuditKind kind{};
@@ -236,6 +239,42 @@ static_assert(std::is_trivially_copyable_v<GatewayRequest>);
 static_assert(std::is_trivially_copyable_v<CellEvent>);
 static_assert(std::is_trivially_copyable_v<SessionGrant>);
 static_assert(std::is_trivially_copyable_v<AuditRecord>);
+
+// ---------------------------------------------------------------------------------------------
+// cellblock-http -> supervisor; nothing can be attached
+
+enum class HttpAsks : std::uint8_t {
+  open_for_token = 1,  ///< who: index in HttpListen::tokens
+  open_for_peer = 2,   ///< who: HttpAnswer::peer
+  peer_gone = 3,       ///< who: HttpAnswer::peer, whose connection is closed there
+};
+
+struct HttpRequest {
+  HttpAsks kind{};
+  std::array<std::uint8_t, 3> reserved{};
+  std::uint32_t request = 0;  ///< open_*: chosen by the helper, comes back in the answer
+  std::uint32_t who = 0;
+};
+
+// supervisor -> cellblock-http
+
+enum class HttpTells : std::uint8_t {
+  opened = 1,   ///< request; fds: a connection that speaks the socket's protocol
+  refused = 2,  ///< request
+  peer = 3,     ///< peer, uid, rights; fds: a connection that came to the Unix socket
+};
+
+struct HttpAnswer {
+  HttpTells kind{};
+  std::array<std::uint8_t, 3> reserved{};
+  std::uint32_t request = 0;
+  std::uint32_t peer = 0;    ///< names this connection until peer_gone
+  std::uint32_t uid = 0;     ///< as the kernel said
+  std::uint64_t rights = 0;  ///< the same number only for the same gid and groups
+};
+
+static_assert(std::is_trivially_copyable_v<HttpRequest>);
+static_assert(std::is_trivially_copyable_v<HttpAnswer>);
 
 // ---------------------------------------------------------------------------------------------
 // launcher -> egress helper, once, as the content of egress_fd::start
@@ -276,6 +315,7 @@ inline constexpr int audit = 7;       ///< cellblock-audit, likewise
 inline constexpr int egress = 8;      ///< cellblock-egress, likewise
 inline constexpr int probe = 9;       ///< cellblock-probe, likewise
 inline constexpr int cgroup = 10;     ///< directory of Cgroup::directory; /dev/null: there is none
+inline constexpr int http = 11;       ///< cellblock-http, to be executed
 }  // namespace launcher_fd
 
 namespace gateway_fd {
@@ -292,6 +332,12 @@ inline constexpr int start = 5;    ///< sealed memfd: EgressStart
 inline constexpr int sockets =
     6;  ///< the first of EgressStart::sockets, bound in the cell's network
 }  // namespace egress_fd
+
+namespace http_fd {
+inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: HttpRequest out, HttpAnswer in
+inline constexpr int config = 4;      ///< sealed memfd
+inline constexpr int listener = 5;    ///< TCP, listening; only with HttpListen::address
+}  // namespace http_fd
 
 namespace audit_fd {
 inline constexpr int control = 3;  ///< SOCK_SEQPACKET: AuditSource in

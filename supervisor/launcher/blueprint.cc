@@ -134,6 +134,13 @@ Result<Blueprint> audit_writer_blueprint(Fd program) {
   return own_program("cellblock-audit", std::move(program), std::move(filter));
 }
 
+Result<Blueprint> http_blueprint(Fd program) {
+  constexpr std::uint64_t connections_and_sessions = 16'384;
+  FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::http));
+  return own_program("cellblock-http", std::move(program), std::move(filter),
+                     connections_and_sessions);
+}
+
 Result<Blueprint> egress_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::egress));
   Blueprint blueprint = own_program("cellblock-egress", std::move(program), std::move(filter),

@@ -43,6 +43,7 @@ Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters);
 /// that neither the launcher nor the cell needs a path to it.
 Result<Blueprint> gateway_blueprint(Fd program);
 Result<Blueprint> audit_writer_blueprint(Fd program);
+Result<Blueprint> http_blueprint(Fd program);
 /// In the host's network: it dials for a server that has none of its own.
 Result<Blueprint> egress_blueprint(Fd program);
 

@@ -19,6 +19,7 @@ namespace {
 constexpr char gateway_template[] = "@gateway";
 constexpr char audit_template[] = "@audit";
 constexpr char egress_template[] = "@egress";
+constexpr char http_template[] = "@http";
 
 struct Range {
   std::uint32_t first = 0;
@@ -27,12 +28,12 @@ struct Range {
 
 struct Ranges {
   Range servers;  ///< for good (id_table.h)
-  Range own;      ///< while they live (id_pool.h): gateways, the writer, as many as there may be
-                  ///< egress helpers
+  Range own;      ///< while they live (id_pool.h): gateways, the writer, cellblock-http, as many as
+                  ///< there may be egress helpers
 };
 
 Ranges divide(const Identity& identity) {
-  constexpr std::uint32_t most_own = 4'096 + 1 + 1'024;
+  constexpr std::uint32_t most_own = 4'096 + 2 + 1'024;
   const Range all{identity.first_cell_id, identity.cell_ids};
   if (all.count == 1) return {all, all};
   const std::uint32_t own = std::min(most_own, all.count / 2);
@@ -135,11 +136,15 @@ Result<void> prepare_programs(const Config& config, const HostLayout& layout, in
   Blueprint gateway = CELLBLOCK_TRY(gateway_blueprint(std::move(programs.gateway)));
   made.gateway =
       CELLBLOCK_TRY(prepare_own(std::move(gateway), config, layout, host, gateway_template));
-  Blueprint audit = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
   permit_cache(made.gateway.landlock);
+  Blueprint audit = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
   made.audit_writer =
       CELLBLOCK_TRY(prepare_own(std::move(audit), config, layout, host, audit_template));
   made.probe = std::move(programs.probe);
+  if (config.http) {
+    Blueprint http = CELLBLOCK_TRY(http_blueprint(std::move(programs.http)));
+    made.http = CELLBLOCK_TRY(prepare_own(std::move(http), config, layout, host, http_template));
+  }
   if (!any_egress(config)) return {};
   made.egress =
       CELLBLOCK_TRY(prepare_egress_helper(config, layout, host, std::move(programs.egress)));

@@ -18,6 +18,7 @@ struct OwnPrograms {
   Fd audit_writer;
   Fd egress;
   Fd probe;
+  Fd http;
 };
 
 /// What is made once, before the first cell, from what the host's file system has then.
@@ -37,6 +38,7 @@ struct Preparation {
   Blueprint gateway;
   Blueprint audit_writer;
   Blueprint egress;  ///< empty where no server has egress
+  Blueprint http;    ///< empty without [listen.http]
   ChildPlan::Groups groups = ChildPlan::Groups::clear;
   Fd probe;
   Fd null;  ///< /dev/null

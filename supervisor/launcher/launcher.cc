@@ -21,18 +21,19 @@ using wire::SupervisorAsks;
 
 constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
 constexpr std::size_t audit_fds = 2;    ///< control, log
+constexpr std::size_t http_fds = 2;     ///< its end towards the supervisor, and a listener
 
 // A refused or failed start as the gateway is told it.
 wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {
   return {.kind = CellEventKind::refused, .refusal = refusal, .request = request, .facts = facts};
 }
 
-}  // namespace
 bool has_sound_name(const wire::SupervisorRequest& request) {
   const std::string_view name(request.user.data(), request.user_length);
   return name.empty() || is_user_name(name);
 }
 
+}  // namespace
 
 Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, Fd supervisor,
                    Fd config_bytes)
@@ -89,11 +90,14 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
   switch (request.kind) {
     case SupervisorAsks::start_gateway:
       if (fds.size() != gateway_fds || gateways_.contains(request.uid)) break;
-      return start_gateway(request, std::move(fds));
       if (!has_sound_name(request)) break;
+      return start_gateway(request, std::move(fds));
     case SupervisorAsks::start_audit:
       if (fds.size() != audit_fds || audit_runs_) break;
       return start_audit_writer(std::move(fds));
+    case SupervisorAsks::start_http:
+      if (fds.empty() || fds.size() > http_fds || http_runs_ || !config_.http) break;
+      return start_http(std::move(fds));
     case SupervisorAsks::end_gateway:
       // Not there: its end is on the way already.
       if (gateways_.contains(request.uid)) cells_.kill(gateways_[request.uid]->cell);
@@ -135,11 +139,11 @@ void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector
   }
   auto gateway = std::make_unique<Gateway>();
   gateway->user = user;
+  gateway->user_name.assign(request.user.data(), request.user_length);
   gateway->permitted = request.servers;
   gateway->id = started->id;
   gateway->channel = std::move(channel->first);
   const int descriptor = gateway->channel.get();
-  gateway->user_name.assign(request.user.data(), request.user_length);
   Gateway& added = *(gateways_[user] = std::move(gateway));
   const auto cell =
       cells_.add(std::move(started->cell),
@@ -182,6 +186,26 @@ void Launcher::audit_writer_ended(std::uint32_t id, const CellFacts& facts) {
   audit_runs_ = false;
   factory_.give_back(id);
   if (!shutting_down_) tell_supervisor(LauncherTells::audit_ended, 0, facts);
+  stop_if_empty();
+}
+
+void Launcher::start_http(std::vector<Fd> fds) {
+  std::vector<int> channels = {fds[0].get(), config_bytes_.get()};
+  if (fds.size() == http_fds) channels.push_back(fds[1].get());
+  auto started = factory_.start_http(channels);
+  if (!started) return tell_supervisor(LauncherTells::http_ended, 0, started.error().facts());
+  const std::uint32_t id = started->id;
+  const auto cell = cells_.add(std::move(started->cell),
+                               {[this] { tell_supervisor(LauncherTells::http_started, 0); },
+                                [this, id](const CellFacts& facts) { http_ended(id, facts); }});
+  if (!cell) return give_up("cannot watch cellblock-http: " + cell.error().text());
+  http_runs_ = true;
+}
+
+void Launcher::http_ended(std::uint32_t id, const CellFacts& facts) {
+  http_runs_ = false;
+  factory_.give_back(id);
+  if (!shutting_down_) tell_supervisor(LauncherTells::http_ended, 0, facts);
   stop_if_empty();
 }
 
@@ -274,6 +298,7 @@ bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& req
 StartRefusal Launcher::refusal_for(const Gateway& gateway,
                                    const wire::GatewayRequest& request) const {
   if (!config_.enabled) return StartRefusal::disabled;
+  const bool survey = request.program == wire::CellProgram::survey;
   const auto running =
       std::count_if(gateway.servers.begin(), gateway.servers.end(), [&](const auto& entry) {
         const ServerCell& cell = entry.second;
@@ -300,7 +325,6 @@ void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,
   }
   add_server_cell(gateway, request, std::move(*started));
 }
-  const bool survey = request.program == wire::CellProgram::survey;
 
 void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                                StartedServer started) {

@@ -53,6 +53,8 @@ class Launcher {
   void permit(std::uint32_t user, const ServerSet& servers);
   void start_audit_writer(std::vector<Fd> fds);
   void audit_writer_ended(std::uint32_t id, const CellFacts& facts);
+  void start_http(std::vector<Fd> fds);
+  void http_ended(std::uint32_t id, const CellFacts& facts);
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
 
   void read_gateway(std::uint32_t user);
@@ -87,6 +89,7 @@ class Launcher {
   std::size_t server_cells_ = 0;
   std::map<std::uint32_t, std::size_t> cells_of_;  ///< the same, by user
   bool audit_runs_ = false;
+  bool http_runs_ = false;
   bool shutting_down_ = false;
   std::string failure_;
 };

@@ -100,8 +100,7 @@ SysResult<Fd> StateDirectory::home_tree(const Home& wanted, Execution execution)
 
 SysResult<Fd> StateDirectory::cache_tree(std::uint32_t user, const HostIds& owner) const {
   const Fd caches = CELLBLOCK_TRY(open_or_make_directory(directory_.get(), "cache", 0711));
-  const Fd cache =
-      CELLBLOCK_TRY(open_or_make_directory(caches.get(), std::to_string(user), 0700));
+  const Fd cache = CELLBLOCK_TRY(open_or_make_directory(caches.get(), std::to_string(user), 0700));
   struct stat found{};
   if (fstat(cache.get(), &found) < 0) return sys_fail("fstat");
   const bool is_owners = found.st_uid == owner.uid && found.st_gid == owner.gid;
