@@ -21,7 +21,12 @@ const servers = {
   'says-nonsense': { 'server/discover': [{ line: 'what?' }, { answer: 7 }] },
 };
 
+const gone = ['initialize', 'logging/setLevel', 'resources/subscribe'];
+const refusal = [{ error: { code: -32601, message: 'Method not found' } }];
+const strict = Object.fromEntries(gone.map((method) => [method, refusal]));
+
 before(async () => {
+  declareMock(daemon, 'strict', { ...echo, ...strict });
   for (const [name, rules] of Object.entries(servers)) declareMock(daemon, name, { ...echo, ...rules });
   await daemon.start();
 });
@@ -55,4 +60,17 @@ describe('a host that probes and goes on with the same process', () => {
       }
     });
   }
+});
+
+describe('a host of the new era that asks for what only the old one has', () => {
+  test('is refused that, and goes on', async () => {
+    for (const name of ['strict', 'refuses']) {
+      const host = new RawHost(daemon.throughCell(name));
+      for (const method of [...gone, 'ping']) {
+        assert.equal((await host.ask(method, { _meta: envelope })).error.code, -32601, method);
+      }
+      assert.equal(textOf(await host.ask('tools/call', { name: 'echo', arguments: {}, _meta: envelope })), 'hello');
+      await host.close();
+    }
+  });
 });
