@@ -79,6 +79,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void give_up(std::uint64_t id, Error why);
   void close(const Error& why);
 
+  Result<void> send(std::string line, OwnedFd attached = OwnedFd());
+
   void handle(std::string_view line);
   void handle(Ignored) {}
   void handle(Answered answer);
@@ -121,6 +123,13 @@ void Session::Impl::connect(Completion<void> done) {
   channel->connect(path, std::move(handlers), std::move(done));
 }
 
+Result<void> Session::Impl::send(std::string line, OwnedFd attached) {
+  const auto seen = options.on_frame ? line.substr(0, line.size() - 1) : std::string();
+  CELLBLOCK_CHECK(channel->send(std::move(line), std::move(attached)));
+  if (options.on_frame) options.on_frame(FrameDirection::to_daemon, seen);
+  return {};
+}
+
 CallId Session::Impl::request(std::string_view method, std::string_view params,
                               milliseconds timeout, Completion<std::string> done,
                               OwnedFd attached) {
@@ -130,7 +139,7 @@ CallId Session::Impl::request(std::string_view method, std::string_view params,
     return CallId::none;
   }
   const auto id = opened->id;
-  if (auto sent = channel->send(std::move(opened->line), std::move(attached)); !sent) {
+  if (auto sent = send(std::move(opened->line), std::move(attached)); !sent) {
     (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
     post<std::string>(std::move(done), std::unexpected(farewell.value_or(sent.error())));
     return CallId::none;
@@ -154,8 +163,7 @@ void Session::Impl::give_up(std::uint64_t id, Error why) {
   const auto reason =
       why.code == ErrorCode::timed_out ? "deadline passed" : "cancelled by the host";
   // A queue too full for this line belongs to a connection that is stuck anyway.
-  if (auto line = conversation.give_up(id, reason))
-    static_cast<void>(channel->send(*std::move(line)));
+  if (auto line = conversation.give_up(id, reason)) static_cast<void>(send(*std::move(line)));
   complete(id, std::unexpected(std::move(why)));
 }
 
@@ -176,6 +184,7 @@ void Session::Impl::close(const Error& why) {
 }
 
 void Session::Impl::handle(std::string_view line) {
+  if (options.on_frame) options.on_frame(FrameDirection::from_daemon, line);
   auto event = conversation.receive(line);
   if (!event) return close(event.error());
   std::visit([this](auto&& what) { handle(std::forward<decltype(what)>(what)); },
@@ -196,8 +205,8 @@ void Session::Impl::handle(const FailedUnnamed& failure) {
 void Session::Impl::handle(const Asked& request) {
   auto line = conversation.answer(request, answer_to(request));
   if (!line) line = error_line(request.id, -32603, line.error().text);
-  static_cast<void>(
-      channel->send(*std::move(line)));  // full or closed: the asker gives up by itself
+  // Full or closed: the asker gives up by itself.
+  static_cast<void>(send(*std::move(line)));
 }
 
 Result<std::string> Session::Impl::answer_to(const Asked& request) {
@@ -269,7 +278,7 @@ void Session::initialize(milliseconds deadline, Completion<std::string> done) {
     const auto self = weak.lock();
     // The server serves nothing before this.
     if (answer && self) {
-      static_cast<void>(self->channel->send(request_line({}, "notifications/initialized", {})));
+      static_cast<void>(self->send(request_line({}, "notifications/initialized", {})));
     }
     done(std::move(answer));
   };
@@ -303,7 +312,7 @@ CallId Session::request(std::string_view method, std::string_view params, millis
 }
 
 Result<void> Session::notify(std::string_view method, std::string_view params) {
-  return impl_->channel->send(CELLBLOCK_TRY(impl_->conversation.notify(method, params)));
+  return impl_->send(CELLBLOCK_TRY(impl_->conversation.notify(method, params)));
 }
 
 void Session::cancel(CallId call) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/cli/context.h"
+#include "client/cli/inspect/envelope.h"
 
 /// One function a command. Each writes its result to stdout and its errors to stderr.
 namespace cellblock::cli {
@@ -25,6 +26,17 @@ struct CallRequest {
   std::string arguments;           ///< a JSON object, or empty
 };
 
+enum class Frames : std::uint8_t { hidden, shown };
+enum class Timings : std::uint8_t { hidden, shown };
+
+struct InspectRequest {
+  ServerRequest to;                ///< no server: all at once
+  std::vector<std::string> words;  ///< the command; none: a prompt at the terminal
+  Era era = Era::legacy;           ///< what is spoken to the server
+  Frames frames = Frames::hidden;
+  Timings timings = Timings::hidden;
+};
+
 Exit run_tools(const Context& context, const ServerRequest& request);
 Exit run_call(const Context& context, const CallRequest& request);
 Exit run_status(const Context& context, const std::string& server);
@@ -40,6 +52,9 @@ Exit run_version(const Context& context);
 /// Becomes `cellblockd --check`, so that what checks is what runs; its exit code is ours. With
 /// --json its report is caught instead.
 Exit run_check(const Context& context, const std::string& path);
+
+/// Everything that a server offers, asked by hand.
+Exit run_inspect(const Context& context, const InspectRequest& request);
 
 /// The stdio bridge.
 Exit run_connect(const Context& context, const std::string& server, const std::string& workspace);

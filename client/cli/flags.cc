@@ -32,6 +32,11 @@ struct Flags {
   double timeout_seconds = 60;
   unsigned lines = 100;
   bool denied = false;
+  bool all = false;
+  bool frames = false;
+  bool timings = false;
+  std::string era = "legacy";
+  std::vector<std::string> words;
 };
 
 using Shared = std::shared_ptr<Flags>;
@@ -138,6 +143,41 @@ void declare_call(CLI::App& app, Command& command, const Shared& flags) {
   timeout_option(call, *flags);
 }
 
+InspectRequest inspection_of(const Flags& flags) {
+  return {.to = server_of(flags),
+          .words = flags.words,
+          .era = flags.era == "modern" ? Era::modern : Era::legacy,
+          .frames = flags.frames ? Frames::shown : Frames::hidden,
+          .timings = flags.timings ? Timings::shown : Timings::hidden};
+}
+
+// With --all the first word is the command's, not a server's.
+void take_command_of_all(Flags& flags) {
+  if (!flags.all || flags.server.empty()) return;
+  flags.words.insert(flags.words.begin(), std::exchange(flags.server, {}));
+}
+
+void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
+  auto* inspect =
+      add(app, command, "inspect", "look at a server, or at all, by hand: one command, or a prompt",
+          "cellblock inspect files\n  cellblock inspect files read file:///data/a --frames",
+          [flags] { return run_inspect(context_of(*flags), inspection_of(*flags)); });
+  inspect->parse_complete_callback([flags] { take_command_of_all(*flags); });
+  server_option(inspect, *flags);
+  inspect->add_option("COMMAND", flags->words, "and its words; without one there is a prompt: help")
+      ->type_name("");
+  inspect->add_flag("--all", flags->all, "all servers at once; then the first word is a command");
+  inspect->add_flag("--frames", flags->frames, "show each message of the connection, on stderr");
+  inspect->add_flag("--timings", flags->timings, "tell how long it took, on stderr");
+  inspect
+      ->add_option("--era", flags->era,
+                   "what is spoken: legacy (initialize) or modern (2026-07-28); bridged if need be")
+      ->type_name("ERA")
+      ->check(CLI::IsMember({"legacy", "modern"}));
+  workspace_option(inspect, *flags);
+  timeout_option(inspect, *flags);
+}
+
 void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
   auto* connect = add(app, command, "connect",
                       "be that server, or all of them as one, on stdin and stdout, for an agent",
@@ -153,6 +193,7 @@ void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
   workspace_option(tools, *flags);
   timeout_option(tools, *flags);
   declare_call(app, command, flags);
+  declare_inspect(app, command, flags);
 }
 
 void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {

@@ -37,6 +37,14 @@ using NotificationHandler = std::function<void(std::string_view method, std::str
 using RequestHandler =
     std::function<Result<std::string>(std::string_view method, std::string_view params)>;
 
+/// Which way a frame goes.
+enum class FrameDirection : std::uint8_t { to_daemon, from_daemon };
+
+/// Sees each line of the connection, cellblock's own requests included: as it is, untrusted, without
+/// its newline, valid during the call. What is sent is seen when it is queued, what is received
+/// before anything else is done with it. Not for changing anything, nor for calls into the session.
+using FrameObserver = std::function<void(FrameDirection direction, std::string_view frame)>;
+
 struct Options {
   std::string socket;  ///< empty: default_socket_path()
   Limits limits;
@@ -45,6 +53,7 @@ struct Options {
   std::string capabilities = "{}";  ///< MCP client capabilities, a JSON object
   NotificationHandler on_notification;
   RequestHandler on_request;  ///< none: every request is answered -32601
+  FrameObserver on_frame;
 };
 
 /// Where a daemon listens: the environment's CELLBLOCK_SOCKET, the user's own daemon

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "client/cli/commands.h"
+#include "client/cli/inspect/command.h"
+#include "client/cli/inspect/console.h"
+#include "client/cli/inspect/frame_text.h"
+#include "client/cli/inspect/inspection.h"
+#include "client/cli/inspect/peer.h"
+#include "policy/result.h"
+
+namespace cellblock::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::chrono::microseconds since(Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+}
+
+// On stderr: stdout has the answer alone.
+client::Options options_of(const Context& context, Frames frames) {
+  client::Options options;
+  options.socket = context.socket;
+  if (frames == Frames::hidden) return options;
+  options.on_frame = [began = Clock::now()](client::FrameDirection direction,
+                                            std::string_view frame) {
+    fmt::print(stderr, "{}\n", frame_text(direction, since(began), frame));
+  };
+  return options;
+}
+
+Exit run_once(const Context& context, const InspectRequest& request,
+              const InspectCommand& command) {
+  Peer peer({.era = request.era,
+             .interaction = Interaction::none,
+             .start_timeout = request.to.timeout,
+             .call_timeout = request.to.timeout},
+            options_of(context, request.frames));
+  const auto begin = Clock::now();
+  if (auto opened = peer.open(request.to.server, {.workspace = request.to.workspace}); !opened) {
+    return explain(context, naming_workspace(opened.error(), request.to.workspace));
+  }
+  const auto start = since(begin);
+  const auto exit = carry_out(context, peer, command);
+  if (request.timings == Timings::shown) {
+    fmt::print(stderr, "start {}, command {}\n", milliseconds_text(start),
+               milliseconds_text(since(begin) - start));
+  }
+  return exit;
+}
+
+bool is_at_terminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
+Exit no_command(const Context& context) {
+  return explain(context, {.code = client::ErrorCode::invalid_argument,
+                           .text = "without a command it needs a terminal; commands are:\n" +
+                                   command_help(CommandSource::arguments)});
+}
+
+}  // namespace
+
+Exit run_inspect(const Context& context, const InspectRequest& request) {
+  if (request.words.empty()) {
+    return is_at_terminal() ? run_console(context, request) : no_command(context);
+  }
+  const auto command = read_command(request.words, CommandSource::arguments);
+  return command ? run_once(context, request, *command) : explain(context, command.error());
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/cli/inspect/list_kind.h"
+
+/// What the word before the cursor may become.
+namespace cellblock::cli {
+
+/// What comes next on that line: a command, one of fixed words, or a name from one of the lists.
+struct Expected {
+  std::vector<std::string> words;
+  std::optional<ListKind> list;
+};
+Expected expected_after(std::string_view before_cursor);
+
+/// The word that is being typed.
+std::string_view last_word(std::string_view before_cursor);
+
+/// Those that begin with it. What a terminal would show otherwise than it is, and what would have
+/// to be quoted, is left out.
+std::vector<std::string> candidates(const std::vector<std::string>& names, std::string_view word);
+
+/// How far all of them agree.
+std::string common_beginning(const std::vector<std::string>& names);
+
+}  // namespace cellblock::cli

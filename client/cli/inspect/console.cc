@@ -1,0 +1,175 @@
+#include "client/cli/inspect/console.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "client/cli/inspect/command.h"
+#include "client/cli/inspect/completion.h"
+#include "client/cli/inspect/frame_text.h"
+#include "client/cli/inspect/inspection.h"
+#include "client/cli/inspect/peer.h"
+#include "client/cli/inspect/questions.h"
+#include "client/cli/inspect/result_text.h"
+#include "client/cli/inspect/terminal.h"
+#include "client/cli/inspect/words.h"
+#include "client/cli/json_text.h"
+#include "client/cli/terminal_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::chrono::microseconds since(Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+}
+
+class Console {
+ public:
+  Console(const Context& context, const InspectRequest& request)
+      : context_(context),
+        request_(request),
+        peer_({.era = request.era,
+               .interaction = Interaction::terminal,
+               .start_timeout = request.to.timeout,
+               .call_timeout = client::no_deadline},
+              options()),
+        terminal_(peer_.context(), {.cancel = [this] { return cancel(); },
+                                    .complete = [this](auto before) { return complete(before); }}) {
+  }
+
+  Exit run();
+
+ private:
+  client::Options options();
+  bool cancel();
+  std::vector<std::string> complete(std::string_view before);
+  const std::vector<std::string>& names(ListKind kind);
+  void notified(std::string_view method, std::string_view params);
+  void seen(client::FrameDirection direction, std::string_view frame);
+  void greet();
+  Exit obey(const std::string& line);
+  Exit obey(const InspectCommand& command);
+
+  Context context_;
+  InspectRequest request_;
+  Clock::time_point began_ = Clock::now();
+  std::map<ListKind, std::vector<std::string>> names_;
+  bool quit_ = false;
+  Peer peer_;
+  Terminal terminal_;
+};
+
+client::Options Console::options() {
+  client::Options options;
+  options.socket = context_.socket;
+  options.on_notification = [this](auto method, auto params) { notified(method, params); };
+  options.on_frame = [this](auto direction, auto frame) { seen(direction, frame); };
+  options.on_request = [this](auto method, auto params) {
+    return answer_question(
+        method, params, [this](const std::string& text) { return terminal_.answer(text); },
+        [this](const std::string& text) { terminal_.show(text); });
+  };
+  return options;
+}
+
+bool Console::cancel() {
+  const bool asking = peer_.is_asking();
+  if (asking) peer_.cancel();
+  return asking;
+}
+
+const std::vector<std::string>& Console::names(ListKind kind) {
+  const auto [known, is_new] = names_.try_emplace(kind);
+  if (!is_new) return known->second;
+  const auto items = peer_.list(kind);
+  if (!items) return known->second;  // a server without them; asked again after list_changed
+  for (const auto& item : *items) {
+    const auto name =
+        item.is_object() ? item.value(std::string(facts_of(kind).key), Json()) : Json();
+    if (name.is_string()) known->second.push_back(name.get<std::string>());
+  }
+  return known->second;
+}
+
+std::vector<std::string> Console::complete(std::string_view before) {
+  const auto expected = expected_after(before);
+  return expected.list ? names(*expected.list) : expected.words;
+}
+
+void Console::notified(std::string_view method, std::string_view params) {
+  if (method.ends_with("list_changed")) names_.clear();
+  if (request_.frames == Frames::shown) return;  // seen as a frame
+  terminal_.show("  " + notification_text(method, params));
+}
+
+void Console::seen(client::FrameDirection direction, std::string_view frame) {
+  if (request_.frames == Frames::hidden) return;
+  terminal_.show(frame_text(direction, since(began_), frame));
+}
+
+void Console::greet() {
+  terminal_.show(
+      fmt::format("Connected to {} ({} era). \"help\" lists the commands, Tab completes, Ctrl-C "
+                  "cancels a call.",
+                  request_.to.server.empty() ? "all servers" : safe_line(request_.to.server),
+                  request_.era == Era::legacy ? "legacy" : "modern"));
+}
+
+Exit Console::run() {
+  if (auto opened = peer_.open(request_.to.server, {.workspace = request_.to.workspace}); !opened) {
+    return explain(context_, naming_workspace(opened.error(), request_.to.workspace));
+  }
+  greet();
+  while (!quit_) {
+    const auto line = terminal_.command(
+        fmt::format("{}> ", request_.to.server.empty() ? "all" : request_.to.server));
+    if (line.end == LineEnd::ended) break;
+    if (line.end == LineEnd::interrupted || line.text.find_first_not_of(" \t") == std::string::npos)
+      continue;
+    // Whoever looks at it knows what failed; only the end of the connection ends the program.
+    if (obey(line.text) == Exit::unreachable) return Exit::unreachable;
+  }
+  return Exit::ok;
+}
+
+Exit Console::obey(const std::string& line) {
+  const auto words = split_words(line);
+  const auto command = words ? read_command(*words, CommandSource::prompt)
+                             : client::Result<InspectCommand>(std::unexpected(words.error()));
+  if (!command) {
+    terminal_.show(safe_text(command.error().text));
+    return Exit::usage;
+  }
+  return obey(*command);
+}
+
+Exit Console::obey(const InspectCommand& command) {
+  if (command.verb == Verb::quit) {
+    quit_ = true;
+  } else if (command.verb == Verb::help) {
+    fmt::print("{}", command_help(CommandSource::prompt));
+  } else if (command.verb == Verb::frames) {
+    request_.frames = command.name == "on" ? Frames::shown : Frames::hidden;
+  } else {
+    const auto begin = Clock::now();
+    const auto exit = carry_out(context_, peer_, command);
+    std::fflush(stdout);
+    terminal_.show(fmt::format("({})", milliseconds_text(since(begin))));
+    return exit;
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+Exit run_console(const Context& context, const InspectRequest& request) {
+  Console console(context, request);
+  return console.run();
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "client/cli/commands.h"
+
+namespace cellblock::cli {
+
+/// The interactive inspector, until it is told to quit or the connection ends. stdin and stdout are
+/// a terminal.
+Exit run_console(const Context& context, const InspectRequest& request);
+
+}  // namespace cellblock::cli

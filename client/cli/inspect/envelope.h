@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// What each era wants around a request, and what 2026-07-28 asks in the answer to one.
+namespace cellblock::cli {
+
+enum class Era : std::uint8_t { legacy, modern };
+
+/// Answers questions of the server, shows what it says meanwhile: somebody sits at the terminal.
+enum class Interaction : std::uint8_t { none, terminal };
+
+/// MCP client capabilities: what can be asked is what somebody is there to answer.
+std::string capabilities_for(Interaction interaction);
+
+/// Adds what is not there: a modern request says version, client and capabilities itself. With
+/// somebody at the terminal a call also asks for its progress under that token.
+void stamp(nlohmann::ordered_json& params, Era era, Interaction interaction,
+           std::string_view method, std::uint64_t progress_token);
+
+/// The questions of an `input_required` result by their keys, and the state that the retry brings
+/// back. Nothing for any other result.
+struct InputNeeded {
+  nlohmann::ordered_json questions = nlohmann::ordered_json::object();
+  nlohmann::ordered_json state;  ///< null: none
+};
+std::optional<InputNeeded> input_needed(std::string_view result);
+
+}  // namespace cellblock::cli

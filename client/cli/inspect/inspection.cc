@@ -1,0 +1,126 @@
+#include "client/cli/inspect/inspection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "client/cli/inspect/offer_text.h"
+#include "client/cli/inspect/result_text.h"
+#include "client/cli/json_text.h"
+#include "client/cli/terminal_text.h"
+#include "client/tool_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void print(const std::string& escaped) { fmt::print("{}", escaped); }
+
+Exit list(const Context& context, Peer& peer, ListKind kind) {
+  const auto items = peer.list(kind);
+  if (!items) return explain(context, items.error());
+  if (context.output == Output::json) return print_json(dumped(Json(*items)));
+  print(list_text(kind, *items, terminal_width()));
+  if (items->empty()) fmt::print(stderr, "There are no {} here.\n", facts_of(kind).word);
+  return Exit::ok;
+}
+
+bool is_called(const Json& item, const ListFacts& facts, const std::string& name) {
+  if (!item.is_object()) return false;
+  return item.value(std::string(facts.key), Json()) == Json(name) ||
+         item.value("name", Json()) == Json(name);
+}
+
+Exit describe(const Context& context, Peer& peer, const InspectCommand& command) {
+  const auto& facts = facts_of(command.kind);
+  const auto items = peer.list(command.kind);
+  if (!items) return explain(context, items.error());
+  const auto found = std::ranges::find_if(
+      *items, [&](const Json& item) { return is_called(item, facts, command.name); });
+  if (found == items->end()) {
+    return explain(context,
+                   {.code = client::ErrorCode::refused,
+                    .text = fmt::format("there is no {} \"{}\"", facts.singular, command.name)});
+  }
+  if (context.output == Output::json) return print_json(dumped(*found));
+  print(describe_text(command.kind, *found));
+  return Exit::ok;
+}
+
+Exit inform(const Context& context, const Peer& peer) {
+  if (context.output == Output::json) return print_json(peer.introduction());
+  const auto json = Json::parse(peer.introduction(), nullptr, false);
+  print(introduction_text(json.is_object() ? json : Json::object()));
+  return Exit::ok;
+}
+
+// What was asked of this host and nobody answered.
+Exit unanswered() {
+  fmt::print(stderr,
+             "cellblock: the server asks for input, which can be given at the prompt of "
+             "\"cellblock inspect\" only\n");
+  return Exit::tool_error;
+}
+
+Exit exit_of(Verb verb, const std::string& result) {
+  if (verb != Verb::raw && input_needed(result)) return unanswered();
+  if (verb != Verb::call) return Exit::ok;
+  const auto read = client::read_tool_result(result);
+  return read && read->is_error ? Exit::tool_error : Exit::ok;
+}
+
+Exit show(const Context& context, Verb verb, const std::string& result) {
+  // cellblock's own failures come dressed for the model.
+  if (verb == Verb::call) {
+    if (const auto read = client::read_tool_result(result); !read) {
+      return explain(context, read.error());
+    }
+  }
+  if (context.output == Output::json) {
+    print_json(result);
+  } else {
+    say(result_text(verb, result));
+  }
+  return exit_of(verb, result);
+}
+
+Exit request(const Context& context, Peer& peer, const InspectCommand& command) {
+  if (command.method.starts_with("notifications/")) {
+    const auto sent = peer.notify(command.method, command.params);
+    return sent ? Exit::ok : explain(context, sent.error());
+  }
+  const auto result = command.verb == Verb::raw ? peer.ask_once(command.method, command.params)
+                                                : peer.ask(command.method, command.params);
+  if (!result) return explain(context, result.error());
+  return show(context, command.verb, *result);
+}
+
+}  // namespace
+
+Exit carry_out(const Context& context, Peer& peer, const InspectCommand& command) {
+  switch (command.verb) {
+    case Verb::list:
+      return list(context, peer, command.kind);
+    case Verb::describe:
+      return describe(context, peer, command);
+    case Verb::info:
+      return inform(context, peer);
+    case Verb::call:
+    case Verb::read:
+    case Verb::get:
+    case Verb::complete:
+    case Verb::raw:
+      return request(context, peer, command);
+    case Verb::frames:
+    case Verb::help:
+    case Verb::quit:
+      break;
+  }
+  return Exit::ok;
+}
+
+}  // namespace cellblock::cli

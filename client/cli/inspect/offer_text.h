@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "client/cli/inspect/list_kind.h"
+
+/// What a server offers, for reading. All escaped.
+namespace cellblock::cli {
+
+/// A line an element: what it is called by, and the first line about it. `room`: columns, or 0.
+std::string list_text(ListKind kind, const std::vector<nlohmann::ordered_json>& items,
+                      std::size_t room);
+
+/// All about one.
+std::string describe_text(ListKind kind, const nlohmann::ordered_json& item);
+
+/// The answer to `initialize` or `server/discover`.
+std::string introduction_text(const nlohmann::ordered_json& introduction);
+
+}  // namespace cellblock::cli

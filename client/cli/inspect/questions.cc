@@ -1,0 +1,77 @@
+#include "client/cli/inspect/questions.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "client/cli/inspect/form.h"
+#include "client/cli/json_text.h"
+#include "client/cli/terminal_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+enum class Consent : std::uint8_t { accept, decline, cancel };
+
+std::string action(std::string_view word) { return fmt::format(R"({{"action":"{}"}})", word); }
+
+Consent consent(const ReadAnswer& read, const char* prompt) {
+  const auto typed = read(prompt);
+  if (!typed) return Consent::cancel;
+  if (typed->starts_with('a') || typed->starts_with('y')) return Consent::accept;
+  return typed->starts_with('c') ? Consent::cancel : Consent::decline;
+}
+
+std::optional<Json> ask_field(const FormField& field, const ReadAnswer& read,
+                              const ShowText& show) {
+  while (true) {
+    const auto typed = read("  " + field_prompt(field));
+    if (!typed) return std::nullopt;
+    auto value = field_value(field, *typed);
+    if (value) return *std::move(value);
+    show("  " + value.error().text);
+  }
+}
+
+std::string fill_form(const Json& params, const ReadAnswer& read, const ShowText& show) {
+  auto content = Json::object();
+  for (const auto& field : form_fields(object_of(params, "requestedSchema"))) {
+    auto value = ask_field(field, read, show);
+    if (!value) return action("cancel");
+    if (!value->is_null()) content[field.name] = *std::move(value);
+  }
+  return Json{{"action", "accept"}, {"content", std::move(content)}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string elicit(const Json& params, const ReadAnswer& read, const ShowText& show) {
+  const bool visit = params.value("mode", Json("form")) == Json("url");
+  const auto message = params.value("message", Json(""));
+  show(fmt::format("The server asks: {}",
+                   message.is_string() ? safe_text(message.get<std::string>()) : ""));
+  if (visit) show(fmt::format("It wants you to visit {}", text_of(params, "url")));
+  const auto* prompt = visit ? "  [a]ccept and open it yourself, [d]ecline, [c]ancel: "
+                             : "  [a]nswer, [d]ecline, [c]ancel: ";
+  switch (consent(read, prompt)) {
+    case Consent::accept:
+      return visit ? action("accept") : fill_form(params, read, show);
+    case Consent::decline:
+      return action("decline");
+    case Consent::cancel:
+      break;
+  }
+  return action("cancel");
+}
+
+}  // namespace
+
+client::Result<std::string> answer_question(std::string_view method, std::string_view params,
+                                            const ReadAnswer& read, const ShowText& show) {
+  const auto json = Json::parse(params, nullptr, false);
+  if (method == "elicitation/create" && json.is_object()) return elicit(json, read, show);
+  return std::unexpected(client::Error{
+      .code = client::ErrorCode::rpc, .text = "Method not found", .rpc_code = -32601});
+}
+
+}  // namespace cellblock::cli
