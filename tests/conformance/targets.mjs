@@ -43,9 +43,10 @@ class Bare {
 
 class ThroughConnect {
   name = 'through cellblock connect';
-  #daemon = celledFixture();
+  #daemon;
 
   async start() {
+    this.#daemon = celledFixture();
     await this.#daemon.start();
     this.front = await startFront(this.#daemon.throughCell('conformance'));
     return this.front.url;
@@ -53,7 +54,7 @@ class ThroughConnect {
 
   async stop() {
     await this.front?.stop();
-    await this.#daemon.stop();
+    await this.#daemon?.stop();
   }
 }
 
@@ -70,11 +71,11 @@ async function freePort() {
 
 class OverHttp {
   name = "through cellblock's HTTP listener";
-  // The suites leave their sessions open.
-  #daemon = celledFixture(['max_cells_per_user = 256']);
+  #daemon;
   #relay = new TokenRelay();
 
   async start() {
+    this.#daemon = celledFixture(['max_cells_per_user = 256']); // the suites leave their sessions open
     const port = await freePort();
     const token = this.#daemon.listenOnHttp(port);
     await this.#daemon.start();
@@ -83,7 +84,7 @@ class OverHttp {
 
   async stop() {
     await this.#relay.stop();
-    await this.#daemon.stop();
+    await this.#daemon?.stop();
   }
 }
 
