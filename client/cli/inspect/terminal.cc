@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <histedit.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cwchar>
+#include <system_error>
 #include <utility>
 
 #include "client/cli/inspect/completion.h"
@@ -39,6 +41,7 @@ struct Terminal::Impl {
       : context(where), handlers(std::move(chosen)), input(where), signals(where, SIGINT) {}
 
   void prepare();
+  void watch_input();
   void await_interrupt();
   TypedLine read_line(std::string text_of_prompt);
   int next_character(wchar_t* character);
@@ -93,9 +96,19 @@ void Terminal::Impl::prepare() {
   ::el_set(editor.get(), EL_ADDFN, "complete-word", "complete the word", &Impl::complete_word);
   ::el_set(editor.get(), EL_BIND, "^I", "complete-word", nullptr);
   ::el_source(editor.get(), nullptr);
-  // A copy: closing the descriptor with this object must not close the program's stdin.
-  input.assign(::dup(STDIN_FILENO));
+  watch_input();
   await_interrupt();
+}
+
+// By way of an epoll descriptor of our own: Asio makes non-blocking what it waits for, and a
+// terminal is shared with whoever started this program.
+void Terminal::Impl::watch_input() {
+  const int watch = ::epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{.events = EPOLLIN, .data = {}};
+  if (watch < 0 || ::epoll_ctl(watch, EPOLL_CTL_ADD, STDIN_FILENO, &event) != 0) {
+    throw std::system_error(errno, std::generic_category(), "the terminal cannot be watched");
+  }
+  input.assign(watch);
 }
 
 void Terminal::Impl::await_interrupt() {
