@@ -49,6 +49,7 @@ std::string advice_to_nobody() {
 std::string advice_on(const client::Error& error, const std::string& socket) {
   const auto server = server_of(error);
   if (error.rpc_code == not_allowlisted && server.empty()) return advice_to_nobody();
+  if (error.rpc_code == unknown_name) return {};  // of what a server has: it was not refused
   auto advice = error.rpc_code == workspace_refused
                     ? "\"cellblock status NAME\" shows which directories it may be given."
                     : advice_for(error.code, socket);

@@ -21,6 +21,9 @@ struct Context {
   Mode mode = Mode::system;
 };
 
+/// As `rpc_code`: what was asked for has no such name there.
+inline constexpr int unknown_name = -32602;
+
 /// A connection, as the command identifies itself.
 client::Result<client::Client> open(const Context& context);
 

@@ -165,6 +165,24 @@ TEST(ClientLibrary, HandsNotificationsOnAndAnswersRequests) {
           R"({"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}})"));
 }
 
+TEST(ClientLibrary, ShowsAnObserverWhatIsSentAndWhatComes) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.answer(peer.read_line().value_or(""), R"({ "x":1 })");
+    (void)peer.read_line();
+  });
+  std::vector<std::string> seen;
+  Options options;
+  options.on_frame = [&seen](FrameDirection direction, std::string_view frame) {
+    seen.push_back((direction == FrameDirection::to_daemon ? "to " : "from ") + std::string(frame));
+  };
+  auto client = connect_to(gateway, std::move(options));
+  ASSERT_TRUE(client.request("a/b"));
+  ASSERT_TRUE(client.notify("notifications/c"));
+  EXPECT_THAT(seen, ElementsAre(R"(to {"jsonrpc":"2.0","id":1,"method":"a/b","params":{}})",
+                                HasSubstr(R"("result":{ "x":1 })"),
+                                R"(to {"jsonrpc":"2.0","method":"notifications/c","params":{}})"));
+}
+
 TEST(ClientLibrary, MakesAnErrorOfAFailureThatIsDressedForTheModel) {
   FakeGateway gateway([](FakeConnection& peer) {
     peer.answer(peer.read_line().value_or(""),

@@ -44,7 +44,8 @@ Exit describe(const Context& context, Peer& peer, const InspectCommand& command)
   if (found == items->end()) {
     return explain(context,
                    {.code = client::ErrorCode::refused,
-                    .text = fmt::format("there is no {} \"{}\"", facts.singular, command.name)});
+                    .text = fmt::format("there is no {} \"{}\"", facts.singular, command.name),
+                    .rpc_code = unknown_name});
   }
   if (context.output == Output::json) return print_json(dumped(*found));
   print(describe_text(command.kind, *found));
