@@ -1,0 +1,192 @@
+// The prompt of `cellblock inspect`, at a terminal of its own.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utmp.h>
+
+#include <cstdlib>
+
+#include "tests/unit/fake_gateway.h"
+
+namespace cellblock::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Prompt {
+ public:
+  Prompt(const FakeGateway& gateway, const char* era) {
+    child_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (child_ != 0) return;
+    ::setenv("TERM", "dumb", 1);      // NOLINT(concurrency-mt-unsafe): before exec
+    ::setenv("HOME", "/nowhere", 1);  // NOLINT(concurrency-mt-unsafe): nobody's .editrc
+    ::execl(CELLBLOCK_CLI, CELLBLOCK_CLI, "--socket", gateway.path().c_str(), "inspect", "files",
+            "--era", era, nullptr);
+    ::_exit(127);
+  }
+  ~Prompt() {
+    ::close(terminal_);
+    ::waitpid(child_, nullptr, 0);
+  }
+  Prompt(const Prompt&) = delete;
+  Prompt& operator=(const Prompt&) = delete;
+
+  void type(std::string_view keys) const {
+    EXPECT_EQ(::write(terminal_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
+
+  /// What came up to this text, which is waited for.
+  std::string until(std::string_view text) {
+    auto at = screen_.find(text);
+    for (; at == std::string::npos && read_more(); at = screen_.find(text)) {
+    }
+    EXPECT_NE(at, std::string::npos) << "no \"" << text << "\" in: " << screen_;
+    const auto end = at == std::string::npos ? screen_.size() : at + text.size();
+    auto seen = screen_.substr(0, end);
+    screen_.erase(0, end);
+    return seen;
+  }
+
+ private:
+  bool read_more() {
+    pollfd ready{.fd = terminal_, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, 30'000) != 1) return false;
+    char bytes[4096];
+    const auto count = ::read(terminal_, bytes, sizeof(bytes));
+    if (count > 0) screen_.append(bytes, static_cast<std::size_t>(count));
+    return count > 0;
+  }
+
+  int terminal_ = -1;
+  pid_t child_ = -1;
+  std::string screen_;
+};
+
+const std::string question =
+    R"({"message":"[server files] Which \u001b[2Jcolour?","requestedSchema":{"type":"object","properties":{"colour":{"type":"string"}}}})";
+
+void greet_modern(FakeConnection& peer) {
+  peer.answer(peer.read_line().value_or(""), R"({"server":"files","session":"1","cell":"2"})");
+  peer.answer(peer.read_line().value_or(""), R"({"supportedVersions":["2026-07-28"]})");
+}
+
+TEST(CliInspectPrompt, AnswersAQuestionOfALegacyServerDuringItsCall) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.greet();
+    const auto call = peer.read_line().value_or("");
+    EXPECT_THAT(call, HasSubstr("progressToken"));
+    peer.send(R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":)" + question +
+              "}\n");
+    EXPECT_THAT(peer.read_line().value_or(""),
+                HasSubstr(R"("id":"q","result":{"action":"accept","content":{"colour":"green"}})"));
+    peer.answer(call, R"({"content":[{"type":"text","text":"thank you"}]})");
+    (void)peer.read_line();
+  });
+  Prompt prompt(gateway, "legacy");
+  prompt.until("files> ");
+  prompt.type("call ask\n");
+  EXPECT_THAT(prompt.until("ancel: "), Not(HasSubstr("\x1b[2J")));
+  prompt.type("a\n");
+  prompt.until("colour (string): ");
+  prompt.type("green\n");
+  prompt.until("thank you");
+  prompt.until(" ms)");
+  prompt.type("quit\n");
+}
+
+TEST(CliInspectPrompt, AnswersAQuestionOfAModernServerWithARetry) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    greet_modern(peer);
+    const auto call = peer.read_line().value_or("");
+    EXPECT_THAT(call, HasSubstr(R"(clientCapabilities":{"elicitation":{"form":{},"url":{}}})"));
+    peer.answer(
+        call,
+        R"({"resultType":"input_required","requestState":"s","inputRequests":{"who":{"method":"elicitation/create","params":)" +
+            question + "}}}");
+    const auto retry = peer.read_line().value_or("");
+    EXPECT_THAT(retry, HasSubstr(R"("requestState":"s")"));
+    EXPECT_THAT(retry, HasSubstr(R"("inputResponses":{"who":{"action":"decline"}})"));
+    peer.answer(retry, R"({"content":[{"type":"text","text":"as you like"}]})");
+    (void)peer.read_line();
+  });
+  Prompt prompt(gateway, "modern");
+  prompt.until("files> ");
+  prompt.type("call ask\n");
+  prompt.until("ancel: ");
+  prompt.type("d\n");
+  prompt.until("as you like");
+  prompt.type("quit\n");
+}
+
+TEST(CliInspectPrompt, CancelsTheCallAtCtrlCAndGoesOn) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.greet();
+    const auto call = peer.read_line().value_or("");
+    peer.send(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}})"
+              "\n");
+    EXPECT_THAT(peer.read_line().value_or(""), HasSubstr(R"("method":"notifications/cancelled")"));
+    peer.answer(peer.read_line().value_or(""), R"({"content":[{"type":"text","text":"again"}]})");
+    (void)peer.read_line();
+  });
+  Prompt prompt(gateway, "legacy");
+  prompt.until("files> ");
+  prompt.type("call slow\n");
+  prompt.until("progress 1");
+  prompt.type("\x03");
+  prompt.until("cancelled");
+  prompt.until("files> ");
+  prompt.type("call fast\n");
+  prompt.until("again");
+  prompt.type("quit\n");
+}
+
+TEST(CliInspectPrompt, CompletesTheNamesOfTools) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.greet();
+    peer.answer(peer.read_line().value_or(""), R"({"tools":[{"name":"measure"},{"name":"x"}]})");
+    const auto call = peer.read_line().value_or("");
+    EXPECT_THAT(call, HasSubstr(R"("name":"measure","arguments":{})"));
+    peer.answer(call, R"({"content":[{"type":"text","text":"done"}]})");
+    (void)peer.read_line();
+  });
+  Prompt prompt(gateway, "legacy");
+  prompt.until("files> ");
+  prompt.type("call me\t\n");
+  prompt.until("done");
+  prompt.type("quit\n");
+}
+
+TEST(CliInspectPrompt, LeavesTheTerminalBlockingForItsShell) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.greet();
+    (void)peer.read_line();
+  });
+  int controller = -1;
+  int terminal = -1;
+  ASSERT_EQ(::openpty(&controller, &terminal, nullptr, nullptr, nullptr), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::login_tty(::dup(terminal));
+    ::execl(CELLBLOCK_CLI, CELLBLOCK_CLI, "--socket", gateway.path().c_str(), "inspect", "files",
+            nullptr);
+    ::_exit(127);
+  }
+  std::string screen;
+  char byte = 0;
+  while (!screen.ends_with("files> ") && ::read(controller, &byte, 1) == 1) screen += byte;
+  EXPECT_EQ(::fcntl(terminal, F_GETFL) & O_NONBLOCK, 0);
+  EXPECT_EQ(::write(controller, "\x04", 1), 1);
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ::close(controller);
+  ::close(terminal);
+}
+
+}  // namespace
+}  // namespace cellblock::testing
