@@ -41,8 +41,8 @@ Exit run_once(const Context& context, const InspectRequest& request,
              .call_timeout = request.to.timeout},
             options_of(context, request.frames));
   const auto begin = Clock::now();
-  if (auto opened = peer.open(request.to.server, {.workspace = request.to.workspace}); !opened) {
-    return explain(context, naming_workspace(opened.error(), request.to.workspace));
+  if (auto opened = open_peer(context, peer, request.to.server, request.to.workspace); !opened) {
+    return explain(context, opened.error());
   }
   const auto start = since(begin);
   const auto exit = carry_out(context, peer, command);

@@ -121,9 +121,8 @@ void Console::greet() {
 }
 
 Exit Console::run() {
-  if (auto opened = peer_.open(request_.to.server, {.workspace = request_.to.workspace}); !opened) {
-    return explain(context_, naming_workspace(opened.error(), request_.to.workspace));
-  }
+  auto opened = open_peer(context_, peer_, request_.to.server, request_.to.workspace);
+  if (!opened) return explain(context_, opened.error());
   greet();
   while (!quit_) {
     const auto line = terminal_.command(

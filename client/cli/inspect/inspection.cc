@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
+#include <utility>
 
+#include "client/cli/failure_since.h"
 #include "client/cli/inspect/offer_text.h"
 #include "client/cli/inspect/result_text.h"
 #include "client/cli/json_text.h"
@@ -101,6 +104,18 @@ Exit request(const Context& context, Peer& peer, const InspectCommand& command) 
 }
 
 }  // namespace
+
+client::Result<void> open_peer(const Context& context, Peer& peer, const std::string& server,
+                               const std::string& workspace) {
+  const auto began = std::chrono::system_clock::now();
+  auto opened = peer.open(server, {.workspace = workspace});
+  if (opened) return opened;
+  auto error = naming_workspace(std::move(opened.error()), workspace);
+  if (error.code == client::ErrorCode::disconnected && !server.empty()) {
+    error = failure_since(context, server, began).value_or(error);
+  }
+  return std::unexpected(std::move(error));
+}
 
 Exit carry_out(const Context& context, Peer& peer, const InspectCommand& command) {
   switch (command.verb) {
