@@ -9,6 +9,7 @@
 #include "supervisor/gateway/failures.h"
 #include "supervisor/gateway/new_call.h"
 #include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/session_failures.h"
 
 namespace cellblock::gateway {
 
@@ -69,6 +70,7 @@ void Conversation::cancel_all(std::string_view reason, Time now) {
 // --- host to server ------------------------------------------------------------------------------
 
 void Conversation::from_host(std::string_view line, const Message& message, Time now) {
+  if (line.size() > server_.lines.from_host) return refuse_size_from_host(line, message);
   switch (message.kind) {
     case MessageKind::request:
       return request_from_host(line, message, now);
@@ -77,6 +79,23 @@ void Conversation::from_host(std::string_view line, const Message& message, Time
     case MessageKind::result:
     case MessageKind::error:
       return response_from_host(line, message, now);
+  }
+}
+
+// What a bridge or the aggregate has written anew may be longer than what the host said.
+void Conversation::refuse_size_from_host(std::string_view line, const Message& message) {
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = message.method,
+                   .reason = name_of(FailureCode::too_large),
+                   .bytes = line.size()});
+  const std::string_view id = message.id.in(line);
+  if (message.kind == MessageKind::request) {
+    say_to_host(failed_reply(id, kind_of(message.method), era_of(message),
+                             line_too_large(line.size(), server_.lines.from_host, &server_)));
+  } else if (message.kind != MessageKind::notification) {
+    const auto call = server_calls_.close(id);
+    if (call) say_to_cell(protocol_error(call->theirs, invalid_request, "the answer is too large"));
   }
 }
 

@@ -83,6 +83,7 @@ class Conversation {
                                   const Failure& failure);
 
  private:
+  void refuse_size_from_host(std::string_view line, const Message& message);
   void request_from_host(std::string_view line, const Message& message, Time now);
   void notification_from_host(std::string_view line, const Message& message, Time now);
   void response_from_host(std::string_view line, const Message& message, Time now);

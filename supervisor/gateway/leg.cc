@@ -103,8 +103,10 @@ bool Leg::answer_list(std::string_view line, const Message& message) {
   const Catalogue* catalogue = services_.book().find(parts_.plan.server);
   if (catalogue == nullptr) return false;
   const auto reply = cached_list(line, message, *catalogue, server_);
-  if (reply) say(*reply);
-  return reply.has_value();
+  // The server itself has it in pages that its reader takes.
+  if (!reply || reply->size() > server_.lines.to_host) return false;
+  say(*reply);
+  return true;
 }
 
 bool Leg::discover(std::string_view line, const Message& message) {

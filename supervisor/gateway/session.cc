@@ -8,6 +8,7 @@
 #include "supervisor/gateway/ensemble.h"
 #include "supervisor/gateway/era_of.h"
 #include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/host_bound.h"
 #include "supervisor/gateway/modern_check.h"
 #include "supervisor/gateway/replies.h"
 #include "supervisor/gateway/session_failures.h"
@@ -21,6 +22,9 @@ using wire::AuditOutcome;
 
 // After its input has ended, a host may still wait for answers; a bridge must be gone within 2 s.
 constexpr Milliseconds answers_grace{1'000};
+
+// All servers as one have pages of their own, whatever the servers' bounds are.
+constexpr std::size_t least_bound_of_all = 2U << 20;
 
 }  // namespace
 
@@ -73,6 +77,7 @@ void Session::mcp_from_host(std::string_view line, const Message& message, Time 
   if (state_ != State::attached) return;
   if (message.kind == MessageKind::request) host_has_asked_ = true;
   counterpart_->from_host(line, message, now);
+  tell_refusals(now);
 }
 
 bool Session::refused_mcp(std::string_view line, const Message& message) {
@@ -231,8 +236,59 @@ void Session::attach_failed(const Failure& failure) {
 
 // --- from the counterpart ------------------------------------------------------------------------
 
+void Session::to_host(Slices message) {
+  std::size_t size = 0;
+  for (const std::string_view slice : message) size += slice.size();
+  if (size - 1 > host_bound()) return refuse_overlong(message, size - 1);
+  effects_.to_host(message);
+}
+
+std::size_t Session::host_bound() const {
+  if (server_ != nullptr) return server_->lines.to_host;
+  std::size_t longest = least_bound_of_all;
+  for (const Server& server : config_.servers) {
+    longest = std::max<std::size_t>(longest, server.lines.to_host);
+  }
+  return longest;
+}
+
+void Session::refuse_overlong(Slices message, std::size_t size) {
+  std::string text;
+  for (const std::string_view slice : message) text += slice;
+  text.resize(size + MessageScanner::padding);
+  const auto line = std::string_view(text).substr(0, size);
+  const auto scanned = shared_.scanner.scan(line);
+  effects_.record(place(), {.kind = AuditKind::refused,
+                            .outcome = AuditOutcome::denied,
+                            .tool = scanned ? scanned->method : std::string_view{},
+                            .reason = name_of(FailureCode::too_large),
+                            .bytes = size});
+  if (!scanned) return;
+  const std::string_view name = server_ != nullptr ? server_->name : std::string_view{};
+  auto instead = instead_of_overlong(line, *scanned, message_too_large(size, host_bound(), name));
+  if (!instead.to_host.empty()) reply_to_host(instead.to_host);
+  if (!instead.to_peer.empty()) refusals_.push_back(std::move(instead.to_peer));
+}
+
+// After the turn in which they came up: whoever asked is not done yet.
+void Session::tell_refusals(Time now) {
+  for (std::string& text : std::exchange(refusals_, {})) {
+    const std::size_t size = text.size();
+    text.resize(size + MessageScanner::padding);
+    const auto line = std::string_view(text).substr(0, size);
+    const auto message = shared_.scanner.scan(line);
+    if (message) counterpart_->from_host(line, *message, now);
+  }
+}
+
+// A cell's start is the attach of its session, unless it is no session's alone.
 void Session::leg_running(Time /*now*/) {
-  if (state_ == State::attaching) attached(leg_->cell());
+  if (state_ == State::attaching) {
+    if (server_->cells == CellSharing::per_user) {
+      note(AuditKind::attach, AuditOutcome::ok, "shared");
+    }
+    attached(leg_->cell());
+  }
   if (state_ == State::finishing) effects_.set_deadline(answers_grace);
 }
 
@@ -244,6 +300,7 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
 }
 
 void Session::leg_answered(Time now) {
+  tell_refusals(now);
   if (state_ == State::finishing && counterpart_->in_flight() == 0) leave(now);
 }
 

@@ -90,12 +90,15 @@ class Session final : private LegEffects {
   };
 
   // LegEffects
-  void to_host(Slices message) override { effects_.to_host(message); }
+  void to_host(Slices message) override;
   void leg_running(Time now) override;
   void leg_lost(const Failure& failure, After after, Time now) override;
   void leg_answered(Time now) override;
 
   std::size_t line_limit() const;
+  std::size_t host_bound() const;
+  void refuse_overlong(Slices message, std::size_t size);
+  void tell_refusals(Time now);
   void malformed(std::string_view line, const Refused& refused);
   void mcp_from_host(std::string_view line, const Message& message, Time now);
   bool refused_mcp(std::string_view line, const Message& message);
@@ -132,6 +135,7 @@ class Session final : private LegEffects {
   const Server* server_ = nullptr;            ///< null: all, or not attached
   std::unique_ptr<Counterpart> counterpart_;  ///< null: not attached
   Leg* leg_ = nullptr;                        ///< it, where it is one server
+  std::vector<std::string> refusals_;         ///< for it, of requests that the host never saw
   bool host_has_asked_ = false;
   std::optional<Failure> failure_;
   std::uint64_t malformed_ = 0;

@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "tests/unit/session_rig.h"
+
+// The edges of what a session's machines hand on: lines that grew, and hosts that stop talking.
+
+namespace cellblock::gateway::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string modern(std::string_view id, std::string_view method, std::string_view more = "") {
+  return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"method":")" + std::string(method) +
+         R"(","params":{)" + std::string(more) +
+         R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+         R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+}
+
+/// What a tree writes at three times the length that it read.
+std::string numbers_that_grow(std::size_t count) {
+  std::string list = "[1e14";
+  for (std::size_t i = 1; i < count; ++i) list += ",1e14";
+  return list + "]";
+}
+
+class LegEndsTest : public SessionTest {
+ protected:
+  void attach_on_demand() { attach(R"(,"start":"on_demand")"); }
+  void cell_runs() {
+    cell().started(37, now_);
+    cell().running(now_);
+  }
+  void server_answers(std::string_view result) {
+    cell_says(R"({"jsonrpc":"2.0","id":)" + effects_.last_to_cell()["id"].dump() + R"(,"result":)" +
+              std::string(result) + "}");
+  }
+  void server_shakes_hands() {
+    server_answers(
+        R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"f","version":"1"}})");
+  }
+  void call_over_a_bridge(std::string_view arguments) {
+    config_.servers[0].era = ServerEra::legacy;
+    attach_on_demand();
+    host_says(modern("7", "tools/call",
+                     R"("name":"read_a","arguments":)" + std::string(arguments) + ","));
+    cell_runs();
+    server_shakes_hands();
+  }
+};
+
+TEST_F(LegEndsTest, AnAnswerThatABridgeMadeTooLongIsAFailedCall) {
+  call_over_a_bridge("{}");
+  server_answers(R"({"content":[],"structuredContent":{"n":)" + numbers_that_grow(300) + "}}");
+  const Json said = effects_.last_to_host();
+  EXPECT_EQ(said["id"], 7);
+  EXPECT_TRUE(said["result"]["isError"].get<bool>()) << said;
+  EXPECT_EQ(said["result"]["resultType"], "complete");
+  EXPECT_THAT(said.dump(), HasSubstr("lines.to_host allows 2000"));
+  EXPECT_LT(effects_.host.back().size(), 2000U);
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
+}
+
+TEST_F(LegEndsTest, ARequestThatABridgeMadeTooLongNeverReachesTheServer) {
+  call_over_a_bridge(R"({"n":)" + numbers_that_grow(300) + "}");
+  const Json said = effects_.last_to_host();
+  EXPECT_EQ(said["id"], 7);
+  EXPECT_TRUE(said["result"]["isError"].get<bool>()) << said;
+  EXPECT_THAT(effects_.cell.back(), Not(HasSubstr("tools/call")));
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
+}
+
+// The name of the server is put before the question.
+TEST_F(LegEndsTest, AQuestionThatItsServersNameMadeTooLongIsRefusedToTheServer) {
+  config_.servers[0].client_features.elicitation = true;
+  attach_and_run();
+  const std::string head =
+      R"({"jsonrpc":"2.0","id":"s","method":"elicitation/create","params":{"message":")";
+  cell_says(head + std::string(2000 - head.size() - 3, 'x') + R"("}})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(effects_.last_to_cell()["id"], "s");
+  EXPECT_EQ(effects_.last_to_cell()["error"]["code"], -32600);
+}
+
+TEST_F(LegEndsTest, AMessageAtTheBoundPasses) {
+  attach_and_run();
+  const std::string head =
+      R"({"jsonrpc":"2.0","method":"notifications/message","params":{"data":")";
+  cell_says(head + std::string(2000 - head.size() - 3, 'x') + R"("}})");
+  ASSERT_EQ(effects_.host.size(), 1U);
+  EXPECT_EQ(effects_.host.back().size(), 2000U);
+}
+
+}  // namespace
+}  // namespace cellblock::gateway::testing
