@@ -1,10 +1,12 @@
 #include "supervisor/daemon/http_host.h"
 
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "supervisor/daemon/explain_end.h"
@@ -16,6 +18,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds first_delay{100};
 constexpr milliseconds longest_delay{10'000};
+constexpr milliseconds a_moment{50};
+constexpr std::chrono::steady_clock::time_point no_time{};
 // A helper that lived this long did not die of what killed the one before it.
 constexpr milliseconds healthy_life{60'000};
 
@@ -27,6 +31,12 @@ constexpr std::string_view forbidden =
 // It is closed next either way.
 void write_reply(int socket, std::string_view reply) {
   static_cast<void>(::send(socket, reply.data(), reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+// Both directions are over: nobody is there whom a session could be for.
+bool has_hung_up(const Fd& socket) {
+  pollfd watched{socket.get(), 0, 0};
+  return ::poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 Peer peer_of(const HttpToken& token) { return {token.uid, token.gid, 0, token.groups}; }
@@ -47,13 +57,16 @@ std::uint64_t rights_of(const Peer& peer) {
 }
 
 HttpHost::HttpHost(boost::asio::io_context& loop, const Config& config, HttpSockets sockets,
-                   Around around)
+                   Around around, Patience patience)
     : loop_(loop),
       config_(config),
       around_(std::move(around)),
       sockets_(std::move(sockets)),
+      patience_(patience),
       delay_(first_delay),
-      timer_(loop) {}
+      timer_(loop),
+      retry_(loop),
+      deadline_(loop) {}
 
 HttpHost::~HttpHost() {
   for (auto& [number, guest] : guests_) around_.bury(std::move(guest.socket));
@@ -80,7 +93,12 @@ void HttpHost::ended(const CellFacts& facts) {
     delay_ = first_delay;
   }
   running_ = false;
+  broken_ = false;
+  deadline_.expires_at(no_time);
+  retry_.cancel();
   channel_.reset();
+  untold_.clear();
+  update_intake();
   for (auto& [number, guest] : std::exchange(guests_, {})) {
     ::shutdown(guest.socket.get(), SHUT_RDWR);
     around_.bury(std::move(guest.socket));
@@ -113,56 +131,135 @@ Result<void> HttpHost::listen() {
 void HttpHost::finish() {
   finished_ = true;
   timer_.cancel();
+  retry_.cancel();
+  deadline_.cancel();
   sockets_.unix_socket.reset();
   if (sockets_.tcp.valid()) ::shutdown(sockets_.tcp.get(), SHUT_RD);
   if (listener_) listener_->stop();
   channel_.reset();
+  untold_.clear();
 }
 
 void HttpHost::go_on() {
-  if (listener_) listener_->go_on();
+  held_ = false;
+  update_intake();
 }
 
 void HttpHost::hold() {
-  if (listener_) listener_->hold();
+  held_ = true;
+  update_intake();
+}
+
+void HttpHost::update_intake() {
+  const bool full = !untold_.empty();
+  if (listener_ && !finished_) {
+    if (held_ || full) {
+      listener_->hold();
+    } else {
+      listener_->go_on();
+    }
+  }
+  if (!channel_ || broken_) return;
+  if (full) {
+    channel_->pause();
+  } else {
+    channel_->resume();
+  }
 }
 
 // --- hosts of the Unix socket --------------------------------------------------------------------
 
 void HttpHost::on_connection(Fd socket) {
   auto peer = identify(socket.get());
-  std::string_view refusal;
-  if (!peer || !may_connect(*peer, config_)) refusal = forbidden;
-  if (!running_ || guests_.size() >= config_.http->max_connections) refusal = busy;
-  if (refusal.empty()) {
-    do {
-      ++last_guest_;
-    } while (guests_.contains(last_guest_));
-    const Guest& guest =
-        guests_.emplace(last_guest_, Guest{std::move(socket), std::move(*peer)}).first->second;
-    if (bring(last_guest_, guest)) return;
-    socket = std::move(guests_.extract(last_guest_).mapped().socket);
-    refusal = busy;
-  }
+  const std::string_view refusal = refusal_for(peer);
+  if (refusal.empty()) return bring(std::move(socket), std::move(*peer));
   write_reply(socket.get(), refusal);
   // A host that is still sending reads an answer only after it could.
   ::shutdown(socket.get(), SHUT_WR);
   around_.bury(std::move(socket));
 }
 
-Result<void> HttpHost::bring(std::uint32_t number, const Guest& guest) const {
+// The bound of one user keeps places for the others.
+std::string_view HttpHost::refusal_for(const Result<Peer>& peer) const {
+  if (!peer || !may_connect(*peer, config_)) return forbidden;
+  if (!running_ || broken_ || finished_) return busy;
+  if (guests_.size() >= config_.http->max_connections) return busy;
+  const auto of_user = std::ranges::count_if(
+      guests_, [&](const auto& entry) { return entry.second.peer.uid == peer->uid; });
+  return of_user < config_.listen.max_connections_per_user ? std::string_view{} : busy;
+}
+
+void HttpHost::bring(Fd socket, Peer peer) {
+  do {
+    ++last_guest_;
+  } while (guests_.contains(last_guest_));
   const wire::HttpAnswer answer{.kind = wire::HttpTells::peer,
-                                .peer = number,
-                                .uid = guest.peer.uid,
-                                .rights = rights_of(guest.peer)};
-  const std::array<int, 1> fds{guest.socket.get()};
-  CELLBLOCK_CHECK(send_record(channel_->get(), answer, fds, MSG_DONTWAIT));
-  return {};
+                                .peer = last_guest_,
+                                .uid = peer.uid,
+                                .rights = rights_of(peer)};
+  guests_.emplace(last_guest_, Guest{std::move(socket), std::move(peer)});
+  tell(answer);
 }
 
 void HttpHost::let_go(std::uint32_t number) {
   auto guest = guests_.extract(number);
   if (!guest.empty()) around_.bury(std::move(guest.mapped().socket));
+}
+
+// --- what the helper is told ---------------------------------------------------------------------
+
+void HttpHost::tell(const wire::HttpAnswer& answer, Fd session) {
+  untold_.push_back({answer, std::move(session)});
+  if (untold_.size() == 1) tell_what_waits();
+}
+
+void HttpHost::tell_what_waits() {
+  bool told_any = false;
+  while (!untold_.empty() && channel_ && !broken_) {
+    const auto sent = send(untold_.front());
+    if (!sent && (sent.error().number == EAGAIN || sent.error().number == ETOOMANYREFS)) {
+      if (told_any) deadline_.expires_at(no_time);
+      wait_for_room(sent.error().number);
+      return update_intake();
+    }
+    // It has ended, which the launcher reports soon: nothing is left to be told.
+    if (!sent) break;
+    untold_.pop_front();
+    told_any = true;
+  }
+  untold_.clear();
+  if (!broken_) deadline_.expires_at(no_time);
+  update_intake();
+}
+
+// A host that has gone meanwhile is not told of.
+SysResult<void> HttpHost::send(const Untold& untold) const {
+  const int channel = channel_->get();
+  if (untold.answer.kind == wire::HttpTells::refused) {
+    return send_record(channel, untold.answer, {}, MSG_DONTWAIT);
+  }
+  const auto guest = guests_.find(untold.answer.peer);
+  if (!untold.session.valid() && guest == guests_.end()) return {};
+  const std::array<int, 1> fds{untold.session.valid() ? untold.session.get()
+                                                      : guest->second.socket.get()};
+  return send_record(channel, untold.answer, fds, MSG_DONTWAIT);
+}
+
+// Descriptors under way are counted per user, and nothing tells when there are fewer.
+void HttpHost::wait_for_room(int why) {
+  if (why == EAGAIN) {
+    channel_->when_writable([this] { tell_what_waits(); });
+  } else {
+    retry_.expires_after(a_moment);
+    retry_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) tell_what_waits();
+    });
+  }
+  if (deadline_.expiry() != no_time) return;
+  deadline_.expires_after(patience_.to_read);
+  deadline_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && !untold_.empty()) break_off("it does not read");
+  });
 }
 
 // --- what the helper asks ------------------------------------------------------------------------
@@ -185,7 +282,9 @@ void HttpHost::obey(const wire::HttpRequest& request) {
     case wire::HttpAsks::open_for_peer: {
       const auto found = guests_.find(request.who);
       // Not there: it was told so by the end of that connection.
-      if (found == guests_.end()) return refuse(request.request);
+      if (found == guests_.end() || has_hung_up(found->second.socket)) {
+        return refuse(request.request);
+      }
       return open_for(request, found->second.peer);
     }
     case wire::HttpAsks::peer_gone:
@@ -195,27 +294,36 @@ void HttpHost::obey(const wire::HttpRequest& request) {
 }
 
 void HttpHost::open_for(const wire::HttpRequest& request, const Peer& peer) {
-  const auto session = around_.open_session(peer);
+  auto session = around_.open_session(peer);
   if (!session) {
     spdlog::warn("no session for uid {} over HTTP: {}", peer.uid, session.error().text);
     return refuse(request.request);
   }
-  const wire::HttpAnswer answer{.kind = wire::HttpTells::opened, .request = request.request};
-  const std::array<int, 1> fds{session->get()};
-  const auto sent = send_record(channel_->get(), answer, fds, MSG_DONTWAIT);
-  if (!sent) break_off("it does not read");
+  tell({.kind = wire::HttpTells::opened, .request = request.request}, std::move(session.value()));
 }
 
-void HttpHost::refuse(std::uint32_t request) const {
-  const wire::HttpAnswer answer{.kind = wire::HttpTells::refused, .request = request};
-  static_cast<void>(send_record(channel_->get(), answer, {}, MSG_DONTWAIT));
+void HttpHost::refuse(std::uint32_t request) {
+  tell({.kind = wire::HttpTells::refused, .request = request});
 }
 
 // The end of its channel is the end of the helper.
 void HttpHost::break_off(const char* why) {
+  if (std::exchange(broken_, true)) return;
   spdlog::error("cellblock-http breaks the protocol and is let go: {}", why);
   channel_->pause();
   ::shutdown(channel_->get(), SHUT_RDWR);
+  untold_.clear();
+  kill_if_it_stays();
+}
+
+// One that was taken over need not end by itself.
+void HttpHost::kill_if_it_stays() {
+  deadline_.expires_after(patience_.to_end);
+  deadline_.async_wait([this](const boost::system::error_code& error) {
+    if (error || finished_) return;
+    const auto asked = around_.ask_launcher({.kind = wire::SupervisorAsks::end_http}, {});
+    if (!asked) spdlog::error("cannot end cellblock-http: {}", asked.error().text);
+  });
 }
 
 }  // namespace cellblock::daemon

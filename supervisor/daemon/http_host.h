@@ -4,6 +4,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,8 +33,16 @@ class HttpHost {
     std::function<void(Fd)> bury;
   };
 
+  struct Patience {
+    std::chrono::milliseconds to_read{10'000};  ///< what it was told, without any of it being read
+    std::chrono::milliseconds to_end{3'000};    ///< once its channel has ended; then it is killed
+  };
+
   /// `config` outlives it and has [listen.http].
-  HttpHost(boost::asio::io_context& loop, const Config& config, HttpSockets sockets, Around around);
+  HttpHost(boost::asio::io_context& loop, const Config& config, HttpSockets sockets, Around around,
+           Patience patience);
+  HttpHost(boost::asio::io_context& loop, const Config& config, HttpSockets sockets, Around around)
+      : HttpHost(loop, config, std::move(sockets), std::move(around), Patience{}) {}
   ~HttpHost();
   HttpHost(HttpHost&&) = delete;
   HttpHost& operator=(HttpHost&&) = delete;
@@ -58,14 +67,28 @@ class HttpHost {
     Peer peer;
   };
 
+  /// A record that found no room in the channel. Nobody is let in and nothing is read meanwhile,
+  /// so that what waits is bounded by what was begun.
+  struct Untold {
+    wire::HttpAnswer answer;
+    Fd session;  ///< of `opened`
+  };
+
   void on_connection(Fd socket);
-  Result<void> bring(std::uint32_t number, const Guest& guest) const;
+  std::string_view refusal_for(const Result<Peer>& peer) const;
+  void bring(Fd socket, Peer peer);
+  void tell(const wire::HttpAnswer& answer, Fd session = {});
+  void tell_what_waits();
+  SysResult<void> send(const Untold& untold) const;
+  void wait_for_room(int why);
+  void update_intake();
   void read_one();
   void obey(const wire::HttpRequest& request);
   void open_for(const wire::HttpRequest& request, const Peer& peer);
   void let_go(std::uint32_t number);
-  void refuse(std::uint32_t request) const;
+  void refuse(std::uint32_t request);
   void break_off(const char* why);
+  void kill_if_it_stays();
   void start_again_later();
 
   boost::asio::io_context& loop_;
@@ -76,11 +99,17 @@ class HttpHost {
   std::unique_ptr<ReadWatch> channel_;
   std::map<std::uint32_t, Guest> guests_;  ///< at most HttpListen::max_connections
   std::uint32_t last_guest_ = 0;
+  std::deque<Untold> untold_;
+  Patience patience_;
+  bool held_ = false;    ///< no room for burials
+  bool broken_ = false;  ///< let go, and not yet ended
   bool running_ = false;
   bool finished_ = false;
   std::chrono::milliseconds delay_;
   std::chrono::steady_clock::time_point started_at_;
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer retry_;
+  boost::asio::steady_timer deadline_;  ///< of the helper: to read, or to end
 };
 
 /// Tells different groups of one uid apart; the same for the same.

@@ -38,6 +38,14 @@ void ReadWatch::resume() {
   if (!state_->waiting) wait(state_);
 }
 
+void ReadWatch::when_writable(std::function<void()> call) {
+  state_->descriptor.async_wait(
+      asio::posix::stream_descriptor::wait_write,
+      [state = state_, call = std::move(call)](const boost::system::error_code& error) {
+        if (!error && !state->stopped) call();
+      });
+}
+
 bool ReadWatch::paused() const { return state_->paused; }
 
 void ReadWatch::wait(std::shared_ptr<State> state) {

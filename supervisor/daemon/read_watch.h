@@ -25,6 +25,9 @@ class ReadWatch {
   void resume();
   bool paused() const;
 
+  /// Calls back once, when there is room to write; paused or not.
+  void when_writable(std::function<void()> call);
+
  private:
   struct State;
   static void wait(std::shared_ptr<State> state);

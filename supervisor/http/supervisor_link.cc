@@ -8,6 +8,9 @@
 namespace cellblock::http {
 namespace {
 
+constexpr int records_per_wake = 32;        // then the others have their turn
+constexpr std::size_t most_waiting = 1024;  // to be asked
+
 // By send(2): the filter of this process has no sendmsg, so nothing can be attached.
 bool send_plain(int channel, const wire::HttpRequest& request) {
   return ::send(channel, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL) ==
@@ -32,32 +35,36 @@ bool SupervisorLink::open(std::uint32_t request, const Caller& caller) {
       .kind = token ? wire::HttpAsks::open_for_token : wire::HttpAsks::open_for_peer,
       .request = request,
       .who = token ? caller.token : caller.peer};
-  return send_plain(channel_.get(), asked);
+  if (waiting_.size() >= most_waiting) return false;
+  ask(asked);
+  return true;
 }
 
 void SupervisorLink::peer_gone(std::uint32_t peer) {
-  gone_.push_back(peer);
+  ask({.kind = wire::HttpAsks::peer_gone, .who = peer});
+}
+
+void SupervisorLink::ask(const wire::HttpRequest& request) {
+  waiting_.push_back(request);
   ask_what_waits();
 }
 
 void SupervisorLink::ask_what_waits() {
-  while (!gone_.empty()) {
-    const wire::HttpRequest told{.kind = wire::HttpAsks::peer_gone, .who = gone_.back()};
-    if (!send_plain(channel_.get(), told)) break;
-    gone_.pop_back();
-  }
-  static_cast<void>(watch_.want_write(!gone_.empty()));
+  while (!waiting_.empty() && send_plain(channel_.get(), waiting_.front())) waiting_.pop_front();
+  static_cast<void>(watch_.want_write(!waiting_.empty()));
 }
 
 void SupervisorLink::read() {
-  wire::HttpAnswer answer;
-  auto received = receive_record(channel_.get(), answer, MSG_DONTWAIT);
-  if (!received && received.error().number == EAGAIN) return;
-  if (!received) {
-    watch_.forget();
-    return events_.gone();
+  for (int i = 0; i < records_per_wake; ++i) {
+    wire::HttpAnswer answer;
+    auto received = receive_record(channel_.get(), answer, MSG_DONTWAIT);
+    if (!received && received.error().number == EAGAIN) return;
+    if (!received) {
+      watch_.forget();
+      return events_.gone();
+    }
+    obey(answer, std::move(received->fds));
   }
-  obey(answer, std::move(received->fds));
 }
 
 void SupervisorLink::obey(const wire::HttpAnswer& answer, std::vector<Fd> fds) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 
 #include "supervisor/http/caller.h"
@@ -23,7 +24,7 @@ class SupervisorLink {
   SupervisorLink(EventLoop& loop, Fd channel, Events events);
   Result<void> start();
 
-  /// False: the channel is full; nothing was asked.
+  /// False: too much waits to be asked already; nothing was asked.
   bool open(std::uint32_t request, const Caller& caller);
   /// Nothing of that host is used here any more.
   void peer_gone(std::uint32_t peer);
@@ -31,12 +32,15 @@ class SupervisorLink {
  private:
   void read();
   void obey(const wire::HttpAnswer& answer, std::vector<Fd> fds);
+  void ask(const wire::HttpRequest& request);
   void ask_what_waits();
 
   Fd channel_;
   Watch watch_;
   Events events_;
-  std::vector<std::uint32_t> gone_;  ///< to be told when there is room
+  /// For when there is room: at most as many openings as have a bound of their own, and one record
+  /// for each host that was here.
+  std::deque<wire::HttpRequest> waiting_;
 };
 
 }  // namespace cellblock::http

@@ -27,6 +27,7 @@ enum class SupervisorAsks : std::uint8_t {
   end_gateway = 4,    ///< kill it, and its cells with it
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
   start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
+  end_http = 7,       ///< kill it
 };
 
 struct SupervisorRequest {

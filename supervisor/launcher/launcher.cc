@@ -98,6 +98,10 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
     case SupervisorAsks::start_http:
       if (fds.empty() || fds.size() > http_fds || http_runs_ || !config_.http) break;
       return start_http(std::move(fds));
+    case SupervisorAsks::end_http:
+      // Not there: as below.
+      if (http_runs_) cells_.kill(http_cell_);
+      return;
     case SupervisorAsks::end_gateway:
       // Not there: its end is on the way already.
       if (gateways_.contains(request.uid)) cells_.kill(gateways_[request.uid]->cell);
@@ -200,6 +204,7 @@ void Launcher::start_http(std::vector<Fd> fds) {
                                 [this, id](const CellFacts& facts) { http_ended(id, facts); }});
   if (!cell) return give_up("cannot watch cellblock-http: " + cell.error().text());
   http_runs_ = true;
+  http_cell_ = *cell;
 }
 
 void Launcher::http_ended(std::uint32_t id, const CellFacts& facts) {

@@ -90,6 +90,7 @@ class Launcher {
   std::map<std::uint32_t, std::size_t> cells_of_;  ///< the same, by user
   bool audit_runs_ = false;
   bool http_runs_ = false;
+  std::uint64_t http_cell_ = 0;  ///< while it runs
   bool shutting_down_ = false;
   std::string failure_;
 };
