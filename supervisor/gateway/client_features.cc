@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "supervisor/gateway/tree_reader.h"
+
 namespace cellblock::gateway {
 
 namespace {
@@ -31,7 +33,7 @@ bool server_may_request(std::string_view method, const ClientFeatures& declared)
 
 std::optional<std::string> strip_capabilities(std::string_view capabilities,
                                               const ClientFeatures& declared) {
-  auto object = nlohmann::ordered_json::parse(capabilities, nullptr, false);
+  auto object = read_tree(capabilities);
   // Validated before; if the two parsers ever disagree, the server hears of no capability.
   if (!object.is_object()) return "{}";
   // Tasks at the client: what a server asks for is answered at once, or not at all.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
+#include "supervisor/gateway/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -80,12 +81,12 @@ bool read_introduction_of(const Json& json, Catalogue& catalogue) {
 
 // Nothing can be wrong with it that was not when it was written, or somebody else wrote it.
 bool is_clean(const std::string& text, ListKind kind) {
-  Json list = Json::parse(text, nullptr, false);
+  Json list = read_tree(text);
   return list.is_array() && !clean_items(list, kind).any();
 }
 
 bool is_clean_object(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value = read_tree(text);
   return value.is_object() && !clean_text(value).any();
 }
 
@@ -142,7 +143,7 @@ std::optional<KeptCatalogue> read_catalogue_file(std::string_view bytes,
                                                  const Fingerprint& fingerprint) {
   const auto body = whole_body(bytes);
   if (!body) return std::nullopt;
-  const Json json = Json::parse(*body, nullptr, false);
+  const Json json = read_tree(*body);
   std::string made_for;
   KeptCatalogue kept;
   const bool good = json.is_object() && read_text(json, "fingerprint", made_for) &&

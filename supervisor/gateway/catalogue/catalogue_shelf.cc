@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
+#include "supervisor/gateway/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -156,7 +157,7 @@ void CatalogueShelf::learn_list(std::uint32_t server, ListKind kind, std::string
   Entry& entry = entries_.at(server);
   entry.changed.reset(static_cast<std::size_t>(kind));
   if (!entry.kept || items.size() > config_.catalogue.max_bytes) return;
-  Json list = Json::parse(items, nullptr, false);
+  Json list = read_tree(items);
   if (!list.is_array()) return;
   KeptCatalogue kept = *entry.kept;
   kept.findings.add(clean_items(list, kind));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "supervisor/gateway/catalogue/list_pages.h"
+#include "supervisor/gateway/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -45,7 +46,7 @@ bool is_introduction(std::string_view method) {
 
 std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
                                         const MayShow& may_show, Findings& findings) {
-  Json json = Json::parse(result, nullptr, false);
+  Json json = read_tree(result);
   const auto items = json.is_object() ? json.find(list_key(kind)) : json.end();
   if (!json.is_object() || items == json.end()) return std::nullopt;
   const Findings found = clean_items(*items, kind);
@@ -56,7 +57,7 @@ std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
 }
 
 std::optional<std::string> cleaned_introduction(std::string_view result, Findings& findings) {
-  Json json = Json::parse(result, nullptr, false);
+  Json json = read_tree(result);
   if (!json.is_object()) return std::nullopt;
   Findings found = clean_member(json, "serverInfo");
   found.add(clean_member(json, "_meta"));

@@ -5,6 +5,7 @@
 
 #include "supervisor/gateway/answer_edits.h"
 #include "supervisor/gateway/catalogue/metadata.h"
+#include "supervisor/gateway/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void learn_list(CatalogueBook& book, std::uint32_t server, ListKind kind, std::string_view result) {
-  const Json json = Json::parse(result, nullptr, false);
+  const Json json = read_tree(result);
   if (!json.is_object() || json.contains("nextCursor")) return;
   const auto items = json.find(list_key(kind));
   if (items == json.end()) return;

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "supervisor/gateway/tree_reader.h"
+
 namespace cellblock::gateway {
 namespace {
 
@@ -61,7 +63,7 @@ ListPages::Taken ListPages::take(std::string_view result) {
   if (wanted_.empty()) return Taken::good;
   bytes_ += result.size();
   if (bytes_ > max_bytes_) return Taken::too_many_bytes;
-  Json page = Json::parse(result, nullptr, false);
+  Json page = read_tree(result);
   const ListKind kind = wanted_.back();
   const auto found = page.is_object() ? page.find(list_key(kind)) : page.end();
   if (!page.is_object() || found == page.end() || !found->is_array()) return Taken::no_list;

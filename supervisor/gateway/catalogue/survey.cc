@@ -7,6 +7,7 @@
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
 #include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/tree_reader.h"
 
 namespace cellblock::gateway {
 
@@ -105,8 +106,7 @@ void Survey::introduced(Era era, std::string_view result, Time now) {
   if (!catalogue) return fail("answered initialize with a revision that cellblock does not know");
   catalogue_ = std::move(*catalogue);
   if (era == Era::legacy) effects_.to_cell(initialized_notification());
-  pages_.want_what_is_promised(
-      nlohmann::ordered_json::parse(catalogue_.capabilities, nullptr, false));
+  pages_.want_what_is_promised(read_tree(catalogue_.capabilities));
   state_ = State::listing;
   next_page(now);
 }

@@ -9,6 +9,7 @@
 
 #include "policy/printable.h"
 #include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -58,7 +59,7 @@ bool contains_text(const Json& list, auto&& wanted) {
 }
 
 Json parsed_object(std::string_view text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value = read_tree(text);
   return value.is_object() ? value : Json::object();
 }
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "supervisor/gateway/tree_reader.h"
+
 namespace cellblock::gateway {
 
 Json parse_json(std::string_view raw) {
-  Json json = Json::parse(raw, nullptr, false);
+  Json json = read_tree(raw);
   return json.is_discarded() ? Json() : json;
 }
 
