@@ -126,6 +126,8 @@ void Lane::open(Time now) {
     bridge_ = make_bridge();
   }
   for (const HeldMessage& held : held_.take_all()) {
+  } else {
+    bridge_->new_cell(cell_->id());
     forward(held.line, held.message, now);
   }
 }

@@ -109,6 +109,29 @@ TEST_F(ParkingTest, AStateOfAnotherSessionIsUnknown) {
   EXPECT_EQ(host()["error"]["code"], -32602);
 }
 
+TEST_F(ParkingTest, AStateOfAnEarlierCellIsUnknown) {
+  shake_hands();
+  call(1);
+  const Tree before = parked();
+  bridge_.fail_all(plain_failure(FailureCode::server_failed, "gone"), now_);
+  bridge_.new_cell(9);
+  take_host();
+  shake_hands();
+  call(2);
+  const Tree after = parked();
+  retry(3, before, {{"request-1", {{"action", "accept"}}}});
+  EXPECT_EQ(host()["error"]["code"], -32602);
+  const auto opens = [&](const Tree& asked, std::uint64_t cell) {
+    const SealBinding whose{
+        .purpose = SealPurpose::parked_call, .server = 1, .session = 2, .cell = cell};
+    const auto state = asked["result"]["requestState"].get<std::string>();
+    return sealer_.open(whose, state, now_).has_value();
+  };
+  EXPECT_TRUE(opens(before, 0));
+  EXPECT_TRUE(opens(after, 9));
+  EXPECT_FALSE(opens(after, 0));
+}
+
 TEST_F(ParkingTest, AClientWithoutTheCapabilityIsNotAskedAndTheCallGoesOn) {
   shake_hands();
   struct Claim {

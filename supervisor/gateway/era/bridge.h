@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -34,6 +35,10 @@ class Bridge {
   virtual void from_host(std::string_view line, const Message& message, Time now) = 0;
   virtual void from_server(std::string_view line, const Message& message, Time now) = 0;
   virtual void deadline(Time now) = 0;
+
+  /// After fail_all(): from now on it is another cell of the same server, which knows nothing of
+  /// what the last one was told, nor what that one's values stand for.
+  virtual void new_cell(std::uint64_t cell) = 0;
 
   /// The way to the server is closed: everything in flight and everything parked is answered with
   /// this, now.

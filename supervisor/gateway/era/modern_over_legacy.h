@@ -33,6 +33,7 @@ class ModernOverLegacy : public Bridge {
   void from_host(std::string_view line, const Message& message, Time now) override;
   void from_server(std::string_view line, const Message& message, Time now) override;
   void deadline(Time now) override;
+  void new_cell(std::uint64_t cell) override { parking_.new_cell(cell); }
   void fail_all(const Failure& failure, Time now) override;
   void cancel_all(std::string_view reason, Time now) override;
   std::size_t in_flight() const override;

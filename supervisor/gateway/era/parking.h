@@ -32,6 +32,9 @@ class Parking {
   Parking(BridgedServer server, SealBinding binding, Sealer& sealer, UpstreamIds& tickets,
           LegacyCalls& calls, Outbox& out, BridgeEffects& effects);
 
+  /// What an earlier cell's questions were sealed to is refused from now on.
+  void new_cell(std::uint64_t cell) { binding_.cell = cell; }
+
   /// A request of the server's own: answered at once, or put to the one call that it can belong to.
   void asked(std::string_view server_id, std::string_view method, const Json& params,
              std::size_t bytes, Time now);
