@@ -90,7 +90,8 @@ TEST_F(AggregateCalls, OfHiddenUnknownAndForeignToolsAreAnsweredWithTheSameBytes
     rig_.host_lines.clear();
   }
   EXPECT_EQ(rig_.records.size(), names.size());
-  EXPECT_EQ(rig_.records[0], "files__hidden default");
+  EXPECT_EQ(rig_.records[0], "files hidden default");
+  EXPECT_EQ(rig_.records[5], "nobody's  default");
   EXPECT_TRUE(rig_.leg_lines.empty());
 }
 

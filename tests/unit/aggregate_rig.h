@@ -119,8 +119,9 @@ class AggregateRig final : public AggregateEffects {
     leg_lines[server].push_back(joined(message));
   }
   void want_catalogue(std::uint32_t server) override { wanted.push_back(server); }
-  void record(const AuditNote& note) override {
-    records.push_back(std::string(note.tool) + " " + std::string(note.reason));
+  void record(std::optional<std::uint32_t> server, const AuditNote& note) override {
+    const std::string name = server ? config.servers[*server].name : "nobody's";
+    records.push_back(name + " " + std::string(note.tool) + " " + std::string(note.reason));
   }
   void set_deadline(std::optional<Milliseconds> from_now) override {
     due = from_now ? std::optional(now + *from_now) : std::nullopt;

@@ -26,7 +26,8 @@ class AggregateEffects {
   /// Ends in catalogue_ready or catalogue_failed, once. Asked again only after that.
   virtual void want_catalogue(std::uint32_t server) = 0;
 
-  virtual void record(const AuditNote& note) = 0;
+  /// nullopt: of no server that is known.
+  virtual void record(std::optional<std::uint32_t> server, const AuditNote& note) = 0;
   /// The one deadline; nullopt: none. A new one replaces it.
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
 

@@ -18,20 +18,20 @@ CallDesk::Taken CallDesk::request(std::string_view line, const Message& message,
   if (std::holds_alternative<NoRoute>(route)) return Taken::no;
   if (std::holds_alternative<ToBeSeen>(route)) return Taken::not_yet;
   if (const auto* nobody = std::get_if<ToNobody>(&route)) {
-    refuse(line, message, *nobody);
+    refuse(line, *nobody);
   } else {
     send(line, message, std::get<ToServer>(std::move(route)), ours);
   }
   return Taken::yes;
 }
 
-void CallDesk::refuse(std::string_view line, const Message& message, const ToNobody& nobody) {
-  if (!nobody.denied_by.empty()) {
-    effects_.record({.kind = wire::AuditKind::call,
-                     .outcome = wire::AuditOutcome::denied,
-                     .tool = message.name_text,
-                     .reason = nobody.denied_by,
-                     .bytes = line.size()});
+void CallDesk::refuse(std::string_view line, const ToNobody& nobody) {
+  if (nobody.denied) {
+    effects_.record(nobody.denied->server, {.kind = wire::AuditKind::call,
+                                            .outcome = wire::AuditOutcome::denied,
+                                            .tool = nobody.denied->name,
+                                            .reason = nobody.denied->rule,
+                                            .bytes = line.size()});
   }
   say_to_host(effects_, nobody.reply);
 }

@@ -44,7 +44,7 @@ class CallDesk {
 
  private:
   void send(std::string_view line, const Message& message, ToServer route, std::uint64_t ours);
-  void refuse(std::string_view line, const Message& message, const ToNobody& nobody);
+  void refuse(std::string_view line, const ToNobody& nobody);
   void fail(const RoutedCall& call, const Failure& failure);
 
   const Members& members_;

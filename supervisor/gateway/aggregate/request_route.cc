@@ -23,9 +23,9 @@ std::string no_such_resource(std::string_view id, const std::string& uri) {
 }
 
 // One answer for what does not exist, what may not be called, and a server that may not be used.
-ToNobody unknown_tool(std::string_view line, const Message& message, std::string_view rule) {
+ToNobody unknown_tool(std::string_view line, const Message& message, DeniedTool denied) {
   return {protocol_error(message.id.in(line), invalid_params, "Unknown tool: " + message.name_text),
-          rule};
+          std::move(denied)};
 }
 
 /// Certain routes first; a guess only when no more lists come in that would know better.
@@ -56,14 +56,19 @@ RequestRoute RequestRouter::named(ListKind kind, std::string_view line, const Me
   const auto target = assortment_.find_named(kind, message.name_text);
   if (!target) {
     if (knowledge == Knowledge::grows && is_short_form(message.name_text)) return ToBeSeen{};
-    if (kind == ListKind::tools) return unknown_tool(line, message, "default");
-    return ToNobody{protocol_error(message.id.in(line), invalid_params,
-                                   "Unknown prompt: " + message.name_text)};
+    if (kind == ListKind::tools) {
+      return unknown_tool(line, message, {std::nullopt, message.name_text, "default"});
+    }
+    return ToNobody{
+        protocol_error(message.id.in(line), invalid_params, "Unknown prompt: " + message.name_text),
+        std::nullopt};
   }
   if (kind == ListKind::tools) {
     const Allow& allow = members_.server(target->server).allow;
     const Decision decision = may_call_tool(allow, target->original);
-    if (!decision.allowed) return unknown_tool(line, message, decision.rule);
+    if (!decision.allowed) {
+      return unknown_tool(line, message, {target->server, target->original, decision.rule});
+    }
   }
   return ToServer{target->server, {{message.name, json_string(target->original)}}};
 }
@@ -74,7 +79,7 @@ RequestRoute RequestRouter::resource(std::string_view line, const Message& messa
   const auto target = find_resource(assortment_, uri, knowledge);
   if (target) return ToServer{target->server, {{message.uri, json_string(target->original)}}};
   if (knowledge == Knowledge::grows) return ToBeSeen{};
-  return ToNobody{no_such_resource(message.id.in(line), uri)};
+  return ToNobody{no_such_resource(message.id.in(line), uri), std::nullopt};
 }
 
 // What is completed is named two levels down, where no span points: the parameters are small.
@@ -96,7 +101,8 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
   if (!target) {
     if (knowledge == Knowledge::grows) return ToBeSeen{};
     return ToNobody{
-        protocol_error(message.id.in(line), invalid_params, "Unknown reference: " + shown)};
+        protocol_error(message.id.in(line), invalid_params, "Unknown reference: " + shown),
+        std::nullopt};
   }
   (*ref)[key] = target->original;
   if (!message.meta_progress_token.empty()) {
@@ -110,7 +116,8 @@ RequestRoute RequestRouter::task(std::string_view line, const Message& message) 
                          ? find_task(members_, message.task_ids.front().in(line))
                          : std::nullopt;
   if (!route) {
-    return ToNobody{protocol_error(message.id.in(line), invalid_params, "Task not found")};
+    return ToNobody{protocol_error(message.id.in(line), invalid_params, "Task not found"),
+                    std::nullopt};
   }
   return ToServer{route->server, {{message.task_ids.front(), json_string(route->id)}}};
 }

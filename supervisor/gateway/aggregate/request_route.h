@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,10 +20,17 @@ struct ToServer {
   std::vector<Replacement> edits;
 };
 
+/// Why a tool may not be called, for the audit log.
+struct DeniedTool {
+  std::optional<std::uint32_t> server;  ///< nullopt: it is no tool of anybody
+  std::string name;                     ///< the server's own, where there is one
+  std::string_view rule;
+};
+
 /// Nobody's. The reply is a whole message.
 struct ToNobody {
   std::string reply;
-  std::string_view denied_by;  ///< of tools/call, for the audit log: the rule; else empty
+  std::optional<DeniedTool> denied;  ///< of tools/call
 };
 
 /// Nobody's yet: lists that are on their way may tell.
