@@ -29,6 +29,11 @@ class Counterpart {
   virtual void leave() = 0;
 
   virtual std::size_t in_flight() const = 0;
+  /// Something in flight waits for what has yet to come up: what a server offers, or the first
+  /// answer of a cell.
+  virtual bool is_starting() const = 0;
+  /// Of one server: the cell that was there last. 0: there was none, or it is many servers.
+  virtual std::uint64_t cell() const = 0;
   /// Of the cells of that server.
   virtual Traffic traffic(std::uint32_t server) const = 0;
 };

@@ -23,6 +23,8 @@ class Ensemble final : public Counterpart {
   bool stop_server(std::uint32_t server, const Failure& failure, Time now) override;
   void leave() override;
   std::size_t in_flight() const override;
+  bool is_starting() const override;
+  std::uint64_t cell() const override { return 0; }
   Traffic traffic(std::uint32_t server) const override;
 
  private:

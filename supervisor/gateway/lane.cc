@@ -86,6 +86,7 @@ bool Lane::may_start(Time now) {
 }
 
 void Lane::start_cell(Time now) {
+  has_answered_ = false;
   cell_ = &services_.make_cell(parts_.plan);
   cell_->use(*this, now);
 }
@@ -244,6 +245,7 @@ void Lane::from_cell(std::string_view line, const Message& message, Time now) {
 void Lane::learn(std::string_view method) {
   if (const auto kind = changed_list(method)) {
     services_.book().list_changed(parts_.plan.server, *kind);
+  if (message.kind != MessageKind::notification) has_answered_ = true;
   }
 }
 
@@ -291,7 +293,7 @@ void Lane::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from
 
 void Lane::cell_gone(const Failure& failure, Time now) {
   last_cell_ = std::exchange(cell_, nullptr)->id();
-  running_ = open_ = false;
+  running_ = open_ = has_answered_ = false;
   lose(failure, now);
 }
 

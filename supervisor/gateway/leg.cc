@@ -27,6 +27,7 @@ std::size_t Leg::in_flight() const {
 }
 
 bool Leg::is_starting() const {
+  if (!discovering_.empty()) return true;
   return std::ranges::any_of(lanes_, [](const auto& lane) { return lane->is_starting(); });
 }
 

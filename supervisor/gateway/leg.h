@@ -33,13 +33,11 @@ class Leg final : public Counterpart, private LaneOwner {
   bool stop_server(std::uint32_t, const Failure&, Time) override { return false; }
   void leave() override;
   std::size_t in_flight() const override;
+  bool is_starting() const override;
+  std::uint64_t cell() const override;
   Traffic traffic(std::uint32_t server) const override;
 
   const Server& server() const { return server_; }
-  /// Requests wait for a cell.
-  bool is_starting() const;
-  /// Of the cell that was there last; 0: there was none.
-  std::uint64_t cell() const;
 
  private:
   /// server/discover, while the catalogue is being found.

@@ -73,7 +73,7 @@ void Session::host_line_too_long(std::size_t seen) {
 void Session::mcp_from_host(std::string_view line, const Message& message, Time now) {
   if (state_ == State::failed) return answer_with_failure(line, message);
   if (message.kind == MessageKind::request && refused_mcp(line, message)) return;
-  if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all(now);
+  if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all();
   if (state_ != State::attached) return;
   if (message.kind == MessageKind::request) host_has_asked_ = true;
   counterpart_->from_host(line, message, now);
@@ -94,10 +94,9 @@ bool Session::refused_mcp(std::string_view line, const Message& message) {
 }
 
 // Whoever says MCP without having selected a server means all of them.
-void Session::speak_with_all(Time /*now*/) {
+void Session::speak_with_all() {
   LegEffects& effects = *this;
   counterpart_ = std::make_unique<Ensemble>(shared_, permitted(), peer_.session, effects_, effects);
-  leg_ = nullptr;
   state_ = State::attached;
   note(AuditKind::attach, AuditOutcome::ok, "aggregate");
 }
@@ -127,8 +126,7 @@ void Session::host_ended(HostEnd how, Time now) {
       return close("host_closed", nullptr);
     case State::attached:
       if (how == HostEnd::gone || counterpart_->in_flight() == 0) return leave(now);
-      state_ = State::finishing;
-      return effects_.set_deadline(grace());
+      return finish();
     case State::finishing:
       if (how == HostEnd::gone) leave(now);
       return;
@@ -138,9 +136,19 @@ void Session::host_ended(HostEnd how, Time now) {
 }
 
 // What was asked of a server that is only starting has had no chance yet.
-Milliseconds Session::grace() const {
-  const bool is_starting = leg_ != nullptr && leg_->is_starting();
-  return is_starting ? server_->timeouts.handshake : answers_grace;
+void Session::finish() {
+  state_ = State::finishing;
+  waits_for_start_ = counterpart_->is_starting();
+  effects_.set_deadline(waits_for_start_ ? patience_with_starts() : answers_grace);
+}
+
+Milliseconds Session::patience_with_starts() const {
+  if (server_ != nullptr) return server_->timeouts.handshake;
+  Milliseconds longest = answers_grace;
+  for (const Server& server : config_.servers) {
+    longest = std::max(longest, server.timeouts.handshake);
+  }
+  return longest;
 }
 
 // --- cellblock's own requests --------------------------------------------------------------------
@@ -188,7 +196,7 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
   if (!request.server.empty()) {
     return attach_to(*find_server(config_, request.server), request.start, now);
   }
-  speak_with_all(now);
+  speak_with_all();
   attached(0);
 }
 
@@ -207,7 +215,7 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
       LegParts{
           .shared = shared_, .plan = plan_of(server), .session = peer_.session, .start = start},
       effects_, effects);
-  leg_ = leg.get();
+  Leg& only = *leg;
   counterpart_ = std::move(leg);
   if (start == StartWhen::on_demand) {
     note(AuditKind::attach, AuditOutcome::ok, "on_demand");
@@ -215,7 +223,7 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
   }
   state_ = State::attaching;
   effects_.set_host_flow(HostFlow::held);
-  leg_->start(now);
+  only.start(now);
 }
 
 void Session::attached(std::uint64_t cell) {
@@ -287,9 +295,8 @@ void Session::leg_running(Time /*now*/) {
     if (server_->cells == CellSharing::per_user) {
       note(AuditKind::attach, AuditOutcome::ok, "shared");
     }
-    attached(leg_->cell());
+    attached(counterpart_->cell());
   }
-  if (state_ == State::finishing) effects_.set_deadline(answers_grace);
 }
 
 void Session::leg_lost(const Failure& failure, After after, Time now) {
@@ -301,7 +308,11 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
 
 void Session::leg_answered(Time now) {
   tell_refusals(now);
-  if (state_ == State::finishing && counterpart_->in_flight() == 0) leave(now);
+  if (state_ != State::finishing) return;
+  if (counterpart_->in_flight() == 0) return leave(now);
+  if (!waits_for_start_ || counterpart_->is_starting()) return;
+  waits_for_start_ = false;
+  effects_.set_deadline(answers_grace);
 }
 
 // --- the end -------------------------------------------------------------------------------------
@@ -358,7 +369,7 @@ void Session::reply_to_host(std::string_view text) {
 
 AuditPlace Session::place() const {
   if (server_ == nullptr) return {};
-  return {server_->name, leg_->cell()};
+  return {server_->name, counterpart_ ? counterpart_->cell() : 0};
 }
 
 void Session::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {

@@ -102,7 +102,7 @@ class Session final : private LegEffects {
   void malformed(std::string_view line, const Refused& refused);
   void mcp_from_host(std::string_view line, const Message& message, Time now);
   bool refused_mcp(std::string_view line, const Message& message);
-  void speak_with_all(Time now);
+  void speak_with_all();
   void answer_with_failure(std::string_view line, const Message& message);
 
   void control(std::string_view line, const Message& message, Time now);
@@ -116,7 +116,8 @@ class Session final : private LegEffects {
   void attach_failed(const Failure& failure);
 
   ServerSet permitted() const;
-  Milliseconds grace() const;
+  Milliseconds patience_with_starts() const;
+  void finish();
   void fail(const Failure& failure);
   void leave(Time now);
   void close(std::string_view reason, const Failure* failure);
@@ -134,9 +135,9 @@ class Session final : private LegEffects {
   std::vector<Label> labels_;
   const Server* server_ = nullptr;            ///< null: all, or not attached
   std::unique_ptr<Counterpart> counterpart_;  ///< null: not attached
-  Leg* leg_ = nullptr;                        ///< it, where it is one server
   std::vector<std::string> refusals_;         ///< for it, of requests that the host never saw
   bool host_has_asked_ = false;
+  bool waits_for_start_ = false;  ///< finishing: for what has had no chance to answer yet
   std::optional<Failure> failure_;
   std::uint64_t malformed_ = 0;
 };

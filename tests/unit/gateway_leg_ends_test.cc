@@ -94,5 +94,95 @@ TEST_F(LegEndsTest, AMessageAtTheBoundPasses) {
   EXPECT_EQ(effects_.host.back().size(), 2000U);
 }
 
+// --- a host whose input ends -------------------------------------------------------------------
+
+TEST_F(LegEndsTest, AServerThatHasJustBeenExecutedIsWaitedForAsLongAsItMayTake) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
+  host_says(R"({"jsonrpc":"2.0","id":3,"method":"tools/list"})");
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
+  server_answers(R"({"tools":[]})");
+  EXPECT_EQ(effects_.last_to_host()["id"], 3);
+  EXPECT_EQ(effects_.deadline, Milliseconds{1'000});
+  EXPECT_FALSE(session().is_over());
+}
+
+TEST_F(LegEndsTest, AServerThatHasAnsweredBeforeIsWaitedForASecond) {
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
+  server_answers(R"({"tools":[]})");
+  ask(R"({"jsonrpc":"2.0","id":3,"method":"tools/list"})");
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_EQ(effects_.deadline, Milliseconds{1'000});
+}
+
+TEST_F(LegEndsTest, ADiscoverThatWaitsForASurveyIsAnsweredAfterTheEndOfInput) {
+  attach_on_demand();
+  host_says(modern("1", "server/discover"));
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
+  effects_.catalogues.tell({.code = FailureCode::server_failed,
+                            .message = "it crashed",
+                            .server = {},
+                            .verdict = {},
+                            .cause = {},
+                            .facts = {},
+                            .stderr_tail = {}});
+  EXPECT_EQ(effects_.last_to_host()["id"], 1);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(LegEndsTest, ACallThroughAllServersIsWaitedForWhileItsServerStarts) {
+  config_.servers[0].era = ServerEra::legacy;
+  host_says(modern("7", "tools/call", R"("name":"files__read_a","arguments":{},)"));
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
+  cell_runs();
+  server_shakes_hands();
+  EXPECT_EQ(effects_.deadline, Milliseconds{1'000});
+  server_answers(R"({"content":[]})");
+  EXPECT_EQ(effects_.last_to_host()["id"], 7);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(LegEndsTest, ACallThroughAllServersEndsTheWaitWhenItsServerCannotStart) {
+  config_.servers[0].era = ServerEra::legacy;
+  host_says(modern("7", "tools/call", R"("name":"files__read_a","arguments":{},)"));
+  session().host_ended(HostEnd::end_of_input, now_);
+  cell().refused(wire::StartRefusal::too_many_cells, {}, now_);
+  EXPECT_EQ(effects_.last_to_host()["id"], 7);
+  EXPECT_TRUE(session().is_over());
+}
+
+// --- another cell --------------------------------------------------------------------------------
+
+TEST_F(LegEndsTest, AStateOfACellThatHasEndedIsRefusedByTheNextOne) {
+  config_.servers[0].client_features.elicitation = true;
+  call_over_a_bridge("{}");
+  cell().ended({}, now_);
+  effects_.host.clear();
+  host_says(modern("8", "tools/call",
+                   R"("name":"read_a","arguments":{},"requestState":"old","inputResponses":{},)"));
+  cell_runs();
+  server_shakes_hands();
+  EXPECT_EQ(effects_.last_to_host()["id"], 8);
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32602);
+}
+
+// --- a leg that answers at once ----------------------------------------------------------------
+
+TEST_F(LegEndsTest, ALegThatAnswersWithinTheCallItselfIsHeard) {
+  config_.servers[0].era = ServerEra::legacy;
+  host_says(modern("1", "ping"));
+  effects_.audit = AuditState::broken;
+  host_says(modern("7", "tools/call", R"("name":"files__read_a","arguments":{},)"));
+  host_says(modern("8", "tools/call", R"("name":"files__read_a","arguments":{},)"));
+  ASSERT_EQ(effects_.host.size(), 3U);
+  EXPECT_EQ(Json::parse(effects_.host[1])["id"], 7);
+  EXPECT_THAT(effects_.host[1], HasSubstr("audit_unavailable"));
+  EXPECT_EQ(Json::parse(effects_.host[2])["id"], 8);
+}
+
 }  // namespace
 }  // namespace cellblock::gateway::testing
