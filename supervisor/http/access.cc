@@ -37,14 +37,15 @@ std::string_view authority_of(std::string_view origin) {
   return {};
 }
 
-// A page of our own has the same authority as what it asks for, port included.
+// A page of our own has the same authority as what it asks for, port included. On the Unix socket
+// too that must be one of ours: something that forwards browsers there passes any `Host` on.
 bool origin_is_allowed(const Request& request, const AccessRules& rules) {
   const std::string origin = lower_case(*request.header("origin"));
   const bool declared = std::ranges::any_of(
       rules.origins, [&](const std::string& allowed) { return origin == lower_case(allowed); });
   const std::string_view authority = authority_of(origin);
-  return declared ||
-         (!authority.empty() && authority == lower_case(request.header("host").value_or("")));
+  return declared || (!authority.empty() && host_is_allowed(request, rules) &&
+                      authority == lower_case(request.header("host").value_or("")));
 }
 
 Reply forbidden(std::string_view what) {

@@ -3,12 +3,6 @@
 #include <utility>
 
 namespace cellblock::http {
-namespace {
-
-constexpr std::size_t most_queued = 32U << 20;
-
-}  // namespace
-
 void Backend::connect(Fd socket) {
   socket_ = std::make_unique<Socket>(loop_, std::move(socket));
   socket_->watch.on_readable = [this] { read(); };
@@ -19,9 +13,9 @@ void Backend::connect(Fd socket) {
 }
 
 bool Backend::send(std::span<const std::string_view> slices) {
-  std::size_t size = socket_ ? socket_->outbox.queued() : early_.size();
+  std::size_t size = queued();
   for (const std::string_view slice : slices) size += slice.size();
-  if (size > most_queued) return false;
+  if (size > most_queued_) return false;
   for (const std::string_view slice : slices) {
     if (socket_) {
       socket_->outbox.add(slice);

@@ -21,15 +21,23 @@ class Backend {
     std::function<void()> ended;  ///< once; it may be destroyed then
   };
 
-  /// `max_line` in bytes: of what gateways send.
-  Backend(EventLoop& loop, std::size_t max_line, Events events)
-      : loop_(loop), splitter_(max_line), events_(std::move(events)) {}
+  struct Bounds {
+    std::size_t longest_line = 0;  ///< bytes, of what gateways send
+    std::size_t most_queued = 0;   ///< bytes, of what is sent to them
+  };
+
+  Backend(EventLoop& loop, Bounds bounds, Events events)
+      : loop_(loop),
+        most_queued_(bounds.most_queued),
+        splitter_(bounds.longest_line),
+        events_(std::move(events)) {}
 
   void connect(Fd socket);
   /// False: too much waits already, and nothing was taken.
   bool send(std::span<const std::string_view> slices);
   /// At the end of a turn.
   void flush();
+  std::size_t queued() const { return socket_ ? socket_->outbox.queued() : early_.size(); }
 
  private:
   void read();
@@ -45,6 +53,7 @@ class Backend {
   };
 
   EventLoop& loop_;
+  std::size_t most_queued_;
   LineSplitter splitter_;
   Events events_;
   std::unique_ptr<Socket> socket_;

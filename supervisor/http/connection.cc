@@ -16,7 +16,7 @@ constexpr Milliseconds write_patience{30'000};  ///< without a byte taken
 constexpr Milliseconds drain_patience{2'000};
 constexpr std::size_t read_size = 16U << 10;
 constexpr std::size_t most_pipelined = 64U << 10;
-constexpr std::size_t most_queued = 32U << 20;
+constexpr std::size_t longest_part = RequestParser::longest_head + read_size;
 constexpr int invalid_request = -32600;
 
 Reply broken_page(unsigned status) {
@@ -25,16 +25,16 @@ Reply broken_page(unsigned status) {
 
 }  // namespace
 
-Connection::Connection(EventLoop& loop, Fd socket, Transport transport, std::size_t longest_body,
+Connection::Connection(EventLoop& loop, Fd socket, Transport transport, Bounds bounds,
                        Events events)
     : fd_(std::move(socket)),
       watch_(loop, fd_.get()),
       transport_(transport),
-      longest_body_(longest_body),
+      bounds_(bounds),
       events_(std::move(events)),
       outbox_(watch_, fd_.get()),
       timer_(loop, [this] { expire(); }),
-      parser_(longest_body) {}
+      parser_(bounds.longest_body) {}
 
 Result<void> Connection::start() {
   watch_.on_readable = [this] { read(); };
@@ -56,23 +56,32 @@ void Connection::read() {
   if (result.status != IoStatus::done) return close();
   if (state_ == State::draining) return;
   inbox_.append(room.data(), result.count);
+  // Who does not take an answer gets no other to wait behind it.
+  if (outbox_.queued() > 0) return static_cast<void>(watch_.want_read(false));
   if (state_ == State::reading) return advance();
   // A host that goes on talking while it is answered is not listened to any further.
   if (inbox_.size() > most_pipelined) static_cast<void>(watch_.want_read(false));
 }
 
 void Connection::advance() {
-  while (state_ == State::reading && !inbox_.empty()) {
+  while (state_ == State::reading && !inbox_.empty() && outbox_.queued() == 0) {
     const std::size_t before = inbox_.size();
     const auto stage = parser_.state();
     feed();
-    if (inbox_.size() == before && parser_.state() == stage) return;
+    if (inbox_.size() != before || parser_.state() != stage) continue;
+    // The size of a chunk, or what stands behind the last one, has no end.
+    if (state_ == State::reading && inbox_.size() > longest_part) refuse(broken_page(400));
+    return;
   }
 }
 
 void Connection::feed() {
-  if (!std::exchange(begun_, true)) wait(head_patience);
-  inbox_.erase(0, parser_.feed(inbox_));
+  // The first request is waited for since the connection is there: its first byte buys no time.
+  if (!std::exchange(begun_, true) && served_) wait(head_patience);
+  const bool of_body = parser_.state() == RequestParser::State::body;
+  const std::size_t taken = parser_.feed(inbox_);
+  inbox_.erase(0, taken);
+  if (of_body && admitted_ && !charge(taken)) return;
   if (parser_.state() == RequestParser::State::broken) return refuse(broken_page(parser_.status()));
   if (parser_.state() == RequestParser::State::head) return;
   if (!admitted_ && !admit()) return;
@@ -83,13 +92,11 @@ bool Connection::admit() {
   admitted_ = true;
   wait(body_patience);
   const Request& head = parser_.request();
-  const bool whole = parser_.state() == RequestParser::State::complete;
-  const std::uint64_t bytes = whole ? 0 : parser_.announced().value_or(longest_body_);
-  if (const auto refusal = events_.head(head, bytes)) {
+  if (const auto refusal = events_.head(head)) {
     refuse(*refusal);
     return false;
   }
-  reserved_ = bytes;
+  served_ = true;
   keep_alive_ = parser_.keeps_alive();
   if (lower_case(head.header("expect").value_or("")) == "100-continue") {
     put("HTTP/1.1 100 Continue\r\n\r\n");
@@ -97,8 +104,18 @@ bool Connection::admit() {
   return true;
 }
 
+bool Connection::charge(std::size_t bytes) {
+  const auto refusal = events_.body(bytes);
+  if (refusal) {
+    refuse(*refusal);
+    return false;
+  }
+  charged_ += bytes;
+  return true;
+}
+
 void Connection::release_body() {
-  if (const auto bytes = std::exchange(reserved_, std::nullopt)) events_.body_done(*bytes);
+  if (const auto bytes = std::exchange(charged_, 0)) events_.body_done(bytes);
 }
 
 void Connection::hand_over() {
@@ -110,6 +127,7 @@ void Connection::hand_over() {
 }
 
 void Connection::refuse(const Reply& refusal) {
+  release_body();
   state_ = State::answering;
   keep_alive_ = false;
   reply(refusal);
@@ -131,6 +149,7 @@ void Connection::reply(const Reply& reply) {
   write_head(reply.status, reply.headers,
              bare ? std::string{} : fmt::format("Content-Length: {}\r\n", reply.body.size()));
   put(reply.body);
+  if (outbox_.queued() > bounds_.most_queued) return close();
   answered();
 }
 
@@ -142,7 +161,7 @@ void Connection::begin_stream(const std::vector<Header>& headers) {
 void Connection::stream(std::string_view bytes) {
   if (state_ != State::answering || bytes.empty()) return;
   // Who does not read what it asked for is no reader.
-  if (outbox_.queued() + bytes.size() > most_queued) return close();
+  if (outbox_.queued() + bytes.size() > bounds_.most_queued) return close();
   put(fmt::format("{:x}\r\n", bytes.size()));
   put(bytes);
   put("\r\n");
@@ -161,7 +180,7 @@ void Connection::answered() {
     state_ = State::draining;
     return wait(drain_patience);
   }
-  parser_ = RequestParser(longest_body_);
+  parser_ = RequestParser(bounds_.longest_body);
   state_ = State::reading;
   wait(idle_patience);
 }

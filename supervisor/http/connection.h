@@ -19,10 +19,12 @@ class Connection {
  public:
   struct Events {
     /// The headers are there. A reply: it is refused, and the connection closed behind it.
-    std::function<std::optional<Reply>(const Request& head, std::uint64_t body_bytes)> head;
+    std::function<std::optional<Reply>(const Request& head)> head;
+    /// So many more bytes of its body are here. A reply: as above.
+    std::function<std::optional<Reply>(std::uint64_t bytes)> body;
     std::function<void(Request request)> request;
-    /// The body is no longer held for this request, however it ended.
-    std::function<void(std::uint64_t body_bytes)> body_done;
+    /// Of those, this many are no longer here, however the request ended.
+    std::function<void(std::uint64_t bytes)> body_done;
     /// Something waits to be written: flush() is to be called at the end of the turn.
     std::function<void()> dirty;
     /// It is over; `answering`: somebody was still to be answered. It may be destroyed at the end
@@ -30,8 +32,12 @@ class Connection {
     std::function<void(bool answering)> over;
   };
 
-  Connection(EventLoop& loop, Fd socket, Transport transport, std::size_t longest_body,
-             Events events);
+  struct Bounds {
+    std::size_t longest_body = 0;  ///< bytes
+    std::size_t most_queued = 0;   ///< bytes that its host does not take; then it is closed
+  };
+
+  Connection(EventLoop& loop, Fd socket, Transport transport, Bounds bounds, Events events);
   Result<void> start();
 
   // Answers to the request that was last given, and to no other.
@@ -43,6 +49,10 @@ class Connection {
   /// At the end of a turn.
   void flush();
   void close();
+
+  /// No request of it was ever admitted.
+  bool is_stranger() const { return !served_; }
+  std::size_t queued() const { return outbox_.queued(); }
 
  private:
   enum class State : std::uint8_t {
@@ -56,6 +66,7 @@ class Connection {
   void advance();
   void feed();
   bool admit();
+  bool charge(std::size_t bytes);
   void hand_over();
   void refuse(const Reply& reply);
   void write_head(unsigned status, const std::vector<Header>& headers, std::string_view more);
@@ -69,7 +80,7 @@ class Connection {
   Fd fd_;
   Watch watch_;
   Transport transport_;
-  std::size_t longest_body_;
+  Bounds bounds_;
   Events events_;
   Outbox outbox_;
   Timer timer_;
@@ -77,10 +88,11 @@ class Connection {
   std::string inbox_;
   State state_ = State::reading;
   bool admitted_ = false;
-  bool begun_ = false;  ///< the first byte of the head is there
+  bool begun_ = false;   ///< the first byte of the head is there
+  bool served_ = false;  ///< a request was admitted
   bool keep_alive_ = true;
   bool shut_ = false;
-  std::optional<std::uint64_t> reserved_;  ///< bytes of the body that comes in
+  std::uint64_t charged_ = 0;  ///< bytes of the body that comes in
 };
 
 }  // namespace cellblock::http

@@ -46,7 +46,6 @@ class Front {
   /// At a steady pace, about every 15 s.
   void tick(Time now);
   void set_now(Time now) { now_ = now; }
-  bool has_backends() const { return !owners_.empty(); }
 
  private:
   struct Session {

@@ -35,6 +35,7 @@ void LegacySession::post(ExchangeId exchange, std::string_view line, const Messa
   heard_at_ = now;
   if (message.kind == MessageKind::request) return ask(exchange, line, message, headers);
   if (!send_line(link_, line)) return around_.reply(exchange, busy({}));
+  if (message.method == "notifications/cancelled") cancel(message.request_id.in(line));
   around_.reply(exchange, {202, headers, {}});
 }
 
@@ -52,6 +53,15 @@ void LegacySession::ask(ExchangeId exchange, std::string_view line, const Messag
                   std::string(message.meta_progress_token.in(line)), next_order_++,
                   message.method == "initialize"};
   waiting_.emplace(id, std::move(waiting));
+}
+
+// A request that was cancelled need not be answered, and most servers do not. What comes all the
+// same finds nobody.
+void LegacySession::cancel(std::string_view id) {
+  const auto found = waiting_.find(id);
+  if (found == waiting_.end() || found->second.initializes) return;
+  if (found->second.answer) found->second.answer->end();
+  waiting_.erase(found);
 }
 
 void LegacySession::get(ExchangeId exchange, const std::vector<Header>& headers, Time now) {
@@ -164,7 +174,9 @@ void LegacySession::keep_alive() {
 }
 
 bool LegacySession::is_idle(Time now, Time longest) const {
-  return !get_ && waiting_.empty() && now - heard_at_ > longest;
+  const bool awaited = std::ranges::any_of(
+      waiting_, [](const auto& entry) { return entry.second.answer.has_value(); });
+  return !get_ && !awaited && now - heard_at_ > longest;
 }
 
 }  // namespace cellblock::http

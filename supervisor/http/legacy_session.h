@@ -55,6 +55,7 @@ class LegacySession {
 
   void ask(ExchangeId exchange, std::string_view line, const Message& message,
            const std::vector<Header>& headers);
+  void cancel(std::string_view id);
   Fate respond(std::string_view line, const Message& message);
   void route(std::string_view line, const Message& message);
   Answer* stream_for(std::string_view line, const Message& message);

@@ -39,7 +39,8 @@ bool Link::send(std::span<const std::string_view> slices) {
   if (attached_) return around_.send(backend_, slices);
   std::string line;
   for (const std::string_view slice : slices) line += slice;
-  if (waiting_bytes_ + line.size() > most_waiting_bytes) return false;
+  // One message always has room: it is no longer than a body may be.
+  if (!waiting_.empty() && waiting_bytes_ + line.size() > most_waiting_bytes) return false;
   waiting_bytes_ += line.size();
   waiting_.push_back(std::move(line));
   return true;

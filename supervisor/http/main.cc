@@ -47,6 +47,7 @@ Result<void> run() {
   http::Server server(*loop, config, std::move(supervisor), std::move(listener));
   CELLBLOCK_CHECK(server.start());
   CELLBLOCK_CHECK(loop->run());
+  if (!server.failure().empty()) return fail(server.failure());
   return {};
 }
 

@@ -10,9 +10,10 @@
 namespace cellblock::http {
 namespace {
 
-constexpr std::array<std::string_view, 10> deciding = {
-    "host",       "origin",   "authorization", "mcp-session-id", "mcp-protocol-version",
-    "mcp-method", "mcp-name", "content-type",  "expect",         "content-length"};
+constexpr std::array<std::string_view, 11> deciding = {
+    "host",       "origin",         "authorization",    "mcp-session-id",
+    "mcp-method", "mcp-name",       "content-type",     "mcp-protocol-version",
+    "expect",     "content-length", "transfer-encoding"};
 
 constexpr std::array<std::pair<unsigned, std::string_view>, 18> reasons = {{
     {200, "OK"},

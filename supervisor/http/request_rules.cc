@@ -90,9 +90,11 @@ std::string text_of(std::string_view json) {
   return tree.is_string() ? tree.get<std::string>() : std::string{};
 }
 
+constexpr std::size_t longest_echo = 64;  // bytes of what somebody calls a version
+
 std::string supported_versions(std::string_view requested) {
-  const std::string asked =
-      nlohmann::json(requested).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  const std::string asked = nlohmann::json(requested.substr(0, longest_echo))
+                                .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   return fmt::format(R"({{"supported":["{}"],"requested":{}}})", modern_version, asked);
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace cellblock::http {
@@ -21,6 +22,9 @@ constexpr Milliseconds a_moment{50};
 constexpr Milliseconds patience_at_the_end{2'000};
 constexpr int accepts_per_wake = 16;
 constexpr std::uint64_t most_body_bytes = 64U << 20;  // of all that come in at one time
+constexpr std::uint64_t body_share = 16U << 20;       // of one caller
+constexpr std::size_t most_queued = 32U << 20;        // that one socket does not take
+constexpr std::size_t free_queue = 1U << 20;  // of one socket, whatever its caller's others hold
 constexpr std::size_t line_slack = 64U << 10;
 
 // The longest message that any server's `lines` takes.
@@ -44,6 +48,22 @@ Fd accept_one(int socket) {
   return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
+ShareBudget::Bounds body_bounds(const Config& config) {
+  const std::uint64_t longest = longest_from_host(config);
+  return {std::max(most_body_bytes, 2 * longest), std::max(body_share, longest + line_slack)};
+}
+
+// An answer is never too long for a queue that is empty.
+std::size_t queue_bound(const Config& config) {
+  return std::max({most_queued, 2 * longest_to_host(config), 2 * longest_from_host(config)});
+}
+
+// Nothing of the next one's: the socket itself is of no use any more.
+bool is_broken(int accept_error) {
+  return accept_error == EBADF || accept_error == EINVAL || accept_error == ENOTSOCK ||
+         accept_error == EOPNOTSUPP;
+}
+
 Reply too_busy() {
   Reply reply = error_page(503, {}, -31006, "Too much is being received; try again");
   reply.headers.push_back({"Retry-After", "1"});
@@ -55,7 +75,8 @@ Reply too_busy() {
 Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener)
     : loop_(loop),
       config_(config),
-      longest_body_(longest_from_host(config)),
+      bounds_{longest_from_host(config), queue_bound(config)},
+      bodies_(body_bounds(config)),
       listener_(std::move(listener)),
       listening_(loop, listener_.get()),
       supervisor_(
@@ -99,7 +120,7 @@ void Server::finish() {
 
 void Server::accept_some() {
   for (int i = 0; i < accepts_per_wake; ++i) {
-    if (guests_.size() >= config_.http->max_connections) {
+    if (tcp_guests_ >= config_.http->max_connections && !make_room()) {
       // They wait in the kernel's queue.
       static_cast<void>(listening_.want_read(false));
       return pause_.set(a_moment);
@@ -109,32 +130,54 @@ void Server::accept_some() {
       welcome(std::move(socket), std::nullopt);
       continue;
     }
+    if (is_broken(errno)) return fail_listening(errno);
     if (errno != EMFILE && errno != ENFILE) return;
     static_cast<void>(listening_.want_read(false));
     return pause_.set(a_moment);
   }
 }
 
+// Whoever has shown no token yet, the longest: such connections cost no right, so they must not
+// keep anybody out.
+bool Server::make_room() {
+  const auto oldest = std::ranges::find_if(guests_, [](const auto& entry) {
+    return !entry.second.peer && entry.second.connection->is_stranger();
+  });
+  if (oldest == guests_.end()) return false;
+  oldest->second.connection->close();
+  return true;
+}
+
+// The supervisor starts another helper, with the socket as it should be.
+void Server::fail_listening(int error) {
+  failure_ = fmt::format("accept4: {}", std::generic_category().message(error));
+  loop_.stop();
+}
+
 void Server::welcome(Fd socket, std::optional<Caller> peer) {
   const GuestId id = next_guest_++;
   const Transport transport = peer ? Transport::unix_socket : Transport::tcp;
   if (!peer) {
+    ++tcp_guests_;
     const int yes = 1;
     static_cast<void>(::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
   }
   Guest& guest = guests_[id];
   guest.peer = peer;
-  guest.connection = std::make_unique<Connection>(loop_, std::move(socket), transport,
-                                                  longest_body_, events_of(id));
+  guest.connection =
+      std::make_unique<Connection>(loop_, std::move(socket), transport, bounds_, events_of(id));
   if (finishing_ || !guest.connection->start()) guest.connection->close();
 }
 
 Connection::Events Server::events_of(GuestId id) {
   return {
-      .head = [this, id](const Request& head,
-                         std::uint64_t bytes) { return look_at(guests_.at(id), head, bytes); },
+      .head = [this, id](const Request& head) { return look_at(guests_.at(id), head); },
+      .body = [this, id](std::uint64_t bytes) { return charge(guests_.at(id), bytes); },
       .request = [this, id](Request request) { ask(id, std::move(request)); },
-      .body_done = [this](std::uint64_t bytes) { body_bytes_ -= bytes; },
+      .body_done =
+          [this, id](std::uint64_t bytes) {
+            bodies_.give_back(key_of(guests_.at(id).caller), bytes);
+          },
       .dirty =
           [this, id] {
             dirty_guests_.insert(id);
@@ -144,14 +187,16 @@ Connection::Events Server::events_of(GuestId id) {
   };
 }
 
-std::optional<Reply> Server::look_at(Guest& guest, const Request& head, std::uint64_t body_bytes) {
+std::optional<Reply> Server::look_at(Guest& guest, const Request& head) {
   Front::Admission admission = front_.admit(head, guest.peer);
   if (admission.refusal) return std::move(admission.refusal);
-  const std::uint64_t bound = std::max<std::uint64_t>(most_body_bytes, longest_body_);
-  if (body_bytes_ + body_bytes > bound) return too_busy();
-  body_bytes_ += body_bytes;
   guest.caller = admission.caller;
   return std::nullopt;
+}
+
+std::optional<Reply> Server::charge(const Guest& guest, std::uint64_t bytes) {
+  if (bodies_.take(key_of(guest.caller), bytes)) return std::nullopt;
+  return too_busy();
 }
 
 void Server::ask(GuestId id, Request request) {
@@ -167,6 +212,7 @@ void Server::guest_over(GuestId id, bool answering) {
   auto found = guests_.extract(id);
   if (found.empty()) return;
   Guest& guest = found.mapped();
+  if (!guest.peer) --tcp_guests_;
   exchanges_.erase(guest.exchange);
   if (answering) closed_.push_back(guest.exchange);
   dead_guests_.push_back(std::move(guest));
@@ -180,9 +226,23 @@ Connection* Server::connection_of(ExchangeId exchange) {
 
 void Server::reply(ExchangeId exchange, const Reply& reply) {
   if (Connection* const connection = connection_of(exchange)) {
-    exchanges_.erase(exchange);
     connection->reply(reply);
+    bound_queue(exchange);
+    exchanges_.erase(exchange);
   }
+}
+
+// What the hosts of one caller do not take, taken together.
+void Server::bound_queue(ExchangeId exchange) {
+  const auto found = exchanges_.find(exchange);
+  if (found == exchanges_.end()) return;
+  const Guest& guest = guests_.at(found->second);
+  if (guest.connection->queued() <= free_queue) return;
+  std::size_t all = 0;
+  for (const auto& [id, other] : guests_) {
+    if (key_of(other.caller) == key_of(guest.caller)) all += other.connection->queued();
+  }
+  if (all > 2 * bounds_.most_queued) guest.connection->close();
 }
 
 void Server::begin_stream(ExchangeId exchange, const std::vector<Header>& headers) {
@@ -190,7 +250,10 @@ void Server::begin_stream(ExchangeId exchange, const std::vector<Header>& header
 }
 
 void Server::stream(ExchangeId exchange, std::string_view bytes) {
-  if (Connection* const connection = connection_of(exchange)) connection->stream(bytes);
+  if (Connection* const connection = connection_of(exchange)) {
+    connection->stream(bytes);
+    bound_queue(exchange);
+  }
 }
 
 void Server::end_stream(ExchangeId exchange) {
@@ -205,9 +268,10 @@ void Server::end_stream(ExchangeId exchange) {
 BackendId Server::open(const Caller& caller) {
   const std::uint32_t id = next_backend_++;
   backends_[id] = std::make_unique<Backend>(
-      loop_, longest_to_host(config_),
+      loop_, Backend::Bounds{longest_to_host(config_), bounds_.most_queued},
       Backend::Events{.line = [this, id](std::string_view line) { front_.backend_line(id, line); },
                       .ended = [this, id] { backend_ended(id); }});
+  callers_[id] = key_of(caller);
   // Told at the end of the turn: the Front does not know it yet.
   if (!supervisor_.open(id, caller)) loop_.defer([this, id] { backend_ended(id); });
   return id;
@@ -218,12 +282,24 @@ bool Server::send(BackendId backend, std::span<const std::string_view> slices) {
   if (found == backends_.end()) return false;
   dirty_backends_.insert(backend);
   flush_later();
-  return found->second->send(slices);
+  return has_room(backend) && found->second->send(slices);
+}
+
+// Likewise of what gateways do not take.
+bool Server::has_room(BackendId backend) const {
+  if (backends_.at(backend)->queued() <= free_queue) return true;
+  const CallerKey& caller = callers_.at(backend);
+  std::size_t all = 0;
+  for (const auto& [id, other] : backends_) {
+    if (callers_.at(id) == caller) all += other->queued();
+  }
+  return all <= 2 * bounds_.most_queued;
 }
 
 void Server::close(BackendId backend) {
   auto found = backends_.extract(backend);
   if (found.empty()) return;
+  callers_.erase(backend);
   dead_backends_.push_back(std::move(found.mapped()));
   flush_later();
 }

@@ -11,6 +11,7 @@
 #include "supervisor/http/backend.h"
 #include "supervisor/http/connection.h"
 #include "supervisor/http/front.h"
+#include "supervisor/http/share_budget.h"
 #include "supervisor/http/supervisor_link.h"
 #include "supervisor/kernel/event_loop.h"
 
@@ -25,6 +26,8 @@ class Server final : public Surroundings {
   ~Server() override;
 
   Result<void> start();
+  /// Why it cannot go on; empty: it was told to stop.
+  const std::string& failure() const { return failure_; }
   /// Nobody new; what is being answered has a moment to end. Then the loop stops.
   void finish();
 
@@ -48,12 +51,17 @@ class Server final : public Surroundings {
   using GuestId = std::uint64_t;
 
   void accept_some();
+  bool make_room();
+  void fail_listening(int error);
   void welcome(Fd socket, std::optional<Caller> peer);
   Connection::Events events_of(GuestId id);
-  std::optional<Reply> look_at(Guest& guest, const Request& head, std::uint64_t body_bytes);
+  std::optional<Reply> look_at(Guest& guest, const Request& head);
+  std::optional<Reply> charge(const Guest& guest, std::uint64_t bytes);
+  void bound_queue(ExchangeId exchange);
   void ask(GuestId id, Request request);
   void guest_over(GuestId id, bool answering);
   Connection* connection_of(ExchangeId exchange);
+  bool has_room(BackendId backend) const;
   void backend_ended(BackendId backend);
   void tick();
   void flush_later();
@@ -63,7 +71,8 @@ class Server final : public Surroundings {
 
   EventLoop& loop_;
   const Config& config_;
-  std::size_t longest_body_;
+  Connection::Bounds bounds_;
+  ShareBudget bodies_;
   Fd listener_;
   Watch listening_;
   SupervisorLink supervisor_;
@@ -73,6 +82,7 @@ class Server final : public Surroundings {
   Timer last_moment_;
   std::map<GuestId, Guest> guests_;
   std::map<BackendId, std::unique_ptr<Backend>> backends_;
+  std::map<BackendId, CallerKey> callers_;  ///< of the same
   std::map<ExchangeId, GuestId> exchanges_;
   std::set<GuestId> dirty_guests_;
   std::set<BackendId> dirty_backends_;
@@ -82,7 +92,8 @@ class Server final : public Surroundings {
   std::uint64_t next_guest_ = 1;
   std::uint64_t next_exchange_ = 1;
   std::uint32_t next_backend_ = 1;
-  std::uint64_t body_bytes_ = 0;
+  std::size_t tcp_guests_ = 0;
+  std::string failure_;
   bool flush_due_ = false;
   bool finishing_ = false;
 };

@@ -181,6 +181,18 @@ TEST_F(HttpFront, AUnixPeerNeedsNoTokenAndNoName) {
   EXPECT_EQ(admission.caller.peer, 7U);
 }
 
+TEST_F(HttpFront, APageReachesTheUnixSocketOnlyUnderOneOfOurNames) {
+  const Caller peer{.kind = Caller::Kind::peer, .peer = 7, .uid = 1000};
+  const auto is_refused = [&](const std::string& host, const std::string& origin) {
+    return front_.admit(with(with(post(""), "host", host), "origin", origin), peer)
+        .refusal.has_value();
+  };
+  EXPECT_TRUE(is_refused("evil.example.com", "http://evil.example.com"));
+  EXPECT_FALSE(is_refused("localhost:8800", "http://localhost:8800"));
+  EXPECT_FALSE(is_refused("mcp.example.org", "https://mcp.example.org"));
+  EXPECT_FALSE(is_refused("whatever", "https://app.example.org")) << "declared";
+}
+
 TEST_F(HttpFront, AnAllowedPageMayReadTheAnswer) {
   Request request = with(post(""), "origin", "https://app.example.org");
   request.verb = Verb::options;
@@ -280,6 +292,36 @@ TEST_F(HttpFront, NotificationsAndAnswersAreAccepted) {
   EXPECT_EQ(around_.lines[1].size(), 4U);
 }
 
+TEST_F(HttpFront, ACancelledRequestWaitsForNothing) {
+  const std::string name = begin_session(1);
+  const Request call =
+      with(post(R"({"jsonrpc":"2.0","id":5,"method":"ping"})"), "mcp-session-id", name);
+  ask(2, call);
+  ask(3, with(post(R"({"jsonrpc":"2.0","method":"notifications/cancelled",)"
+                   R"("params":{"requestId":5}})"),
+              "mcp-session-id", name));
+  EXPECT_EQ(status_of(3), 202U);
+  EXPECT_THAT(around_.ended, ElementsAre(2U));
+  hear(1, R"({"jsonrpc":"2.0","id":5,"result":{}})");
+  EXPECT_FALSE(around_.replies.contains(2));
+  EXPECT_THAT(around_.streams.at(2), testing::Not(HasSubstr("result")));
+  ask(4, call);
+  EXPECT_FALSE(around_.replies.contains(4)) << "the id is free again";
+  ask(5, with(post(R"({"jsonrpc":"2.0","method":"notifications/cancelled",)"
+                   R"("params":{"requestId":5}})"),
+              "mcp-session-id", name));
+  front_.tick(HttpListen{}.session_idle + std::chrono::milliseconds{1});
+  EXPECT_THAT(around_.closed, ElementsAre(1U));
+}
+
+TEST_F(HttpFront, ARequestWhoseHostHasGoneKeepsNoSession) {
+  const std::string name = begin_session(1);
+  ask(2, with(post(R"({"jsonrpc":"2.0","id":5,"method":"ping"})"), "mcp-session-id", name));
+  front_.exchange_closed(2);
+  front_.tick(HttpListen{}.session_idle + std::chrono::milliseconds{1});
+  EXPECT_THAT(around_.closed, ElementsAre(1U));
+}
+
 TEST_F(HttpFront, DeleteEndsASessionAndAnswersWhoWaits) {
   const std::string name = begin_session(1);
   ask(2, with(post(R"({"jsonrpc":"2.0","id":5,"method":"ping"})"), "mcp-session-id", name));
@@ -314,6 +356,10 @@ TEST_F(HttpFront, AnUnknownRevisionIsRefused) {
   ask(1, with(post(R"({"jsonrpc":"2.0","id":5,"method":"ping"})"), "mcp-protocol-version",
               "1999-01-01"));
   EXPECT_EQ(status_of(1), 400U);
+  ask(2, with(post(R"({"jsonrpc":"2.0","id":5,"method":"ping"})"), "mcp-protocol-version",
+              std::string(10'000, '\x01')));
+  EXPECT_EQ(status_of(2), 400U);
+  EXPECT_LT(around_.replies.at(2).body.size(), 1000U) << "it is not sent back six times as long";
 }
 
 TEST_F(HttpFront, ARefusedAttachAnswersInitializeWithItsCause) {
@@ -326,6 +372,14 @@ TEST_F(HttpFront, ARefusedAttachAnswersInitializeWithItsCause) {
 }
 
 // --- 2026-07-28 ----------------------------------------------------------------------------------
+
+TEST_F(HttpFront, AMessageAsLongAsAServerTakesWaitsForItsConnection) {
+  const std::string filler(17U << 20, 'x');
+  ask(1, modern("ping", R"("a":")" + filler + R"(",)"));
+  EXPECT_FALSE(around_.replies.contains(1));
+  ask(2, modern("ping", R"("a":")" + filler + R"(",)"));
+  EXPECT_EQ(status_of(2), 503U) << "but only one such";
+}
 
 TEST_F(HttpFront, TwoHostsOfOneIdentityNeverCollide) {
   ask(1, modern("ping", R"("a":1,)", R"("same")"));

@@ -1,0 +1,185 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+
+#include "supervisor/http/connection.h"
+#include "supervisor/http/share_budget.h"
+
+namespace cellblock::http {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::size_t longest_body = 1U << 20;
+const std::string head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n";
+const std::string whole_request = head + "Content-Length: 2\r\n\r\n{}";
+
+/// The host's end is in the test's hand; requests are answered as the test wants.
+class HttpConnection : public testing::Test {
+ protected:
+  HttpConnection() {
+    Pair ends = *make_stream_pair();
+    host_ = std::move(ends.first);
+    connection_ = std::make_unique<Connection>(
+        *loop_, std::move(ends.second), Transport::tcp,
+        Connection::Bounds{longest_body, 4 * longest_body},
+        Connection::Events{.head = [](const Request&) { return std::nullopt; },
+                           .body = [this](std::uint64_t bytes) -> std::optional<Reply> {
+                             if (!budget_.take({}, bytes)) return Reply{503, {}, {}};
+                             held_ += bytes;
+                             return std::nullopt;
+                           },
+                           .request =
+                               [this](const Request&) {
+                                 ++requests_;
+                                 if (!answer_.empty()) connection_->reply({200, {}, answer_});
+                               },
+                           .body_done =
+                               [this](std::uint64_t bytes) {
+                                 held_ -= bytes;
+                                 budget_.give_back({}, bytes);
+                               },
+                           .dirty = [this] { loop_->defer([this] { connection_->flush(); }); },
+                           .over = [this](bool) { over_ = true; }});
+    EXPECT_TRUE(connection_->start());
+    // So that a turn without anything to do ends.
+    idle_.set(Milliseconds{0});
+  }
+
+  std::size_t send(std::string_view bytes) {
+    const ssize_t count =
+        ::send(host_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return count < 0 ? 0 : static_cast<std::size_t>(count);
+  }
+
+  void turn(int times = 4) {
+    for (int i = 0; i < times; ++i) EXPECT_TRUE(loop_->turn());
+  }
+
+  std::string received() {
+    std::string all;
+    std::array<char, 65536> room{};
+    for (;;) {
+      const ssize_t count = ::recv(host_.get(), room.data(), room.size(), MSG_DONTWAIT);
+      if (count <= 0) return all;
+      all.append(room.data(), static_cast<std::size_t>(count));
+    }
+  }
+
+  /// Until nothing more is taken, or it is over.
+  std::size_t send_without_end(std::string_view bytes) {
+    std::size_t sent = 0;
+    for (int i = 0; i < 400 && !over_; ++i) {
+      sent += send(bytes);
+      turn(2);
+    }
+    return sent;
+  }
+
+  std::unique_ptr<EventLoop> loop_ = *EventLoop::make();
+  Timer idle_{*loop_, [this] { idle_.set(Milliseconds{0}); }};
+  ShareBudget budget_{{longest_body, longest_body}};
+  Fd host_;
+  std::string answer_ = "{}";
+  int requests_ = 0;
+  std::uint64_t held_ = 0;
+  bool over_ = false;
+  std::unique_ptr<Connection> connection_;
+};
+
+TEST_F(HttpConnection, AnswersOneRequestAfterTheOther) {
+  EXPECT_TRUE(connection_->is_stranger());
+  send(whole_request + whole_request);
+  turn(8);
+  EXPECT_EQ(requests_, 2);
+  EXPECT_FALSE(connection_->is_stranger());
+  EXPECT_THAT(received(), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(HttpConnection, RefusesAChunkHeaderWithoutEnd) {
+  send(head + "Transfer-Encoding: chunked\r\n\r\n1;");
+  turn();
+  send_without_end(std::string(4096, 'x'));
+  EXPECT_THAT(received(), StartsWith("HTTP/1.1 4"));
+  EXPECT_EQ(requests_, 0);
+}
+
+TEST_F(HttpConnection, RefusesTrailersWithoutEnd) {
+  send(head + "Transfer-Encoding: chunked\r\n\r\n0\r\nX: ");
+  turn();
+  send_without_end(std::string(4096, 'x'));
+  EXPECT_THAT(received(), StartsWith("HTTP/1.1 4"));
+  EXPECT_EQ(requests_, 0);
+}
+
+TEST_F(HttpConnection, TakesABodyInChunks) {
+  send(head + "Transfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
+  turn();
+  EXPECT_EQ(requests_, 1);
+  EXPECT_EQ(held_, 0U);
+}
+
+TEST_F(HttpConnection, AHostThatReadsNothingIsAnsweredNoFurther) {
+  answer_ = std::string(longest_body, 'a');
+  std::string many;
+  for (int i = 0; i < 50; ++i) many += whole_request;
+  send_without_end(many);
+  EXPECT_EQ(requests_, 1) << "its answer is still there";
+  EXPECT_LE(connection_->queued(), 2 * longest_body);
+  for (int i = 0; i < 200 && requests_ < 3; ++i) {
+    received();
+    turn();
+  }
+  EXPECT_GE(requests_, 3) << "once it reads, it goes on";
+}
+
+TEST_F(HttpConnection, ChargesABodyByWhatHasCome) {
+  send(head + "Content-Length: 1000000\r\n\r\n" + std::string(1000, 'x'));
+  turn();
+  EXPECT_GT(held_, 0U);
+  EXPECT_LT(held_, 4000U) << "not what was announced";
+  host_.reset();
+  turn();
+  EXPECT_TRUE(over_);
+  EXPECT_EQ(held_, 0U);
+}
+
+TEST_F(HttpConnection, ABodyThatFindsNoRoomIsRefusedAndHoldsNothing) {
+  EXPECT_TRUE(budget_.take({}, longest_body));
+  send(head + "Content-Length: 1000\r\n\r\n" + std::string(1000, 'x'));
+  turn();
+  EXPECT_THAT(received(), StartsWith("HTTP/1.1 503 "));
+  EXPECT_EQ(held_, 0U);
+  EXPECT_EQ(requests_, 0);
+}
+
+TEST(HttpFraming, IsSaidOnceAndPlainly) {
+  for (const char* framing :
+       {"Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
+        "Transfer-Encoding: chunked, identity\r\n", "Transfer-Encoding: xchunked\r\n"}) {
+    RequestParser parser(longest_body);
+    parser.feed(head + framing + "\r\n");
+    EXPECT_EQ(parser.state(), RequestParser::State::broken) << framing;
+    EXPECT_EQ(parser.status(), 400U) << framing;
+  }
+}
+
+TEST(HttpShareBudget, KeepsRoomForOthers) {
+  ShareBudget budget({.in_all = 100, .share = 60});
+  const CallerKey one{Caller::Kind::token, 0, 0};
+  const CallerKey other{Caller::Kind::token, 1, 0};
+  EXPECT_TRUE(budget.take(one, 60));
+  EXPECT_FALSE(budget.take(one, 1));
+  EXPECT_TRUE(budget.take(other, 40));
+  EXPECT_FALSE(budget.take(other, 1)) << "in all";
+  budget.give_back(one, 60);
+  EXPECT_TRUE(budget.take(other, 20));
+}
+
+}  // namespace
+}  // namespace cellblock::http
