@@ -289,14 +289,8 @@ void Session::tell_refusals(Time now) {
   }
 }
 
-// A cell's start is the attach of its session, unless it is no session's alone.
 void Session::leg_running(Time /*now*/) {
-  if (state_ == State::attaching) {
-    if (server_->cells == CellSharing::per_user) {
-      note(AuditKind::attach, AuditOutcome::ok, "shared");
-    }
-    attached(counterpart_->cell());
-  }
+  if (state_ == State::attaching) attached(counterpart_->cell());
 }
 
 void Session::leg_lost(const Failure& failure, After after, Time now) {
