@@ -1,7 +1,7 @@
 #include "policy/message_edit.h"
 
 #include <algorithm>
-#include <cassert>
+#include <tuple>
 #include <utility>
 
 namespace cellblock {
@@ -13,16 +13,25 @@ std::string_view without_carriage_return(std::string_view line) {
   return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
 }
 
+// Of two that begin at one place what is put in comes first, and then what takes more away.
+std::tuple<std::uint32_t, bool, std::uint32_t> place_of(const Replacement& edit) {
+  return {edit.where.begin, !edit.where.empty(), ~edit.where.end};
+}
+
 }  // namespace
 
 EditedMessage::EditedMessage(std::string_view line, std::vector<Replacement> edits)
     : edits_(std::move(edits)) {
   line = without_carriage_return(line);
-  std::ranges::sort(edits_, {}, [](const Replacement& edit) { return edit.where.begin; });
+  std::ranges::sort(edits_, {}, place_of);
   slices_.reserve(2 * edits_.size() + 2);
   std::size_t done = 0;
   for (const Replacement& edit : edits_) {
-    assert(edit.where.begin >= done && edit.where.end <= line.size());
+    if (edit.where.begin < done || edit.where.end < edit.where.begin ||
+        edit.where.end > line.size()) {
+      is_sound_ = false;
+      continue;
+    }
     add(line.substr(done, edit.where.begin - done));
     add(edit.text);
     done = edit.where.end;

@@ -20,8 +20,8 @@ struct Replacement {
 
 class EditedMessage {
  public:
-  /// `line` must outlive this object's use. Spans must not overlap; they need not be in order.
-  /// A '\r' at the end of the line is dropped and a newline is added.
+  /// `line` must outlive this object's use. Spans must not overlap (is_sound()); they need not be
+  /// in order. A '\r' at the end of the line is dropped and a newline is added.
   EditedMessage(std::string_view line, std::vector<Replacement> edits);
 
   // The slices point into edits_: a move keeps its elements where they are, a copy would not.
@@ -30,6 +30,10 @@ class EditedMessage {
   EditedMessage(const EditedMessage&) = delete;
   EditedMessage& operator=(const EditedMessage&) = delete;
   ~EditedMessage() = default;
+
+  /// False: spans overlapped or left the line, and of two the outer or earlier one was taken. Who
+  /// edits what a peer chose asks this before anything is sent.
+  bool is_sound() const { return is_sound_; }
 
   /// None is empty. There may be more than IOV_MAX of them.
   const std::vector<std::string_view>& slices() const { return slices_; }
@@ -42,6 +46,7 @@ class EditedMessage {
   std::vector<Replacement> edits_;
   std::vector<std::string_view> slices_;
   std::size_t size_ = 0;
+  bool is_sound_ = true;
 };
 
 /// What to leave out of `result.tools` for a list with only the elements where `kept` is true, in

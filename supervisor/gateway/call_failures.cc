@@ -38,4 +38,9 @@ Failure answer_not_sealed(const Server& server) {
                        server.name);
 }
 
+Failure answer_not_editable(const Server& server) {
+  return plain_failure(FailureCode::bad_answer,
+                       "the answer names things where an answer of its kind has none", server.name);
+}
+
 }  // namespace cellblock::gateway

@@ -15,5 +15,7 @@ Failure too_many_calls(const Server& server, std::size_t most);
 Failure answer_too_large(const Server& server, std::size_t size);
 /// It has a cursor, state or task id that cannot be handed out.
 Failure answer_not_sealed(const Server& server);
+/// What has to be changed in it lies inside something else that has to be.
+Failure answer_not_editable(const Server& server);
 
 }  // namespace cellblock::gateway

@@ -101,8 +101,8 @@ class Conversation {
   void notification_from_cell(std::string_view line, const Message& message, Time now);
   bool is_early(std::string_view line, const Message& message);
   void tell_early(std::string_view line, const Message& message, Time now);
-  bool hand_out_answer(std::string_view line, const Message& message, Time now,
-                       std::vector<Replacement>& edits);
+  bool edit_answer(std::string_view line, const Message& message, const Call& call, Time now,
+                   std::vector<Replacement>& edits);
   void response_from_cell(std::string_view line, const Message& message, Time now);
   void cancel_from_cell(std::string_view line, const Message& message);
   void deliver(std::string_view line, const Message& message, const Call& call, Time now);

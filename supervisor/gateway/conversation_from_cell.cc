@@ -148,13 +148,12 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
       line, message, call, [this](std::string_view tool) { return may_call(tool).allowed; },
       findings);
   if (findings.any()) effects_.record(metadata_note(call, line.size()));
-  say_who_asks(line, message, server_.name, edits);
-  if (!hand_out_answer(line, message, now, edits)) {
+  if (!edit_answer(line, message, call, now, edits)) {
     return answer(call, answer_not_sealed(server_), now);
   }
   edits.push_back({message.id, call.theirs});
-  if (!message.subscription_id.empty()) edits.push_back({message.subscription_id, call.theirs});
   const EditedMessage edited(line, std::move(edits));
+  if (!edited.is_sound()) return answer(call, answer_not_editable(server_), now);
 
   const std::size_t size = edited.size() - 1;  // without the newline
   if (size > server_.lines.to_host) {
@@ -168,11 +167,13 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
 }
 
 // What was cleaned is a new text, where nothing has a place in the line any more.
-bool Conversation::hand_out_answer(std::string_view line, const Message& message, Time now,
-                                   std::vector<Replacement>& edits) {
+bool Conversation::edit_answer(std::string_view line, const Message& message, const Call& call,
+                               Time now, std::vector<Replacement>& edits) {
   for (Replacement& edit : edits) {
     if (edit.where == message.result) return values_.hand_out_cleaned(edit.text, now);
   }
+  say_who_asks(line, message, server_.name, edits);
+  if (!message.subscription_id.empty()) edits.push_back({message.subscription_id, call.theirs});
   return values_.hand_out(line, message, now, edits);
 }
 

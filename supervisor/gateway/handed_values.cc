@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "supervisor/gateway/tree_reader.h"
+
 namespace cellblock::gateway {
 
 namespace {
@@ -53,10 +55,16 @@ bool HandedValues::hand_out(std::string_view line, const Message& message, Time 
 
 bool HandedValues::hand_out_cleaned(std::string& result, Time now) {
   using Json = nlohmann::ordered_json;
-  Json tree = Json::parse(result, nullptr, false);
+  Json tree = read_tree(result);
   if (!tree.is_object()) return false;
   // No answer of these kinds has them.
-  for (const char* key : {"requestState", "taskId", "task", "tasks"}) tree.erase(key);
+  for (const char* key : {"requestState", "taskId", "task", "tasks", "inputRequests"}) {
+    tree.erase(key);
+  }
+  if (const auto meta = tree.find("_meta"); meta != tree.end() && meta->is_object()) {
+    meta->erase("io.modelcontextprotocol/subscriptionId");
+    meta->erase("io.modelcontextprotocol/related-task");
+  }
   const auto cursor = tree.find("nextCursor");
   if (cursor != tree.end() && !cursor->is_null()) {
     auto sealed = sealer_.seal(binding(SealPurpose::cursor), now + cursor_life, cursor->dump());

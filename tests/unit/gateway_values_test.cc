@@ -124,6 +124,27 @@ TEST_F(ValuesTest, ACursorReachesTheHostSealedAndTheServerAsItWas) {
   }
 }
 
+// What it names in the text that was replaced has no place there any more.
+TEST_F(ValuesTest, ACleanedListHasNothingThatAHostMightTakeForItsOwn) {
+  const json meta = {{"io.modelcontextprotocol/subscriptionId", 7},
+                     {"io.modelcontextprotocol/related-task", {{"taskId", "t"}}},
+                     {"kept", 1}};
+  const json asks = {{"q", {{"method", "ping"}, {"params", json::object()}}}};
+  const json shown = ask(mine_, {{"method", "resources/list"}, {"params", json::object()}},
+                         {{"resources", {{{"uri", "a:1"}, {"name", "a"}, {"title", "x\u202ey"}}}},
+                          {"nextCursor", "next"},
+                          {"requestState", "s"},
+                          {"inputRequests", asks},
+                          {"_meta", meta}});
+  EXPECT_EQ(shown["_meta"], (json{{"kept", 1}}));
+  EXPECT_FALSE(shown.contains("inputRequests"));
+  EXPECT_FALSE(shown.contains("requestState"));
+  EXPECT_NE(shown["nextCursor"], "next");
+  EXPECT_EQ(shown["resources"].size(), 1U);
+  list(mine_, shown["nextCursor"], nullptr);
+  EXPECT_EQ(mine_.effects.cell.back()["params"]["cursor"], "next");
+}
+
 TEST_F(ValuesTest, ACursorOfNullSaysThatThereIsNone) {
   EXPECT_TRUE(list(mine_, nullptr, nullptr)["nextCursor"].is_null());
   EXPECT_TRUE(mine_.effects.cell.back()["params"]["cursor"].is_null());

@@ -42,6 +42,18 @@ TEST(EditedMessage, InsertsAtAnEmptySpan) {
   EXPECT_EQ(EditedMessage("ad", {{{1, 1}, "bc"}}).flatten(), "abcd\n");
 }
 
+// The inner text is of what the outer edit took away: it must not come back with it.
+TEST(EditedMessage, OfSpansThatOverlapTakesTheOuterAndSaysSo) {
+  EXPECT_TRUE(EditedMessage("0123456789", {{{0, 2}, "a"}, {{2, 2}, "b"}}).is_sound());
+  const EditedMessage inside("0123456789", {{{3, 4}, "in"}, {{1, 8}, "out"}});
+  EXPECT_FALSE(inside.is_sound());
+  EXPECT_EQ(inside.flatten(), "0out89\n");
+  const EditedMessage at_its_begin("0123456789", {{{1, 4}, "in"}, {{1, 8}, "out"}});
+  EXPECT_FALSE(at_its_begin.is_sound());
+  EXPECT_EQ(at_its_begin.flatten(), "0out89\n");
+  EXPECT_FALSE(EditedMessage("0123", {{{1, 9}, "x"}}).is_sound());
+}
+
 TEST(EditedMessage, ReplacesTheWholeLine) {
   EXPECT_EQ(EditedMessage("abc", {{{0, 3}, "x"}}).flatten(), "x\n");
 }
