@@ -311,6 +311,21 @@ TEST_F(LegacyOverModernTest, WhatTheServerNeedsIsAskedOfTheHostAndTheCallMadeAga
   EXPECT_EQ(due_, std::nullopt);
 }
 
+TEST_F(LegacyOverModernTest, AnswersThatAreTooLargeToBeKeptTogetherFailTheirCall) {
+  introduced();
+  ask_for(call(1)["id"], {{"a", name_question}, {"b", name_question}});
+  const auto asked = take_host();
+  ASSERT_EQ(asked.size(), 2U);
+  const std::string half(LegacyOverModern::max_kept_bytes / 2, 'x');
+  from_host(bridge_, result(asked[0]["id"], {{"action", "accept"}, {"content", {{"t", half}}}}));
+  EXPECT_TRUE(is_silent());
+  from_host(bridge_, result(asked[1]["id"], {{"action", "accept"}, {"content", {{"t", half}}}}));
+  const auto said = take_host();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said.back()["id"], 1);
+  EXPECT_EQ(said.back()["result"]["isError"], true);
+}
+
 TEST_F(LegacyOverModernTest, AnEarlierRoundsAnswersAndStateAreNotRepeated) {
   introduced();
   ask_for(call(1)["id"], {{"who", name_question}});

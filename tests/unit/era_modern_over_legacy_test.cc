@@ -264,6 +264,19 @@ TEST_F(ModernOverLegacyTest, AStreamIsAcknowledgedWhenItsResourcesAre) {
   EXPECT_EQ(said[1]["params"]["_meta"][stream_key], "s");
 }
 
+TEST_F(ModernOverLegacyTest, OnlySoMuchIsKeptForAStreamThatIsNotAcknowledgedYet) {
+  shake_hands();
+  ask("s", "subscriptions/listen", {{"notifications", {{"resourceSubscriptions", {"a://1"}}}}});
+  const Tree asked = server();
+  const std::string large(ModernStreams::max_early_bytes / 2, 'x');
+  for (const char* uri : {"a://1/a", "a://1/b", "a://1/c"}) {
+    server_says(notification("notifications/resources/updated", {{"uri", uri}, {"x", large}}));
+  }
+  EXPECT_TRUE(is_silent());
+  server_says(result(asked["id"], nothing));
+  EXPECT_EQ(take_host().size(), 2U);
+}
+
 TEST_F(ModernOverLegacyTest, StreamsShareASubscriptionUntilTheLastOneEnds) {
   shake_hands();
   const Tree wanted{

@@ -102,6 +102,7 @@ Json InputRounds::next_params(ModernCall& call) const {
   }
   if (!call.request_state.is_null()) params["requestState"] = call.request_state;
   call.due.reset();
+  call.answer_bytes = 0;
   return params;
 }
 

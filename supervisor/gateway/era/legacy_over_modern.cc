@@ -157,6 +157,10 @@ void LegacyOverModern::answered_by_host(std::string_view line, const Message& me
   const std::uint64_t id = bridge_id(message.id.in(line));
   ModernCall* call = calls_.find_asked(id);
   if (call == nullptr) return;
+  if (calls_.kept_bytes() + line.size() > max_kept_bytes) {
+    return fail_call(*call, "the client's answers are too large to be kept");
+  }
+  call->answer_bytes += line.size();
   const AnswerBody body = body_of(line, message);
   const std::string why = rounds_.answered(*call, id, body.kind, body.json);
   if (!why.empty()) return fail_call(*call, why);

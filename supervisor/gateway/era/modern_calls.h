@@ -27,6 +27,7 @@ struct ModernCall {
   std::string method;
   Json params;            ///< without what is stamped; kept only where the answer may be a question
   std::size_t bytes = 0;  ///< of the kept params, about
+  std::size_t answer_bytes = 0;  ///< of the host's answers in this round, likewise
   std::string tool;
   std::string uri;
   Json progress_token;  ///< null: none wanted
@@ -70,7 +71,7 @@ class ModernCalls {
 
   std::size_t kept_bytes() const {
     std::size_t bytes = 0;
-    for (const ModernCall& call : calls_) bytes += call.bytes;
+    for (const ModernCall& call : calls_) bytes += call.bytes + call.answer_bytes;
     return bytes;
   }
   std::optional<Time> next_due() const {

@@ -158,7 +158,10 @@ void ModernStreams::tell(Stream& stream, std::string_view method, const Json& pa
   if (stream.acknowledged) return out_.to_host(std::move(text));
   // The acknowledgement comes first. The same thing twice tells no more, which bounds this.
   const bool is_new = std::ranges::find(stream.early, text) == stream.early.end();
-  if (is_new && stream.early.size() < max_streams) stream.early.push_back(std::move(text));
+  std::size_t bytes = text.size();
+  for (const std::string& kept : stream.early) bytes += kept.size();
+  const bool fits = stream.early.size() < max_streams && bytes <= max_early_bytes;
+  if (is_new && fits) stream.early.push_back(std::move(text));
 }
 
 bool ModernStreams::notified(std::string_view method, const Json& params) {

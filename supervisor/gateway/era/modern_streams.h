@@ -19,6 +19,8 @@ class ModernStreams {
  public:
   static constexpr std::size_t max_streams = 32;
   static constexpr std::size_t max_resources = 512;  ///< of all streams
+  /// Of what comes before a stream is acknowledged, for each; what is over is not told.
+  static constexpr std::size_t max_early_bytes = 256U << 10;
 
   ModernStreams(Outbox& out, BridgeIds& ids) : out_(out), ids_(ids) {}
 
