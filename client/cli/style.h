@@ -13,7 +13,6 @@ class Style {
  public:
   static Style for_stdout();
   static Style none() { return Style(false); }
-  static Style coloured() { return Style(true); }
 
   std::string paint(Colour colour, std::string_view text) const;
 

@@ -9,15 +9,6 @@ namespace {
 
 bool everything(std::string_view) { return true; }
 
-TEST(CleanAnswer, KnowsListsAndIntroductions) {
-  EXPECT_EQ(listed_by("tools/list"), ListKind::tools);
-  EXPECT_EQ(listed_by("resources/templates/list"), ListKind::resource_templates);
-  EXPECT_EQ(listed_by("tools/call"), std::nullopt);
-  EXPECT_TRUE(is_introduction("initialize"));
-  EXPECT_TRUE(is_introduction("server/discover"));
-  EXPECT_FALSE(is_introduction("ping"));
-}
-
 TEST(CleanAnswer, LeavesAloneWhatIsSound) {
   Findings findings;
   EXPECT_EQ(cleaned_list(ListKind::tools, R"({ "tools" : [ {"name":"a","x":1.50} ] })", everything,

@@ -32,18 +32,6 @@ Findings clean_member(Json& object, const char* name) {
 
 }  // namespace
 
-std::optional<ListKind> listed_by(std::string_view method) {
-  for (std::size_t i = 0; i < list_kind_count; ++i) {
-    const auto kind = static_cast<ListKind>(i);
-    if (method == list_method(kind)) return kind;
-  }
-  return std::nullopt;
-}
-
-bool is_introduction(std::string_view method) {
-  return method == "initialize" || method == "server/discover";
-}
-
 std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
                                         const MayShow& may_show, Findings& findings) {
   Json json = read_tree(result);

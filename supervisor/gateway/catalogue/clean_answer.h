@@ -12,11 +12,6 @@
 /// (metadata.h). What has nothing wrong with it is sent on as it came, byte for byte.
 namespace cellblock::gateway {
 
-/// "tools/list" is a request for tools; nullopt: for no list.
-std::optional<ListKind> listed_by(std::string_view method);
-/// Of "initialize" and "server/discover".
-bool is_introduction(std::string_view method);
-
 /// Whether an item with this name may be shown.
 using MayShow = std::function<bool(std::string_view name)>;
 
