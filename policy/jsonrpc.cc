@@ -34,6 +34,11 @@ bool is_error_object(const Sightings& seen) {
          seen.error_message.type == JsonType::string;
 }
 
+// What answers to it are marked with is kept for as long as the call lasts, as its id is.
+bool is_legal_token(const Found& token, std::string_view line) {
+  return token.where.in(line).size() <= max_id_length;
+}
+
 struct Judgement {
   MessageFault fault{};
   std::string_view reason;
@@ -73,6 +78,10 @@ Judged judge_response(const Sightings& seen) {
 Judged judge(const Sightings& seen, std::string_view line) {
   if (is_present(seen.id) && !is_legal_id(seen.id, line)) {
     return std::unexpected(Judgement{MessageFault::bad_id, "id"});
+  }
+  if (!is_legal_token(seen.progress_token, line) ||
+      !is_legal_token(seen.meta_progress_token, line)) {
+    return not_jsonrpc("progressToken has more than 1024 bytes");
   }
   if (seen.jsonrpc.type != JsonType::string || seen.jsonrpc.text != "2.0") {
     return not_jsonrpc("jsonrpc is not \"2.0\"");

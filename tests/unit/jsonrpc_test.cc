@@ -242,6 +242,23 @@ TEST(MessageScanner, BoundsTheTasksThatAreNamed) {
   EXPECT_EQ(scanned.error().fault, MessageFault::not_jsonrpc);
 }
 
+// Each call in flight keeps one.
+TEST(MessageScanner, BoundsAProgressTokenAsItDoesAnId) {
+  const auto with = [](std::size_t bytes) {
+    const std::string token = '"' + std::string(bytes - 2, 'a') + '"';
+    return std::vector{
+        members(R"("id":1,"method":"m","params":{"_meta":{"progressToken":)" + token + "}}"),
+        members(R"("method":"notifications/progress","params":{"progressToken":)" + token + "}")};
+  };
+  for (const std::string& line : with(max_id_length)) good(line);
+  for (const std::string& line : with(max_id_length + 1)) {
+    const Scanned scanned = scan(line);
+    ASSERT_FALSE(scanned.has_value());
+    EXPECT_EQ(scanned.error().fault, MessageFault::not_jsonrpc);
+    EXPECT_EQ(scanned.error().detail, "progressToken has more than 1024 bytes");
+  }
+}
+
 TEST(MessageScanner, NotesOnlyTheTypesItPromises) {
   const Message message = good(members(
       R"("method":"m","params":{"name":1,"uri":{},"capabilities":[],"_meta":["progressToken"]})"));
