@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "supervisor/gateway/aggregate/waiting.h"
 #include "tests/unit/aggregate_rig.h"
 
 namespace cellblock::gateway::testing {
@@ -115,6 +116,45 @@ TEST_F(AggregateCalls, ForPromptsResourcesAndCompletionsReachTheServerThatHasThe
   completion["params"]["ref"] = {{"type", "ref/resource"}, {"uri", "cellblock://files/t:{x}"}};
   EXPECT_EQ(call(files, completion)["params"]["ref"]["uri"], "t:{x}");
   EXPECT_EQ(rig_.aggregate->in_flight(), 6U);
+}
+
+TEST(AggregateCompletions, WithoutAReferenceAreInvalidParamsWhateverServersListAndMention) {
+  AggregateRig rig({server_named("evil")});
+  const TestJson templates = items(TestJson{{"uriTemplate", "{?q}"}, {"name", "all"}});
+  rig.ready(0, catalogue_of(items(tool("t")), TestJson::array(), templates));
+  rig.host(request(1, "tools/call", {{"name", "evil__t"}}));
+  const TestJson link = {{"type", "resource_link"}, {"uri", ""}, {"name", "x"}};
+  rig.leg(0, result(rig.asked(0)["id"], {{"content", items(link)}}));
+  rig.all_said();
+  const TestJson empty = {{"type", "ref/resource"}, {"uri", ""}};
+  const TestJson none = {{"type", "ref/resource"}, {"uri", nullptr}};
+  for (const TestJson& ref : {TestJson(), TestJson("text"), TestJson::array(), empty, none}) {
+    rig.host(request(2, "completion/complete", {{"ref", ref}}));
+    EXPECT_EQ(rig.said()["error"]["code"], -32602) << ref;
+  }
+  rig.host(request(2, "completion/complete"));
+  EXPECT_EQ(rig.said()["error"]["code"], -32602);
+  rig.host(request(2, "resources/read", {{"uri", "cellblock://evil/"}}));
+  EXPECT_EQ(rig.said()["error"]["code"], -32602);
+  EXPECT_TRUE(rig.all_asked(0).empty());
+}
+
+TEST(AggregateColdCalls, OfWhichTooManyBytesWouldWaitAreRefused) {
+  AggregateRig rig({server_named("slow")});
+  const std::string uri = "x:" + std::string(Waiting::max_bytes / 2, 'a');
+  rig.host(request(1, "resources/read", {{"uri", uri}}));
+  EXPECT_TRUE(rig.said().is_null());
+  rig.host(request(2, "resources/read", {{"uri", uri}}));
+  EXPECT_EQ(rig.said()["error"]["data"]["code"], "too_many");
+  rig.host(request(3, "resources/read", {{"uri", "x:1"}}));
+  EXPECT_TRUE(rig.said().is_null());
+  EXPECT_EQ(rig.aggregate->in_flight(), 2U);
+}
+
+TEST(AggregateLogs, WithoutParamsStayMessagesThatAHostReads) {
+  AggregateRig rig({server_named("evil")});
+  rig.leg_line(0, R"({"jsonrpc":"2.0","method":"notifications/message"})");
+  EXPECT_EQ(rig.said()["params"], (TestJson{{"logger", "evil"}}));
 }
 
 TEST_F(AggregateCalls, ForWhatNobodyHasAreInvalidParams) {

@@ -96,7 +96,6 @@ TEST_F(Routes, LeadEveryUriThatIsShownBackToItsServer) {
       {0, "ui://app", "ui://app"},
       {1, "ui://app", "ui://cellblock/docs/app"},
       {1, "ui://cellblock/apps/app", "ui://cellblock/docs/cellblock/apps/app"},
-      {0, "", "cellblock://apps/"},
       {0, "new:1?x#../y", "cellblock://apps/new:1?x#../y"},
   };
   for (const Row& row : rows) {
@@ -160,7 +159,7 @@ TEST_F(Routes, LeadNowhereWhereAServerIsNotPermitted) {
   const Members members(config_, only_apps);
   const ResourceRoutes routes(members);
   for (const char* uri : {"cellblock://files/a:b", "cellblock://none/a:b", "cellblock://files",
-                          "ui://cellblock/docs/x", "cellblock:///a:b"}) {
+                          "ui://cellblock/docs/x", "cellblock:///a:b", "", "cellblock://apps/"}) {
     EXPECT_FALSE(routes.find(uri, Certainty::guess)) << uri;
   }
 }
@@ -195,10 +194,34 @@ TEST(ResultUris, AreFoundWhereResultsMentionResourcesAndNowhereElse) {
   EXPECT_EQ(uris_in(R"([{"uri":"a:1"}])"), All{});
 }
 
-TEST(ResultUris, BeyondTheBoundAreLeftAlone) {
+// Hosts read the key as it is meant.
+TEST(ResultUris, AreFoundUnderEscapedKeys) {
+  EXPECT_EQ(uris_in(R"({"conten\u0074":[{"ur\u0069":"a:1"},{"\u0075ri":"a:2"}]})"),
+            (std::vector<std::string>{R"("a:1")", R"("a:2")"}));
+}
+
+TEST(ResultUris, AreFoundHoweverManyThereAre) {
   std::string items;
-  for (std::size_t i = 0; i < 2 * max_result_uris; ++i) items += R"({"uri":"a:1"},)";
-  EXPECT_EQ(uris_in(R"({"content":[)" + items + "{}]}").size(), max_result_uris);
+  for (std::size_t i = 0; i < 5'000; ++i) items += R"({"uri":"a:1"},)";
+  EXPECT_EQ(uris_in(R"({"content":[)" + items + "{}]}").size(), 5'000U);
+}
+
+// A server chooses both sides of the comparison.
+TEST_F(Routes, ShowWhatWouldTakeTooLongToFindInItsQualifiedForm) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  for (std::size_t i = 0; i < ResourceRoutes::max_templates; ++i) {
+    routes.list_template(0, "{+x}" + std::string(1'500, 'a') + std::to_string(i) + "b");
+  }
+  routes.list_resource(1, "listed:1");
+  ResourceRoutes::Effort effort;
+  for (int i = 0; i < 1'000; ++i)
+    routes.mention(1, std::string(2'000, 'a') + std::to_string(i), effort);
+  EXPECT_EQ(effort.left, 0U);
+  EXPECT_EQ(routes.mention(1, "new:1", effort), "cellblock://docs/new:1");
+  EXPECT_EQ(routes.mention(1, "listed:1", effort), "listed:1");
+  EXPECT_EQ(routes.find("cellblock://docs/new:1", Certainty::certain), (Route{1, "new:1"}));
+  EXPECT_EQ(routes.mention(1, "new:1"), "new:1");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "supervisor/gateway/aggregate/list_refresh.h"
 #include "tests/unit/aggregate_rig.h"
 
 namespace cellblock::gateway::testing {
@@ -114,6 +115,23 @@ TEST_F(AggregateStreams, AskForAllPagesOfAListThatChanged) {
   EXPECT_EQ(rig_.said()["method"], "notifications/tools/list_changed");
   rig_.host(request(1, "tools/list"));
   EXPECT_EQ(rig_.said()["result"]["tools"].size(), 3U);
+}
+
+TEST_F(AggregateStreams, AskAServerThatAnnouncesWithoutEndOnceInAWhile) {
+  start(files);
+  rig_.host(listen("s", {{"toolsListChanged", true}}));
+  rig_.said();
+  const TestJson stream = rig_.asked(files);
+  const TestJson change = on_stream(stream["id"], "notifications/tools/list_changed");
+  rig_.leg(files, change);
+  rig_.ring();
+  const Time first = rig_.now;
+  EXPECT_EQ(rig_.asked(files)["method"], "tools/list");
+  rig_.leg(files, change);
+  EXPECT_TRUE(rig_.asked(files).is_null());
+  rig_.ring();
+  EXPECT_EQ(rig_.asked(files)["method"], "tools/list");
+  EXPECT_GE(rig_.now - first, ListRefresh::gap);
 }
 
 TEST_F(AggregateStreams, KeepAListThatCannotBeAskedForAgain) {

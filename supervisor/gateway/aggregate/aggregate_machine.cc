@@ -112,6 +112,13 @@ void AggregateMachine::answer_list(ListKind kind, std::string_view line, const M
 }
 
 void AggregateMachine::wait(std::string_view line, const Message& message, Time now) {
+  if (!waiting_.has_room_for(line.size())) {
+    const Failure failure = too_many(std::to_string(Waiting::max_bytes) +
+                                     " bytes of requests that wait for what servers offer");
+    return say_to_host(effects_, kind_of(message.method) == CallKind::tool_call
+                                     ? tool_error_reply(message.id.in(line), failure, Era::modern)
+                                     : error_reply(message.id.in(line), failure));
+  }
   const bool is_probe = message.method == "server/discover";
   waiting_.add({std::string(line), message, now + (is_probe ? discover_patience : list_patience)});
 }

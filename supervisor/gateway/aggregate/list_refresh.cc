@@ -22,12 +22,15 @@ void append_items(std::string& items, const Json& page) {
 
 void ListRefresh::mark(std::uint32_t server, ListKind kind, Time now) {
   marked_.emplace(server, kind);
-  if (!due_) due_ = now + coalesce;
+  if (due_) return;
+  due_ = now + coalesce;
+  if (asked_at_) due_ = std::max(*due_, *asked_at_ + gap);
 }
 
 void ListRefresh::ask_due(const std::string& meta, Time now) {
   if (!due_ || now < *due_) return;
   due_.reset();
+  asked_at_ = now;
   for (const auto& [server, kind] : std::exchange(marked_, {})) {
     // The answer to an older question may be older than the change.
     std::erase_if(asked_, [&, server = server, kind = kind](const Asked& asked) {

@@ -22,6 +22,8 @@ namespace cellblock::gateway {
 class ListRefresh {
  public:
   static constexpr Milliseconds coalesce{50};  ///< servers announce every tool by itself
+  /// From one time of asking to the next: a server that announces without end is not asked so.
+  static constexpr Milliseconds gap{1'000};
   static constexpr std::size_t max_pages = 64;
   static constexpr std::size_t max_bytes = 16U << 20;  ///< of one list
 
@@ -59,6 +61,7 @@ class ListRefresh {
   std::set<std::pair<std::uint32_t, ListKind>> marked_;
   std::vector<Asked> asked_;
   std::optional<Time> due_;
+  std::optional<Time> asked_at_;
 };
 
 }  // namespace cellblock::gateway

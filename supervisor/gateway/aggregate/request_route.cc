@@ -90,6 +90,10 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
   const bool is_prompt = ref != nullptr && string_in(*ref, "type") == "ref/prompt";
   const char* key = is_prompt ? "name" : "uri";
   const std::string shown = ref == nullptr ? "" : string_in(*ref, key);
+  // Then it is an object: what is put into it below has its place there.
+  if (shown.empty()) {
+    return ToNobody{protocol_error(message.id.in(line), invalid_params, "Unknown reference: "), {}};
+  }
 
   std::optional<Target> target;
   if (is_prompt) {

@@ -26,6 +26,7 @@ void ResourceRoutes::clear_listed() {
 }
 
 void ResourceRoutes::list_resource(std::uint32_t server, const std::string& uri) {
+  if (uri.empty()) return;
   listed_.try_emplace(uri, server);
   note_scheme(server, uri);
 }
@@ -37,7 +38,7 @@ void ResourceRoutes::list_template(std::uint32_t server, const std::string& uri_
 }
 
 void ResourceRoutes::list_reference(std::uint32_t server, const std::string& uri) {
-  listed_.try_emplace(uri, server);
+  if (!uri.empty()) listed_.try_emplace(uri, server);
 }
 
 void ResourceRoutes::note_scheme(std::uint32_t server, std::string_view uri) {
@@ -61,31 +62,47 @@ std::optional<ResourceRoutes::Route> ResourceRoutes::unqualified(std::string_vie
   if (end == std::string_view::npos) return std::nullopt;
   const auto server = members_.find(uri.substr(0, end));
   if (!server) return std::nullopt;
+  if (uri.size() == end + 1) return std::nullopt;
   return Route{*server, std::string(is_ui ? ui_scheme : "").append(uri.substr(end + 1))};
 }
 
-const std::uint32_t* ResourceRoutes::owner(const std::string& uri) const {
+const std::uint32_t* ResourceRoutes::owner(const std::string& uri, Effort& effort) const {
   if (const auto listed = listed_.find(uri); listed != listed_.end()) return &listed->second;
-  const auto fits = std::ranges::find_if(
-      templates_, [&](const auto& entry) { return template_matches(entry.second, uri); });
-  if (fits != templates_.end()) return &fits->first;
+  if (const std::uint32_t* server = owner_by_template(uri, effort)) return server;
+  if (effort.left == 0) return nullptr;
   const auto mentioned = mentioned_.find(uri);
   return mentioned == mentioned_.end() ? nullptr : &mentioned->second;
 }
 
+const std::uint32_t* ResourceRoutes::owner_by_template(const std::string& uri,
+                                                       Effort& effort) const {
+  for (const auto& [server, uri_template] : templates_) {
+    if (!uri.starts_with(uri_template.substr(0, uri_template.find('{')))) continue;
+    const std::size_t wanted = match_effort(uri_template, uri);
+    effort.left -= std::min(wanted, effort.left);
+    if (effort.left == 0) return nullptr;
+    if (template_matches(uri_template, uri)) return &server;
+  }
+  return nullptr;
+}
+
 std::optional<ResourceRoutes::Route> ResourceRoutes::find(std::string_view shown,
-                                                          Certainty certainty) const {
+                                                          Certainty certainty,
+                                                          Effort& effort) const {
+  if (shown.empty()) return std::nullopt;
   if (is_qualified(shown)) return unqualified(shown);
   const std::string uri(shown);
-  if (const std::uint32_t* server = owner(uri)) return Route{*server, uri};
-  if (certainty == Certainty::certain) return std::nullopt;
+  if (const std::uint32_t* server = owner(uri, effort)) return Route{*server, uri};
+  if (certainty == Certainty::certain || effort.left == 0) return std::nullopt;
   const auto scheme = schemes_.find(scheme_of(uri));
   if (scheme == schemes_.end() || !scheme->second) return std::nullopt;
   return Route{*scheme->second, uri};
 }
 
-std::string ResourceRoutes::shown(std::uint32_t server, const std::string& uri) const {
-  return find(uri, Certainty::certain) == Route{server, uri} ? uri : qualified(server, uri);
+std::string ResourceRoutes::shown(std::uint32_t server, const std::string& uri,
+                                  Effort& effort) const {
+  const auto back = find(uri, Certainty::certain, effort);
+  return back == Route{server, uri} ? uri : qualified(server, uri);
 }
 
 std::string ResourceRoutes::shown_template(std::uint32_t server,
@@ -96,10 +113,14 @@ std::string ResourceRoutes::shown_template(std::uint32_t server,
   return taken || is_qualified(uri_template) ? qualified(server, uri_template) : uri_template;
 }
 
-std::string ResourceRoutes::mention(std::uint32_t server, const std::string& uri) {
-  const bool is_new = !is_qualified(uri) && uri.size() <= max_matched_uri && owner(uri) == nullptr;
-  if (is_new && mentioned_.size() < max_mentioned) mentioned_.emplace(uri, server);
-  return shown(server, uri);
+std::string ResourceRoutes::mention(std::uint32_t server, const std::string& uri, Effort& effort) {
+  if (uri.empty()) return uri;
+  const bool may_be_kept = !is_qualified(uri) && uri.size() <= max_matched_uri;
+  if (may_be_kept && owner(uri, effort) == nullptr && effort.left > 0 &&
+      mentioned_.size() < max_mentioned) {
+    mentioned_.emplace(uri, server);
+  }
+  return shown(server, uri, effort);
 }
 
 }  // namespace cellblock::gateway

@@ -26,6 +26,15 @@ class ResourceRoutes {
  public:
   static constexpr std::size_t max_mentioned = 4096;
   static constexpr std::size_t max_templates = 128;  ///< of one server; further ones match nothing
+  /// On templates, in steps of a byte (match_effort), for all that one message names: a few tenths
+  /// of a second at the worst. What would take more is shown in its qualified form, and found in
+  /// it alone.
+  static constexpr std::size_t max_effort = 32U << 20;
+
+  /// What is left of it for one message.
+  struct Effort {
+    std::size_t left = max_effort;
+  };
 
   explicit ResourceRoutes(const Members& members) : members_(members) {}
 
@@ -44,16 +53,30 @@ class ResourceRoutes {
   };
   /// Rules 1 to 3 and qualified forms; with `guess`, rule 4 too.
   enum class Certainty : std::uint8_t { certain, guess };
-  std::optional<Route> find(std::string_view shown, Certainty certainty) const;
+  std::optional<Route> find(std::string_view shown, Certainty certainty, Effort& effort) const;
+  std::optional<Route> find(std::string_view shown, Certainty certainty) const {
+    Effort effort;
+    return find(shown, certainty, effort);
+  }
 
-  std::string shown(std::uint32_t server, const std::string& uri) const;
+  std::string shown(std::uint32_t server, const std::string& uri, Effort& effort) const;
+  std::string shown(std::uint32_t server, const std::string& uri) const {
+    Effort effort;
+    return shown(server, uri, effort);
+  }
   std::string shown_template(std::uint32_t server, const std::string& uri_template) const;
   /// The same as shown(), of a URI in a result: which is remembered where nobody else has it.
-  std::string mention(std::uint32_t server, const std::string& uri);
+  std::string mention(std::uint32_t server, const std::string& uri, Effort& effort);
+  std::string mention(std::uint32_t server, const std::string& uri) {
+    Effort effort;
+    return mention(server, uri, effort);
+  }
 
  private:
   std::optional<Route> unqualified(std::string_view qualified) const;
-  const std::uint32_t* owner(const std::string& uri) const;
+  /// Null: nobody's, or not to be found out with the effort that is left: then that is 0.
+  const std::uint32_t* owner(const std::string& uri, Effort& effort) const;
+  const std::uint32_t* owner_by_template(const std::string& uri, Effort& effort) const;
   std::string qualified(std::uint32_t server, const std::string& uri) const;
   void note_scheme(std::uint32_t server, std::string_view uri);
 

@@ -1,6 +1,9 @@
 #include "supervisor/gateway/aggregate/result_uris.h"
 
 #include <cstdint>
+#include <string>
+
+#include "supervisor/gateway/aggregate/json_text.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -66,6 +69,24 @@ class Steps {
   std::uint32_t end_;
 };
 
+/// A key as a parser reads it, quotes included: "ur\\u0069" is "uri" to every host.
+class Key {
+ public:
+  explicit Key(std::string_view raw) : raw_(raw) {
+    if (raw.find('\\') == std::string_view::npos) return;
+    plain_ = '"' + text_from(raw) + '"';
+    raw_ = plain_;
+  }
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+
+  std::string_view quoted() const { return raw_; }
+
+ private:
+  std::string plain_;
+  std::string_view raw_;
+};
+
 class Finder {
  public:
   explicit Finder(std::string_view line) : line_(line) {}
@@ -87,9 +108,9 @@ class Finder {
     if (line_[object.begin] != '{') return;
     Steps steps(line_, {object.begin + 1, object.end - 1});
     for (steps.skip_separator(); steps.more(); steps.skip_separator()) {
-      const Span key = steps.string();
+      const Key key(steps.string().in(line_));
       steps.skip_separator();
-      each(key.in(line_), steps.value());
+      each(key.quoted(), steps.value());
     }
   }
 
@@ -128,7 +149,7 @@ class Finder {
   }
 
   void note(Span value) {
-    if (line_[value.begin] == '"' && found.size() < max_result_uris) found.push_back(value);
+    if (line_[value.begin] == '"') found.push_back(value);
   }
 
   std::string_view line_;
@@ -137,7 +158,9 @@ class Finder {
 }  // namespace
 
 std::vector<Span> result_uris(std::string_view line, Span result) {
-  if (result.empty() || result.in(line).find(R"("uri")") == std::string_view::npos) return {};
+  const std::string_view text = result.in(line);
+  const bool may_have_any = text.find(R"("uri")") != text.npos || text.find(R"(\u)") != text.npos;
+  if (!may_have_any) return {};
   Finder finder(line);
   finder.in_result(result);
   return std::move(finder.found);

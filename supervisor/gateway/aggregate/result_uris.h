@@ -1,15 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 #include <vector>
 
 #include "policy/jsonrpc.h"
 
 namespace cellblock::gateway {
-
-/// More are left as they are.
-inline constexpr std::size_t max_result_uris = 128;
 
 /// Where a result mentions resources: `uri` of what is in `content`, `contents` and
 /// `messages[].content`, and of the `resource` embedded there. A server's own data

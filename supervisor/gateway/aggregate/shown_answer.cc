@@ -23,9 +23,10 @@ std::vector<Replacement> show_answer(std::string_view line, const Message& messa
                                      std::uint32_t server, std::string_view name,
                                      ResourceRoutes& routes) {
   std::vector<Replacement> edits = show_task_ids(line, message, name);
+  ResourceRoutes::Effort effort;
   for (const Span span : result_uris(line, message.result)) {
     const std::string uri = text_from(span.in(line));
-    const std::string shown = routes.mention(server, uri);
+    const std::string shown = routes.mention(server, uri, effort);
     if (shown != uri) edits.push_back({span, json_string(shown)});
   }
   return edits;
@@ -43,11 +44,10 @@ std::optional<std::string> name_asker(std::string_view text, std::string_view na
 
 std::string name_logger(std::string_view line, std::string_view name) {
   Json json = parse_json(line);
-  Json& params = json["params"];
+  // Made where there are none: null would be no params, and its reader would drop the message.
+  Json& params = object_at(json, "params");
   const std::string logger = string_in(params, "logger");
-  if (params.is_object()) {
-    params["logger"] = std::string(name) + (logger.empty() ? "" : ": " + logger);
-  }
+  params["logger"] = std::string(name) + (logger.empty() ? "" : ": " + logger);
   return text_of(json);
 }
 

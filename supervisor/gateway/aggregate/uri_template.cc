@@ -60,6 +60,8 @@ Reached after_gap(const Reached& from, const Gap& gap, std::string_view uri) {
 }  // namespace
 
 bool template_matches(std::string_view uri_template, std::string_view uri) {
+  // A template of nothing but what may be left out would match it, and it is nobody's resource.
+  if (uri.empty()) return false;
   if (uri_template.size() > max_template || uri.size() > max_matched_uri) return false;
   if (std::ranges::count(uri_template, '{') > std::ptrdiff_t{max_expressions}) return false;
   Reached reached(uri.size() + 1, false);

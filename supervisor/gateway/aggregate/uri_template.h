@@ -13,6 +13,11 @@ inline constexpr std::size_t max_template = 2048;     ///< in bytes
 inline constexpr std::size_t max_expressions = 8;     ///< of one template
 inline constexpr std::size_t max_matched_uri = 2048;  ///< in bytes
 
+/// What holding them against each other may cost at the most, in steps of a byte.
+constexpr std::size_t match_effort(std::string_view uri_template, std::string_view uri) {
+  return uri_template.size() * (uri.size() + 1);
+}
+
 bool template_matches(std::string_view uri_template, std::string_view uri);
 
 /// Whether some URI might be of both: what stands before the first expression does not tell them

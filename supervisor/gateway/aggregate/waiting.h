@@ -24,7 +24,13 @@ struct WaitingRequest {
 
 class Waiting {
  public:
+  static constexpr std::size_t max_bytes = 16U << 20;  ///< of all of them, unless it is only one
+
   void add(WaitingRequest request) { requests_.push_back(std::move(request)); }
+  bool has_room_for(std::size_t bytes) const {
+    for (const WaitingRequest& request : requests_) bytes += request.line.size();
+    return requests_.empty() || bytes <= max_bytes;
+  }
   bool has(std::string_view id) const {
     return std::ranges::any_of(requests_, [&](const auto& request) { return request.id() == id; });
   }
