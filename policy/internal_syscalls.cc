@@ -131,9 +131,27 @@ constexpr std::string_view dialling_calls[] = {"accept4", "connect", "fcntl"};
 constexpr SyscallGroup dialling = {"dialling", "connections in for connections out", dialling_calls,
                                    dialling_rules};
 
-// Of cellblock-http: it accepts from the one listening socket that it was handed.
-constexpr std::string_view serving_calls[] = {"accept4", "fcntl"};
-constexpr SyscallGroup serving = {"serving", "connections of hosts", serving_calls};
+// Of cellblock-http: it accepts from the one listening socket that it was handed, which the next
+// helper is handed too. So that one that was taken over leaves it as it was, nothing here ends the
+// socket, changes it, or gets another number for it (dup, F_DUPFD).
+constexpr ArgumentRule shutdown_rules[] = {
+    refuse_when(EPERM, {{0, 0xffff'ffff, http_listener_descriptor}}), allow_when({{0, 0, 0}})};
+constexpr std::uint32_t tcp_options = 6;  // SOL_TCP
+constexpr std::uint32_t no_delay = 1;     // TCP_NODELAY
+constexpr ArgumentRule option_rules[] = {
+    allow_when({{1, 0xffff'ffff, tcp_options}, {2, 0xffff'ffff, no_delay}})};
+constexpr ArgumentRule fcntl_rules[] = {allow_when({{1, 0xffff'ffff, F_GET_SEALS}}),
+                                        allow_when({{1, 0xffff'ffff, F_GETFL}}),
+                                        allow_when({{1, 0xffff'ffff, F_GETFD}})};
+constexpr RuledCall serving_rules[] = {
+    {"shutdown", "all but the listening socket", shutdown_rules, EPERM},
+    {"setsockopt", "TCP_NODELAY", option_rules, EPERM},
+    {"fcntl", "looking at descriptors", fcntl_rules, EPERM}};
+constexpr std::string_view serving_calls[] = {
+    "accept4", "read",          "write",     "readv",      "writev",      "preadv2",     "pwritev2",
+    "recvmsg", "recvfrom",      "sendto",    "getsockopt", "getsockname", "getpeername", "poll",
+    "ppoll",   "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2",    "pipe2"};
+constexpr SyscallGroup serving = {"serving", "connections of hosts", serving_calls, serving_rules};
 
 // For itself: whoever looks into the helper sees what all of the cell's connections carry.
 constexpr ArgumentRule undumpable_rules[] = {
@@ -189,8 +207,8 @@ constexpr const SyscallGroup& hiding_prctl = hiding;
 #endif
 constexpr const SyscallGroup* egress_groups[] = {
     &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &dialling, &hiding_prctl};
-constexpr const SyscallGroup* http_groups[] = {
-    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &serving, &hiding_prctl};
+constexpr const SyscallGroup* http_groups[] = {&start,  &loading,   &memory,  &signals,
+                                               &clocks, &releasing, &serving, &hiding_prctl};
 constexpr const SyscallGroup* init_groups[] = {&reaping, &sanitized_init};
 
 }  // namespace

@@ -19,6 +19,9 @@ enum class InternalProfile : std::uint8_t {
 /// test holds it to.
 inline constexpr std::uint32_t gateway_launcher_descriptor = 4;
 
+/// Likewise wire::http_fd::listener, which a cellblock-http may not end.
+inline constexpr std::uint32_t http_listener_descriptor = 5;
+
 /// Everything returned is in static storage.
 SyscallPolicy syscall_policy(InternalProfile profile);
 

@@ -1,5 +1,6 @@
 #include "supervisor/daemon/http_host.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -75,6 +76,10 @@ HttpHost::~HttpHost() {
 Result<void> HttpHost::start() {
   Pair channel = CELLBLOCK_TRY(make_seqpacket_pair());
   std::vector<int> fds = {channel.second.get()};
+  // The one before could change that for both: accepting would block for ever.
+  if (sockets_.tcp.valid() && ::fcntl(sockets_.tcp.get(), F_SETFL, O_NONBLOCK) < 0) {
+    return sys_fail("fcntl");
+  }
   if (sockets_.tcp.valid()) fds.push_back(sockets_.tcp.get());
   CELLBLOCK_CHECK(around_.ask_launcher({.kind = wire::SupervisorAsks::start_http}, fds));
   channel_ = std::make_unique<ReadWatch>(loop_, std::move(channel.first), [this] { read_one(); });

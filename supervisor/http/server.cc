@@ -110,6 +110,7 @@ Result<void> Server::start() {
 
 void Server::finish() {
   if (std::exchange(finishing_, true)) return;
+  failure_.clear();
   listening_.forget();
   listener_.reset();
   last_moment_.set(patience_at_the_end);
@@ -148,10 +149,12 @@ bool Server::make_room() {
   return true;
 }
 
-// The supervisor starts another helper, with the socket as it should be.
+// Or the loop would spin. A supervisor that ends shuts the socket too, and its channel at once
+// after: then this is no failure.
 void Server::fail_listening(int error) {
   failure_ = fmt::format("accept4: {}", std::generic_category().message(error));
-  loop_.stop();
+  listening_.forget();
+  last_moment_.set(a_moment);
 }
 
 void Server::welcome(Fd socket, std::optional<Caller> peer) {

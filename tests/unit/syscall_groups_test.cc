@@ -121,6 +121,19 @@ TEST(SyscallGroups, GiveTheGatewayNoWayToMakeASocketOrAProcess) {
   }
 }
 
+TEST(SyscallGroups, LetNoHttpHelperEndTheListenerOfTheNextOne) {
+  EXPECT_EQ(http_listener_descriptor, std::uint32_t{wire::http_fd::listener});
+  const SyscallPolicy policy = syscall_policy(InternalProfile::http);
+  for (const char* name : {"shutdown", "setsockopt", "fcntl"}) {
+    EXPECT_THAT(allowed(policy), Not(Contains(name)));
+    EXPECT_THAT(ruled(policy), Contains(name));
+  }
+  for (const char* name : {"dup", "dup2", "dup3", "listen", "bind"}) {
+    EXPECT_THAT(allowed(policy), Not(Contains(name)));
+    EXPECT_THAT(ruled(policy), Not(Contains(name)));
+  }
+}
+
 TEST(SyscallGroups, LetTheGatewaySendDescriptorsOverTheLaunchersChannelOnly) {
   EXPECT_EQ(gateway_launcher_descriptor, std::uint32_t{wire::gateway_fd::launcher});
   const SyscallPolicy policy = syscall_policy(InternalProfile::gateway);
