@@ -63,6 +63,8 @@ class Conversation {
   void fail_all(const Failure& failure, Time now);
   /// The one call in flight with this id of ours, in raw JSON; false if there is none.
   bool fail(std::string_view ours, const Failure& failure, Time now);
+  /// The call in flight with this id of the host's, in raw JSON, is to be made again elsewhere.
+  void forget(std::string_view theirs) { calls_.cancel(theirs); }
   /// Every call in flight is cancelled at the server; nobody waits for the answers.
   void cancel_all(std::string_view reason, Time now);
 

@@ -148,6 +148,7 @@ std::unique_ptr<Bridge> Lane::make_bridge() {
 void Lane::watch_initialize(std::string_view line, const Message& message) {
   // A modern host is refused it by every server, which says nothing about the legacy era.
   if (server_.era != ServerEra::automatic || host_era_ != Era::legacy) return;
+  if (legacy_agreed_ || initialize_) return;
   initialize_ = HeldMessage{std::string(line), message};
 }
 
@@ -161,11 +162,18 @@ bool Lane::refuses_initialize(std::string_view line, const Message& message) {
                                   refused ? Speaks::no : Speaks::yes);
   }
   if (!refused) initialize_.reset();
+  legacy_agreed_ = message.kind == MessageKind::result;
   return refused;
 }
 
-// In a fresh cell: this one may have taken an era for good.
+// In a fresh cell: this one may have taken an era for good. What else it was asked behind the
+// `initialize`, it may have begun, so that is not asked again.
 void Lane::start_again_as_modern(Time now) {
+  conversation_->forget(initialize_->message.id.in(initialize_->line));
+  conversation_->fail_all(
+      plain_failure(FailureCode::bad_answer,
+                    "the server refused initialize before it answered this", server_.name),
+      now);
   held_.hold_first(*std::exchange(initialize_, std::nullopt));
   past_ = traffic();
   conversation_.reset();
@@ -243,16 +251,19 @@ void Lane::from_cell(std::string_view line, const Message& message, Time now) {
 }
 
 void Lane::learn(std::string_view method) {
+  if (parts_.plan.has_workspace) return;
   if (const auto kind = changed_list(method)) {
     services_.book().list_changed(parts_.plan.server, *kind);
   if (message.kind != MessageKind::notification) has_answered_ = true;
   }
 }
 
-// Only where capabilities never reach the server: what it offers may depend on them.
+// Only where neither capabilities nor somebody's directory ever reach the server: what it offers,
+// and says in it, may depend on them, and others hear it.
 void Lane::learn_answer(std::string_view line, const Message& message) {
   const bool is_server = parts_.plan.program == wire::CellProgram::server;
   if (!is_server || server_.client_features != ClientFeatures{}) return;
+  if (parts_.plan.has_workspace) return;
   const Call* call = conversation_->call(message.id.in(line));
   if (call == nullptr) return;
   learn_from_answer(services_.book(), parts_.plan.server, *call, message.result.in(line));

@@ -136,6 +136,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
 
   std::optional<HeldMessage> initialize_;  ///< while its answer may say that there is none
   bool legacy_refused_ = false;
+  bool legacy_agreed_ = false;
 };
 
 }  // namespace cellblock::gateway

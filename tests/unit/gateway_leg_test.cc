@@ -195,6 +195,55 @@ TEST_F(LegTest, AServerThatRefusesInitializeIsBridgedInAFreshCell) {
   EXPECT_EQ(effects_.last_to_host()["result"]["protocolVersion"], "2025-11-25");
 }
 
+TEST_F(LegTest, WhatWasAskedBehindARefusedInitializeFailsAndIsNotAskedAgain) {
+  attach_on_demand();
+  host_says(std::string(initialize));
+  cell_runs();
+  const std::string refused = effects_.last_to_cell()["id"].dump();
+  host_says(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_a"}})");
+  host_says(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
+  cell_says(R"({"jsonrpc":"2.0","id":)" + refused + R"(,"error":{"code":-32601,"message":"no"}})");
+  ASSERT_EQ(effects_.host.size(), 2U);
+  for (const std::string& line : effects_.host) {
+    const Json said = Json::parse(line);
+    EXPECT_NE(said["id"], 0);
+    EXPECT_TRUE(said["id"] == 1 ? said["result"]["isError"] == true
+                                : said["error"]["data"]["code"] == "bad_answer")
+        << line;
+  }
+  cell().started(38, now_);
+  cell().running(now_);
+  EXPECT_EQ(effects_.last_to_cell()["method"], "server/discover");
+}
+
+TEST_F(LegTest, AServerThatHasAgreedOnceIsNotStartedAgainForALaterRefusal) {
+  attach_on_demand();
+  host_says(std::string(initialize));
+  cell_runs();
+  server_answers(R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+  host_says(std::string(initialize));
+  server_refuses(-32601);
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32601);
+  EXPECT_EQ(effects_.cells.size(), 1U);
+}
+
+TEST_F(LegTest, NothingIsLearntForOthersFromACellWithAWorkspace) {
+  config_.servers[0].workspace.emplace();
+  for (const bool has_workspace : {true, false}) {
+    session_.reset();
+    attach(has_workspace ? R"(,"start":"on_demand","workspace":true)" : R"(,"start":"on_demand")");
+    is_known_as(Era::legacy);
+    host_says(std::string(initialize));
+    cell_runs();
+    server_answers(R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
+    ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
+    server_answers(R"({"tools":[]})");
+    cell_says(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    EXPECT_EQ(effects_.catalogues.learnt == 0, has_workspace);
+    EXPECT_EQ(effects_.catalogues.changed.empty(), has_workspace);
+  }
+}
+
 TEST_F(LegTest, AnotherErrorOfInitializeIsTheHostsToHear) {
   attach_on_demand();
   host_says(std::string(initialize));

@@ -30,8 +30,8 @@ struct FakeBook final : CatalogueBook {
   void forget(Waiter waiter) override {
     std::erase_if(waiting, [waiter](const auto& one) { return one.first == waiter; });
   }
-  void learn_list(std::uint32_t, ListKind, std::string_view) override {}
-  void learn_answer(std::uint32_t, Era, std::string_view) override {}
+  void learn_list(std::uint32_t, ListKind, std::string_view) override { ++learnt; }
+  void learn_answer(std::uint32_t, Era, std::string_view) override { ++learnt; }
   void learn_speaks(std::uint32_t, Era era, Speaks how) override {
     (era == Era::legacy ? speaks.legacy : speaks.modern) = how;
   }
@@ -47,6 +47,7 @@ struct FakeBook final : CatalogueBook {
   Eras speaks;
   std::vector<std::pair<Waiter, Told>> waiting;
   std::vector<ListKind> changed;
+  int learnt = 0;
   Waiter last = 0;
 };
 
