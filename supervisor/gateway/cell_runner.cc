@@ -71,9 +71,10 @@ void CellRunner::ended(const CellFacts& facts) {
 
 // --- effects -------------------------------------------------------------------------------------
 
-// Without the directory that it was to have there is no cell: not one with less.
+// Without the directory that it was to have there is no cell: not one with less, and none with
+// more.
 void CellRunner::start_cell() {
-  if (!cell_.plan().has_workspace || workspace_.valid()) {
+  if (cell_.plan().has_workspace == workspace_.valid()) {
     return services_.start_cell(*this, std::move(workspace_));
   }
   services_.loop().defer([this] {

@@ -98,7 +98,9 @@ DescriptorsTaken SessionRunner::take_descriptors(const DescriptorOffer& offer) {
 }
 
 // A session may need more than one cell, one after the other. Without a copy the cell is refused.
-Fd SessionRunner::copy_of_workspace() {
+// What came with an attach that was refused is for no cell at all.
+Fd SessionRunner::workspace_for(const CellPlan& plan) {
+  if (!plan.has_workspace) workspace_.reset();
   return workspace_.valid() ? Fd(::fcntl(workspace_.get(), F_DUPFD_CLOEXEC, 0)) : Fd();
 }
 
@@ -121,7 +123,7 @@ ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
   CellKeeper& keeper = *this;
   const CellOwner owner{.pid = session_.peer().pid, .session = session_.peer().session};
   cells_.push_back(
-      std::make_unique<CellRunner>(services_, plan, owner, copy_of_workspace(), keeper));
+      std::make_unique<CellRunner>(services_, plan, owner, workspace_for(plan), keeper));
   return cells_.back()->cell();
 }
 

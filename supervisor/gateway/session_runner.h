@@ -51,7 +51,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
 
   Time now() const { return services_.loop().now(); }
   HostLink::Receiver host_receiver();
-  Fd copy_of_workspace();
+  Fd workspace_for(const CellPlan& plan);
   void settle();
   void settle_cells();
   void check_host();

@@ -37,6 +37,13 @@ class GatewayWorkspace : public GatewayRig {
     host = connect();
   }
 
+  /// With another configuration.
+  void restart() {
+    TearDown();
+    start();
+    host = connect();
+  }
+
   void expect_refusal(std::string_view code = "workspace_refused") {
     EXPECT_EQ(host.read_json()["error"]["data"]["code"], code);
   }
@@ -97,6 +104,20 @@ TEST_F(GatewayWorkspace, TakesNoneOfMoreDescriptorsThanWereAnnounced) {
   send_with(host.fd(), with_workspace, std::vector<int>(4, usr.get()));
   expect_refusal();
   expect_plain_start();
+}
+
+// A directory that nobody allowed must not come in through the back door.
+TEST_F(GatewayWorkspace, GivesWhatCameWithARefusedAttachToNoCell) {
+  config_.servers[0].workspace.reset();
+  config_.servers[0].era = ServerEra::modern;
+  restart();
+  const Fd usr = open_directory("/usr");
+  send_with(host.fd(), with_workspace, {usr.get()});
+  expect_refusal();
+  host.send(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"files__read_a","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})");
+  start_cell();
+  EXPECT_THAT(handed, ::testing::IsEmpty());
 }
 
 TEST_F(GatewayWorkspace, IgnoresDescriptorsThatNobodyAnnounced) {
