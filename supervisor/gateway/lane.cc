@@ -125,10 +125,10 @@ void Lane::open(Time now) {
     bridge_.reset();
   } else if (!bridge_) {
     bridge_ = make_bridge();
-  }
-  for (const HeldMessage& held : held_.take_all()) {
   } else {
     bridge_->new_cell(cell_->id());
+  }
+  for (const HeldMessage& held : held_.take_all()) {
     forward(held.line, held.message, now);
   }
 }
@@ -243,6 +243,7 @@ void Lane::cell_running(Time now) {
 
 void Lane::from_cell(std::string_view line, const Message& message, Time now) {
   if (initialize_ && refuses_initialize(line, message)) return start_again_as_modern(now);
+  if (message.kind != MessageKind::notification) has_answered_ = true;
   if (message.kind == MessageKind::notification) learn(message.method);
   if (message.kind == MessageKind::result) learn_answer(line, message);
   conversation_->from_cell(line, message, now);
@@ -254,7 +255,6 @@ void Lane::learn(std::string_view method) {
   if (parts_.plan.has_workspace) return;
   if (const auto kind = changed_list(method)) {
     services_.book().list_changed(parts_.plan.server, *kind);
-  if (message.kind != MessageKind::notification) has_answered_ = true;
   }
 }
 
