@@ -1,5 +1,6 @@
 // All servers as one: a connection that attaches to nothing and says MCP, in either era.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +43,13 @@ class Aggregated : public testing::TestWithParam<Mode> {
     daemon_.start(
         {.servers = server_of_build(daemon_, "broken", "misbehaving_server", {"exit-one"}) +
                     server_of_build(daemon_, "echo", "echo_server") +
-                    server_of_build(daemon_, "recorder", "recording_server")});
+                    server_of_build(daemon_, "recorder", "recording_server") + of_bob()});
+  }
+
+  std::string of_bob() const {
+    if (GetParam() == Mode::user) return "";
+    return server_of_build(daemon_, "bobs", "recording_server", {},
+                           fmt::format("allow = {{ users = [{}], tools = [\"*\"] }}", bob.uid));
   }
 
   /// The cells of a server that were started for sessions.
@@ -98,12 +105,16 @@ TEST_P(Aggregated, TellsTheModelWhyABrokenServerDoesNotAnswerAndServesTheOthers)
   EXPECT_EQ(echo["result"]["content"][0]["text"], "still") << echo.dump();
 }
 
-TEST_P(Aggregated, HasNothingForAUserWhoMayUseNothing) {
+TEST_P(Aggregated, HasForAUserOnlyWhatThatUserMayUse) {
   if (GetParam() != Mode::system) GTEST_SKIP() << "one user only";
   Host host = daemon_.connect(bob);
-  EXPECT_EQ(names_in(host.request("tools/list", modern())), std::vector<std::string>{});
+  const json listed = host.request("tools/list", modern());
+  ASSERT_TRUE(listed.contains("result")) << listed.dump();
+  EXPECT_THAT(names_in(listed), Contains("bobs__seen"));
+  EXPECT_THAT(names_in(listed), Not(Contains("echo__echo")));
   for (const char* name : {"echo__echo", "nobody__x"}) {
     const json answer = host.request("tools/call", modern({{"name", name}}));
+    ASSERT_TRUE(answer.contains("error")) << answer.dump();
     EXPECT_EQ(answer["error"]["message"], std::string("Unknown tool: ") + name) << answer.dump();
   }
 }

@@ -47,7 +47,7 @@ TEST(AuditLine, SaysWhatTheRecordSaysUnderTheWritersOwnStamp) {
 
 TEST(AuditLine, RefusesAKindThatIsNone) {
   auto record = call_record();
-  for (const int kind : {0, 11, 255}) {
+  for (const int kind : {0, 12, 255}) {
     record.kind = static_cast<wire::AuditKind>(kind);
     EXPECT_EQ(audit_line(record, stamp), std::nullopt) << kind;
   }

@@ -51,7 +51,7 @@ TEST(ConfigText, SuggestsNothingForAWordThatIsLikeNoKey) {
   const auto parsed = parse("[xylophone]\n");
   ASSERT_EQ(parsed.complaints.size(), 1U);
   EXPECT_EQ(parsed.complaints.front().text,
-            "unknown key; allowed: daemon, socket, sandbox, profile, server");
+            "unknown key; allowed: daemon, socket, listen, sandbox, catalogue, profile, server");
 }
 
 TEST(ConfigText, ComplainsAboutEveryWrongTypeAtOnce) {
