@@ -31,11 +31,7 @@ constexpr std::array size_units = {
 };
 
 constexpr std::array time_units = {
-    Unit{"d", 86'400'000},
-    Unit{"h", 3'600'000},
-    Unit{"m", 60'000},
-    Unit{"s", 1'000},
-    Unit{"ms", 1},
+    Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000}, Unit{"ms", 1},
 };
 
 constexpr std::uint64_t longest_duration = 31ULL * 86'400'000;  // ms

@@ -73,8 +73,8 @@ std::string cell_text(const Json& cell) {
   const auto uptime = duration_text(std::chrono::milliseconds(number_of(cell, "uptime_ms")));
   return line("cell",
               fmt::format("{}: {}{}, up {}, {} calls{}", text_of(cell, "cell"),
-                          program_text(text_of(cell, "program")),
-                          text_of(cell, "state"), uptime, number_of(cell, "calls"),
+                          program_text(text_of(cell, "program")), text_of(cell, "state"), uptime,
+                          number_of(cell, "calls"),
                           cell.value("workspace", Json()) == Json(true) ? ", workspace" : ""));
 }
 

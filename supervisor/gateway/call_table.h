@@ -40,7 +40,7 @@ struct Call {
   Era era = Era::legacy;
   Time began;
   bool has_cursor = false;  ///< it asks for a later page of a list
-  ProgressPace pace;  ///< of what the callee says about it
+  ProgressPace pace;        ///< of what the callee says about it
 };
 
 class CallTable {

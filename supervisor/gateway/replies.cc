@@ -48,10 +48,10 @@ std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
 }
 
 std::string ended_notification(std::string_view reason, const Failure* failure) {
-  const std::string what = failure == nullptr
-                               ? std::string{}
-                               : fmt::format(R"(,"failure":{},"message":{})",
-                                             failure_data(*failure), text_of(Json(failure->message)));
+  const std::string what =
+      failure == nullptr ? std::string{}
+                         : fmt::format(R"(,"failure":{},"message":{})", failure_data(*failure),
+                                       text_of(Json(failure->message)));
   return fmt::format(R"({{"jsonrpc":"2.0","method":"cellblock/ended","params":{{"reason":{}{}}}}})",
                      text_of(Json(reason)), what);
 }

@@ -26,9 +26,9 @@ struct CellSpec {
   /// In the launcher, once the server's program runs; `cell` is its number in `cells`.
   std::function<std::string(launcher::Cells& cells, std::uint64_t cell)> when_running;
   std::string user_name = "tester";  ///< of whoever has connected
-  int workspace = -1;  ///< a descriptor that its host passed, or none
-  Cgroup cgroup;       ///< as the supervisor found it
-  int groups = -1;     ///< directory for the cells' groups, or none
+  int workspace = -1;                ///< a descriptor that its host passed, or none
+  Cgroup cgroup;                     ///< as the supervisor found it
+  int groups = -1;                   ///< directory for the cells' groups, or none
 };
 
 /// Prepares everything as the launcher does, starts the server and waits for its end. `directory`

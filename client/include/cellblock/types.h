@@ -40,9 +40,10 @@ using RequestHandler =
 /// Which way a frame goes.
 enum class FrameDirection : std::uint8_t { to_daemon, from_daemon };
 
-/// Sees each line of the connection, cellblock's own requests included: as it is, untrusted, without
-/// its newline, valid during the call. What is sent is seen when it is queued, what is received
-/// before anything else is done with it. Not for changing anything, nor for calls into the session.
+/// Sees each line of the connection, cellblock's own requests included: as it is, untrusted,
+/// without its newline, valid during the call. What is sent is seen when it is queued, what is
+/// received before anything else is done with it. Not for changing anything, nor for calls into the
+/// session.
 using FrameObserver = std::function<void(FrameDirection direction, std::string_view frame)>;
 
 struct Options {
@@ -83,8 +84,8 @@ struct AttachOptions {
   int workspace_descriptor = -1;  ///< or a directory that is open: it stays the caller's
   CellProgram program = CellProgram::server;
   StartWhen start = StartWhen::now;
-  /// Whom the session works for, for the audit log: at most 8, names of [a-z0-9_.-]{1,32}, values of
-  /// at most 128 printable bytes. No permission depends on them.
+  /// Whom the session works for, for the audit log: at most 8, names of [a-z0-9_.-]{1,32}, values
+  /// of at most 128 printable bytes. No permission depends on them.
   std::map<std::string, std::string> labels;
 };
 
