@@ -73,7 +73,7 @@ build() {
 release_programs() {
   cmake --preset release >build/release.configure.log &&
     cmake --build --preset release --target cellblockd cellblock cellblock-launcher cellblock-gateway \
-      cellblock-audit cellblock-egress cellblock-probe &&
+      cellblock-audit cellblock-egress cellblock-http cellblock-probe &&
     tests/hardening_test.sh build/release/bin
 }
 headers() { cmake --build --preset dev --target all_verify_interface_header_sets; }
