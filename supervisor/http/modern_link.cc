@@ -105,9 +105,8 @@ ModernLink::Fate ModernLink::hear(std::string_view line, const Message& message)
 
 ModernLink::Table::iterator ModernLink::find(std::string_view number) {
   std::uint64_t value = 0;
-  const char* const end = number.data() + number.size();
-  const auto read = std::from_chars(number.data(), end, value);
-  if (read.ec != std::errc{} || read.ptr != end) return waiting_.end();
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size()) return waiting_.end();
   return waiting_.find(value);
 }
 
