@@ -31,7 +31,7 @@ constexpr int remembered_lines = 500;
 void use_locale_of_user() {
   const char* set = std::setlocale(LC_CTYPE, "");  // NOLINT(concurrency-mt-unsafe): one thread
   if (set != nullptr && MB_CUR_MAX > 1) return;
-  std::setlocale(LC_CTYPE, "C.UTF-8");  // NOLINT(concurrency-mt-unsafe): one thread
+  (void)std::setlocale(LC_CTYPE, "C.UTF-8");  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
 }  // namespace
@@ -56,10 +56,10 @@ struct Terminal::Impl {
   static unsigned char complete_word(EditLine* editor, int) { return of(editor).complete(); }
 
   struct EndHistory {
-    void operator()(History* history) const { ::history_end(history); }
+    void operator()(History* lines) const { ::history_end(lines); }
   };
   struct EndEditor {
-    void operator()(EditLine* editor) const { ::el_end(editor); }
+    void operator()(EditLine* line) const { ::el_end(line); }
   };
 
   enum class Typing : std::uint8_t { nothing, command, answer };
@@ -140,6 +140,7 @@ int Terminal::Impl::next_character(wchar_t* character) {
   std::mbstate_t state{};
   char byte = 0;
   while (next_byte(byte)) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, and a state of its own
     const auto used = std::mbrtowc(character, &byte, 1, &state);
     if (used == static_cast<std::size_t>(-2)) continue;
     if (used == static_cast<std::size_t>(-1)) {
@@ -161,7 +162,7 @@ bool Terminal::Impl::next_byte(char& byte) {
 }
 
 void Terminal::Impl::await_input() {
-  std::fflush(stdout);
+  (void)std::fflush(stdout);
   readable = false;
   input.async_wait(asio::posix::stream_descriptor::wait_read,
                    [this](const boost::system::error_code&) { readable = true; });
@@ -190,7 +191,7 @@ void Terminal::Impl::offer(const std::vector<std::string>& words) const {
   fmt::print("\n");
   for (std::size_t i = 0; i < std::min(words.size(), most); ++i) fmt::print("{}\n", words[i]);
   if (words.size() > most) fmt::print("... and {} more\n", words.size() - most);
-  std::fflush(stdout);
+  (void)std::fflush(stdout);
 }
 
 Terminal::Terminal(asio::io_context& context, Handlers handlers)
@@ -221,7 +222,7 @@ std::optional<std::string> Terminal::answer(const std::string& question) {
 void Terminal::show(const std::string& text) {
   const bool above = impl_->typing == Impl::Typing::command;
   fmt::print("{}{}\n", above ? "\r\033[K" : "", text);
-  std::fflush(stdout);
+  (void)std::fflush(stdout);
   if (above) ::el_set(impl_->editor.get(), EL_REFRESH);
 }
 

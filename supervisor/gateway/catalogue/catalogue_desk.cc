@@ -130,7 +130,7 @@ void CatalogueDesk::survey_ended(std::uint32_t server, const Failure* failure) {
   for (auto& [waiter, told] : shelf_.survey_ended(server, failure, now())) {
     to_be_told_.push_back(waiter);
     services_.loop().defer(
-        [this, waiter, server, told = std::move(told)] { tell(waiter, server, told); });
+        [this, waiter, server, outcome = std::move(told)] { tell(waiter, server, outcome); });
   }
 }
 
