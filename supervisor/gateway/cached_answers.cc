@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "policy/permission.h"
 #include "supervisor/gateway/era/modern_results.h"
@@ -28,7 +29,8 @@ Json permitted(Json items, const Server& server) {
   if (!items.is_array()) return Json::array();
   Json kept = Json::array();
   for (Json& item : items) {
-    if (may_call_tool(server.allow, string_in(item, "name")).allowed) kept.push_back(item);
+    if (may_call_tool(server.allow, string_in(item, "name")).allowed)
+      kept.push_back(std::move(item));
   }
   return kept;
 }

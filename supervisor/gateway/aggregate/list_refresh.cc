@@ -33,8 +33,8 @@ void ListRefresh::ask_due(const std::string& meta, Time now) {
   asked_at_ = now;
   for (const auto& [server, kind] : std::exchange(marked_, {})) {
     // The answer to an older question may be older than the change.
-    std::erase_if(asked_, [&, server = server, kind = kind](const Asked& asked) {
-      return asked.server == server && asked.kind == kind;
+    std::erase_if(asked_, [changed = server, of_kind = kind](const Asked& asked) {
+      return asked.server == changed && asked.kind == of_kind;
     });
     ask({.server = server, .kind = kind, .items = "[", .meta = meta}, "");
   }
@@ -68,13 +68,13 @@ ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view l
   const Json* cursor = member(result, "nextCursor");
   const bool has_more = cursor != nullptr && cursor->is_string();
   if (!has_more || ++asked.pages > max_pages || asked.items.size() > max_bytes) {
-    return finish(std::move(asked));
+    return finish(asked);
   }
   ask(std::move(asked), message.next_cursor.in(line));
   return Answer::more_to_come;
 }
 
-ListRefresh::Answer ListRefresh::finish(Asked asked) {
+ListRefresh::Answer ListRefresh::finish(const Asked& asked) {
   // Not the first that is known of it: a catalogue has all lists, and is still to come.
   if (!assortment_.has(asked.server)) return Answer::more_to_come;
   assortment_.set_list(asked.server, asked.kind,

@@ -52,7 +52,7 @@ class ListRefresh {
     std::string meta;
   };
   void ask(Asked asked, std::string_view raw_cursor);
-  Answer finish(Asked asked);
+  Answer finish(const Asked& asked);
 
   const Members& members_;
   Assortment& assortment_;
