@@ -6,9 +6,10 @@ namespace cellblock::gateway {
 
 ProgressPace::Verdict ProgressPace::judge(std::string_view progress, Time now) {
   double value = 0;
-  const char* const end = progress.data() + progress.size();
-  const auto read = std::from_chars(progress.data(), end, value);
-  if (progress.empty() || read.ec != std::errc{} || read.ptr != end) return Verdict::falls;
+  const auto [end, error] =
+      std::from_chars(progress.data(), progress.data() + progress.size(), value);
+  const bool is_number = error == std::errc{} && end == progress.data() + progress.size();
+  if (progress.empty() || !is_number) return Verdict::falls;
   if (last_ && value <= *last_) return Verdict::falls;
   last_ = value;
   if (!since_ || now - *since_ >= interval) {

@@ -157,7 +157,7 @@ Exit Console::obey(const InspectCommand& command) {
   } else {
     const auto begin = Clock::now();
     const auto exit = carry_out(context_, peer_, command);
-    std::fflush(stdout);
+    (void)std::fflush(stdout);
     terminal_.show(fmt::format("({})", milliseconds_text(since(begin))));
     return exit;
   }

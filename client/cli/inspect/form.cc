@@ -58,6 +58,7 @@ std::string choice_text(const Choice& choice) {
 
 std::string choices_text(const std::vector<Choice>& choices) {
   std::vector<std::string> texts;
+  texts.reserve(choices.size());
   for (const auto& choice : choices) texts.push_back(choice_text(choice));
   return fmt::format("{}", fmt::join(texts, ", "));
 }

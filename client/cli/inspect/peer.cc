@@ -147,7 +147,7 @@ void Peer::pause() {
   }
 }
 
-Result<void> Peer::notify(const std::string& method, Json params) {
+Result<void> Peer::notify(const std::string& method, const Json& params) {
   CELLBLOCK_CHECK(session_.notify(method, dumped(params)));
   context_.restart();
   context_.poll();
@@ -168,7 +168,7 @@ Result<std::vector<Json>> Peer::list(ListKind kind) {
     for (const auto& item : *found) items.push_back(item);
     if (items.size() > limits_.list_items) break;
     const auto next = json.value("nextCursor", Json());
-    if (!next.is_string() || next == "") return items;
+    if (!next.is_string() || next.get_ref<const std::string&>().empty()) return items;
     params["cursor"] = next;
   }
   return endless_list(facts);

@@ -40,7 +40,7 @@ class Peer {
   /// Nothing done about what comes back.
   client::Result<std::string> ask_once(const std::string& method, nlohmann::ordered_json params);
 
-  client::Result<void> notify(const std::string& method, nlohmann::ordered_json params);
+  client::Result<void> notify(const std::string& method, const nlohmann::ordered_json& params);
 
   /// All pages, within the bounds of client::Limits.
   client::Result<std::vector<nlohmann::ordered_json>> list(ListKind kind);
