@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "supervisor/gateway/era/legacy_results.h"
+#include "supervisor/gateway/era/list_changes.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/resource_match.h"
 #include "supervisor/gateway/failures.h"
@@ -12,23 +13,6 @@
 namespace cellblock::gateway {
 
 namespace {
-
-struct List {
-  const char* capability;
-  const char* wanted;
-  std::string_view method;
-};
-
-constexpr std::array<List, 3> lists = {{
-    {"tools", "toolsListChanged", "notifications/tools/list_changed"},
-    {"prompts", "promptsListChanged", "notifications/prompts/list_changed"},
-    {"resources", "resourcesListChanged", "notifications/resources/list_changed"},
-}};
-
-bool offers(const Json& capabilities, const char* kind, const char* what) {
-  const Json* found = object_in(capabilities, kind);
-  return found != nullptr && says(*found, what);
-}
 
 bool contains(const std::vector<std::string>& texts, const std::string& text) {
   return std::ranges::find(texts, text) != texts.end();
@@ -49,7 +33,7 @@ std::vector<std::string> resources_in(const Json& params) {
 
 void LegacyStream::begin(const Json& server_capabilities, Json client_capabilities) {
   for (std::size_t i = 0; i < list_count; ++i) {
-    lists_.at(i) = offers(server_capabilities, lists.at(i).capability, "listChanged");
+    lists_.at(i) = offers(server_capabilities, list_changes.at(i).capability, "listChanged");
   }
   can_subscribe_ = offers(server_capabilities, "resources", "subscribe");
   client_capabilities_ = std::move(client_capabilities);
@@ -115,7 +99,7 @@ void LegacyStream::open() {
   opening_ = {ids_.next(), wanted_};
   Json notifications = Json::object();
   for (std::size_t i = 0; i < list_count; ++i) {
-    if (lists_.at(i)) notifications[lists.at(i).wanted] = true;
+    if (lists_.at(i)) notifications[list_changes.at(i).wanted] = true;
   }
   if (!wanted_.empty()) notifications["resourceSubscriptions"] = wanted_;
   Json params{{"notifications", std::move(notifications)}};
@@ -171,7 +155,7 @@ bool LegacyStream::wants(std::uint64_t stream, std::string_view method, const Js
     return std::ranges::any_of(
         wanted_, [&](const std::string& wanted) { return is_resource_within(uri, wanted); });
   }
-  return std::ranges::find(lists, method, &List::method) != lists.end();
+  return std::ranges::find(list_changes, method, &ListChange::method) != list_changes.end();
 }
 
 bool LegacyStream::ended(std::uint64_t stream, const Json& error, Time now) {

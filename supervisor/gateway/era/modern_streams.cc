@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "supervisor/gateway/era/list_changes.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/resource_match.h"
 #include "supervisor/gateway/failures.h"
@@ -11,23 +12,6 @@
 namespace cellblock::gateway {
 
 namespace {
-
-struct List {
-  const char* wanted;
-  const char* capability;
-  std::string_view method;
-};
-
-constexpr std::array<List, 3> lists = {{
-    {"toolsListChanged", "tools", "notifications/tools/list_changed"},
-    {"promptsListChanged", "prompts", "notifications/prompts/list_changed"},
-    {"resourcesListChanged", "resources", "notifications/resources/list_changed"},
-}};
-
-bool offers(const Json& capabilities, const char* kind, const char* what) {
-  const Json* found = object_in(capabilities, kind);
-  return found != nullptr && says(*found, what);
-}
 
 Failure too_many(std::string_view what) {
   return plain_failure(FailureCode::too_many, std::string(what));
@@ -69,8 +53,8 @@ ModernStreams::Stream ModernStreams::stream_for(std::string_view host_id, const 
                                                 const Json& capabilities) {
   Stream stream{.id = std::string(host_id)};
   for (std::size_t i = 0; i < list_count; ++i) {
-    stream.lists.at(i) = says(wanted, lists.at(i).wanted) &&
-                         offers(capabilities, lists.at(i).capability, "listChanged");
+    stream.lists.at(i) = says(wanted, list_changes.at(i).wanted) &&
+                         offers(capabilities, list_changes.at(i).capability, "listChanged");
   }
   if (offers(capabilities, "resources", "subscribe")) stream.resources = wanted_resources(wanted);
   return stream;
@@ -140,7 +124,7 @@ void ModernStreams::acknowledge_ready() {
 void ModernStreams::acknowledge(Stream& stream) {
   Json honoured = Json::object();
   for (std::size_t i = 0; i < list_count; ++i) {
-    if (stream.lists.at(i)) honoured[lists.at(i).wanted] = true;
+    if (stream.lists.at(i)) honoured[list_changes.at(i).wanted] = true;
   }
   if (!stream.resources.empty()) honoured["resourceSubscriptions"] = stream.resources;
   stream.acknowledged = true;
@@ -175,9 +159,9 @@ bool ModernStreams::notified(std::string_view method, const Json& params) {
     }
     return true;
   }
-  const auto* const list = std::ranges::find(lists, method, &List::method);
-  if (list == lists.end()) return false;
-  const auto index = static_cast<std::size_t>(list - lists.begin());
+  const auto* const list = std::ranges::find(list_changes, method, &ListChange::method);
+  if (list == list_changes.end()) return false;
+  const auto index = static_cast<std::size_t>(list - list_changes.begin());
   for (Stream& stream : streams_) {
     if (stream.lists.at(index)) tell(stream, method, params);
   }
