@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "supervisor/gateway/era/legacy_over_modern.h"
+#include "supervisor/gateway/session_failures.h"
 
 namespace cellblock::gateway {
 
@@ -169,7 +170,7 @@ void EnsembleSide::deliver_text(Queued queued, Time now) {
   queued.text.resize(size + MessageScanner::padding);
   const auto line = std::string_view(queued.text).substr(0, size);
   const auto message = shared_.scanner.scan(line);
-  if (!message) return;
+  if (!message) return fail_unreadable(queued, message.error(), now);
   const bool is_hosts = queued.what == Queued::What::from_host;
   if (is_hosts && bridge_) return bridge_->bridge().from_host(line, *message, now);
   if (queued.what == Queued::What::to_bridge) {
@@ -179,6 +180,25 @@ void EnsembleSide::deliver_text(Queued queued, Time now) {
     return aggregate_.from_leg(queued.server, line, *message, now);
   }
   aggregate_.from_host(line, *message, now);
+}
+
+// Written anew by a bridge, it may be nested more deeply than what was read. Whoever waits for it
+// is answered, and as nobody can tell who that is, all who may be.
+void EnsembleSide::fail_unreadable(const Queued& queued, const Refused& refused, Time now) {
+  if (queued.what == Queued::What::from_leg) return fail_leg(queued.server, refused);
+  const Failure failure = unreadable_between_eras(refused, "");
+  record(std::nullopt, {.kind = wire::AuditKind::refused,
+                        .outcome = wire::AuditOutcome::error,
+                        .reason = name_of(failure.code)});
+  if (bridge_) bridge_->bridge().fail_all(failure, now);
+}
+
+void EnsembleSide::fail_leg(std::uint32_t server, const Refused& refused) {
+  const Failure failure = unreadable_between_eras(refused, shared_.config.servers[server].name);
+  record(server, {.kind = wire::AuditKind::refused,
+                  .outcome = wire::AuditOutcome::error,
+                  .reason = name_of(failure.code)});
+  queue_.push_back({Queued::What::leg_failed, server, {}, failure});
 }
 
 void EnsembleSide::to_host(Slices message) {
@@ -205,7 +225,8 @@ void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
   text.resize(size + MessageScanner::padding);
   const auto line = std::string_view(text).substr(0, size);
   const auto scanned = shared_.scanner.scan(line);
-  if (scanned) member(server).leg().from_host(line, *scanned, now_);
+  if (!scanned) return fail_leg(server, scanned.error());
+  member(server).leg().from_host(line, *scanned, now_);
 }
 
 // --- catalogues ----------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ class EnsembleSide final : private AggregateEffects {
   void drain(Time now);
   void deliver(Queued queued, Time now);
   void deliver_text(Queued queued, Time now);
+  void fail_unreadable(const Queued& queued, const Refused& refused, Time now);
+  void fail_leg(std::uint32_t server, const Refused& refused);
 
   const Era host_;
   const SharedParts shared_;

@@ -8,6 +8,7 @@
 #include "supervisor/gateway/catalogue/learning.h"
 #include "supervisor/gateway/failures.h"
 #include "supervisor/gateway/initialize_refusal.h"
+#include "supervisor/gateway/session_failures.h"
 
 namespace cellblock::gateway {
 
@@ -221,10 +222,20 @@ void Lane::deliver(Queued queued, Time now) {
   queued.text.resize(size + MessageScanner::padding);
   const auto line = std::string_view(queued.text).substr(0, size);
   const auto message = parts_.shared.scanner.scan(line);
-  if (!message || !conversation_) return;
+  if (!conversation_) return;
+  if (!message) return fail_unreadable(message.error(), now);
   if (queued.to == Queued::To::bridge) return bridge_->from_server(line, *message, now);
   if (message->kind == MessageKind::request && cell_ != nullptr) cell_->asked();
   conversation_->from_host(line, *message, now);
+}
+
+// What a bridge writes may be nested more deeply than what it read, and then nobody can tell whose
+// it was: all calls in flight fail, since one of them would wait for ever.
+void Lane::fail_unreadable(const Refused& refused, Time now) {
+  record({.kind = wire::AuditKind::refused,
+          .outcome = wire::AuditOutcome::error,
+          .reason = name_of(FailureCode::bad_answer)});
+  fail_all(unreadable_between_eras(refused, server_.name), now);
 }
 
 // --- server to host ------------------------------------------------------------------------------

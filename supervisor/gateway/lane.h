@@ -102,6 +102,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void forward(std::string_view line, const Message& message, Time now);
   void drain(Time now);
   void deliver(Queued queued, Time now);
+  void fail_unreadable(const Refused& refused, Time now);
   void lose(const Failure& failure, Time now);
   void fail_held(const Failure& failure);
 

@@ -23,13 +23,18 @@ using wire::AuditOutcome;
 // After its input has ended, a host may still wait for answers; a bridge must be gone within 2 s.
 constexpr Milliseconds answers_grace{1'000};
 
-// All servers as one have pages of their own, whatever the servers' bounds are.
-constexpr std::size_t least_bound_of_all = 2U << 20;
-
 }  // namespace
 
 Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
-    : peer_(std::move(peer)), shared_(shared), config_(shared.config), effects_(effects) {}
+    : peer_(std::move(peer)), shared_(shared), config_(shared.config), effects_(effects) {
+  const ServerSet servers = permitted();
+  for (std::size_t i = 0; i < config_.servers.size(); ++i) {
+    if (!servers.contains(i)) continue;
+    const LineLimits& lines = config_.servers[i].lines;
+    longest_from_host_ = std::max<std::size_t>(longest_from_host_, lines.from_host);
+    longest_to_host_ = std::max<std::size_t>(longest_to_host_, lines.to_host);
+  }
+}
 
 Traffic Session::traffic(std::uint32_t server) const {
   return counterpart_ ? counterpart_->traffic(server) : Traffic{};
@@ -37,14 +42,8 @@ Traffic Session::traffic(std::uint32_t server) const {
 
 // --- from the host -------------------------------------------------------------------------------
 
-// While nobody knows which server it is for, the longest that any may take.
 std::size_t Session::line_limit() const {
-  if (server_ != nullptr) return server_->lines.from_host;
-  std::size_t longest = 64U << 10;
-  for (const Server& server : config_.servers) {
-    longest = std::max<std::size_t>(longest, server.lines.from_host);
-  }
-  return longest;
+  return server_ != nullptr ? server_->lines.from_host : longest_from_host_;
 }
 
 void Session::host_line(std::string_view line, Time now) {
@@ -101,13 +100,7 @@ void Session::speak_with_all() {
   note(AuditKind::attach, AuditOutcome::ok, "aggregate");
 }
 
-ServerSet Session::permitted() const {
-  ServerSet servers;
-  for (std::size_t i = 0; i < config_.servers.size(); ++i) {
-    if (may_use_server(config_.servers[i].allow, who()).allowed) servers.add(i);
-  }
-  return servers;
-}
+ServerSet Session::permitted() const { return servers_for(config_.servers, who()); }
 
 void Session::answer_with_failure(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::request) return;
@@ -252,12 +245,7 @@ void Session::to_host(Slices message) {
 }
 
 std::size_t Session::host_bound() const {
-  if (server_ != nullptr) return server_->lines.to_host;
-  std::size_t longest = least_bound_of_all;
-  for (const Server& server : config_.servers) {
-    longest = std::max<std::size_t>(longest, server.lines.to_host);
-  }
-  return longest;
+  return server_ != nullptr ? server_->lines.to_host : longest_to_host_;
 }
 
 void Session::refuse_overlong(Slices message, std::size_t size) {

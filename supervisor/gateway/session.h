@@ -130,6 +130,11 @@ class Session final : private LegEffects {
   const Config& config_;
   SessionEffects& effects_;
 
+  // Of the servers that this user may use, while nobody knows for which of them a line is. All of
+  // them as one have pages of their own, however small the servers' bounds are.
+  std::size_t longest_from_host_ = 64U << 10;
+  std::size_t longest_to_host_ = 2U << 20;
+
   State state_ = State::unattached;
   Attachment attachment_;
   std::vector<Label> labels_;

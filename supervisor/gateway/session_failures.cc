@@ -38,6 +38,13 @@ Failure bad_answer(const Refused& refused, const Server* server) {
                        name_or_nothing(server));
 }
 
+Failure unreadable_between_eras(const Refused& refused, std::string_view server) {
+  return plain_failure(FailureCode::bad_answer,
+                       "a message could not be carried between the eras of MCP: " +
+                           std::string(explain(refused.fault)) + " (" + refused.detail + ")",
+                       server);
+}
+
 Failure stopped_by_user(const Server* server) {
   return plain_failure(FailureCode::server_failed, "the server was stopped",
                        name_or_nothing(server));

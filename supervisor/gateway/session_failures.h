@@ -15,6 +15,8 @@ namespace cellblock::gateway {
 Failure not_allowlisted(const std::string& server);
 Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server);
 Failure bad_answer(const Refused& refused, const Server* server);
+/// What a bridge wrote that is no message any more. `server`: empty for all of them together.
+Failure unreadable_between_eras(const Refused& refused, std::string_view server);
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);
 

@@ -73,6 +73,32 @@ TEST_F(LegEndsTest, ARequestThatABridgeMadeTooLongNeverReachesTheServer) {
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::refused, AuditOutcome::denied)));
 }
 
+// In the modern era an answer lies two levels deeper than by itself.
+TEST_F(LegEndsTest, AnAnswerThatABridgeNestsTooDeeplyFailsItsCall) {
+  config_.servers[0].era = ServerEra::modern;
+  config_.servers[0].client_features.elicitation = true;
+  attach_on_demand();
+  host_says(
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+      R"("capabilities":{"elicitation":{}},"clientInfo":{"name":"h","version":"1"}}})");
+  cell_runs();
+  server_answers(
+      R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"})");
+  host_says(R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_a"}})");
+  server_answers(
+      R"({"resultType":"input_required","requestState":"s","inputRequests":{"q":{)"
+      R"("method":"elicitation/create","params":{"message":"?","requestedSchema":{}}}}})");
+  const Json question = effects_.last_to_host();
+  ASSERT_EQ(question["method"], "elicitation/create") << question;
+  const std::string deep = std::string(61, '[') + std::string(61, ']');
+  host_says(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() +
+            R"(,"result":{"action":"accept","content":)" + deep + "}}");
+  const Json said = effects_.last_to_host();
+  EXPECT_EQ(said["id"], 7) << said;
+  EXPECT_TRUE(said["result"]["isError"].get<bool>()) << said;
+  EXPECT_THAT(said.dump(), HasSubstr("nested too deeply"));
+}
+
 // The name of the server is put before the question.
 TEST_F(LegEndsTest, AQuestionThatItsServersNameMadeTooLongIsRefusedToTheServer) {
   config_.servers[0].client_features.elicitation = true;
