@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "policy/permission.h"
-#include "supervisor/gateway/wall_clock.h"
+#include "supervisor/gateway/io/wall_clock.h"
 
 namespace cellblock::gateway {
 

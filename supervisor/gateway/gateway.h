@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "supervisor/gateway/audit_channel.h"
+#include "supervisor/gateway/audit/audit_channel.h"
 #include "supervisor/gateway/catalogue/catalogue_desk.h"
-#include "supervisor/gateway/cell_ledger.h"
-#include "supervisor/gateway/launcher_channel.h"
-#include "supervisor/gateway/record_reader.h"
-#include "supervisor/gateway/session_runner.h"
+#include "supervisor/gateway/cell/cell_ledger.h"
+#include "supervisor/gateway/cell/launcher_channel.h"
+#include "supervisor/gateway/io/record_reader.h"
+#include "supervisor/gateway/session/session_runner.h"
 #include "supervisor/gateway/supervisor_channel.h"
 
 /// One user's gateway: his sessions, the cells behind them, and what is remembered about both.

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string_view>
 
-#include "supervisor/gateway/record_reader.h"
-#include "supervisor/gateway/record_sender.h"
+#include "supervisor/gateway/io/record_reader.h"
+#include "supervisor/gateway/io/record_sender.h"
 #include "supervisor/kernel/event_loop.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"

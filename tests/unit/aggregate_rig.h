@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "supervisor/gateway/aggregate/aggregate.h"
-#include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/message/failures.h"
 
 /// An Aggregate between a host, legs and a book of catalogues that the test plays itself.
 namespace cellblock::gateway::testing {

@@ -9,7 +9,7 @@
 
 #include "supervisor/gateway/era/legacy_over_modern.h"
 #include "supervisor/gateway/era/modern_over_legacy.h"
-#include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/message/failures.h"
 #include "tests/unit/era_rig.h"
 
 // A modern host at a modern server with both bridges between them: what one says must be what the

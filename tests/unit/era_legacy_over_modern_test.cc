@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "supervisor/gateway/era/legacy_over_modern.h"
-#include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/message/failures.h"
 #include "tests/unit/era_rig.h"
 
 namespace cellblock::gateway {

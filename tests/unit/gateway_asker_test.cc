@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/gateway/asker.h"
+#include "supervisor/gateway/conversation/asker.h"
 
 namespace cellblock::gateway {
 namespace {

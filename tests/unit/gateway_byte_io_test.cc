@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/byte_io.h"
+#include "supervisor/gateway/io/byte_io.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "supervisor/gateway/catalogue/catalogue_shelf.h"
-#include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
 namespace {

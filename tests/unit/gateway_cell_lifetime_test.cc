@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "supervisor/gateway/cell_lifetime.h"
+#include "supervisor/gateway/cell/cell_lifetime.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/cell_ledger.h"
+#include "supervisor/gateway/cell/cell_ledger.h"
 
 namespace cellblock::gateway {
 namespace {

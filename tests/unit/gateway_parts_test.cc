@@ -5,14 +5,14 @@
 #include <cstring>
 #include <string>
 
-#include "supervisor/gateway/call_table.h"
-#include "supervisor/gateway/cell_failure.h"
-#include "supervisor/gateway/client_features.h"
-#include "supervisor/gateway/control_request.h"
-#include "supervisor/gateway/noise_budget.h"
-#include "supervisor/gateway/replies.h"
-#include "supervisor/gateway/stderr_log.h"
-#include "supervisor/gateway/upstream_ids.h"
+#include "supervisor/gateway/cell/cell_failure.h"
+#include "supervisor/gateway/cell/noise_budget.h"
+#include "supervisor/gateway/cell/stderr_log.h"
+#include "supervisor/gateway/conversation/call_table.h"
+#include "supervisor/gateway/conversation/client_features.h"
+#include "supervisor/gateway/conversation/upstream_ids.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/session/control_request.h"
 
 namespace cellblock::gateway {
 namespace {

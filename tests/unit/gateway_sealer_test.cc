@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "supervisor/gateway/sealer.h"
+#include "supervisor/gateway/conversation/sealer.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "supervisor/gateway/catalogue/survey.h"
-#include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/conversation.h"
+#include "supervisor/gateway/conversation/conversation.h"
 
 /// What a server hands out through its host, and what it says about calls and tasks.
 namespace cellblock::gateway {

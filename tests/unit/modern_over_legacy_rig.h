@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "supervisor/gateway/era/modern_over_legacy.h"
-#include "supervisor/gateway/failures.h"
+#include "supervisor/gateway/message/failures.h"
 #include "tests/unit/era_rig.h"
 
 namespace cellblock::gateway {

@@ -1,4 +1,4 @@
-#include "supervisor/gateway/server_report.h"
+#include "supervisor/gateway/session/server_report.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/session.h"
+#include "supervisor/gateway/session/session.h"
 
 /// A session and its cells without a gateway: the test plays host, launcher and server.
 namespace cellblock::gateway::testing {

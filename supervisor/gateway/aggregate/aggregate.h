@@ -11,7 +11,7 @@
 #include "policy/server_set.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
-#include "supervisor/gateway/sealer.h"
+#include "supervisor/gateway/conversation/sealer.h"
 
 /// Everything at once: one MCP server of the modern era made from all servers that a user may use.
 /// Towards each of them it is an MCP client of that era; what the server itself speaks is its leg's

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "supervisor/gateway/audit_note.h"
-#include "supervisor/gateway/clock.h"
-#include "supervisor/gateway/slices.h"
+#include "supervisor/gateway/audit/audit_note.h"
+#include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/message/slices.h"
 
 namespace cellblock::gateway {
 

@@ -5,10 +5,10 @@
 
 #include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/aggregate/shown_answer.h"
-#include "supervisor/gateway/call_table.h"
-#include "supervisor/gateway/failures.h"
-#include "supervisor/gateway/modern_check.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/conversation/call_table.h"
+#include "supervisor/gateway/leg/modern_check.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 namespace {

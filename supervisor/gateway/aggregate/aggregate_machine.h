@@ -24,7 +24,7 @@
 #include "supervisor/gateway/aggregate/supply.h"
 #include "supervisor/gateway/aggregate/waiting.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
-#include "supervisor/gateway/sealer.h"
+#include "supervisor/gateway/conversation/sealer.h"
 
 namespace cellblock::gateway {
 

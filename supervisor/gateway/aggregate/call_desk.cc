@@ -7,7 +7,7 @@
 #include "policy/message_edit.h"
 #include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/aggregate/shown_answer.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 

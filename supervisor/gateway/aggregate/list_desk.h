@@ -9,8 +9,8 @@
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/aggregate/assortment.h"
 #include "supervisor/gateway/aggregate/members.h"
-#include "supervisor/gateway/clock.h"
-#include "supervisor/gateway/sealer.h"
+#include "supervisor/gateway/conversation/sealer.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// Answers that need no server: the four lists and server/discover.
 namespace cellblock::gateway {

@@ -14,7 +14,7 @@
 #include "supervisor/gateway/aggregate/assortment.h"
 #include "supervisor/gateway/aggregate/members.h"
 #include "supervisor/gateway/aggregate/own_ids.h"
-#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// Lists that a running server says have changed, asked for again: all their pages.
 namespace cellblock::gateway {

@@ -7,7 +7,7 @@
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/public_name.h"
 #include "supervisor/gateway/aggregate/task_names.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 namespace {

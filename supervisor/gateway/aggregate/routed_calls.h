@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/gateway/call_table.h"
+#include "supervisor/gateway/conversation/call_table.h"
 
 namespace cellblock::gateway {
 

@@ -7,8 +7,8 @@
 #include "supervisor/gateway/aggregate/modern_request.h"
 #include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/aggregate/task_names.h"
-#include "supervisor/gateway/replies.h"
-#include "supervisor/gateway/upstream_ids.h"
+#include "supervisor/gateway/conversation/upstream_ids.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policy/failure.h"
-#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// Which servers' catalogues are here, on their way, or not to be had.
 namespace cellblock::gateway {

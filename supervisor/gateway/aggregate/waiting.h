@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "policy/jsonrpc.h"
-#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/io/clock.h"
 
 namespace cellblock::gateway {
 

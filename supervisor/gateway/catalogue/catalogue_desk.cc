@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "supervisor/gateway/wall_clock.h"
+#include "supervisor/gateway/io/wall_clock.h"
 
 namespace cellblock::gateway {
 

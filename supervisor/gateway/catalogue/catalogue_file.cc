@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {

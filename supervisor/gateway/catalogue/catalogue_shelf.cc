@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -10,7 +10,7 @@
 #include "policy/config.h"
 #include "supervisor/gateway/catalogue/catalogue_book.h"
 #include "supervisor/gateway/catalogue/metadata.h"
-#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// The catalogues of one user's gateway and who waits for them: what CatalogueBook decides, without
 /// clocks, files or cells. Pure.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "supervisor/gateway/catalogue/list_pages.h"
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {

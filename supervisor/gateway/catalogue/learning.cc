@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "supervisor/gateway/answer_edits.h"
 #include "supervisor/gateway/catalogue/metadata.h"
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/conversation/answer_edits.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "supervisor/gateway/call_table.h"
 #include "supervisor/gateway/catalogue/catalogue_book.h"
+#include "supervisor/gateway/conversation/call_table.h"
 
 namespace cellblock::gateway {
 

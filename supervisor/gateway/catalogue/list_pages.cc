@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {

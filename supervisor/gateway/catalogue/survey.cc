@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
-#include "supervisor/gateway/failures.h"
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 

@@ -10,7 +10,7 @@
 #include "supervisor/gateway/catalogue/catalogue.h"
 #include "supervisor/gateway/catalogue/list_pages.h"
 #include "supervisor/gateway/catalogue/metadata.h"
-#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// Finds out what a server offers, in cells that nobody else uses: is it of the modern era? If it
 /// does not say so, a second cell is asked as a legacy host would: the first may have been spoiled

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "supervisor/gateway/catalogue/survey.h"
-#include "supervisor/gateway/cell_runner.h"
-#include "supervisor/gateway/cell_user.h"
+#include "supervisor/gateway/cell/cell_runner.h"
+#include "supervisor/gateway/cell/cell_user.h"
 #include "supervisor/gateway/gateway_services.h"
 
 /// One survey with its cells: carries out what the machine (survey.h) decides. Its cells have no

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "policy/printable.h"
-#include "supervisor/gateway/replies.h"
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 namespace {

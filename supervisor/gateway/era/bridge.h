@@ -7,8 +7,8 @@
 
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
-#include "supervisor/gateway/audit_note.h"
-#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/audit/audit_note.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// Between a host of one era and a server of the other: validated messages of the one in, messages
 /// of the other out. Pure. What it says to the server still passes permission, ids and audit

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "supervisor/gateway/upstream_ids.h"
+#include "supervisor/gateway/conversation/upstream_ids.h"
 
 namespace cellblock::gateway {
 

@@ -7,7 +7,7 @@
 
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/question.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 

@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "policy/jsonrpc.h"
-#include "supervisor/gateway/clock.h"
 #include "supervisor/gateway/era/bridge.h"
 #include "supervisor/gateway/era/bridge_ids.h"
 #include "supervisor/gateway/era/bridged_server.h"
 #include "supervisor/gateway/era/modern_calls.h"
 #include "supervisor/gateway/era/outbox.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// A modern server's `input_required`: a legacy host is asked with real requests, and when it has
 /// answered them all the call is made again with the answers.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "supervisor/gateway/tree_reader.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 

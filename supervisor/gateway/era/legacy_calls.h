@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/clock.h"
 #include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/request_digest.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// A modern host's calls at a legacy server, and the questions that the server asks meanwhile.
 namespace cellblock::gateway {

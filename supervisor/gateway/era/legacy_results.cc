@@ -6,7 +6,7 @@
 
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/revisions.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 

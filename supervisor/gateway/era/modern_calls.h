@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/clock.h"
 #include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// A legacy host's calls at a modern server, and what the host is asked meanwhile.
 namespace cellblock::gateway {

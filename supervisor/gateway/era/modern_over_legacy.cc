@@ -8,8 +8,8 @@
 #include "supervisor/gateway/era/log_level.h"
 #include "supervisor/gateway/era/modern_results.h"
 #include "supervisor/gateway/era/reserved_meta.h"
-#include "supervisor/gateway/failures.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 

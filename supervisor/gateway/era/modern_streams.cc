@@ -6,8 +6,8 @@
 #include "supervisor/gateway/era/list_changes.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/resource_match.h"
-#include "supervisor/gateway/failures.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 

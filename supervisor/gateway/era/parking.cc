@@ -7,8 +7,8 @@
 
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/question.h"
-#include "supervisor/gateway/failures.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/gateway/clock.h"
+#include "supervisor/gateway/conversation/sealer.h"
+#include "supervisor/gateway/conversation/upstream_ids.h"
 #include "supervisor/gateway/era/bridge.h"
 #include "supervisor/gateway/era/bridged_server.h"
 #include "supervisor/gateway/era/legacy_calls.h"
 #include "supervisor/gateway/era/outbox.h"
-#include "supervisor/gateway/sealer.h"
-#include "supervisor/gateway/upstream_ids.h"
+#include "supervisor/gateway/io/clock.h"
 
 /// The questions of a legacy server during a modern host's call: the host's request is answered
 /// with them (`input_required`), the call itself stays where it is, and the host's retry brings the

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "supervisor/gateway/era/revisions.h"
-#include "supervisor/gateway/replies.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 

@@ -1,0 +1,70 @@
+#include "supervisor/gateway/aggregate/ensemble.h"
+
+#include <algorithm>
+
+#include "supervisor/gateway/leg/era_of.h"
+
+namespace cellblock::gateway {
+
+Ensemble::Ensemble(const SharedParts& shared, const ServerSet& permitted, std::uint64_t session,
+                   McpServices& services, LegEffects& above)
+    : shared_(shared),
+      permitted_(permitted),
+      session_(session),
+      services_(services),
+      above_(above) {}
+
+EnsembleSide& Ensemble::side_of(Era host) {
+  for (const auto& side : sides_) {
+    if (side->host_era() == host) return *side;
+  }
+  sides_.push_back(
+      std::make_unique<EnsembleSide>(host, shared_, permitted_, session_, services_, above_));
+  return *sides_.back();
+}
+
+// As a leg chooses its lane.
+EnsembleSide* Ensemble::side_for(const Message& message) {
+  if (message.kind == MessageKind::request) return &side_of(era_of(message));
+  if (sides_.empty()) return nullptr;
+  return sides_.size() == 1 ? sides_.front().get() : &side_of(era_of(message));
+}
+
+void Ensemble::from_host(std::string_view line, const Message& message, Time now) {
+  if (EnsembleSide* side = side_for(message)) side->from_host(line, now);
+}
+
+void Ensemble::fail_all(const Failure& failure, Time now) {
+  for (const auto& side : sides_) side->fail_all(failure, now);
+}
+
+void Ensemble::cancel_all(std::string_view reason, Time now) {
+  for (const auto& side : sides_) side->cancel_all(reason, now);
+}
+
+bool Ensemble::stop_server(std::uint32_t server, const Failure& failure, Time now) {
+  for (const auto& side : sides_) side->stop_server(server, failure, now);
+  return true;
+}
+
+void Ensemble::leave() {
+  for (const auto& side : sides_) side->leave();
+}
+
+std::size_t Ensemble::in_flight() const {
+  std::size_t sum = 0;
+  for (const auto& side : sides_) sum += side->in_flight();
+  return sum;
+}
+
+bool Ensemble::is_starting() const {
+  return std::ranges::any_of(sides_, [](const auto& side) { return side->is_starting(); });
+}
+
+Traffic Ensemble::traffic(std::uint32_t server) const {
+  Traffic sum;
+  for (const auto& side : sides_) sum += side->traffic(server);
+  return sum;
+}
+
+}  // namespace cellblock::gateway

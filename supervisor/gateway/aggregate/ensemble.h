@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/gateway/aggregate/ensemble_side.h"
+#include "supervisor/gateway/leg/counterpart.h"
+
+/// What a session speaks with that has selected no server: all that its user may use, as one. Pure.
+namespace cellblock::gateway {
+
+class Ensemble final : public Counterpart {
+ public:
+  Ensemble(const SharedParts& shared, const ServerSet& permitted, std::uint64_t session,
+           McpServices& services, LegEffects& above);
+
+  void from_host(std::string_view line, const Message& message, Time now) override;
+  void fail_all(const Failure& failure, Time now) override;
+  void cancel_all(std::string_view reason, Time now) override;
+  bool stop_server(std::uint32_t server, const Failure& failure, Time now) override;
+  void leave() override;
+  std::size_t in_flight() const override;
+  bool is_starting() const override;
+  std::uint64_t cell() const override { return 0; }
+  Traffic traffic(std::uint32_t server) const override;
+
+ private:
+  EnsembleSide* side_for(const Message& message);
+  EnsembleSide& side_of(Era host);
+
+  const SharedParts shared_;
+  const ServerSet permitted_;
+  const std::uint64_t session_;
+  McpServices& services_;
+  LegEffects& above_;
+  std::vector<std::unique_ptr<EnsembleSide>> sides_;  ///< one of each era at the most
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,289 @@
+#include "supervisor/gateway/aggregate/ensemble_side.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "supervisor/gateway/era/legacy_over_modern.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+std::string joined(Slices message) {
+  std::string text;
+  for (const std::string_view slice : message) text += slice;
+  text.pop_back();  // the newline
+  return text;
+}
+
+// What any of them may ask of the host. Each server's own conversation holds it to its own.
+ClientFeatures features_of_any(const Config& config, const ServerSet& permitted) {
+  ClientFeatures any;
+  for (std::size_t i = 0; i < config.servers.size(); ++i) {
+    const Server& server = config.servers[i];
+    if (!permitted.contains(i) || server.cells != CellSharing::per_session) continue;
+    any.roots |= server.client_features.roots;
+    any.sampling |= server.client_features.sampling;
+    any.elicitation |= server.client_features.elicitation;
+  }
+  return any;
+}
+
+}  // namespace
+
+/// A leg whose host is the aggregate.
+class EnsembleSide::Member final : private LegEffects {
+ public:
+  Member(EnsembleSide& side, std::uint32_t server)
+      : side_(side),
+        server_(server),
+        leg_({.shared = side.shared_,
+              .plan = {.server = server, .purpose = "aggregate"},
+              .session = side.session_,
+              .start = StartWhen::on_demand},
+             side.services_, *this) {}
+
+  Leg& leg() { return leg_; }
+  const Leg& leg() const { return leg_; }
+
+ private:
+  void to_host(Slices message) override {
+    side_.queue_.push_back({Queued::What::from_leg, server_, joined(message), {}});
+  }
+  void leg_running(Time now) override {
+    side_.queue_.push_back({Queued::What::leg_started, server_, {}, {}});
+    side_.drain(now);
+  }
+  void leg_lost(const Failure& failure, After /*after*/, Time now) override {
+    side_.queue_.push_back({Queued::What::leg_failed, server_, {}, failure});
+    side_.drain(now);
+    side_.above_.leg_answered(now);
+  }
+  void leg_answered(Time now) override {
+    side_.drain(now);
+    side_.above_.leg_answered(now);
+  }
+
+  EnsembleSide& side_;
+  const std::uint32_t server_;
+  Leg leg_;
+};
+
+/// The bridge of a legacy host, to the aggregate.
+class EnsembleSide::BridgeDoor final : private BridgeEffects {
+ public:
+  BridgeDoor(EnsembleSide& side, const ClientFeatures& features)
+      : side_(side),
+        alarm_(side.services_.make_alarm([this](Time now) {
+          bridge_.deadline(now);
+          side_.drain(now);
+          side_.above_.leg_answered(now);
+        })),
+        bridge_({.name = {}, .features = features}, *this) {}
+
+  Bridge& bridge() { return bridge_; }
+
+ private:
+  void to_host(std::string_view text) override {
+    side_.above_.to_host(std::array<std::string_view, 2>{text, "\n"});
+  }
+  void to_server(std::string_view text) override {
+    side_.queue_.push_back({Queued::What::to_aggregate, 0, std::string(text), {}});
+  }
+  void record(const AuditNote& note) override { side_.services_.record({}, note); }
+  void set_deadline(std::optional<Milliseconds> from_now) override { alarm_->set(from_now); }
+
+  EnsembleSide& side_;
+  std::unique_ptr<Alarm> alarm_;
+  LegacyOverModern bridge_;
+};
+
+EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const ServerSet& permitted,
+                           std::uint64_t session, McpServices& services, LegEffects& above)
+    : host_(host),
+      shared_(shared),
+      permitted_(permitted),
+      session_(session),
+      services_(services),
+      above_(above),
+      alarm_(services.make_alarm([this](Time now) {
+        aggregate_.deadline(now);
+        drain(now);
+        above_.leg_answered(now);
+      })),
+      aggregate_(shared.config, permitted_, session, shared.sealer, *this) {
+  if (host == Era::legacy) {
+    bridge_ = std::make_unique<BridgeDoor>(*this, features_of_any(shared.config, permitted));
+  }
+}
+
+EnsembleSide::~EnsembleSide() = default;
+
+std::size_t EnsembleSide::in_flight() const {
+  return bridge_ ? bridge_->bridge().in_flight() : aggregate_.in_flight();
+}
+
+bool EnsembleSide::is_starting() const {
+  if (in_flight() == 0) return false;
+  return !waits_.empty() || std::ranges::any_of(members_, [](const auto& member) {
+    return member.second->leg().is_starting();
+  });
+}
+
+Traffic EnsembleSide::traffic(std::uint32_t server) const {
+  const auto found = members_.find(server);
+  return found == members_.end() ? Traffic{} : found->second->leg().traffic(server);
+}
+
+// --- from the host -------------------------------------------------------------------------------
+
+void EnsembleSide::from_host(std::string_view line, Time now) {
+  queue_.push_back({Queued::What::from_host, 0, std::string(line), {}});
+  drain(now);
+}
+
+// --- between the three ---------------------------------------------------------------------------
+
+void EnsembleSide::drain(Time now) {
+  now_ = now;
+  if (std::exchange(draining_, true)) return;
+  while (!queue_.empty()) {
+    Queued next = std::move(queue_.front());
+    queue_.pop_front();
+    deliver(std::move(next), now);
+  }
+  draining_ = false;
+}
+
+void EnsembleSide::deliver(Queued queued, Time now) {
+  if (queued.what == Queued::What::leg_started) return aggregate_.leg_started(queued.server, now);
+  if (queued.what == Queued::What::leg_failed) {
+    return aggregate_.leg_failed(queued.server, queued.failure, now);
+  }
+  deliver_text(std::move(queued), now);
+}
+
+void EnsembleSide::deliver_text(Queued queued, Time now) {
+  const std::size_t size = queued.text.size();
+  queued.text.resize(size + MessageScanner::padding);
+  const auto line = std::string_view(queued.text).substr(0, size);
+  const auto message = shared_.scanner.scan(line);
+  if (!message) return fail_unreadable(queued, message.error(), now);
+  const bool is_hosts = queued.what == Queued::What::from_host;
+  if (is_hosts && bridge_) return bridge_->bridge().from_host(line, *message, now);
+  if (queued.what == Queued::What::to_bridge) {
+    return bridge_->bridge().from_server(line, *message, now);
+  }
+  if (queued.what == Queued::What::from_leg) {
+    return aggregate_.from_leg(queued.server, line, *message, now);
+  }
+  aggregate_.from_host(line, *message, now);
+}
+
+// Written anew by a bridge, it may be nested more deeply than what was read. Whoever waits for it
+// is answered, and as nobody can tell who that is, all who may be.
+void EnsembleSide::fail_unreadable(const Queued& queued, const Refused& refused, Time now) {
+  if (queued.what == Queued::What::from_leg) return fail_leg(queued.server, refused);
+  const Failure failure = unreadable_between_eras(refused, "");
+  record(std::nullopt, {.kind = wire::AuditKind::refused,
+                        .outcome = wire::AuditOutcome::error,
+                        .reason = name_of(failure.code)});
+  if (bridge_) bridge_->bridge().fail_all(failure, now);
+}
+
+void EnsembleSide::fail_leg(std::uint32_t server, const Refused& refused) {
+  const Failure failure = unreadable_between_eras(refused, shared_.config.servers[server].name);
+  record(server, {.kind = wire::AuditKind::refused,
+                  .outcome = wire::AuditOutcome::error,
+                  .reason = name_of(failure.code)});
+  queue_.push_back({Queued::What::leg_failed, server, {}, failure});
+}
+
+void EnsembleSide::to_host(Slices message) {
+  if (!bridge_) return above_.to_host(message);
+  queue_.push_back({Queued::What::to_bridge, 0, joined(message), {}});
+}
+
+void EnsembleSide::record(std::optional<std::uint32_t> server, const AuditNote& note) {
+  AuditPlace place;
+  if (server) place.server = shared_.config.servers[*server].name;
+  services_.record(place, note);
+}
+
+EnsembleSide::Member& EnsembleSide::member(std::uint32_t server) {
+  auto& found = members_[server];
+  if (!found) found = std::make_unique<Member>(*this, server);
+  return *found;
+}
+
+void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
+  if (!permitted_.contains(server)) return;
+  std::string text = joined(message);
+  const std::size_t size = text.size();
+  text.resize(size + MessageScanner::padding);
+  const auto line = std::string_view(text).substr(0, size);
+  const auto scanned = shared_.scanner.scan(line);
+  if (!scanned) return fail_leg(server, scanned.error());
+  member(server).leg().from_host(line, *scanned, now_);
+}
+
+// --- catalogues ----------------------------------------------------------------------------------
+
+void EnsembleSide::want_catalogue(std::uint32_t server) {
+  waits_[server] = services_.want_catalogue(
+      server, [this, server](const Catalogue* catalogue, const Failure& failure, Time now) {
+        told(server, catalogue, failure, now);
+      });
+}
+
+void EnsembleSide::told(std::uint32_t server, const Catalogue* catalogue, const Failure& failure,
+                        Time now) {
+  waits_.erase(server);
+  now_ = now;
+  if (catalogue != nullptr) {
+    aggregate_.catalogue_ready(server, *catalogue, now);
+  } else {
+    aggregate_.catalogue_failed(server, failure, now);
+  }
+  drain(now);
+  above_.leg_answered(now);
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+// The bridge first, then the aggregate: what the one has answered, it no longer knows when the
+// other answers it too. The legs do it for the audit log's sake.
+void EnsembleSide::fail_all(const Failure& failure, Time now) {
+  now_ = now;
+  if (bridge_) bridge_->bridge().fail_all(failure, now);
+  aggregate_.fail_all(failure, now);
+  for (const auto& [server, member] : members_) member->leg().fail_all(failure, now);
+  queue_.clear();
+}
+
+void EnsembleSide::cancel_all(std::string_view reason, Time now) {
+  now_ = now;
+  if (bridge_) bridge_->bridge().cancel_all(reason, now);
+  drain(now);
+  aggregate_.cancel_all(reason, now);
+  for (const auto& [server, member] : members_) member->leg().cancel_all(reason, now);
+  queue_.clear();
+}
+
+void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Time now) {
+  const auto found = members_.find(server);
+  if (found == members_.end()) return;
+  found->second->leg().fail_all(failure, now);
+  found->second->leg().leave();
+  queue_.push_back({Queued::What::leg_failed, server, {}, failure});
+  drain(now);
+}
+
+void EnsembleSide::leave() {
+  for (const auto& [server, waiter] : std::exchange(waits_, {})) services_.book().forget(waiter);
+  for (const auto& [server, member] : members_) member->leg().leave();
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "policy/server_set.h"
+#include "supervisor/gateway/aggregate/aggregate.h"
+#include "supervisor/gateway/io/alarm.h"
+#include "supervisor/gateway/leg/leg.h"
+
+/// All servers as one, for what a host says in one era: the aggregate, a leg for each server that
+/// it speaks to, and, before it, the bridge of a legacy host. Pure.
+namespace cellblock::gateway {
+
+class EnsembleSide final : private AggregateEffects {
+ public:
+  EnsembleSide(Era host, const SharedParts& shared, const ServerSet& permitted,
+               std::uint64_t session, McpServices& services, LegEffects& above);
+  ~EnsembleSide();
+  EnsembleSide(const EnsembleSide&) = delete;
+  EnsembleSide& operator=(const EnsembleSide&) = delete;
+
+  Era host_era() const { return host_; }
+  /// A line that was scanned; it waits where the side is busy.
+  void from_host(std::string_view line, Time now);
+  void fail_all(const Failure& failure, Time now);
+  void cancel_all(std::string_view reason, Time now);
+  /// What is in flight at that server fails, and its cell is no longer needed.
+  void stop_server(std::uint32_t server, const Failure& failure, Time now);
+  void leave();
+
+  std::size_t in_flight() const;
+  /// As of a counterpart.
+  bool is_starting() const;
+  Traffic traffic(std::uint32_t server) const;
+
+ private:
+  class Member;
+  class BridgeDoor;
+  struct Queued {
+    enum class What : std::uint8_t {
+      from_host,
+      to_bridge,
+      to_aggregate,
+      from_leg,
+      leg_started,
+      leg_failed,
+    };
+    What what{};
+    std::uint32_t server = 0;
+    std::string text;
+    Failure failure;
+  };
+
+  // AggregateEffects
+  void to_host(Slices message) override;
+  void to_leg(std::uint32_t server, Slices message) override;
+  void want_catalogue(std::uint32_t server) override;
+  void record(std::optional<std::uint32_t> server, const AuditNote& note) override;
+  void set_deadline(std::optional<Milliseconds> from_now) override { alarm_->set(from_now); }
+
+  void told(std::uint32_t server, const Catalogue* catalogue, const Failure& failure, Time now);
+  Member& member(std::uint32_t server);
+  void drain(Time now);
+  void deliver(Queued queued, Time now);
+  void deliver_text(Queued queued, Time now);
+  void fail_unreadable(const Queued& queued, const Refused& refused, Time now);
+  void fail_leg(std::uint32_t server, const Refused& refused);
+
+  const Era host_;
+  const SharedParts shared_;
+  const ServerSet permitted_;
+  const std::uint64_t session_;
+  McpServices& services_;
+  LegEffects& above_;
+  std::unique_ptr<Alarm> alarm_;  ///< the aggregate's
+  Aggregate aggregate_;
+  std::unique_ptr<BridgeDoor> bridge_;                        ///< null: the host is modern
+  std::map<std::uint32_t, std::unique_ptr<Member>> members_;  ///< by server
+  std::map<std::uint32_t, CatalogueBook::Waiter> waits_;      ///< by server
+  std::deque<Queued> queue_;  ///< so that none of the three is called while it is busy
+  bool draining_ = false;
+  Time now_;
+};
+
+}  // namespace cellblock::gateway

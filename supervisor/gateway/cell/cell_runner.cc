@@ -1,0 +1,163 @@
+#include "supervisor/gateway/cell/cell_runner.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace cellblock::gateway {
+
+namespace {
+
+// Only what a cell sends comes in bulk. A larger one, or more of them, would use up what the kernel
+// grants a user (pipe-user-pages-soft) after two dozen cells, and the next pipes would be tiny.
+constexpr std::size_t output_pipe_bytes = 256U << 10;
+constexpr std::size_t stderr_tail_lines = 10;
+
+}  // namespace
+
+CellRunner::CellRunner(GatewayServices& services, CellPlan plan, CellOwner owner, Fd workspace,
+                       CellKeeper& keeper)
+    : services_(services),
+      owner_(owner),
+      keeper_(keeper),
+      workspace_(std::move(workspace)),
+      cell_(services.config().servers[plan.server], plan, services.scanner(), *this),
+      deadline_(services.loop(), [this] {
+        cell_.deadline();
+        keeper_.cell_turn_done();
+      }) {}
+
+CellLink::Receiver CellRunner::receiver() {
+  return {.line = [this](std::string_view line) { cell_.line(line, now()); },
+          .too_long = [this](std::size_t seen) { cell_.line_too_long(seen, now()); },
+          .output_closed =
+              [this] {
+                // After its end this is what was to be expected.
+                if (!facts_) cell_.output_closed();
+              },
+          .turn_done = [this] { keeper_.cell_turn_done(); }};
+}
+
+// --- from the launcher ---------------------------------------------------------------------------
+
+void CellRunner::started(std::uint64_t cell, std::vector<Fd> pipes) {
+  if (pipes.size() != CellPipes::count) return services_.give_up("a cell without its three pipes");
+  for (const Fd& pipe : pipes) {
+    if (!prepare_own_pipe(pipe.get())) return services_.give_up("a cell's pipe is none");
+  }
+  grow_pipe(pipes[1].get(), output_pipe_bytes);
+  link_ = std::make_unique<CellLink>(
+      services_.loop(), CellPipes{std::move(pipes[0]), std::move(pipes[1]), std::move(pipes[2])},
+      cell_.server(), cell, services_.stderr_ring(cell_.plan().server), receiver());
+  cell_.started(cell, now());
+  keeper_.cell_turn_done();
+}
+
+void CellRunner::refused(const wire::CellEvent& event) {
+  cell_.refused(event.refusal, event.facts, now());
+  keeper_.cell_turn_done();
+}
+
+void CellRunner::running() {
+  cell_.running(now());
+  if (link_) link_->begin_output();
+  keeper_.cell_turn_done();
+}
+
+void CellRunner::ended(const CellFacts& facts) {
+  facts_ = facts;
+  keeper_.cell_turn_done();
+}
+
+// --- effects -------------------------------------------------------------------------------------
+
+// Without the directory that it was to have there is no cell: not one with less, and none with
+// more.
+void CellRunner::start_cell() {
+  if (cell_.plan().has_workspace == workspace_.valid()) {
+    return services_.start_cell(*this, std::move(workspace_));
+  }
+  services_.loop().defer([this] {
+    cell_.refused(wire::StartRefusal::workspace_refused, {}, now());
+    keeper_.cell_turn_done();
+  });
+}
+
+void CellRunner::to_cell(Slices message) {
+  if (link_) link_->to_cell(message);
+}
+
+void CellRunner::close_cell_input() {
+  if (link_) link_->close_input();
+}
+
+void CellRunner::set_deadline(std::optional<Milliseconds> from_now) {
+  if (from_now) {
+    deadline_.set(*from_now);
+  } else {
+    deadline_.cancel();
+  }
+}
+
+AuditOrigin CellRunner::origin() const {
+  return {.pid = owner_.pid,
+          .session = owner_.session,
+          .cell = cell_.id(),
+          .server = cell_.server().name};
+}
+
+std::vector<std::string> CellRunner::stderr_tail() {
+  return services_.stderr_ring(cell_.plan().server).last_of(cell_.id(), stderr_tail_lines);
+}
+
+void CellRunner::remember_end(const Failure& failure) {
+  services_.remember_end(cell_.plan().server, failure);
+}
+
+// --- the end of each turn ------------------------------------------------------------------------
+
+void CellRunner::settle() {
+  finish();
+  if (link_) link_->flush();
+  check_input();
+}
+
+void CellRunner::set_paused(bool paused) {
+  if (link_) link_->set_paused(paused);
+}
+
+void CellRunner::check_input() {
+  const WriterState input = link_ ? link_->input_state() : WriterState::open;
+  if (input == WriterState::closed) cell_.input_broken(GivenUp::closed_stdin);
+  if (input == WriterState::overflowed && !std::exchange(overflow_logged_, true)) {
+    spdlog::warn("session {}: its server reads nothing, and more is waiting for it than may",
+                 owner_.session);
+    cell_.input_broken(GivenUp::unread_stdin);
+  }
+}
+
+void CellRunner::finish() {
+  if (!facts_) return;
+  if (link_) {
+    if (!link_->drain_output()) return;
+    link_->drain_errors();
+    // It may be one of its own callbacks that brought us here.
+    services_.loop().defer([done = std::shared_ptr<CellLink>(std::move(link_))] {});
+  }
+  const CellFacts facts = *std::exchange(facts_, std::nullopt);
+  cell_.ended(facts, now());
+}
+
+CellRow CellRunner::row(Time at) const {
+  CellRow row;
+  row.cell = cell_.id();
+  row.session = owner_.session;
+  row.state = cell_.state();
+  row.uptime_ms = std::chrono::duration_cast<Milliseconds>(at - cell_.since()).count();
+  row.program = cell_.plan().program;
+  row.workspace = cell_.plan().has_workspace;
+  row.noise_lines = cell_.noise_lines();
+  return row;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string_view>
+
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/io/clock.h"
+
+/// Who uses a cell (server_cell.h): a lane of a session's leg (lane.h), or the survey of a server's
+/// catalogue. A cell of `cells = "per-user"` has several at once.
+namespace cellblock::gateway {
+
+class CellUser {
+ public:
+  /// Its program runs: it may be spoken to.
+  virtual void cell_running(Time now) = 0;
+
+  /// A validated message that is this user's. `line` is gone when the call returns.
+  virtual void from_cell(std::string_view line, const Message& message, Time now) = 0;
+
+  /// What was to be an answer is none, and nobody will get another: the call with this id of ours
+  /// fails, or, where the id is empty because nobody can tell whose it was, every call in flight.
+  /// Whether there was any.
+  virtual bool answer_lost(std::string_view ours, const Failure& failure, Time now) = 0;
+
+  /// It did not start, or it has ended: nothing more comes from it, and it is not to be used again.
+  /// It has let go of its user already.
+  virtual void cell_gone(const Failure& failure, Time now) = 0;
+
+  /// Whether a call in flight has this id of ours, in raw JSON: then its answer, its progress and
+  /// the notifications of its stream are this user's.
+  virtual bool owns(std::string_view ours) const = 0;
+
+ protected:
+  ~CellUser() = default;
+};
+
+}  // namespace cellblock::gateway

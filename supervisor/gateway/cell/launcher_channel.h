@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/gateway/io/record_reader.h"
+#include "supervisor/gateway/io/record_sender.h"
+#include "supervisor/kernel/event_loop.h"
+#include "supervisor/kernel/sys.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::gateway {
+
+/// The one way to get a cell: asks the launcher, hears what became of it.
+class LauncherChannel {
+ public:
+  struct Receiver {
+    std::function<void(const wire::CellEvent&, std::vector<Fd> pipes)> event;
+    std::function<void(std::string_view why)> broken;  ///< "is gone", or what it said wrong
+  };
+
+  LauncherChannel(EventLoop& loop, Fd socket, Receiver receiver);
+
+  /// `workspace` goes along with the request; not valid: there is none.
+  void start_cell(std::uint32_t request, std::uint32_t server_index, wire::CellProgram program,
+                  Fd workspace);
+  void terminate_cell(std::uint64_t cell);
+  void kill_cell(std::uint64_t cell);
+
+ private:
+  void ask(const wire::GatewayRequest& request, Fd attached = Fd{});
+
+  Receiver receiver_;
+  RecordReader<wire::CellEvent> reader_;
+  RecordSender<wire::GatewayRequest> sender_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,219 @@
+#include "supervisor/gateway/cell/server_cell.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "supervisor/gateway/cell/cell_failure.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+namespace cellblock::gateway {
+
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+ServerCell::ServerCell(const Server& server, CellPlan plan, MessageScanner& scanner,
+                       CellEffects& effects)
+    : server_(server), plan_(plan), scanner_(scanner), effects_(effects) {}
+
+// --- by its users --------------------------------------------------------------------------------
+
+void ServerCell::use(CellUser& user, Time now) {
+  users_.push_back(&user);
+  if (life_.state() == CellState::stopped) {
+    since_ = now;
+    act(life_.on(CellInput::start));
+  } else if (is_in_use()) {
+    user.cell_running(now);
+  }
+}
+
+void ServerCell::leave(CellUser& user) {
+  if (std::erase(users_, &user) == 0 || !users_.empty()) return;
+  if (cause_ == GivenUp::no) cause_ = GivenUp::asked_to_stop;
+  act(life_.on(CellInput::stop));
+}
+
+void ServerCell::asked() {
+  if (std::exchange(was_asked_, true)) return;
+  if (life_.state() == CellState::handshaking) effects_.set_deadline(server_.timeouts.handshake);
+}
+
+// --- its life ------------------------------------------------------------------------------------
+
+void ServerCell::act(CellAction action) {
+  switch (action) {
+    case CellAction::none:
+      return;
+    case CellAction::ask_start:
+      return effects_.start_cell();
+    case CellAction::close_input:
+      effects_.close_cell_input();
+      return effects_.set_deadline(server_.timeouts.end_of_input);
+    case CellAction::terminate:
+      effects_.terminate_cell();
+      return effects_.set_deadline(server_.timeouts.terminate);
+    case CellAction::kill:
+      effects_.kill_cell();
+      return effects_.set_deadline(std::nullopt);
+    case CellAction::report_impossible:
+      return effects_.protocol_broken();
+  }
+}
+
+void ServerCell::fault(GivenUp cause) {
+  if (cause_ == GivenUp::no) cause_ = cause;
+  act(life_.on(CellInput::fault));
+}
+
+void ServerCell::started(std::uint64_t cell, Time now) {
+  id_ = cell;
+  since_ = now;
+  note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
+  act(life_.on(CellInput::started));
+  if (life_.state() == CellState::building) effects_.set_deadline(server_.timeouts.handshake);
+}
+
+void ServerCell::refused(wire::StartRefusal refusal, const CellFacts& facts, Time now) {
+  act(life_.on(CellInput::refused));
+  const EndedCell ended = end(facts, now);
+  const Failure failure = failure_of_refusal(server_.name, refusal, ended);
+  if (!failure.verdict.empty()) {
+    note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
+    return buried(ended, failure, now);
+  }
+  // There never was a cell: nothing of it ended, and nothing is wrong with the server.
+  note(AuditKind::attach, AuditOutcome::denied, name_of(failure.code));
+  tell_gone(failure, now);
+}
+
+void ServerCell::running(Time now) {
+  act(life_.on(CellInput::running));
+  if (users_.empty()) return;
+  note(AuditKind::cell_started, AuditOutcome::ok, "");
+  effects_.set_deadline(std::nullopt);
+  for (CellUser* user : std::vector(users_)) user->cell_running(now);
+  if (output_closed_) fault(GivenUp::closed_stdout);
+}
+
+void ServerCell::deadline() {
+  const CellState state = life_.state();
+  if (state == CellState::building || state == CellState::handshaking) {
+    return fault(GivenUp::handshake_timeout);
+  }
+  act(life_.on(CellInput::deadline));
+}
+
+void ServerCell::output_closed() {
+  output_closed_ = true;
+  if (is_in_use()) fault(GivenUp::closed_stdout);
+}
+
+void ServerCell::input_broken(GivenUp how) {
+  if (is_in_use()) fault(how);
+}
+
+// Earlier, the set-up has failed and its report is on the way; later, it is what we asked for.
+bool ServerCell::is_in_use() const {
+  const CellState state = life_.state();
+  return state == CellState::handshaking || state == CellState::ready;
+}
+
+// --- what it says --------------------------------------------------------------------------------
+
+void ServerCell::line(std::string_view line, Time now) {
+  if (users_.empty()) return;
+  const auto message = scanner_.scan(line);
+  if (!message) return refused_line(line, message.error(), now);
+  noise_.renew();
+  const bool is_answer =
+      message->kind == MessageKind::result || message->kind == MessageKind::error;
+  if (is_answer && life_.state() == CellState::handshaking) {
+    has_answered_ = true;
+    effects_.set_deadline(std::nullopt);
+    act(life_.on(CellInput::answered));
+  }
+  if (CellUser* user = user_of(*message, line)) user->from_cell(line, *message, now);
+}
+
+// With one user everything is that user's, what was never asked for included: it is the user that
+// counts it.
+CellUser* ServerCell::user_of(const Message& /*message*/, std::string_view /*line*/) const {
+  return users_.front();
+}
+
+void ServerCell::refused_line(std::string_view line, const Refused& refused, Time now) {
+  if (refused.fault == MessageFault::empty_line) return;
+  lose_answer(line, refused, now);
+  if (noise_.spend(line)) fault(GivenUp::too_much_noise);
+}
+
+// What was meant as an answer is the only one that its call will get. Where it cannot be told whose
+// it is, all calls in flight fail, for the reason given at line_too_long.
+void ServerCell::lose_answer(std::string_view line, const Refused& refused, Time now) {
+  const std::string_view id = refused.id.in(line);
+  if (id.empty() && !may_be_an_answer(line, refused.fault)) return;
+  const Failure failure = bad_answer(refused, &server_);
+  if (!lose_answers(id, failure, now)) return;
+  note(AuditKind::refused, AuditOutcome::error, name_of(failure.code));
+}
+
+bool ServerCell::lose_answers(std::string_view ours, const Failure& failure, Time now) {
+  bool any = false;
+  for (CellUser* user : std::vector(users_)) any |= user->answer_lost(ours, failure, now);
+  return any;
+}
+
+// Its id may stand at its very end (the official TypeScript server writes it last), so nobody can
+// say whose answer was skipped. One of the calls in flight will never be answered: all of them
+// fail, since a wrong guess would leave a caller waiting for ever. Answers that still come are
+// dropped.
+void ServerCell::line_too_long(std::size_t seen, Time now) {
+  if (users_.empty()) return;
+  note(AuditKind::refused, AuditOutcome::error, name_of(FailureCode::too_large));
+  lose_answers("", line_too_large(seen, server_.lines.from_server, &server_), now);
+}
+
+// --- its end -------------------------------------------------------------------------------------
+
+void ServerCell::ended(const CellFacts& facts, Time now) {
+  const EndedCell ended = end(facts, now);
+  act(life_.on(CellInput::ended));
+  buried(ended, failure_of_end(server_.name, ended), now);
+}
+
+EndedCell ServerCell::end(const CellFacts& facts, Time now) const {
+  EndedCell ended;
+  ended.facts = facts;
+  ended.handshake = has_answered_ ? Handshake::answered : Handshake::unanswered;
+  ended.given_up = cause_;
+  ended.memory_limit = server_.limits.memory_bytes;
+  ended.age_ms =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<Milliseconds>(now - since_).count());
+  ended.noise_lines = static_cast<unsigned>(noise_.total());
+  ended.first_noise = noise_.first();
+  const auto bind = static_cast<std::size_t>(facts.path_index);
+  if (facts.path_index >= 0 && bind < server_.binds.size()) {
+    ended.failed_path = server_.binds[bind].source;
+  }
+  ended.stderr_tail = effects_.stderr_tail();
+  return with_true_cause(std::move(ended));
+}
+
+void ServerCell::buried(const EndedCell& ended, const Failure& failure, Time now) {
+  note(AuditKind::cell_ended,
+       ended.given_up == GivenUp::asked_to_stop ? AuditOutcome::ok : AuditOutcome::error,
+       failure.verdict.empty() ? name_of(failure.code) : std::string_view{failure.verdict});
+  // How the probe ended says nothing about the server.
+  if (plan_.program == wire::CellProgram::server) effects_.remember_end(failure);
+  tell_gone(failure, now);
+}
+
+void ServerCell::tell_gone(const Failure& failure, Time now) {
+  for (CellUser* user : std::exchange(users_, {})) user->cell_gone(failure, now);
+}
+
+void ServerCell::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {
+  effects_.record({.kind = kind, .outcome = outcome, .tool = {}, .reason = reason});
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/cell_facts.h"
+#include "policy/config.h"
+#include "policy/crash_verdict.h"
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/audit/audit_note.h"
+#include "supervisor/gateway/cell/cell_lifetime.h"
+#include "supervisor/gateway/cell/cell_user.h"
+#include "supervisor/gateway/cell/noise_budget.h"
+#include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/message/slices.h"
+#include "supervisor/kernel/wire.h"
+
+/// One cell from the request to start it to its burial, and whoever uses it meanwhile. Validates
+/// what it says and hands it on; knows nothing of MCP's methods and nothing of hosts. Pure: lines,
+/// launcher events and times in, effects out.
+namespace cellblock::gateway {
+
+struct CellPlan {
+  std::uint32_t server = 0;  ///< index
+  wire::CellProgram program = wire::CellProgram::server;
+  bool has_workspace = false;
+  std::string_view purpose;  ///< for the audit log; static text, empty: a plain session
+};
+
+/// What one cell wants done; the adaptor knows which cell that is.
+class CellEffects {
+ public:
+  virtual void start_cell() = 0;  ///< asks the launcher
+  virtual void to_cell(Slices message) = 0;
+  virtual void close_cell_input() = 0;
+  virtual void terminate_cell() = 0;
+  virtual void kill_cell() = 0;
+  /// The launcher and this gateway disagree about the cell.
+  virtual void protocol_broken() = 0;
+  /// The one deadline of the cell; nullopt: none. A new one replaces it.
+  virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
+
+  virtual void record(const AuditNote& note) = 0;
+  virtual std::vector<std::string> stderr_tail() = 0;
+  virtual void remember_end(const Failure& failure) = 0;
+
+ protected:
+  ~CellEffects() = default;
+};
+
+class ServerCell {
+ public:
+  /// `server` and `scanner` outlive it.
+  ServerCell(const Server& server, CellPlan plan, MessageScanner& scanner, CellEffects& effects);
+
+  // By its users. A user must leave before it is destroyed, unless cell_gone() came.
+  /// The first one asks for the cell. Who comes later hears at once if its program runs.
+  void use(CellUser& user, Time now);
+  /// The last one to leave stops it. Others do nothing.
+  void leave(CellUser& user);
+  void say(Slices message) { effects_.to_cell(message); }
+  /// A request goes to it. The clock of the handshake starts with the first: a host that takes its
+  /// time does not make its server late.
+  void asked();
+
+  // By the launcher and the pipes.
+  void started(std::uint64_t cell, Time now);
+  void refused(wire::StartRefusal refusal, const CellFacts& facts, Time now);
+  void running(Time now);
+  void line(std::string_view line, Time now);
+  void line_too_long(std::size_t seen, Time now);
+  void output_closed();
+  /// `how`: closed_stdin or unread_stdin. May be said more than once.
+  void input_broken(GivenUp how);
+  /// After everything that it wrote has been handed in.
+  void ended(const CellFacts& facts, Time now);
+  void deadline();
+
+  const Server& server() const { return server_; }
+  const CellPlan& plan() const { return plan_; }
+  std::uint64_t id() const { return id_; }  ///< 0: the launcher has not answered
+  CellState state() const { return life_.state(); }
+  Time since() const { return since_; }
+  std::uint64_t noise_lines() const { return noise_.total(); }
+  bool is_over() const { return life_.is_over(); }
+
+ private:
+  CellUser* user_of(const Message& message, std::string_view line) const;
+  void refused_line(std::string_view line, const Refused& refused, Time now);
+  void lose_answer(std::string_view line, const Refused& refused, Time now);
+  bool lose_answers(std::string_view ours, const Failure& failure, Time now);
+  /// Its program runs, and it has not been asked to end.
+  bool is_in_use() const;
+  void act(CellAction action);
+  void fault(GivenUp cause);
+  EndedCell end(const CellFacts& facts, Time now) const;
+  void buried(const EndedCell& ended, const Failure& failure, Time now);
+  void tell_gone(const Failure& failure, Time now);
+  void note(wire::AuditKind kind, wire::AuditOutcome outcome, std::string_view reason);
+
+  const Server& server_;
+  const CellPlan plan_;
+  MessageScanner& scanner_;
+  CellEffects& effects_;
+  std::vector<CellUser*> users_;  ///< one, unless it is shared
+
+  CellLifetime life_;
+  std::uint64_t id_ = 0;
+  Time since_;
+  GivenUp cause_ = GivenUp::no;  ///< the first one wins
+  bool output_closed_ = false;
+  bool was_asked_ = false;
+  bool has_answered_ = false;
+  NoiseBudget noise_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/gateway/io/clock.h"
+
+/// What the cells of one server wrote on stderr: whole lines, escaped, bounded in length, number
+/// and rate.
+namespace cellblock::gateway {
+
+struct StderrLine {
+  std::uint64_t cell = 0;
+  std::int64_t at_ms = 0;  ///< Unix time
+  std::string text;        ///< escaped
+};
+
+/// One server's last lines.
+class StderrRing {
+ public:
+  static constexpr std::size_t max_lines = 200;
+
+  void add(StderrLine line);
+  /// The newest `count` of all cells, oldest first.
+  std::vector<const StderrLine*> last(std::size_t count) const;
+  /// The texts of the newest `count` of one cell.
+  std::vector<std::string> last_of(std::uint64_t cell, std::size_t count) const;
+
+ private:
+  std::deque<StderrLine> lines_;
+};
+
+/// Cuts one cell's bytes into lines. A flood is summed up instead of stored.
+class StderrCollector {
+ public:
+  static constexpr std::size_t max_line = 8U << 10;
+  static constexpr std::uint32_t max_lines_per_second = 100;
+
+  StderrCollector(StderrRing& ring, std::uint64_t cell) : ring_(ring), cell_(cell) {}
+
+  void add(std::string_view bytes, std::int64_t now_ms);
+  /// At end of file: the rest is a line too.
+  void finish(std::int64_t now_ms);
+
+ private:
+  void line_ends(std::int64_t now_ms);
+  void new_second(std::int64_t now_ms);
+
+  StderrRing& ring_;
+  std::uint64_t cell_;
+  std::string partial_;
+  std::size_t cut_ = 0;  ///< bytes of this line beyond max_line
+  std::int64_t second_ = 0;
+  std::uint32_t in_second_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace cellblock::gateway

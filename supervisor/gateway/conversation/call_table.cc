@@ -1,0 +1,68 @@
+#include "supervisor/gateway/conversation/call_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "supervisor/gateway/conversation/upstream_ids.h"
+
+namespace cellblock::gateway {
+
+CallKind kind_of(std::string_view method) {
+  if (method == "tools/call") return CallKind::tool_call;
+  if (method == "tools/list") return CallKind::tools_list;
+  if (method == "resources/list") return CallKind::resources_list;
+  if (method == "resources/templates/list") return CallKind::templates_list;
+  if (method == "prompts/list") return CallKind::prompts_list;
+  if (method == "initialize") return CallKind::initialize;
+  if (method == "server/discover") return CallKind::discover;
+  if (method == "subscriptions/listen") return CallKind::listen;
+  return CallKind::other;
+}
+
+std::optional<CallTable::Refusal> CallTable::refusal_for(std::string_view theirs) const {
+  if (find_theirs(theirs) != nullptr) return Refusal::duplicate;
+  if (calls_.size() >= most_) return Refusal::too_many;
+  return std::nullopt;
+}
+
+const Call* CallTable::find(std::string_view ours) const {
+  const std::uint64_t id = parse_upstream_id(ours);
+  const auto found = std::ranges::find(calls_, id, &Call::ours);
+  return found == calls_.end() ? nullptr : &*found;
+}
+
+Call* CallTable::find(std::string_view ours) {
+  // The table is this object's own.
+  return const_cast<Call*>(std::as_const(*this).find(ours));  // NOLINT(*-const-cast)
+}
+
+const Call* CallTable::find_theirs(std::string_view theirs) const {
+  const auto found = std::ranges::find(calls_, theirs, &Call::theirs);
+  return found == calls_.end() ? nullptr : &*found;
+}
+
+std::optional<Call> CallTable::remove(const Call* call) {
+  if (call == nullptr) return std::nullopt;
+  Call& place = calls_[static_cast<std::size_t>(call - calls_.data())];
+  Call removed = std::exchange(place, Call{});
+  if (&place != &calls_.back()) place = std::move(calls_.back());
+  calls_.pop_back();
+  return removed;
+}
+
+std::optional<Call> CallTable::close(std::string_view ours) { return remove(find(ours)); }
+
+std::optional<Call> CallTable::cancel(std::string_view theirs) {
+  auto call = remove(find_theirs(theirs));
+  if (call) cancelled_[next_cancelled_++ % cancelled_.size()] = call->ours;
+  return call;
+}
+
+bool CallTable::was_cancelled(std::string_view ours) const {
+  const std::uint64_t id = parse_upstream_id(ours);
+  return id != 0 && std::ranges::find(cancelled_, id) != cancelled_.end();
+}
+
+std::vector<Call> CallTable::take_all() { return std::exchange(calls_, {}); }
+
+}  // namespace cellblock::gateway

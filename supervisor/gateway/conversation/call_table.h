@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failure.h"
+#include "supervisor/gateway/conversation/progress_pace.h"
+#include "supervisor/gateway/io/clock.h"
+
+/// The calls in flight in one direction: which id of the caller stands behind which id of ours.
+/// Once for host to server, once for server to host.
+namespace cellblock::gateway {
+
+/// What the answer to a call needs done to it.
+enum class CallKind : std::uint8_t {
+  other,
+  initialize,  ///< may not be cancelled
+  tools_list,  ///< the answer is narrowed; like those of the next three, it is cleaned
+  resources_list,
+  templates_list,
+  prompts_list,
+  discover,   ///< the answer is cleaned, as that of initialize is
+  tool_call,  ///< a failure comes as a result that the model sees
+  listen,     ///< subscriptions/listen: its id also names the stream's notifications
+};
+
+CallKind kind_of(std::string_view method);
+
+struct Call {
+  std::uint64_t ours = 0;
+  std::string theirs;          ///< the caller's id, raw JSON
+  std::string progress_token;  ///< the caller's, raw JSON; empty if it wants no progress
+  std::string tool;
+  CallKind kind = CallKind::other;
+  Era era = Era::legacy;
+  Time began;
+  bool has_cursor = false;  ///< it asks for a later page of a list
+  ProgressPace pace;        ///< of what the callee says about it
+};
+
+class CallTable {
+ public:
+  enum class Refusal : std::uint8_t { duplicate, too_many };
+
+  explicit CallTable(std::size_t most) : most_(most) {}
+
+  std::optional<Refusal> refusal_for(std::string_view theirs) const;
+  /// Only when refusal_for() had nothing against it.
+  void open(Call call) { calls_.push_back(std::move(call)); }
+
+  /// By our id, in raw JSON. Valid until the next change. Progress tokens of ours are the same
+  /// numbers, so this finds a call by its token as well.
+  const Call* find(std::string_view ours) const;
+  Call* find(std::string_view ours);
+  const Call* find_theirs(std::string_view theirs) const;
+
+  std::optional<Call> close(std::string_view ours);
+  /// Closes it and remembers that its answer may still come.
+  std::optional<Call> cancel(std::string_view theirs);
+  bool was_cancelled(std::string_view ours) const;
+
+  std::vector<Call> take_all();
+  std::size_t size() const { return calls_.size(); }
+
+ private:
+  std::optional<Call> remove(const Call* call);
+
+  // A scan over a few dozen neighbours is quicker than any tree or hash, and most_ bounds it.
+  std::vector<Call> calls_;
+  std::size_t most_;
+
+  // A bounded memory is enough: what falls out of it is dropped all the same, only counted as
+  // foreign instead of late.
+  std::array<std::uint64_t, 64> cancelled_{};
+  std::size_t next_cancelled_ = 0;
+};
+
+}  // namespace cellblock::gateway

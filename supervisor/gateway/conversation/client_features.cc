@@ -1,0 +1,48 @@
+#include "supervisor/gateway/conversation/client_features.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "supervisor/gateway/message/tree_reader.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+struct Feature {
+  const char* capability;
+  std::string_view method;
+  bool ClientFeatures::* declared;
+};
+
+constexpr std::array features{
+    Feature{"roots", "roots/list", &ClientFeatures::roots},
+    Feature{"sampling", "sampling/createMessage", &ClientFeatures::sampling},
+    Feature{"elicitation", "elicitation/create", &ClientFeatures::elicitation},
+};
+
+}  // namespace
+
+bool server_may_request(std::string_view method, const ClientFeatures& declared) {
+  if (method == "ping") return true;
+  for (const Feature& feature : features) {
+    if (feature.method == method) return declared.*feature.declared;
+  }
+  return false;
+}
+
+std::optional<std::string> strip_capabilities(std::string_view capabilities,
+                                              const ClientFeatures& declared) {
+  auto object = read_tree(capabilities);
+  // Validated before; if the two parsers ever disagree, the server hears of no capability.
+  if (!object.is_object()) return "{}";
+  // Tasks at the client: what a server asks for is answered at once, or not at all.
+  std::size_t removed = object.erase("tasks");
+  for (const Feature& feature : features) {
+    if (!(declared.*feature.declared)) removed += object.erase(feature.capability);
+  }
+  if (removed == 0) return std::nullopt;
+  return object.dump();
+}
+
+}  // namespace cellblock::gateway

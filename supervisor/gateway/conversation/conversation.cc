@@ -1,0 +1,292 @@
+#include "supervisor/gateway/conversation/conversation.h"
+
+#include <array>
+#include <string>
+
+#include "supervisor/gateway/conversation/call_failures.h"
+#include "supervisor/gateway/conversation/client_features.h"
+#include "supervisor/gateway/conversation/new_call.h"
+#include "supervisor/gateway/leg/era_of.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+constexpr std::string_view probe_tool = "run";
+
+std::uint64_t microseconds_since(Time began, Time now) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(now - began).count());
+}
+
+constexpr std::string_view foreign_value =
+    "a cursor, requestState or taskId that is not known here, or no longer";
+
+}  // namespace
+
+Conversation::Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
+                           HandedValues values, ConversationEffects& effects)
+    : server_(server),
+      program_(program),
+      ids_(ids),
+      effects_(effects),
+      values_(std::move(values)) {}
+
+std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era era,
+                                       const Failure& failure) {
+  return kind == CallKind::tool_call ? tool_error_reply(id, failure, era)
+                                     : error_reply(id, failure);
+}
+
+void Conversation::fail_all(const Failure& failure, Time now) {
+  for (const Call& call : calls_.take_all()) answer(call, failure, now);
+}
+
+bool Conversation::fail(std::string_view ours, const Failure& failure, Time now) {
+  const auto call = calls_.close(ours);
+  if (call) answer(*call, failure, now);
+  return call.has_value();
+}
+
+void Conversation::answer(const Call& call, const Failure& failure, Time now) {
+  const std::string reply = failed_reply(call.theirs, call.kind, call.era, failure);
+  say_to_host(reply);
+  note_end(call, AuditOutcome::error, name_of(failure.code), reply.size(), now);
+}
+
+void Conversation::cancel_all(std::string_view reason, Time now) {
+  for (const Call& call : calls_.take_all()) {
+    if (call.kind != CallKind::initialize) say_to_cell(cancelled_notification(call.ours, reason));
+    note_end(call, AuditOutcome::cancelled, reason, 0, now);
+  }
+}
+
+// --- host to server ------------------------------------------------------------------------------
+
+void Conversation::from_host(std::string_view line, const Message& message, Time now) {
+  if (line.size() > server_.lines.from_host) return refuse_size_from_host(line, message);
+  switch (message.kind) {
+    case MessageKind::request:
+      return request_from_host(line, message, now);
+    case MessageKind::notification:
+      return notification_from_host(line, message, now);
+    case MessageKind::result:
+    case MessageKind::error:
+      return response_from_host(line, message, now);
+  }
+}
+
+// What a bridge or the aggregate has written anew may be longer than what the host said.
+void Conversation::refuse_size_from_host(std::string_view line, const Message& message) {
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = message.method,
+                   .reason = name_of(FailureCode::too_large),
+                   .bytes = line.size()});
+  const std::string_view id = message.id.in(line);
+  if (message.kind == MessageKind::request) {
+    say_to_host(failed_reply(id, kind_of(message.method), era_of(message),
+                             line_too_large(line.size(), server_.lines.from_host, &server_)));
+  } else if (message.kind != MessageKind::notification) {
+    const auto call = server_calls_.close(id);
+    if (call) say_to_cell(protocol_error(call->theirs, invalid_request, "the answer is too large"));
+  }
+}
+
+void Conversation::request_from_host(std::string_view line, const Message& message, Time now) {
+  const CallKind kind = kind_of(message.method);
+  if (refused(line, message, kind)) return;
+
+  Call call = call_of(line, message, ids_.next(), now);
+  std::vector<Replacement> edits = edits_for_cell(line, message, call);
+  if (!values_.give_back(line, message, now, edits)) return refuse_values(line, message);
+  const EditedMessage edited(line, std::move(edits));
+  if (kind == CallKind::tool_call) {
+    effects_.record({.kind = AuditKind::call,
+                     .outcome = AuditOutcome::ok,
+                     .tool = call.tool,
+                     .reason = may_call(call.tool).rule,
+                     .call = call.ours,
+                     .bytes = line.size()});
+  }
+  ++traffic_.calls;
+  calls_.open(std::move(call));
+  effects_.to_cell(edited.slices());
+}
+
+// allow.tools is about the server's tools. The probe's one is ours and has no effect of its own.
+Decision Conversation::may_call(std::string_view tool) const {
+  if (program_ == wire::CellProgram::probe) return {tool == probe_tool, "probe"};
+  return may_call_tool(server_.allow, tool);
+}
+
+// Answers it when it may not go on. Permission first: what a user may not call does not exist for
+// that user, however the rest of the request looks.
+bool Conversation::refused(std::string_view line, const Message& message, CallKind kind) {
+  const std::string_view id = message.id.in(line);
+  if (kind == CallKind::tool_call) {
+    const Decision decision = may_call(message.name_text);
+    if (!decision.allowed) {
+      effects_.record({.kind = AuditKind::call,
+                       .outcome = AuditOutcome::denied,
+                       .tool = message.name_text,
+                       .reason = decision.rule,
+                       .bytes = line.size()});
+      say_to_host(protocol_error(id, invalid_params, "Unknown tool: " + message.name_text));
+      return true;
+    }
+    if (effects_.audit_state() == AuditState::broken) {
+      const Failure failure =
+          plain_failure(FailureCode::audit_unavailable,
+                        "the audit log cannot be written, so nothing new is called", server_.name);
+      say_to_host(failed_reply(id, kind, era_of(message), failure));
+      return true;
+    }
+  }
+  const auto refusal = calls_.refusal_for(id);
+  if (!refusal) return false;
+  say_to_host(*refusal == CallTable::Refusal::duplicate
+                  ? protocol_error(id, invalid_request, "a request with this id is still in flight")
+                  : failed_reply(id, kind, era_of(message), too_many_calls(server_, max_calls)));
+  return true;
+}
+
+std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, const Message& message,
+                                                      const Call& call) const {
+  std::vector<Replacement> edits;
+  edits.reserve(3);
+  const std::string ours = std::to_string(call.ours);
+  edits.push_back({message.id, ours});
+  if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, ours});
+  const Span said = call.kind == CallKind::initialize ? message.capabilities : Span{};
+  for (const Span capabilities : {said, message.client_capabilities}) {
+    if (capabilities.empty()) continue;
+    auto kept = strip_capabilities(capabilities.in(line), server_.client_features);
+    if (kept) edits.push_back({capabilities, std::move(*kept)});
+  }
+  return edits;
+}
+
+void Conversation::notification_from_host(std::string_view line, const Message& message, Time now) {
+  if (is_stray(line, message)) return;
+  if (message.method == "notifications/cancelled") return cancel_from_host(line, message, now);
+  if (message.method == "notifications/progress") {
+    return progress_from_host(line, message);
+  }
+  std::vector<Replacement> edits;
+  if (!values_.give_back(line, message, now, edits)) return refuse_values(line, message);
+  effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
+}
+
+// Another session's, an earlier cell's, or made up: the server never sees it.
+void Conversation::refuse_values(std::string_view line, const Message& message) {
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = message.method,
+                   .reason = "foreign_value",
+                   .bytes = line.size()});
+  if (message.kind != MessageKind::request) return;
+  say_to_host(protocol_error(message.id.in(line), invalid_params, foreign_value));
+}
+
+void Conversation::cancel_from_host(std::string_view line, const Message& message, Time now) {
+  const std::string_view theirs = message.request_id.in(line);
+  const Call* call = calls_.find_theirs(theirs);
+  if (theirs.empty() || call == nullptr || call->kind == CallKind::initialize) {
+    ++traffic_.stray_notifications;
+    return;
+  }
+  const Call cancelled = *calls_.cancel(theirs);
+  const EditedMessage edited(line, {{message.request_id, std::to_string(cancelled.ours)}});
+  effects_.to_cell(edited.slices());
+  note_end(cancelled, AuditOutcome::cancelled, "host", 0, now);
+}
+
+void Conversation::response_from_host(std::string_view line, const Message& message, Time now) {
+  const std::string_view ours = message.id.in(line);
+  const auto call = server_calls_.close(ours);
+  if (!call) {
+    ++(server_calls_.was_cancelled(ours) ? traffic_.late_answers : traffic_.foreign_answers);
+    return;
+  }
+  std::vector<Replacement> edits{{message.id, call->theirs}};
+  if (values_.give_back(line, message, now, edits)) {
+    return effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
+  }
+  refuse_values(line, message);
+  say_to_cell(protocol_error(call->theirs, invalid_params, foreign_value));
+}
+
+// --- both ways -----------------------------------------------------------------------------------
+
+// Only an id makes tools/call a request, but servers have been seen to act on one without it:
+// past permission and past the audit log.
+bool Conversation::is_stray(std::string_view line, const Message& message) {
+  if (message.method.starts_with("notifications/")) return false;
+  ++traffic_.stray_notifications;
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = message.method,
+                   .reason = "not_a_notification",
+                   .bytes = line.size()});
+  return true;
+}
+
+// What names no call in flight goes no further: it is late, or it was never asked for.
+void Conversation::progress_from_host(std::string_view line, const Message& message) {
+  const Call* call = server_calls_.find(message.progress_token.in(line));
+  if (call == nullptr || call->progress_token.empty()) {
+    ++traffic_.stray_notifications;
+    return;
+  }
+  const EditedMessage edited(line, {{message.progress_token, call->progress_token}});
+  effects_.to_cell(edited.slices());
+}
+
+void Conversation::progress_from_cell(std::string_view line, const Message& message, Time now) {
+  Call* call = calls_.find(message.progress_token.in(line));
+  const auto verdict = call == nullptr || call->progress_token.empty()
+                           ? ProgressPace::Verdict::falls
+                           : call->pace.judge(message.progress.in(line), now);
+  std::vector<Replacement> edits;
+  if (verdict == ProgressPace::Verdict::falls || !values_.hand_out(line, message, now, edits)) {
+    ++traffic_.stray_notifications;
+    return;
+  }
+  edits.push_back({message.progress_token, call->progress_token});
+  const EditedMessage edited(line, std::move(edits));
+  if (verdict == ProgressPace::Verdict::pass) return effects_.to_host(edited.slices());
+  call->pace.keep(edited.flatten());
+}
+
+void Conversation::say_whole_to_host(std::string_view line) {
+  effects_.to_host(std::array<std::string_view, 1>{line});
+}
+
+void Conversation::say_to_host(std::string_view text) {
+  effects_.to_host(std::array<std::string_view, 2>{text, "\n"});
+}
+
+void Conversation::say_to_cell(std::string_view text) {
+  effects_.to_cell(std::array<std::string_view, 2>{text, "\n"});
+}
+
+void Conversation::note_end(const Call& call, AuditOutcome outcome, std::string_view reason,
+                            std::size_t bytes, Time now) {
+  if (call.kind != CallKind::tool_call) return;
+  effects_.record({.kind = AuditKind::call_ended,
+                   .outcome = outcome,
+                   .tool = call.tool,
+                   .reason = reason,
+                   .call = call.ours,
+                   .bytes = bytes,
+                   .microseconds = microseconds_since(call.began, now)});
+}
+
+}  // namespace cellblock::gateway

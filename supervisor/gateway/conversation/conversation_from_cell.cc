@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <string>
+
+#include "supervisor/gateway/conversation/answer_edits.h"
+#include "supervisor/gateway/conversation/asker.h"
+#include "supervisor/gateway/conversation/call_failures.h"
+#include "supervisor/gateway/conversation/client_features.h"
+#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/conversation/new_call.h"
+#include "supervisor/gateway/message/replies.h"
+
+/// What the server says to its host; the other way is in conversation.cc.
+namespace cellblock::gateway {
+
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+void Conversation::from_cell(std::string_view line, const Message& message, Time now) {
+  const bool is_answer = message.kind == MessageKind::result || message.kind == MessageKind::error;
+  if (!is_answer && line.size() > server_.lines.to_host) return refuse_size(line, message);
+  switch (message.kind) {
+    case MessageKind::request:
+      return request_from_cell(line, message, now);
+    case MessageKind::notification:
+      return notification_from_cell(line, message, now);
+    case MessageKind::result:
+    case MessageKind::error:
+      return response_from_cell(line, message, now);
+  }
+}
+
+// An answer that is too long becomes a failure of its call (deliver); nobody waits for these.
+void Conversation::refuse_size(std::string_view line, const Message& message) {
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = message.method,
+                   .reason = name_of(FailureCode::too_large),
+                   .bytes = line.size()});
+  if (message.kind == MessageKind::request) {
+    say_to_cell(protocol_error(message.id.in(line), invalid_request, "the request is too large"));
+  }
+}
+
+void Conversation::request_from_cell(std::string_view line, const Message& message, Time now) {
+  const std::string_view id = message.id.in(line);
+  if (!server_may_request(message.method, server_.client_features)) {
+    effects_.record({.kind = AuditKind::refused,
+                     .outcome = AuditOutcome::denied,
+                     .tool = message.method,
+                     .reason = "client_features",
+                     .bytes = line.size()});
+    return say_to_cell(protocol_error(id, method_not_found, "Method not found"));
+  }
+  if (server_calls_.refusal_for(id)) {
+    return say_to_cell(protocol_error(id, invalid_request, "too many requests, or one id twice"));
+  }
+  Call call = call_of(line, message, ids_.next(), now);
+  const std::string ours = std::to_string(call.ours);
+  std::vector<Replacement> edits{{message.id, ours}};
+  if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, ours});
+  say_who_asks(line, message, server_.name, edits);
+  if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
+  server_calls_.open(std::move(call));
+  effects_.to_host(EditedMessage(line, std::move(edits)).slices());
+}
+
+void Conversation::notification_from_cell(std::string_view line, const Message& message, Time now) {
+  if (is_stray(line, message)) return;
+  if (const auto* method = forbidden_input(message)) return refuse_input(line, *method);
+  if (message.method == "notifications/cancelled") return cancel_from_cell(line, message);
+  if (message.method == "notifications/progress") {
+    return progress_from_cell(line, message, now);
+  }
+  if (is_early(line, message)) return;
+  std::vector<Replacement> edits;
+  say_who_asks(line, message, server_.name, edits);
+  if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
+  if (message.subscription_id.empty()) {
+    return effects_.to_host(EditedMessage(line, std::move(edits)).slices());
+  }
+  const Call* stream = calls_.find(message.subscription_id.in(line));
+  if (stream == nullptr) {
+    ++traffic_.stray_notifications;
+    return;
+  }
+  edits.push_back({message.subscription_id, stream->theirs});
+  effects_.to_host(EditedMessage(line, std::move(edits)).slices());
+}
+
+// Withdraws a request of the server's own, or (2026-07-28) ends a listen stream of the host's.
+void Conversation::cancel_from_cell(std::string_view line, const Message& message) {
+  const std::string_view id = message.request_id.in(line);
+  if (const auto own = id.empty() ? std::nullopt : server_calls_.cancel(id)) {
+    const EditedMessage edited(line, {{message.request_id, std::to_string(own->ours)}});
+    return effects_.to_host(edited.slices());
+  }
+  const Call* stream = calls_.find(id);
+  if (stream == nullptr || stream->kind != CallKind::listen) {
+    ++traffic_.stray_notifications;
+    return;
+  }
+  const Call closed = *calls_.close(id);
+  effects_.to_host(EditedMessage(line, {{message.request_id, closed.theirs}}).slices());
+}
+
+void Conversation::response_from_cell(std::string_view line, const Message& message, Time now) {
+  const std::string_view ours = message.id.in(line);
+  auto call = calls_.close(ours);
+  if (!call) {
+    ++(calls_.was_cancelled(ours) ? traffic_.late_answers : traffic_.foreign_answers);
+    return;
+  }
+  if (const auto kept = call->pace.take_kept()) say_whole_to_host(*kept);
+  deliver(line, message, *call, now);
+  tell_early(line, message, now);
+}
+
+// False: it may pass. A status about a task whose creation is still to be answered waits for that.
+bool Conversation::is_early(std::string_view line, const Message& message) {
+  if (!message.method.starts_with("notifications/tasks") || message.task_ids.empty()) return false;
+  const Span task = message.task_ids.front();
+  if (values_.knows_task(task.in(line)) || !message.subscription_id.empty()) return false;
+  const bool waits = calls_.size() != 0 && early_.hold(line, task);
+  if (!waits) ++traffic_.stray_notifications;
+  return true;
+}
+
+void Conversation::tell_early(std::string_view line, const Message& message, Time now) {
+  if (early_.empty()) return;
+  for (const Span task : message.task_ids) {
+    for (const EarlyStatuses::Held& held : early_.take(task.in(line))) {
+      std::vector<Replacement> edits;
+      if (!values_.hand_out_task(held.line, held.task, now, edits)) continue;
+      effects_.to_host(EditedMessage(held.line, std::move(edits)).slices());
+    }
+  }
+  if (calls_.size() == 0) traffic_.stray_notifications += early_.give_up();
+}
+
+void Conversation::deliver(std::string_view line, const Message& message, const Call& call,
+                           Time now) {
+  if (const auto* method = forbidden_input(message)) {
+    refuse_input(line, *method);
+    return answer(call, forbidden_input_failure(server_, *method), now);
+  }
+  Findings findings;
+  auto edits = answer_edits(
+      line, message, call, [this](std::string_view tool) { return may_call(tool).allowed; },
+      findings);
+  if (findings.any()) effects_.record(metadata_note(call, line.size()));
+  if (!edit_answer(line, message, call, now, edits)) {
+    return answer(call, answer_not_sealed(server_), now);
+  }
+  edits.push_back({message.id, call.theirs});
+  const EditedMessage edited(line, std::move(edits));
+  if (!edited.is_sound()) return answer(call, answer_not_editable(server_), now);
+
+  const std::size_t size = edited.size() - 1;  // without the newline
+  if (size > server_.lines.to_host) {
+    const Failure failure = answer_too_large(server_, size);
+    say_to_host(failed_reply(call.theirs, call.kind, call.era, failure));
+    return note_end(call, AuditOutcome::error, name_of(failure.code), size, now);
+  }
+  effects_.to_host(edited.slices());
+  note_end(call, message.kind == MessageKind::result ? AuditOutcome::ok : AuditOutcome::error, "",
+           size, now);
+}
+
+// What was cleaned is a new text, where nothing has a place in the line any more.
+bool Conversation::edit_answer(std::string_view line, const Message& message, const Call& call,
+                               Time now, std::vector<Replacement>& edits) {
+  for (Replacement& edit : edits) {
+    if (edit.where == message.result) return values_.hand_out_cleaned(edit.text, now);
+  }
+  say_who_asks(line, message, server_.name, edits);
+  if (!message.subscription_id.empty()) edits.push_back({message.subscription_id, call.theirs});
+  return values_.hand_out(line, message, now, edits);
+}
+
+// In the modern era a server asks by answering (inputRequests), and with a notification of a task:
+// what it may not ask with a request of its own, it may not ask so. Null: nothing forbidden.
+const std::string* Conversation::forbidden_input(const Message& message) const {
+  const auto found = std::ranges::find_if(message.input_methods, [this](const std::string& method) {
+    return !server_may_request(method, server_.client_features);
+  });
+  return found == message.input_methods.end() ? nullptr : &*found;
+}
+
+void Conversation::refuse_input(std::string_view line, const std::string& method) {
+  effects_.record({.kind = AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = method,
+                   .reason = "client_features",
+                   .bytes = line.size()});
+}
+
+}  // namespace cellblock::gateway

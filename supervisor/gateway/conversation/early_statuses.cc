@@ -1,0 +1,31 @@
+#include "supervisor/gateway/conversation/early_statuses.h"
+
+#include <utility>
+
+namespace cellblock::gateway {
+
+bool EarlyStatuses::hold(std::string_view line, Span task) {
+  if (line.size() > longest_line) return false;
+  if (held_.size() == most) held_.pop_front();
+  held_.push_back({std::string(line), task});
+  return true;
+}
+
+std::vector<EarlyStatuses::Held> EarlyStatuses::take(std::string_view raw_task) {
+  std::vector<Held> taken;
+  std::deque<Held> others;
+  for (Held& held : held_) {
+    const bool same = held.task.in(held.line) == raw_task;
+    if (same) {
+      taken.push_back(std::move(held));
+    } else {
+      others.push_back(std::move(held));
+    }
+  }
+  held_ = std::move(others);
+  return taken;
+}
+
+std::size_t EarlyStatuses::give_up() { return std::exchange(held_, {}).size(); }
+
+}  // namespace cellblock::gateway

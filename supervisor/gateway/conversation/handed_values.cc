@@ -1,0 +1,111 @@
+#include "supervisor/gateway/conversation/handed_values.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "supervisor/gateway/message/tree_reader.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
+
+bool is_text(std::string_view raw) {
+  return raw.size() >= 2 && raw.front() == '"' && raw.back() == '"';
+}
+
+std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+}  // namespace
+
+SealBinding HandedValues::binding(SealPurpose purpose) const {
+  SealBinding binding = whose_;
+  binding.purpose = purpose;
+  return binding;
+}
+
+bool HandedValues::give_back(std::string_view line, const Message& message, Time now,
+                             std::vector<Replacement>& edits) const {
+  return open(SealPurpose::cursor, line, message.cursor, now, edits) &&
+         open(SealPurpose::request_state, line, message.request_state, now, edits) &&
+         std::ranges::all_of(message.task_ids, [&](Span id) {
+           return open(SealPurpose::task, line, id, now, edits);
+         });
+}
+
+bool HandedValues::open(SealPurpose purpose, std::string_view line, Span where, Time now,
+                        std::vector<Replacement>& edits) const {
+  const std::string_view raw = where.in(line);
+  if (!is_there(raw)) return true;
+  if (!is_text(raw)) return false;
+  auto value = sealer_.open(binding(purpose), raw.substr(1, raw.size() - 2), now);
+  if (value) edits.push_back({where, std::move(*value)});
+  return value.has_value();
+}
+
+bool HandedValues::hand_out(std::string_view line, const Message& message, Time now,
+                            std::vector<Replacement>& edits) {
+  return seal(SealPurpose::cursor, line, message.next_cursor, now + cursor_life, edits) &&
+         seal(SealPurpose::request_state, line, message.request_state, now + state_life, edits) &&
+         std::ranges::all_of(message.task_ids,
+                             [&](Span id) { return hand_out_task(line, id, now, edits); });
+}
+
+bool HandedValues::hand_out_cleaned(std::string& result, Time now) {
+  using Json = nlohmann::ordered_json;
+  Json tree = read_tree(result);
+  if (!tree.is_object()) return false;
+  // No answer of these kinds has them.
+  for (const char* key : {"requestState", "taskId", "task", "tasks", "inputRequests"}) {
+    tree.erase(key);
+  }
+  if (const auto meta = tree.find("_meta"); meta != tree.end() && meta->is_object()) {
+    meta->erase("io.modelcontextprotocol/subscriptionId");
+    meta->erase("io.modelcontextprotocol/related-task");
+  }
+  const auto cursor = tree.find("nextCursor");
+  if (cursor != tree.end() && !cursor->is_null()) {
+    auto sealed = sealer_.seal(binding(SealPurpose::cursor), now + cursor_life, cursor->dump());
+    if (!sealed) return false;
+    *cursor = std::move(*sealed);
+  }
+  result = tree.dump();
+  return true;
+}
+
+bool HandedValues::seal(SealPurpose purpose, std::string_view line, Span where, Time expires,
+                        std::vector<Replacement>& edits) {
+  const std::string_view raw = where.in(line);
+  if (!is_there(raw)) return true;
+  const auto sealed = sealer_.seal(binding(purpose), expires, raw);
+  if (sealed) edits.push_back({where, in_quotes(*sealed)});
+  return sealed.has_value();
+}
+
+bool HandedValues::hand_out_task(std::string_view line, Span where, Time now,
+                                 std::vector<Replacement>& edits) {
+  const std::string_view raw = where.in(line);
+  if (!is_there(raw)) return true;
+  if (const Task* known = task_of(raw, now)) {
+    edits.push_back({where, known->sealed});
+    return true;
+  }
+  if (!seal(SealPurpose::task, line, where, now + task_life, edits)) return false;
+  if (tasks_.size() == max_tasks) tasks_.pop_front();
+  tasks_.push_back({std::string(raw), edits.back().text, now + task_life});
+  return true;
+}
+
+const HandedValues::Task* HandedValues::task_of(std::string_view raw, Time now) const {
+  const auto found = std::ranges::find_if(
+      tasks_, [&](const Task& task) { return task.raw == raw && now < task.expires; });
+  return found == tasks_.end() ? nullptr : &*found;
+}
+
+bool HandedValues::knows_task(std::string_view raw) const {
+  return std::ranges::find(tasks_, raw, &Task::raw) != tasks_.end();
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,70 @@
+#include "supervisor/gateway/io/line_reader.h"
+
+#include <array>
+#include <utility>
+
+namespace cellblock::gateway {
+
+LineReader::LineReader(Watch& watch, std::size_t max_line, Read read, Receiver receiver)
+    : watch_(watch), splitter_(max_line), read_(std::move(read)), receiver_(std::move(receiver)) {
+  interest();
+}
+
+// A descriptor that epoll refuses cannot be read either: its end is reported by the next read.
+void LineReader::interest() { static_cast<void>(watch_.want_read(!held_ && !over_)); }
+
+void LineReader::hold() {
+  held_ = true;
+  interest();
+}
+
+void LineReader::flow() {
+  held_ = false;
+  interest();
+}
+
+void LineReader::stop() {
+  over_ = true;
+  interest();
+}
+
+void LineReader::end() {
+  if (std::exchange(over_, true)) return;
+  interest();
+  receiver_.ended();
+}
+
+void LineReader::deliver() {
+  if (delivering_ || !maybe_buffered_) return;
+  delivering_ = true;
+  while (!held_ && !over_ && !discarding_) {
+    const LineSplitter::Next next = splitter_.next();
+    if (next.kind == LineSplitter::Kind::need_more) {
+      maybe_buffered_ = false;
+      break;
+    }
+    if (next.kind == LineSplitter::Kind::line) receiver_.line(next.line);
+    if (next.kind == LineSplitter::Kind::too_long) receiver_.too_long(next.length);
+  }
+  delivering_ = false;
+}
+
+bool LineReader::turn() {
+  deliver();
+  if (held_ || over_) return true;
+  std::array<char, 4096> nowhere;
+  const std::span<char> into = discarding_ ? std::span<char>(nowhere) : splitter_.writable();
+  const IoResult result = read_(into);
+  if (result.status == IoStatus::would_block) return false;
+  if (result.status == IoStatus::closed) {
+    end();
+    return true;
+  }
+  if (discarding_) return true;
+  splitter_.written(result.count);
+  maybe_buffered_ = true;
+  deliver();
+  return true;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "policy/line_splitter.h"
+#include "supervisor/gateway/io/byte_io.h"
+#include "supervisor/kernel/event_loop.h"
+
+/// Lines from one stream, as fast as the receiver takes them and no faster: at most one read in a
+/// turn of the loop, so that no stream starves another.
+namespace cellblock::gateway {
+
+class LineReader {
+ public:
+  struct Receiver {
+    std::function<void(std::string_view line)> line;
+    std::function<void(std::size_t seen)> too_long;
+    std::function<void()> ended;  ///< once
+  };
+  using Read = std::function<IoResult(std::span<char>)>;
+
+  LineReader(Watch& watch, std::size_t max_line, Read read, Receiver receiver);
+
+  /// Held: no line is delivered, not even one that is buffered. May be called by the receiver.
+  void hold();
+  /// Lines that are buffered come with the next deliver().
+  void flow();
+
+  /// Whole lines that have been read and not delivered.
+  void deliver();
+  /// deliver(), one read, deliver(). False if there was nothing to read.
+  bool turn();
+
+  /// No more lines; nothing is read any more.
+  void stop();
+  bool is_over() const { return over_; }
+
+  /// From now on what comes in is read and thrown away.
+  void discard() { discarding_ = true; }
+
+ private:
+  void interest();
+  void end();
+
+  Watch& watch_;
+  LineSplitter splitter_;
+  Read read_;
+  Receiver receiver_;
+  bool held_ = false;
+  bool over_ = false;
+  bool discarding_ = false;
+  bool delivering_ = false;
+  bool maybe_buffered_ = false;  ///< a hold left lines in the splitter
+};
+
+}  // namespace cellblock::gateway

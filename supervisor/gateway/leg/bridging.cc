@@ -1,0 +1,30 @@
+#include "supervisor/gateway/leg/bridging.h"
+
+#include "supervisor/gateway/era/legacy_over_modern.h"
+#include "supervisor/gateway/era/modern_over_legacy.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+BridgedServer bridged(const Server& server) {
+  const bool is_alone = server.cells == CellSharing::per_session;
+  return {.name = server.name, .features = is_alone ? server.client_features : ClientFeatures{}};
+}
+
+}  // namespace
+
+std::unique_ptr<Bridge> make_bridge(const LegParts& parts, std::uint64_t cell, Era host,
+                                    BridgeEffects& effects) {
+  if (host == Era::legacy) {
+    return std::make_unique<LegacyOverModern>(bridged(parts.server()), effects);
+  }
+  const SealBinding binding{.purpose = SealPurpose::parked_call,
+                            .server = parts.plan.server,
+                            .session = parts.session,
+                            .cell = cell};
+  return std::make_unique<ModernOverLegacy>(bridged(parts.server()), binding, parts.shared.sealer,
+                                            parts.shared.ids, effects);
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "policy/failure.h"
+#include "supervisor/gateway/era/bridge.h"
+#include "supervisor/gateway/leg/leg_parts.h"
+
+namespace cellblock::gateway {
+
+/// Between a host of that era and a cell of the other one. What `parts` shares outlives the bridge.
+std::unique_ptr<Bridge> make_bridge(const LegParts& parts, std::uint64_t cell, Era host,
+                                    BridgeEffects& effects);
+
+}  // namespace cellblock::gateway

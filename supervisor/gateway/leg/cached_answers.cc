@@ -1,0 +1,62 @@
+#include "supervisor/gateway/leg/cached_answers.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "policy/permission.h"
+#include "supervisor/gateway/era/modern_results.h"
+#include "supervisor/gateway/message/replies.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+struct Listing {
+  std::string_view method;
+  std::string_view member;
+  ListKind kind;
+};
+
+constexpr std::array<Listing, list_kind_count> listings{{
+    {"tools/list", "tools", ListKind::tools},
+    {"resources/list", "resources", ListKind::resources},
+    {"resources/templates/list", "resourceTemplates", ListKind::resource_templates},
+    {"prompts/list", "prompts", ListKind::prompts},
+}};
+
+Json permitted(Json items, const Server& server) {
+  if (!items.is_array()) return Json::array();
+  Json kept = Json::array();
+  for (Json& item : items) {
+    if (may_call_tool(server.allow, string_in(item, "name")).allowed)
+      kept.push_back(std::move(item));
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string discover_reply(std::string_view id, const Catalogue& catalogue) {
+  return result_text(
+      id, discover_result(parse_json(catalogue.capabilities), parse_json(catalogue.server_info),
+                          catalogue.instructions));
+}
+
+std::optional<std::string> cached_list(std::string_view line, const Message& message,
+                                       const Catalogue& catalogue, const Server& server) {
+  const auto listing = std::ranges::find(listings, message.method, &Listing::method);
+  if (listing == listings.end() || !message.cursor.empty()) return std::nullopt;
+  Json items = parse_json(catalogue.list(listing->kind));
+  if (listing->kind == ListKind::tools) items = permitted(std::move(items), server);
+  Json result = Json::object();
+  result[std::string(listing->member)] = std::move(items);
+  result["_meta"]["cellblock/cached"]["found_at_ms"] = catalogue.found_at_ms;
+  std::string reply = result_text(
+      message.id.in(line),
+      modern_result(message.method, std::move(result), parse_json(catalogue.server_info)));
+  if (reply.size() > server.lines.to_host) return std::nullopt;
+  return reply;
+}
+
+}  // namespace cellblock::gateway

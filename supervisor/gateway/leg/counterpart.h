@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/io/clock.h"
+
+namespace cellblock::gateway {
+
+/// What a session's host speaks MCP with: one server (leg.h), or all of them as one (ensemble.h).
+class Counterpart {
+ public:
+  virtual ~Counterpart() = default;
+
+  virtual void from_host(std::string_view line, const Message& message, Time now) = 0;
+
+  /// Everything in flight is answered with this.
+  virtual void fail_all(const Failure& failure, Time now) = 0;
+  /// Everything in flight is cancelled at the servers; nobody waits for the answers.
+  virtual void cancel_all(std::string_view reason, Time now) = 0;
+  /// The cells of that server end and what is in flight there fails, while the rest goes on. False:
+  /// there is no rest.
+  virtual bool stop_server(std::uint32_t server, const Failure& failure, Time now) = 0;
+  /// The cells are no longer needed here. More than once is as good as once.
+  virtual void leave() = 0;
+
+  virtual std::size_t in_flight() const = 0;
+  /// Something in flight waits for what has yet to come up: what a server offers, or the first
+  /// answer of a cell.
+  virtual bool is_starting() const = 0;
+  /// Of one server: the cell that was there last. 0: there was none, or it is many servers.
+  virtual std::uint64_t cell() const = 0;
+  /// Of the cells of that server.
+  virtual Traffic traffic(std::uint32_t server) const = 0;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,363 @@
+#include "supervisor/gateway/leg/lane.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "supervisor/gateway/catalogue/learning.h"
+#include "supervisor/gateway/leg/bridging.h"
+#include "supervisor/gateway/leg/initialize_refusal.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+constexpr std::size_t least_held_bytes = 4U << 20;
+
+std::optional<ListKind> changed_list(std::string_view method) {
+  if (!method.ends_with("/list_changed")) return std::nullopt;
+  if (method == "notifications/tools/list_changed") return ListKind::tools;
+  if (method == "notifications/resources/list_changed") return ListKind::resources;
+  if (method == "notifications/prompts/list_changed") return ListKind::prompts;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Lane::Lane(const LegParts& parts, McpServices& services, LegEffects& above, LaneOwner& owner)
+    : parts_(parts),
+      server_(parts_.server()),
+      services_(services),
+      above_(above),
+      owner_(owner),
+      held_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)) {}
+
+std::size_t Lane::in_flight() const {
+  const std::size_t below = bridge_         ? bridge_->in_flight()
+                            : conversation_ ? conversation_->in_flight()
+                                            : 0;
+  return below + held_.requests();
+}
+
+Traffic Lane::traffic() const {
+  Traffic sum = past_;
+  if (conversation_) sum += conversation_->traffic();
+  return sum;
+}
+
+// --- from the host -------------------------------------------------------------------------------
+
+void Lane::start(Time now) {
+  if (may_start(now)) start_cell(now);
+}
+
+void Lane::from_host(std::string_view line, const Message& message, Time now) {
+  if (open_) return forward(line, message, now);
+  const bool is_request = message.kind == MessageKind::request;
+  // Nothing starts for what nobody answers.
+  if (!is_request && cell_ == nullptr && waits_ == 0) return;
+  hold(line, message);
+  advance(now);
+}
+
+void Lane::hold(std::string_view line, const Message& message) {
+  if (held_.hold(line, message) || message.kind != MessageKind::request) return;
+  const Failure failure =
+      plain_failure(FailureCode::too_many, "too much waits for this server to start", server_.name);
+  to_host(std::string_view(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
+                                                      *host_era_, failure)));
+}
+
+// Whatever is still missing for what is held: the era, the cell, its program.
+void Lane::advance(Time now) {
+  if (!cell_era_) cell_era_ = known_era();
+  if (!cell_era_) return ask_for_era();
+  if (cell_ == nullptr) return start(now);
+  if (running_) open(now);
+}
+
+bool Lane::may_start(Time now) {
+  if (services_.audit_state() == AuditState::writable) return true;
+  lose(plain_failure(FailureCode::audit_unavailable,
+                     "the audit log cannot be written, so nothing new is started", server_.name),
+       now);
+  return false;
+}
+
+void Lane::start_cell(Time now) {
+  has_answered_ = false;
+  cell_ = &services_.make_cell(parts_.plan);
+  cell_->use(*this, now);
+}
+
+// --- the era of the cell -------------------------------------------------------------------------
+
+// The host's own wherever the server speaks it. For a legacy host that is so until its `initialize`
+// is refused: nothing is asked beforehand that would make it wait.
+std::optional<Era> Lane::known_era() const {
+  if (!host_era_ || parts_.plan.program == wire::CellProgram::probe) return host_era_;
+  if (server_.era == ServerEra::legacy) return Era::legacy;
+  if (server_.era == ServerEra::modern) return Era::modern;
+  const Eras eras = services_.book().eras(parts_.plan.server);
+  if (*host_era_ == Era::legacy) {
+    return legacy_refused_ || eras.legacy == Speaks::no ? Era::modern : Era::legacy;
+  }
+  if (eras.modern == Speaks::yes) return Era::modern;
+  if (eras.modern == Speaks::no) return Era::legacy;
+  return std::nullopt;
+}
+
+void Lane::ask_for_era() {
+  if (waits_ != 0 || !host_era_) return;
+  waits_ = services_.want_catalogue(
+      parts_.plan.server, [this](const Catalogue* catalogue, const Failure& failure, Time now) {
+        waits_ = 0;
+        if (catalogue == nullptr) return lose(failure, now);
+        cell_era_ = catalogue->era;
+        advance(now);
+      });
+}
+
+void Lane::open(Time now) {
+  open_ = true;
+  if (host_era_ == cell_era_) {
+    bridge_.reset();
+  } else if (!bridge_) {
+    bridge_ = make_bridge();
+  } else {
+    bridge_->new_cell(cell_->id());
+  }
+  for (const HeldMessage& held : held_.take_all()) {
+    forward(held.line, held.message, now);
+  }
+}
+
+std::unique_ptr<Bridge> Lane::make_bridge() {
+  alarm_ = services_.make_alarm([this](Time now) {
+    if (!bridge_) return;
+    bridge_->deadline(now);
+    drain(now);
+    owner_.lane_answered(now);
+  });
+  BridgeEffects& effects = *this;
+  return gateway::make_bridge(parts_, cell_->id(), *host_era_, effects);
+}
+
+// A server that has no `initialize` says so in answer to it, and has spoilt nothing by it.
+void Lane::watch_initialize(std::string_view line, const Message& message) {
+  // A modern host is refused it by every server, which says nothing about the legacy era.
+  if (server_.era != ServerEra::automatic || host_era_ != Era::legacy) return;
+  if (legacy_agreed_ || initialize_) return;
+  initialize_ = HeldMessage{std::string(line), message};
+}
+
+bool Lane::refuses_initialize(std::string_view line, const Message& message) {
+  if (message.kind != MessageKind::error && message.kind != MessageKind::result) return false;
+  if (!conversation_->is_initialize(message.id.in(line))) return false;
+  const bool refused =
+      message.kind == MessageKind::error && means_no_initialize(message.error.in(line));
+  if (refused || message.kind == MessageKind::result) {
+    services_.book().learn_speaks(parts_.plan.server, Era::legacy,
+                                  refused ? Speaks::no : Speaks::yes);
+  }
+  if (!refused) initialize_.reset();
+  legacy_agreed_ = message.kind == MessageKind::result;
+  return refused;
+}
+
+// In a fresh cell: this one may have taken an era for good. What else it was asked behind the
+// `initialize`, it may have begun, so that is not asked again.
+void Lane::start_again_as_modern(Time now) {
+  conversation_->forget(initialize_->message.id.in(initialize_->line));
+  conversation_->fail_all(
+      plain_failure(FailureCode::bad_answer,
+                    "the server refused initialize before it answered this", server_.name),
+      now);
+  held_.hold_first(*std::exchange(initialize_, std::nullopt));
+  past_ = traffic();
+  conversation_.reset();
+  legacy_refused_ = true;
+  running_ = open_ = false;
+  std::exchange(cell_, nullptr)->leave(*this);
+  cell_era_ = Era::modern;
+  advance(now);
+}
+
+// --- host to server ------------------------------------------------------------------------------
+
+void Lane::forward(std::string_view line, const Message& message, Time now) {
+  if (bridge_) {
+    bridge_->from_host(line, message, now);
+    return drain(now);
+  }
+  if (message.kind == MessageKind::request) {
+    cell_->asked();
+    if (message.method == "initialize") watch_initialize(line, message);
+  }
+  conversation_->from_host(line, message, now);
+}
+
+void Lane::to_server(std::string_view text) {
+  queue_.push_back({Queued::To::server, std::string(text)});
+}
+
+void Lane::to_cell(Slices message) {
+  if (cell_ != nullptr) cell_->say(message);
+}
+
+void Lane::drain(Time now) {
+  if (std::exchange(draining_, true)) return;
+  while (!queue_.empty()) {
+    Queued next = std::move(queue_.front());
+    queue_.pop_front();
+    deliver(std::move(next), now);
+  }
+  draining_ = false;
+}
+
+void Lane::deliver(Queued queued, Time now) {
+  const std::size_t size = queued.text.size();
+  queued.text.resize(size + MessageScanner::padding);
+  const auto line = std::string_view(queued.text).substr(0, size);
+  const auto message = parts_.shared.scanner.scan(line);
+  if (!conversation_) return;
+  if (!message) return fail_unreadable(message.error(), now);
+  if (queued.to == Queued::To::bridge) return bridge_->from_server(line, *message, now);
+  if (message->kind == MessageKind::request && cell_ != nullptr) cell_->asked();
+  conversation_->from_host(line, *message, now);
+}
+
+// What a bridge writes may be nested more deeply than what it read, and then nobody can tell whose
+// it was: all calls in flight fail, since one of them would wait for ever.
+void Lane::fail_unreadable(const Refused& refused, Time now) {
+  record({.kind = wire::AuditKind::refused,
+          .outcome = wire::AuditOutcome::error,
+          .reason = name_of(FailureCode::bad_answer)});
+  fail_all(unreadable_between_eras(refused, server_.name), now);
+}
+
+// --- server to host ------------------------------------------------------------------------------
+
+void Lane::cell_running(Time now) {
+  running_ = true;
+  ConversationEffects& effects = *this;
+  past_ = traffic();
+  const SealBinding whose{
+      .server = parts_.plan.server, .session = parts_.session, .cell = cell_->id()};
+  conversation_.emplace(server_, parts_.plan.program, parts_.shared.ids,
+                        HandedValues(parts_.shared.sealer, whose), effects);
+  owner_.lane_running(now);
+  if (host_era_) advance(now);
+}
+
+void Lane::from_cell(std::string_view line, const Message& message, Time now) {
+  if (initialize_ && refuses_initialize(line, message)) return start_again_as_modern(now);
+  if (message.kind != MessageKind::notification) has_answered_ = true;
+  if (message.kind == MessageKind::notification) learn(message.method);
+  if (message.kind == MessageKind::result) learn_answer(line, message);
+  conversation_->from_cell(line, message, now);
+  if (bridge_) drain(now);
+  owner_.lane_answered(now);
+}
+
+void Lane::learn(std::string_view method) {
+  if (parts_.plan.has_workspace) return;
+  if (const auto kind = changed_list(method)) {
+    services_.book().list_changed(parts_.plan.server, *kind);
+  }
+}
+
+// Only where neither capabilities nor somebody's directory ever reach the server: what it offers,
+// and says in it, may depend on them, and others hear it.
+void Lane::learn_answer(std::string_view line, const Message& message) {
+  const bool is_server = parts_.plan.program == wire::CellProgram::server;
+  if (!is_server || server_.client_features != ClientFeatures{}) return;
+  if (parts_.plan.has_workspace) return;
+  const Call* call = conversation_->call(message.id.in(line));
+  if (call == nullptr) return;
+  learn_from_answer(services_.book(), parts_.plan.server, *call, message.result.in(line));
+}
+
+bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) {
+  if (!conversation_ || conversation_->in_flight() == 0) return false;
+  bool any = true;
+  if (ours.empty()) {
+    conversation_->fail_all(failure, now);
+  } else {
+    any = conversation_->fail(ours, failure, now);
+  }
+  if (bridge_) drain(now);
+  owner_.lane_answered(now);
+  return any;
+}
+
+bool Lane::owns(std::string_view ours) const { return conversation_ && conversation_->owns(ours); }
+
+void Lane::to_host(Slices message) {
+  if (!bridge_) return above_.to_host(message);
+  std::string text;
+  for (const std::string_view slice : message) text += slice;
+  text.pop_back();
+  queue_.push_back({Queued::To::bridge, std::move(text)});
+}
+
+void Lane::to_host(std::string_view text) {
+  above_.to_host(std::array<std::string_view, 2>{text, "\n"});
+}
+
+void Lane::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
+
+void Lane::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from_now); }
+
+// --- the end -------------------------------------------------------------------------------------
+
+void Lane::cell_gone(const Failure& failure, Time now) {
+  last_cell_ = std::exchange(cell_, nullptr)->id();
+  running_ = open_ = has_answered_ = false;
+  lose(failure, now);
+}
+
+void Lane::lose(const Failure& failure, Time now) {
+  fail_all(failure, now);
+  cell_era_.reset();
+  owner_.lane_lost(*this, failure, now);
+}
+
+// The bridge first: what it answers, it no longer knows when the conversation answers it too, for
+// the audit log's sake.
+void Lane::fail_all(const Failure& failure, Time now) {
+  fail_held(failure);
+  if (bridge_) bridge_->fail_all(failure, now);
+  if (conversation_) conversation_->fail_all(failure, now);
+  queue_.clear();
+  initialize_.reset();
+}
+
+void Lane::fail_held(const Failure& failure) {
+  for (const HeldMessage& held : held_.take_all()) {
+    if (held.message.kind != MessageKind::request) continue;
+    to_host(std::string_view(Conversation::failed_reply(
+        held.message.id.in(held.line), kind_of(held.message.method), *host_era_, failure)));
+  }
+}
+
+void Lane::cancel_all(std::string_view reason, Time now) {
+  held_.take_all();
+  if (bridge_) {
+    bridge_->cancel_all(reason, now);
+    drain(now);
+  }
+  if (conversation_) conversation_->cancel_all(reason, now);
+}
+
+void Lane::leave() {
+  if (waits_ != 0) services_.book().forget(std::exchange(waits_, 0));
+  if (cell_ == nullptr) return;
+  last_cell_ = cell_->id();
+  running_ = open_ = false;
+  std::exchange(cell_, nullptr)->leave(*this);
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/cell/cell_user.h"
+#include "supervisor/gateway/cell/server_cell.h"
+#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/era/bridge.h"
+#include "supervisor/gateway/io/alarm.h"
+#include "supervisor/gateway/leg/held_messages.h"
+#include "supervisor/gateway/leg/leg_effects.h"
+#include "supervisor/gateway/leg/leg_parts.h"
+
+/// The way to one server for what a host says in one era: starts a cell when it is needed, decides
+/// which era that is to speak, and puts a bridge between where it is not the host's. A cell serves
+/// one lane of a leg, since programs have been seen to take the era of their first message for
+/// good, and a second `initialize` for the end of the first session. Pure.
+namespace cellblock::gateway {
+
+class Lane;
+
+class LaneOwner {
+ public:
+  virtual void lane_running(Time now) = 0;
+  virtual void lane_lost(const Lane& lane, const Failure& failure, Time now) = 0;
+  virtual void lane_answered(Time now) = 0;
+
+ protected:
+  ~LaneOwner() = default;
+};
+
+class Lane final : private CellUser, private ConversationEffects, private BridgeEffects {
+ public:
+  Lane(const LegParts& parts, McpServices& services, LegEffects& above, LaneOwner& owner);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  /// The era of the host's messages on this lane: once, before from_host.
+  void claim(Era host) { host_era_ = host; }
+  std::optional<Era> host_era() const { return host_era_; }
+
+  /// The cell, before anybody has said anything.
+  void start(Time now);
+  void from_host(std::string_view line, const Message& message, Time now);
+
+  void fail_all(const Failure& failure, Time now);
+  void cancel_all(std::string_view reason, Time now);
+  void leave();
+
+  std::size_t in_flight() const;
+  /// Requests wait for the cell, or for its first answer.
+  bool is_starting() const { return in_flight() != 0 && !has_answered_; }
+  bool has_cell() const { return cell_ != nullptr; }
+  /// The cell knows the host's session, and nobody here could tell the next one of it. While it is
+  /// not known who speaks, somebody might have begun one.
+  bool session_is_in_cell() const { return !bridge_ && host_era_ != Era::modern; }
+  /// The cell's program runs.
+  bool is_running() const { return running_; }
+  std::uint64_t cell() const { return cell_ != nullptr ? cell_->id() : last_cell_; }
+  Traffic traffic() const;
+
+ private:
+  struct Queued {
+    enum class To : std::uint8_t { server, bridge };
+    To to{};
+    std::string text;
+  };
+
+  // CellUser
+  void cell_running(Time now) override;
+  void from_cell(std::string_view line, const Message& message, Time now) override;
+  bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
+  void cell_gone(const Failure& failure, Time now) override;
+  bool owns(std::string_view ours) const override;
+
+  // ConversationEffects, and of BridgeEffects what has the same name
+  void to_host(Slices message) override;
+  void to_cell(Slices message) override;
+  void record(const AuditNote& note) override;
+  AuditState audit_state() const override { return services_.audit_state(); }
+
+  // BridgeEffects
+  void to_host(std::string_view text) override;
+  void to_server(std::string_view text) override;
+  void set_deadline(std::optional<Milliseconds> from_now) override;
+
+  void hold(std::string_view line, const Message& message);
+  void advance(Time now);
+  bool may_start(Time now);
+  std::optional<Era> known_era() const;
+  void ask_for_era();
+  void start_cell(Time now);
+  void open(Time now);
+  std::unique_ptr<Bridge> make_bridge();
+  void forward(std::string_view line, const Message& message, Time now);
+  void drain(Time now);
+  void deliver(Queued queued, Time now);
+  void fail_unreadable(const Refused& refused, Time now);
+  void lose(const Failure& failure, Time now);
+  void fail_held(const Failure& failure);
+
+  void learn(std::string_view method);
+  void learn_answer(std::string_view line, const Message& message);
+  void watch_initialize(std::string_view line, const Message& message);
+  bool refuses_initialize(std::string_view line, const Message& message);
+  void start_again_as_modern(Time now);
+
+  const LegParts parts_;
+  const Server& server_;
+  McpServices& services_;
+  LegEffects& above_;
+  LaneOwner& owner_;
+
+  std::optional<Era> host_era_;
+  std::optional<Era> cell_era_;
+  CatalogueBook::Waiter waits_ = 0;  ///< for the book to say the era
+  HeldMessages held_;
+  ServerCell* cell_ = nullptr;
+  std::uint64_t last_cell_ = 0;
+  bool running_ = false;
+  bool open_ = false;
+  bool has_answered_ = false;
+  std::optional<Conversation> conversation_;
+  Traffic past_;  ///< of cells before this one
+
+  std::unique_ptr<Bridge> bridge_;
+  std::unique_ptr<Alarm> alarm_;  ///< the bridge's
+  std::deque<Queued> queue_;      ///< between bridge and conversation, so that neither calls itself
+  bool draining_ = false;
+
+  std::optional<HeldMessage> initialize_;  ///< while its answer may say that there is none
+  bool legacy_refused_ = false;
+  bool legacy_agreed_ = false;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "policy/config.h"
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/cell/server_cell.h"
+#include "supervisor/gateway/conversation/sealer.h"
+#include "supervisor/gateway/conversation/upstream_ids.h"
+#include "supervisor/gateway/session/start_when.h"
+
+namespace cellblock::gateway {
+
+/// What all machines of a gateway share. Outlives them.
+struct SharedParts {
+  const Config& config;
+  UpstreamIds& ids;
+  MessageScanner& scanner;
+  Sealer& sealer;
+};
+
+/// One leg: to which server, and how.
+struct LegParts {
+  SharedParts shared;
+  CellPlan plan;
+  std::uint64_t session = 0;
+  StartWhen start = StartWhen::now;
+
+  const Server& server() const { return shared.config.servers[plan.server]; }
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,59 @@
+#include "supervisor/gateway/message/replies.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Replaces what is no UTF-8 instead of throwing.
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string id_member(std::string_view id) {
+  return id.empty() ? std::string{} : fmt::format(R"("id":{},)", id);
+}
+
+}  // namespace
+
+std::string protocol_error(std::string_view id, int code, std::string_view message) {
+  return fmt::format(R"({{"jsonrpc":"2.0",{}"error":{{"code":{},"message":{}}}}})", id_member(id),
+                     code, text_of(Json(message)));
+}
+
+std::string result_reply(std::string_view id, std::string_view result) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);
+}
+
+std::string attached_reply(std::string_view id, const AttachedReply& reply) {
+  Json result = Json::object();
+  if (!reply.server.empty()) result["server"] = reply.server;
+  result["session"] = std::to_string(reply.session);
+  if (reply.cell != 0) result["cell"] = std::to_string(reply.cell);
+  if (reply.stdio) result["stdio"] = *reply.stdio;
+  if (reply.workspace) result["workspace"] = *reply.workspace;
+  if (reply.probe) result["probe"] = *reply.probe;
+  return result_reply(id, text_of(result));
+}
+
+std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":{}}}}})",
+      id, text_of(Json(reason)));
+}
+
+std::string ended_notification(std::string_view reason, const Failure* failure) {
+  const std::string what =
+      failure == nullptr ? std::string{}
+                         : fmt::format(R"(,"failure":{},"message":{})", failure_data(*failure),
+                                       text_of(Json(failure->message)));
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"cellblock/ended","params":{{"reason":{}{}}}}})",
+                     text_of(Json(reason)), what);
+}
+
+}  // namespace cellblock::gateway

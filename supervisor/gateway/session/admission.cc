@@ -1,0 +1,46 @@
+#include "supervisor/gateway/session/admission.h"
+
+#include <algorithm>
+
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+namespace cellblock::gateway {
+
+const Server* find_server(const Config& config, const std::string& name) {
+  const auto found = std::ranges::lower_bound(config.servers, name, {}, &Server::name);
+  return found == config.servers.end() || found->name != name ? nullptr : &*found;
+}
+
+std::optional<Failure> refuse_use(const Config& config, const Identified& who,
+                                  const std::string& server) {
+  const Server* found = find_server(config, server);
+  if (found == nullptr || !may_use_server(found->allow, who).allowed) {
+    return not_allowlisted(server);
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> refuse_any(const Config& config, AuditState audit) {
+  if (!config.enabled) {
+    return plain_failure(FailureCode::disabled, "cellblock is switched off");
+  }
+  if (audit == AuditState::broken) {
+    return plain_failure(FailureCode::audit_unavailable,
+                         "the audit log cannot be written, so nothing new is started");
+  }
+  return std::nullopt;
+}
+
+// Switched off, then unknown, then unrecorded: what is wrong with the installation comes before
+// what is wrong with the request, and neither tells who may use what.
+std::optional<Failure> refuse_attach(const Config& config, const Identified& who,
+                                     const std::string& server, AuditState audit) {
+  auto failure = refuse_any(config, AuditState::writable);
+  if (!failure) failure = refuse_use(config, who, server);
+  if (!failure) failure = refuse_any(config, audit);
+  if (failure) failure->server = server;
+  return failure;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "policy/config.h"
+#include "policy/failure.h"
+#include "policy/permission.h"
+#include "supervisor/gateway/conversation/conversation.h"
+
+/// Who may attach to which server. Pure.
+namespace cellblock::gateway {
+
+/// Null: there is none of that name.
+const Server* find_server(const Config& config, const std::string& name);
+
+/// Unknown and forbidden are one answer: nobody learns which servers others may use.
+std::optional<Failure> refuse_use(const Config& config, const Identified& who,
+                                  const std::string& server);
+
+/// While nothing new may be started at all.
+std::optional<Failure> refuse_any(const Config& config, AuditState audit);
+
+/// Both, for a new cell.
+std::optional<Failure> refuse_attach(const Config& config, const Identified& who,
+                                     const std::string& server, AuditState audit);
+
+}  // namespace cellblock::gateway

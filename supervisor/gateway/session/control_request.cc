@@ -1,0 +1,158 @@
+#include "supervisor/gateway/session/control_request.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "policy/printable.h"
+#include "supervisor/gateway/message/failures.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint32_t default_log_lines = 100;
+constexpr std::size_t max_params = 64U << 10;
+
+struct Shape {
+  std::string_view name;
+  ControlMethod method;
+  bool takes_server;
+  std::span<const std::string_view> options;  ///< further members it takes
+};
+
+constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe", "start", "labels"};
+constexpr std::string_view logs_options[] = {"lines", "denied"};
+
+constexpr std::array shapes{
+    Shape{"cellblock/attach", ControlMethod::attach, true, attach_options},
+    Shape{"cellblock/status", ControlMethod::status, false, {}},
+    Shape{"cellblock/logs", ControlMethod::logs, true, logs_options},
+    Shape{"cellblock/stop", ControlMethod::stop, true, {}},
+    Shape{"cellblock/restart", ControlMethod::restart, true, {}},
+};
+
+std::unexpected<Failure> invalid(std::string message) {
+  return std::unexpected(plain_failure(FailureCode::invalid_request, std::move(message)));
+}
+
+std::expected<void, Failure> only_known_members(const Json& params, const Shape& shape) {
+  for (const auto& [name, value] : params.items()) {
+    const bool known = (shape.takes_server && name == "server") || name == "_meta" ||
+                       std::ranges::find(shape.options, name) != shape.options.end();
+    if (!known) return invalid("unknown parameter \"" + name.substr(0, 64) + "\"");
+  }
+  return {};
+}
+
+std::expected<std::string, Failure> server_of(const Json& params) {
+  const auto server = params.find("server");
+  if (server == params.end() || !server->is_string() ||
+      server->get_ref<const std::string&>().empty()) {
+    return invalid("parameter \"server\" must be the name of a server");
+  }
+  return server->get<std::string>();
+}
+
+// Absent is false.
+std::expected<bool, Failure> flag_of(const Json& params, const std::string& name) {
+  const auto flag = params.find(name);
+  if (flag == params.end()) return false;
+  if (!flag->is_boolean()) return invalid("parameter \"" + name + "\" must be true or false");
+  return flag->get<bool>();
+}
+
+std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
+  const auto lines = params.find("lines");
+  if (lines == params.end()) return default_log_lines;
+  if (!lines->is_number_unsigned() || lines->get<std::uint64_t>() < 1 ||
+      lines->get<std::uint64_t>() > max_log_lines) {
+    return invalid("parameter \"lines\" must be a number from 1 to " +
+                   std::to_string(max_log_lines));
+  }
+  return lines->get<std::uint32_t>();
+}
+
+std::expected<StartWhen, Failure> start_of(const Json& params) {
+  const auto start = params.find("start");
+  if (start == params.end() || *start == "now") return StartWhen::now;
+  if (*start == "on_demand") return StartWhen::on_demand;
+  return invalid(R"(parameter "start" must be "now" or "on_demand")");
+}
+
+bool is_printable(const std::string& text) { return printable(text) == text; }
+
+bool is_label_name(std::string_view name) {
+  const auto may_stand = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+  };
+  return !name.empty() && name.size() <= max_label_name && std::ranges::all_of(name, may_stand);
+}
+
+std::expected<std::vector<Label>, Failure> labels_of(const Json& params) {
+  std::vector<Label> labels;
+  const auto given = params.find("labels");
+  if (given == params.end()) return labels;
+  if (!given->is_object() || given->size() > max_labels) {
+    return invalid("parameter \"labels\" must be an object of at most " +
+                   std::to_string(max_labels) + " texts");
+  }
+  for (const auto& [name, value] : given->items()) {
+    if (!is_label_name(name)) {
+      return invalid("a label's name has 1 to 32 characters of a-z, 0-9, \"_\", \".\" and \"-\"");
+    }
+    if (!value.is_string() || value.get_ref<const std::string&>().size() > max_label_value ||
+        !is_printable(value.get_ref<const std::string&>())) {
+      return invalid("label \"" + name + "\" must be a text of at most 128 printable bytes");
+    }
+    labels.push_back({name, value.get<std::string>()});
+  }
+  return labels;
+}
+
+// All servers at once are none that could be probed, or that takes a directory.
+std::expected<void, Failure> read_attach(const Json& params, ControlRequest& request) {
+  if (params.contains("server")) request.server = CELLBLOCK_TRY(server_of(params));
+  request.start = CELLBLOCK_TRY(start_of(params));
+  request.labels = CELLBLOCK_TRY(labels_of(params));
+  const bool needs_one =
+      request.workspace == WorkspaceOffer::offered || request.program == wire::CellProgram::probe;
+  if (request.server.empty() && needs_one) return invalid("parameter \"server\" is missing");
+  return {};
+}
+
+// What a shape does not take was refused before, so it reads as absent here.
+std::expected<ControlRequest, Failure> read(const Json& params, const Shape& shape) {
+  CELLBLOCK_CHECK(only_known_members(params, shape));
+  ControlRequest request;
+  request.method = shape.method;
+  const bool is_attach = shape.method == ControlMethod::attach;
+  if (shape.takes_server && !is_attach) request.server = CELLBLOCK_TRY(server_of(params));
+  if (CELLBLOCK_TRY(flag_of(params, "stdio"))) request.stdio = StdioOffer::offered;
+  if (CELLBLOCK_TRY(flag_of(params, "workspace"))) request.workspace = WorkspaceOffer::offered;
+  if (CELLBLOCK_TRY(flag_of(params, "probe"))) request.program = wire::CellProgram::probe;
+  if (CELLBLOCK_TRY(flag_of(params, "denied"))) request.log = LogKind::denied;
+  request.lines = CELLBLOCK_TRY(lines_of(params));
+  if (is_attach) CELLBLOCK_CHECK(read_attach(params, request));
+  return request;
+}
+
+}  // namespace
+
+std::expected<ControlRequest, Failure> parse_control(std::string_view method,
+                                                     std::string_view params) {
+  const auto shape = std::ranges::find(shapes, method, &Shape::name);
+  if (shape == shapes.end()) {
+    return invalid("cellblock has no method \"" + std::string(method.substr(0, 64)) + "\"");
+  }
+  if (params.size() > max_params) return invalid("the parameters are too large");
+  const Json object =
+      params.empty() ? Json::object() : Json::parse(params, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return invalid("the parameters must be an object");
+  return read(object, *shape);
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failure.h"
+#include "policy/result.h"
+#include "supervisor/gateway/session/start_when.h"
+#include "supervisor/kernel/wire.h"
+
+/// cellblock's own requests (docs/protocol.md), parsed. Their parameters are small and rare, so
+/// they go through a JSON tree.
+namespace cellblock::gateway {
+
+enum class ControlMethod : std::uint8_t { attach, status, logs, stop, restart };
+
+enum class StdioOffer : std::uint8_t { none, offered };
+enum class WorkspaceOffer : std::uint8_t { none, offered };
+enum class LogKind : std::uint8_t { errors, denied };
+
+/// As many as are kept of each server.
+inline constexpr std::uint32_t max_log_lines = 200;
+
+/// Who the host says it works for: recorded, and never asked about a permission.
+struct Label {
+  std::string name;   ///< [a-z0-9_.-]{1,32}
+  std::string value;  ///< at most 128 bytes, printable
+  bool operator==(const Label&) const = default;
+};
+inline constexpr std::size_t max_labels = 8;
+inline constexpr std::size_t max_label_name = 32;
+inline constexpr std::size_t max_label_value = 128;
+
+struct ControlRequest {
+  ControlMethod method{};
+  std::string server;                   ///< empty in status, and in attach: all servers as one
+  StartWhen start = StartWhen::now;     ///< attach
+  std::vector<Label> labels;            ///< attach
+  StdioOffer stdio = StdioOffer::none;  ///< attach
+  WorkspaceOffer workspace = WorkspaceOffer::none;        ///< attach
+  wire::CellProgram program = wire::CellProgram::server;  ///< attach
+  LogKind log = LogKind::errors;                          ///< logs
+  std::uint32_t lines = 0;                                ///< logs
+};
+
+inline constexpr std::string_view control_prefix = "cellblock/";
+
+/// `params` is a validated JSON object, or empty. Unknown members are refused: a misspelt one would
+/// otherwise be an instruction that nobody follows.
+std::expected<ControlRequest, Failure> parse_control(std::string_view method,
+                                                     std::string_view params);
+
+}  // namespace cellblock::gateway

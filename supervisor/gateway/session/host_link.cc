@@ -1,0 +1,170 @@
+#include "supervisor/gateway/session/host_link.h"
+
+#include <poll.h>
+
+#include <array>
+#include <utility>
+
+namespace cellblock::gateway {
+
+namespace {
+
+// For a host that has stopped reading: long enough for a busy one, short for the next connection.
+constexpr Milliseconds linger{2'000};
+
+}  // namespace
+
+HostLink::HostLink(EventLoop& loop, Fd socket, Bounds bounds, Receiver receiver)
+    : loop_(loop),
+      bounds_(bounds),
+      receiver_(std::move(receiver)),
+      socket_(loop, std::move(socket)),
+      socket_reader_(
+          socket_.watch, bounds.max_line,
+          [this](std::span<char> into) {
+            return read_with_descriptors(socket_.fd.get(), into, offered_);
+          },
+          socket_receiver()),
+      socket_writer_(
+          socket_.watch, bounds.max_queued,
+          [this](std::span<const iovec> pieces) {
+            return write_some(socket_.fd.get(), Stream::socket, pieces);
+          },
+          [this] { receiver_.turn_done(); }),
+      linger_(loop, [this] {
+        close_now();
+        receiver_.turn_done();
+      }) {
+  socket_.watch.on_readable = [this] {
+    socket_reader_.turn();
+    // Descriptors count only with the request whose first byte they came with.
+    drop_descriptors();
+    receiver_.turn_done();
+  };
+}
+
+LineReader::Receiver HostLink::socket_receiver() {
+  return {.line = [this](std::string_view line) { receiver_.line(line); },
+          .too_long = [this](std::size_t seen) { receiver_.too_long(seen); },
+          // With stdio handed over, the socket's end means that the bridge has gone.
+          .ended = [this] { receiver_.ended(stdio_ ? HostEnd::gone : how_ended(socket_)); }};
+}
+
+LineReader::Receiver HostLink::stdio_receiver() {
+  return {.line = [this](std::string_view line) { receiver_.line(line); },
+          .too_long = [this](std::size_t seen) { receiver_.too_long(seen); },
+          .ended = [this] { receiver_.ended(how_ended(stdio_->out)); }};
+}
+
+// Half-closed, or closed altogether?
+HostEnd HostLink::how_ended(const Endpoint& out) const {
+  pollfd state{out.fd.get(), 0, 0};
+  const bool hung_up = ::poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0;
+  return hung_up ? HostEnd::gone : HostEnd::end_of_input;
+}
+
+void HostLink::drop_descriptors() {
+  offered_.clear();
+  workspace_.reset();
+}
+
+DescriptorsTaken HostLink::take_descriptors(const DescriptorOffer& offer) {
+  std::vector<Fd> came = std::exchange(offered_, {});
+  const bool complete = came.size() == offer.count();
+  DescriptorsTaken taken;
+  if (offer.workspace == WorkspaceOffer::offered) {
+    const bool usable = complete && is_directory(came.back().get());
+    taken.workspace = usable ? WorkspaceFound::directory : WorkspaceFound::unusable;
+    if (usable) workspace_ = std::move(came.back());
+  }
+  if (offer.stdio == StdioOffer::offered && complete) {
+    taken.stdio = take_stdio(std::move(came[0]), std::move(came[1]));
+  }
+  return taken;
+}
+
+bool HostLink::take_stdio(Fd read_end, Fd write_end) {
+  const auto in = classify_foreign(read_end.get());
+  const auto out = classify_foreign(write_end.get());
+  if (!in || !out) return false;
+
+  stdio_.emplace(loop_, std::move(read_end), std::move(write_end));
+  Stdio& stdio = *stdio_;
+  stdio.writer.emplace(
+      stdio.out.watch, bounds_.max_queued,
+      [&stdio, stream = *out](std::span<const iovec> pieces) {
+        return write_some(stdio.out.fd.get(), stream, pieces);
+      },
+      [this] { receiver_.turn_done(); });
+  stdio.in.watch.on_readable = [this, &stdio] {
+    stdio.reader->turn();
+    receiver_.turn_done();
+  };
+  stdio.reader.emplace(
+      stdio.in.watch, bounds_.max_line,
+      [&stdio, stream = *in](std::span<char> into) {
+        return read_some(stdio.in.fd.get(), stream, into);
+      },
+      stdio_receiver());
+  socket_reader_.discard();
+  apply_flow();
+  return true;
+}
+
+void HostLink::to_control(std::string_view line) {
+  socket_writer_.write(std::array<std::string_view, 2>{line, "\n"});
+}
+
+void HostLink::set_flow(HostFlow flow) {
+  flow_ = flow;
+  apply_flow();
+}
+
+void HostLink::set_paused(bool paused) {
+  if (std::exchange(paused_, paused) != paused) apply_flow();
+}
+
+void HostLink::apply_flow() {
+  if (closing_) return;
+  if (flow_ == HostFlow::held || paused_) {
+    mcp_in().hold();
+  } else {
+    mcp_in().flow();
+  }
+}
+
+std::size_t HostLink::queued() {
+  return socket_writer_.queued() + (stdio_ ? stdio_->writer->queued() : 0);
+}
+
+void HostLink::flush() {
+  if (closed_) return;
+  if (stdio_) stdio_->writer->flush();
+  socket_writer_.flush();
+  if (closing_) close_if_flushed();
+}
+
+void HostLink::close() {
+  if (std::exchange(closing_, true)) return;
+  socket_reader_.stop();
+  if (stdio_) stdio_->reader->stop();
+  linger_.set(linger);
+}
+
+void HostLink::close_if_flushed() {
+  if (queued() == 0) close_now();
+}
+
+void HostLink::close_now() {
+  if (std::exchange(closed_, true)) return;
+  linger_.cancel();
+  if (stdio_) {
+    stdio_->writer->stop();
+    stdio_->in.close();
+    stdio_->out.close();
+  }
+  socket_writer_.stop();
+  socket_.close();
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/gateway/io/endpoint.h"
+#include "supervisor/gateway/io/line_reader.h"
+#include "supervisor/gateway/io/line_writer.h"
+#include "supervisor/gateway/session/session.h"
+
+/// One host's descriptors: the accepted socket, and the stdio that it may have handed over. MCP
+/// goes over the one or the other, cellblock's control lines always over the socket.
+namespace cellblock::gateway {
+
+class HostLink {
+ public:
+  struct Receiver {
+    std::function<void(std::string_view line)> line;
+    std::function<void(std::size_t seen)> too_long;
+    std::function<void(HostEnd how)> ended;
+    std::function<void()> turn_done;  ///< after each turn in which anything happened
+  };
+  struct Bounds {
+    std::size_t max_line = 0;
+    std::size_t max_queued = 0;
+  };
+
+  HostLink(EventLoop& loop, Fd socket, Bounds bounds, Receiver receiver);
+
+  void to_control(std::string_view line);
+  void to_mcp(std::span<const std::string_view> slices) { mcp_out().write(slices); }
+
+  /// Of the descriptors that came with the last request: two become MCP's way in and out, a
+  /// directory is kept for take_workspace(). If they are not as many as offered, all are closed.
+  DescriptorsTaken take_descriptors(const DescriptorOffer& offer);
+  /// Only within the turn in which it was taken; not valid if there is none.
+  Fd take_workspace() { return std::move(workspace_); }
+
+  void set_flow(HostFlow flow);
+  void set_paused(bool paused);  ///< the cell does not take what this host sends
+  void deliver() { mcp_in().deliver(); }
+  void flush();
+  std::size_t queued();
+  WriterState output_state() { return mcp_out().state(); }
+
+  /// Nothing more is read. What is queued is still delivered, for a while.
+  void close();
+  bool is_closing() const { return closing_; }
+  bool is_closed() const { return closed_; }
+
+ private:
+  struct Stdio {
+    Stdio(EventLoop& loop, Fd read_end, Fd write_end)
+        : in(loop, std::move(read_end)), out(loop, std::move(write_end)) {}
+    Endpoint in;
+    Endpoint out;
+    std::optional<LineReader> reader;
+    std::optional<LineWriter> writer;
+  };
+
+  LineReader::Receiver socket_receiver();
+  LineReader::Receiver stdio_receiver();
+  LineReader& mcp_in() { return stdio_ ? *stdio_->reader : socket_reader_; }
+  LineWriter& mcp_out() { return stdio_ ? *stdio_->writer : socket_writer_; }
+  bool take_stdio(Fd read_end, Fd write_end);
+  void drop_descriptors();
+  void apply_flow();
+  HostEnd how_ended(const Endpoint& out) const;
+  void close_if_flushed();
+  void close_now();
+
+  EventLoop& loop_;
+  Bounds bounds_;
+  Receiver receiver_;
+  std::vector<Fd> offered_;
+  Fd workspace_;
+  Endpoint socket_;
+  LineReader socket_reader_;
+  LineWriter socket_writer_;
+  std::optional<Stdio> stdio_;
+  Timer linger_;
+  HostFlow flow_ = HostFlow::flowing;
+  bool paused_ = false;
+  bool closing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace cellblock::gateway

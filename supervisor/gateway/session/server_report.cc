@@ -1,0 +1,125 @@
+#include "supervisor/gateway/session/server_report.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "policy/egress_rule.h"
+#include "policy/io_hold.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t shown_kinds = 8;
+
+template <class Value>
+Json held_by(const Value& value, const char* holder) {
+  return {{"value", value}, {"held_by", holder}};
+}
+
+template <class Value>
+void add(Json& json, const char* name, const std::optional<Value>& value, const char* holder) {
+  if (value) json[name] = held_by(*value, holder);
+}
+
+const char* group_or_nothing(bool group_holds) { return group_holds ? "cgroup" : "nothing"; }
+
+const char* io_holder(const Server& server, const Cgroup& cgroup) {
+  const IoHold hold = io_hold(server, cgroup);
+  return hold == IoHold::no_disk ? "no disk" : group_or_nothing(hold == IoHold::group);
+}
+
+std::string_view right_of(const RunAs& run_as) {
+  switch (run_as.kind) {
+    case RunAsKind::own:
+      return "a uid of its own: it gets what permissions or ACLs of the files give that uid";
+    case RunAsKind::client:
+      return "the connecting user";
+    case RunAsKind::named:
+      break;
+  }
+  return "the user that run_as names";
+}
+
+}  // namespace
+
+Json limits_json(const Server& server, const Cgroup& cgroup) {
+  const Limits& limits = server.limits;
+  const bool has_group = !cgroup.directory.empty();
+  const char* memory_holder = group_or_nothing(has_group && cgroup.memory);
+  Json json = Json::object();
+  add(json, "memory", limits.memory_bytes, memory_holder);
+  if (limits.memory_bytes) json["swap"] = held_by(limits.swap_bytes, memory_holder);
+  add(json, "cpu", limits.cpu, group_or_nothing(has_group && cgroup.cpu));
+  add(json, "io_read", limits.io_read, io_holder(server, cgroup));
+  add(json, "io_write", limits.io_write, io_holder(server, cgroup));
+  json["pids"] = held_by(limits.pids, has_group && cgroup.pids ? "cgroup" : "rlimit");
+  json["open_files"] = held_by(limits.open_files, "rlimit");
+  if (limits.file_bytes) json["file"] = held_by(*limits.file_bytes, "rlimit");
+  json["tmp"] = held_by(limits.tmp_bytes, "tmpfs");
+  if (server.home == HomeKind::temporary) json["home"] = held_by(limits.home_bytes, "tmpfs");
+  return json;
+}
+
+Json workspace_json(const Server& server) {
+  const Workspace& workspace = *server.workspace;
+  return {{"allow", workspace.allow},
+          {"mode", workspace.access == Access::write ? "rw" : "ro"},
+          {"seen_at", workspace_directory},
+          {"right", right_of(server.run_as)}};
+}
+
+Json declared_json(const Server& server) {
+  constexpr std::array deliveries{"environment", "file", "memfd"};
+  Json paths = Json::array();
+  for (const Bind& bind : server.binds) {
+    paths.push_back({{"source", bind.source},
+                     {"target", bind.target},
+                     {"mode", bind.access == Access::write ? "rw" : "ro"}});
+  }
+  Json names = Json::array();
+  for (const auto& variable : server.environment) names.push_back(variable.name);
+  Json secrets = Json::array();
+  for (const auto& secret : server.secrets) {
+    const auto kind = deliveries.at(static_cast<std::size_t>(secret.delivery));
+    secrets.push_back({{"name", secret.name}, {"kind", kind}});
+  }
+  Json tools = Json::array();
+  for (const auto& tool : server.allow.tools)
+    tools.push_back(tool.text + (tool.is_prefix ? "*" : ""));
+  return {{"paths", std::move(paths)},
+          {"environment", std::move(names)},
+          {"secrets", std::move(secrets)},
+          {"tools", std::move(tools)},
+          {"execute_writable", server.execute_writable}};
+}
+
+Json egress_json(const Egress& egress, const EgressTotals& totals) {
+  Json allow = Json::array();
+  for (const EgressRule& rule : egress.allow) allow.push_back(cellblock::text_of(rule));
+  Json refused = Json::object();
+  for (const auto& [reason, count] : totals.refused) refused[std::string(reason)] = count;
+  Json json{{"allow", std::move(allow)}, {"max_connections", egress.max_connections}};
+  if (egress.max_bytes) json["max_bytes"] = *egress.max_bytes;
+  if (egress.proxy_port) json["proxy"] = *egress.proxy_port;
+  json["connections_total"] = totals.connections;
+  json["sent"] = totals.sent;
+  json["received"] = totals.received;
+  json["refused"] = std::move(refused);
+  return json;
+}
+
+Json denied_kinds_json(const DeniedLog& denied) {
+  Json json = Json::array();
+  for (const DeniedLog::Kind& kind : denied.most(shown_kinds)) {
+    json.push_back({{"what", kind.what},
+                    {"count", kind.count},
+                    {"reason", kind.reason},
+                    {"allow", kind.allow}});
+  }
+  return json;
+}
+
+}  // namespace cellblock::gateway

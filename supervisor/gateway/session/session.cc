@@ -1,0 +1,361 @@
+#include "supervisor/gateway/session/session.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "supervisor/gateway/aggregate/ensemble.h"
+#include "supervisor/gateway/leg/era_of.h"
+#include "supervisor/gateway/leg/modern_check.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/session/admission.h"
+#include "supervisor/gateway/session/host_bound.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+// After its input has ended, a host may still wait for answers; a bridge must be gone within 2 s.
+constexpr Milliseconds answers_grace{1'000};
+
+}  // namespace
+
+Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
+    : peer_(std::move(peer)), shared_(shared), config_(shared.config), effects_(effects) {
+  const ServerSet servers = permitted();
+  for (std::size_t i = 0; i < config_.servers.size(); ++i) {
+    if (!servers.contains(i)) continue;
+    const LineLimits& lines = config_.servers[i].lines;
+    longest_from_host_ = std::max<std::size_t>(longest_from_host_, lines.from_host);
+    longest_to_host_ = std::max<std::size_t>(longest_to_host_, lines.to_host);
+  }
+}
+
+Traffic Session::traffic(std::uint32_t server) const {
+  return counterpart_ ? counterpart_->traffic(server) : Traffic{};
+}
+
+// --- from the host -------------------------------------------------------------------------------
+
+std::size_t Session::line_limit() const {
+  return server_ != nullptr ? server_->lines.from_host : longest_from_host_;
+}
+
+void Session::host_line(std::string_view line, Time now) {
+  if (state_ == State::closing) return;
+  if (line.size() > line_limit()) return host_line_too_long(line.size());
+  const auto message = shared_.scanner.scan(line);
+  if (!message) return malformed(line, message.error());
+  if (message->method.starts_with(control_prefix)) return control(line, *message, now);
+  mcp_from_host(line, *message, now);
+}
+
+void Session::malformed(std::string_view line, const Refused& refused) {
+  if (refused.fault == MessageFault::empty_line) return;
+  ++malformed_;
+  std::string why(explain(refused.fault));
+  if (!refused.detail.empty()) why += " (" + refused.detail + ")";
+  reply_to_host(protocol_error(refused.id.in(line), error_code_of(refused.fault), why));
+}
+
+void Session::host_line_too_long(std::size_t seen) {
+  if (state_ == State::closing) return;
+  ++malformed_;
+  reply_to_host(error_reply("", line_too_large(seen, line_limit(), server_)));
+}
+
+void Session::mcp_from_host(std::string_view line, const Message& message, Time now) {
+  if (state_ == State::failed) return answer_with_failure(line, message);
+  if (message.kind == MessageKind::request && refused_mcp(line, message)) return;
+  if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all();
+  if (state_ != State::attached) return;
+  if (message.kind == MessageKind::request) host_has_asked_ = true;
+  counterpart_->from_host(line, message, now);
+  tell_refusals(now);
+}
+
+bool Session::refused_mcp(std::string_view line, const Message& message) {
+  if (message.is_modern() || message.method == "server/discover") {
+    if (const auto reply = refuse_modern(line, message)) {
+      reply_to_host(*reply);
+      return true;
+    }
+  }
+  if (state_ != State::unattached) return false;
+  const auto failure = refuse_any(config_, effects_.audit_state());
+  if (failure) reply_to_host(error_reply(message.id.in(line), *failure));
+  return failure.has_value();
+}
+
+// Whoever says MCP without having selected a server means all of them.
+void Session::speak_with_all() {
+  LegEffects& effects = *this;
+  counterpart_ = std::make_unique<Ensemble>(shared_, permitted(), peer_.session, effects_, effects);
+  state_ = State::attached;
+  note(AuditKind::attach, AuditOutcome::ok, "aggregate");
+}
+
+ServerSet Session::permitted() const { return servers_for(config_.servers, who()); }
+
+void Session::answer_with_failure(std::string_view line, const Message& message) {
+  if (message.kind != MessageKind::request) return;
+  reply_to_host(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
+                                           era_of(message), *failure_));
+  // One more turn of the loop, so that the requests that came with this one hear it too.
+  effects_.set_deadline(Milliseconds{0});
+}
+
+void Session::host_ended(HostEnd how, Time now) {
+  switch (state_) {
+    case State::closing:
+      return;
+    case State::unattached:
+    case State::failed:
+      return close("host_closed", nullptr);
+    case State::attached:
+      if (how == HostEnd::gone || counterpart_->in_flight() == 0) return leave(now);
+      return finish();
+    case State::finishing:
+      if (how == HostEnd::gone) leave(now);
+      return;
+    case State::attaching:
+      return leave(now);
+  }
+}
+
+// What was asked of a server that is only starting has had no chance yet.
+void Session::finish() {
+  state_ = State::finishing;
+  waits_for_start_ = counterpart_->is_starting();
+  effects_.set_deadline(waits_for_start_ ? patience_with_starts() : answers_grace);
+}
+
+Milliseconds Session::patience_with_starts() const {
+  if (server_ != nullptr) return server_->timeouts.handshake;
+  Milliseconds longest = answers_grace;
+  for (const Server& server : config_.servers) {
+    longest = std::max(longest, server.timeouts.handshake);
+  }
+  return longest;
+}
+
+// --- cellblock's own requests --------------------------------------------------------------------
+
+void Session::control(std::string_view line, const Message& message, Time now) {
+  if (message.kind != MessageKind::request) return;
+  const std::string_view id = message.id.in(line);
+  const auto request = parse_control(message.method, message.params.in(line));
+  if (!request) return reply_to_host(error_reply(id, request.error()));
+  if (request->method == ControlMethod::attach) {
+    if (state_ == State::unattached) return attach(id, *request, now);
+    return reply_to_host(error_reply(
+        id, plain_failure(FailureCode::invalid_request, "this connection is attached already")));
+  }
+  if (request->method != ControlMethod::status) {
+    if (const auto failure = refuse_use(config_, who(), request->server)) {
+      return reply_to_host(error_reply(id, *failure));
+    }
+  }
+  reply_to_host(result_reply(id, effects_.answer_control(*request)));
+}
+
+std::optional<Failure> Session::refuse_to_attach(const ControlRequest& request) const {
+  if (request.server.empty()) return refuse_any(config_, effects_.audit_state());
+  const AuditState audit = effects_.audit_state();
+  if (auto failure = refuse_attach(config_, who(), request.server, audit)) return failure;
+  return attachment_.refusal(*find_server(config_, request.server));
+}
+
+CellPlan Session::plan_of(const Server& server) const {
+  return {.server = static_cast<std::uint32_t>(&server - config_.servers.data()),
+          .program = attachment_.program(),
+          .has_workspace = attachment_.has_workspace(),
+          .purpose = attachment_.purpose()};
+}
+
+void Session::attach(std::string_view id, const ControlRequest& request, Time now) {
+  attachment_ = Attachment(id, request);
+  attachment_.take(effects_.take_descriptors(attachment_.offer()));
+  if (const auto failure = refuse_to_attach(request)) {
+    note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
+    return attach_failed(*failure);
+  }
+  keep_labels(request.labels);
+  if (!request.server.empty()) {
+    return attach_to(*find_server(config_, request.server), request.start, now);
+  }
+  speak_with_all();
+  attached(0);
+}
+
+// Anybody may say anything here: it is written down, and no permission looks at it.
+void Session::keep_labels(const std::vector<Label>& labels) {
+  labels_ = labels;
+  for (const Label& label : labels_) {
+    effects_.record({}, {.kind = AuditKind::label, .tool = label.value, .reason = label.name});
+  }
+}
+
+void Session::attach_to(const Server& server, StartWhen start, Time now) {
+  server_ = &server;
+  LegEffects& effects = *this;
+  auto leg = std::make_unique<Leg>(
+      LegParts{
+          .shared = shared_, .plan = plan_of(server), .session = peer_.session, .start = start},
+      effects_, effects);
+  Leg& only = *leg;
+  counterpart_ = std::move(leg);
+  if (start == StartWhen::on_demand) {
+    note(AuditKind::attach, AuditOutcome::ok, "on_demand");
+    return attached(0);
+  }
+  state_ = State::attaching;
+  effects_.set_host_flow(HostFlow::held);
+  only.start(now);
+}
+
+void Session::attached(std::uint64_t cell) {
+  state_ = State::attached;
+  effects_.to_control(attachment_.answer(server_, peer_.session, cell));
+  effects_.set_host_flow(HostFlow::flowing);
+}
+
+void Session::attach_failed(const Failure& failure) {
+  effects_.to_control(error_reply(attachment_.id(), failure));
+  if (attachment_.has_stdio()) return fail(failure);
+  // The connection is as before: its owner may ask for the logs, or try again. A leg may be in the
+  // middle of telling us; the next attach replaces it.
+  state_ = State::unattached;
+  server_ = nullptr;
+  effects_.set_host_flow(HostFlow::flowing);
+}
+
+// --- from the counterpart ------------------------------------------------------------------------
+
+void Session::to_host(Slices message) {
+  std::size_t size = 0;
+  for (const std::string_view slice : message) size += slice.size();
+  if (size - 1 > host_bound()) return refuse_overlong(message, size - 1);
+  effects_.to_host(message);
+}
+
+std::size_t Session::host_bound() const {
+  return server_ != nullptr ? server_->lines.to_host : longest_to_host_;
+}
+
+void Session::refuse_overlong(Slices message, std::size_t size) {
+  std::string text;
+  for (const std::string_view slice : message) text += slice;
+  text.resize(size + MessageScanner::padding);
+  const auto line = std::string_view(text).substr(0, size);
+  const auto scanned = shared_.scanner.scan(line);
+  effects_.record(place(), {.kind = AuditKind::refused,
+                            .outcome = AuditOutcome::denied,
+                            .tool = scanned ? scanned->method : std::string_view{},
+                            .reason = name_of(FailureCode::too_large),
+                            .bytes = size});
+  if (!scanned) return;
+  const std::string_view name = server_ != nullptr ? server_->name : std::string_view{};
+  auto instead = instead_of_overlong(line, *scanned, message_too_large(size, host_bound(), name));
+  if (!instead.to_host.empty()) reply_to_host(instead.to_host);
+  if (!instead.to_peer.empty()) refusals_.push_back(std::move(instead.to_peer));
+}
+
+// After the turn in which they came up: whoever asked is not done yet.
+void Session::tell_refusals(Time now) {
+  for (std::string& text : std::exchange(refusals_, {})) {
+    const std::size_t size = text.size();
+    text.resize(size + MessageScanner::padding);
+    const auto line = std::string_view(text).substr(0, size);
+    const auto message = shared_.scanner.scan(line);
+    if (message) counterpart_->from_host(line, *message, now);
+  }
+}
+
+void Session::leg_running(Time /*now*/) {
+  if (state_ == State::attaching) attached(counterpart_->cell());
+}
+
+void Session::leg_lost(const Failure& failure, After after, Time now) {
+  if (state_ == State::attaching) return attach_failed(failure);
+  const bool is_served = state_ == State::attached || state_ == State::finishing;
+  if (after == After::over && is_served) return fail(failure);
+  leg_answered(now);
+}
+
+void Session::leg_answered(Time now) {
+  tell_refusals(now);
+  if (state_ != State::finishing) return;
+  if (counterpart_->in_flight() == 0) return leave(now);
+  if (!waits_for_start_ || counterpart_->is_starting()) return;
+  waits_for_start_ = false;
+  effects_.set_deadline(answers_grace);
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+void Session::fail(const Failure& failure) {
+  failure_ = failure;
+  if (state_ == State::finishing) return close("host_closed", nullptr);
+  state_ = State::failed;
+  // A host that has not asked anything yet would see a server that vanished. It hears the cause in
+  // answer to its first request; a request that crossed the end on its way hears it as well.
+  const Timeouts timeouts = server_ == nullptr ? Timeouts{} : server_->timeouts;
+  effects_.set_deadline(host_has_asked_ ? Milliseconds{0} : timeouts.handshake);
+  effects_.set_host_flow(HostFlow::flowing);
+}
+
+void Session::deadline(Time now) {
+  if (state_ == State::finishing) return leave(now);
+  if (state_ == State::failed) return close("server_failed", &*failure_);
+}
+
+void Session::leave(Time now) {
+  constexpr std::string_view reason = "host_closed";
+  counterpart_->cancel_all(reason, now);
+  close(reason, nullptr);
+}
+
+void Session::stop(StopReason reason, Time now) {
+  if (state_ == State::closing) return;
+  const bool stopped = reason == StopReason::stopped;
+  const Failure failure = stopped ? stopped_by_user(server_) : shutting_down(server_);
+  if (state_ == State::attaching) effects_.to_control(error_reply(attachment_.id(), failure));
+  if (counterpart_) counterpart_->fail_all(failure, now);
+  close(stopped ? "stopped" : "shutting_down", &failure);
+}
+
+void Session::stop_server(std::uint32_t server, Time now) {
+  if (state_ == State::closing) return;
+  const Failure failure = stopped_by_user(&config_.servers[server]);
+  if (counterpart_ && counterpart_->stop_server(server, failure, now)) return;
+  stop(StopReason::stopped, now);
+}
+
+void Session::close(std::string_view reason, const Failure* failure) {
+  if (attachment_.has_stdio()) effects_.to_control(ended_notification(reason, failure));
+  note(AuditKind::session_closed, AuditOutcome::none, reason);
+  state_ = State::closing;
+  effects_.close_host();
+  if (counterpart_) counterpart_->leave();
+}
+
+void Session::reply_to_host(std::string_view text) {
+  effects_.to_host(std::array<std::string_view, 2>{text, "\n"});
+}
+
+AuditPlace Session::place() const {
+  if (server_ == nullptr) return {};
+  return {server_->name, counterpart_ ? counterpart_->cell() : 0};
+}
+
+void Session::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {
+  effects_.record(place(), {.kind = kind, .outcome = outcome, .tool = {}, .reason = reason});
+}
+
+}  // namespace cellblock::gateway

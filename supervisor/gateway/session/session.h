@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/config.h"
+#include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "policy/permission.h"
+#include "policy/server_set.h"
+#include "supervisor/gateway/leg/counterpart.h"
+#include "supervisor/gateway/leg/leg.h"
+#include "supervisor/gateway/leg/leg_effects.h"
+#include "supervisor/gateway/leg/leg_parts.h"
+#include "supervisor/gateway/session/attachment.h"
+#include "supervisor/gateway/session/control_request.h"
+#include "supervisor/gateway/session/peer.h"
+
+/// One host connection: attach, cellblock's own requests, and every way in which it can end. MCP
+/// goes to its counterpart: the server that it attached to (leg.h), or all of them (ensemble.h).
+/// Pure: lines, the counterpart's news and times in, effects out.
+namespace cellblock::gateway {
+
+enum class HostEnd : std::uint8_t {
+  end_of_input,  ///< it says no more, but may still read
+  gone,
+};
+
+enum class HostFlow : std::uint8_t { flowing, held };
+
+class SessionEffects : public McpServices {
+ public:
+  /// To where MCP goes.
+  virtual void to_host(Slices message) = 0;
+  /// A line of cellblock's own, to the socket. With handed stdio that is not where MCP goes.
+  virtual void to_control(std::string_view line) = 0;
+  /// Takes over what came with the attach request, as far as it is what the offer says. A
+  /// workspace is kept for all cells that are made from then on.
+  virtual DescriptorsTaken take_descriptors(const DescriptorOffer& offer) = 0;
+  /// Held: no host line may come in until it flows again.
+  virtual void set_host_flow(HostFlow flow) = 0;
+  /// No more lines to or from the host; what is queued is still delivered.
+  virtual void close_host() = 0;
+
+  /// The one deadline of the session; nullopt: none. A new one replaces it.
+  virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
+
+  /// Requests about all of the user's cells: raw JSON for the result.
+  virtual std::string answer_control(const ControlRequest& request) = 0;
+
+ protected:
+  ~SessionEffects() = default;
+};
+
+class Session final : private LegEffects {
+ public:
+  Session(Peer peer, const SharedParts& shared, SessionEffects& effects);
+
+  void host_line(std::string_view line, Time now);
+  void host_line_too_long(std::size_t seen);
+  void host_ended(HostEnd how, Time now);
+
+  void deadline(Time now);
+  enum class StopReason : std::uint8_t { stopped, shutting_down };
+  void stop(StopReason reason, Time now);
+  /// `cellblock stop`: of one server. A session with no other ends.
+  void stop_server(std::uint32_t server, Time now);
+
+  /// Nothing more will happen here; its cells may still be on their way out.
+  bool is_over() const { return state_ == State::closing; }
+
+  const Peer& peer() const { return peer_; }
+  /// Whether the session may go on while the cells of one server do not take what it says.
+  bool has_many_servers() const { return counterpart_ != nullptr && server_ == nullptr; }
+  Traffic traffic(std::uint32_t server) const;
+  std::uint64_t malformed_lines() const { return malformed_; }
+  const std::vector<Label>& labels() const { return labels_; }
+
+ private:
+  enum class State : std::uint8_t {
+    unattached,
+    attaching,  ///< waits for the launcher; the host is held
+    attached,
+    finishing,  ///< the host's input has ended, calls are in flight
+    failed,     ///< there is no cell; whoever asks hears why
+    closing,    ///< the host's side is closed
+  };
+
+  // LegEffects
+  void to_host(Slices message) override;
+  void leg_running(Time now) override;
+  void leg_lost(const Failure& failure, After after, Time now) override;
+  void leg_answered(Time now) override;
+
+  std::size_t line_limit() const;
+  std::size_t host_bound() const;
+  void refuse_overlong(Slices message, std::size_t size);
+  void tell_refusals(Time now);
+  void malformed(std::string_view line, const Refused& refused);
+  void mcp_from_host(std::string_view line, const Message& message, Time now);
+  bool refused_mcp(std::string_view line, const Message& message);
+  void speak_with_all();
+  void answer_with_failure(std::string_view line, const Message& message);
+
+  void control(std::string_view line, const Message& message, Time now);
+  void attach(std::string_view id, const ControlRequest& request, Time now);
+  Identified who() const { return {peer_.uid, peer_.gid, peer_.groups}; }
+  std::optional<Failure> refuse_to_attach(const ControlRequest& request) const;
+  void keep_labels(const std::vector<Label>& labels);
+  void attach_to(const Server& server, StartWhen start, Time now);
+  CellPlan plan_of(const Server& server) const;
+  void attached(std::uint64_t cell);
+  void attach_failed(const Failure& failure);
+
+  ServerSet permitted() const;
+  Milliseconds patience_with_starts() const;
+  void finish();
+  void fail(const Failure& failure);
+  void leave(Time now);
+  void close(std::string_view reason, const Failure* failure);
+  void reply_to_host(std::string_view text);
+  AuditPlace place() const;
+  void note(wire::AuditKind kind, wire::AuditOutcome outcome, std::string_view reason);
+
+  const Peer peer_;
+  const SharedParts shared_;
+  const Config& config_;
+  SessionEffects& effects_;
+
+  // Of the servers that this user may use, while nobody knows for which of them a line is. All of
+  // them as one have pages of their own, however small the servers' bounds are.
+  std::size_t longest_from_host_ = 64U << 10;
+  std::size_t longest_to_host_ = 2U << 20;
+
+  State state_ = State::unattached;
+  Attachment attachment_;
+  std::vector<Label> labels_;
+  const Server* server_ = nullptr;            ///< null: all, or not attached
+  std::unique_ptr<Counterpart> counterpart_;  ///< null: not attached
+  std::vector<std::string> refusals_;         ///< for it, of requests that the host never saw
+  bool host_has_asked_ = false;
+  bool waits_for_start_ = false;  ///< finishing: for what has had no chance to answer yet
+  std::optional<Failure> failure_;
+  std::uint64_t malformed_ = 0;
+};
+
+}  // namespace cellblock::gateway

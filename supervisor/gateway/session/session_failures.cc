@@ -1,0 +1,58 @@
+#include "supervisor/gateway/session/session_failures.h"
+
+#include "supervisor/gateway/message/failures.h"
+
+namespace cellblock::gateway {
+namespace {
+
+std::string_view name_or_nothing(const Server* server) {
+  return server == nullptr ? std::string_view{} : server->name;
+}
+
+}  // namespace
+
+Failure not_allowlisted(const std::string& server) {
+  return plain_failure(FailureCode::not_allowlisted,
+                       "there is no server \"" + server + "\" for this user", server);
+}
+
+Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server) {
+  return plain_failure(FailureCode::too_large,
+                       "a line of at least " + std::to_string(seen) + " bytes; " +
+                           std::to_string(limit) + " are allowed",
+                       name_or_nothing(server));
+}
+
+// Other noise, JSON from a logger included, is nobody's answer; nor is a notification whose fault
+// lies beyond the grammar. In doubt it is one: its caller must not wait for ever.
+bool may_be_an_answer(std::string_view line, MessageFault fault) {
+  if (!line.starts_with('{') || !line.contains("\"jsonrpc\"")) return false;
+  const bool was_read = fault == MessageFault::not_jsonrpc || fault == MessageFault::bad_params;
+  return !was_read || !line.contains("\"method\"");
+}
+
+Failure bad_answer(const Refused& refused, const Server* server) {
+  return plain_failure(FailureCode::bad_answer,
+                       "the server's answer is not valid JSON-RPC: " +
+                           std::string(explain(refused.fault)) + " (" + refused.detail + ")",
+                       name_or_nothing(server));
+}
+
+Failure unreadable_between_eras(const Refused& refused, std::string_view server) {
+  return plain_failure(FailureCode::bad_answer,
+                       "a message could not be carried between the eras of MCP: " +
+                           std::string(explain(refused.fault)) + " (" + refused.detail + ")",
+                       server);
+}
+
+Failure stopped_by_user(const Server* server) {
+  return plain_failure(FailureCode::server_failed, "the server was stopped",
+                       name_or_nothing(server));
+}
+
+Failure shutting_down(const Server* server) {
+  return plain_failure(FailureCode::shutting_down, "cellblock is shutting down",
+                       name_or_nothing(server));
+}
+
+}  // namespace cellblock::gateway

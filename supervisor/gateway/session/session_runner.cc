@@ -1,0 +1,227 @@
+#include "supervisor/gateway/session/session_runner.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace cellblock::gateway {
+
+namespace {
+
+// Where one side is held back because the other does not keep up, and where it may go on.
+constexpr std::size_t high_water = 1U << 20;
+constexpr std::size_t low_water = 256U << 10;
+
+// One bound for all servers, since nobody knows before attach which it will be; the session holds
+// each line to its own.
+HostLink::Bounds bounds_of(const Config& config) {
+  HostLink::Bounds bounds{.max_line = 64U << 10, .max_queued = 4U << 20};
+  for (const Server& server : config.servers) {
+    bounds.max_line = std::max<std::size_t>(bounds.max_line, server.lines.from_host);
+    bounds.max_queued =
+        std::max<std::size_t>(bounds.max_queued, 2 * server.lines.to_host + (4U << 20));
+  }
+  return bounds;
+}
+
+SharedParts shared_parts(GatewayServices& services) {
+  return {.config = services.config(),
+          .ids = services.ids(),
+          .scanner = services.scanner(),
+          .sealer = services.sealer()};
+}
+
+/// One machine's deadline: what it brings about is carried out at once.
+class TimerAlarm final : public Alarm {
+ public:
+  TimerAlarm(EventLoop& loop, std::function<void()> rings) : timer_(loop, std::move(rings)) {}
+
+  void set(std::optional<Milliseconds> from_now) override {
+    if (from_now) {
+      timer_.set(*from_now);
+    } else {
+      timer_.cancel();
+    }
+  }
+
+ private:
+  Timer timer_;
+};
+
+bool is_of(const CellRunner& cell, std::uint32_t server) {
+  return cell.cell().plan().server == server && !cell.cell().is_over();
+}
+
+}  // namespace
+
+SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection)
+    : services_(services),
+      session_(std::move(peer), shared_parts(services), *this),
+      host_(services.loop(), std::move(connection), bounds_of(services.config()), host_receiver()),
+      deadline_(services.loop(), [this] {
+        session_.deadline(now());
+        settle();
+      }) {
+  record({}, {.kind = wire::AuditKind::session_opened});
+}
+
+HostLink::Receiver SessionRunner::host_receiver() {
+  return {.line = [this](std::string_view line) { session_.host_line(line, now()); },
+          .too_long = [this](std::size_t seen) { session_.host_line_too_long(seen); },
+          .ended = [this](HostEnd how) { session_.host_ended(how, now()); },
+          .turn_done = [this] { settle(); }};
+}
+
+void SessionRunner::stop(Session::StopReason reason) {
+  session_.stop(reason, now());
+  settle();
+}
+
+void SessionRunner::stop_server(std::uint32_t server) {
+  session_.stop_server(server, now());
+  settle();
+}
+
+// --- effects -------------------------------------------------------------------------------------
+
+void SessionRunner::to_host(Slices message) {
+  if (!host_.is_closing()) host_.to_mcp(message);
+}
+
+DescriptorsTaken SessionRunner::take_descriptors(const DescriptorOffer& offer) {
+  const DescriptorsTaken taken = host_.take_descriptors(offer);
+  workspace_ = host_.take_workspace();
+  return taken;
+}
+
+// A session may need more than one cell, one after the other. Without a copy the cell is refused.
+// What came with an attach that was refused is for no cell at all.
+Fd SessionRunner::workspace_for(const CellPlan& plan) {
+  if (!plan.has_workspace) workspace_.reset();
+  return workspace_.valid() ? Fd(::fcntl(workspace_.get(), F_DUPFD_CLOEXEC, 0)) : Fd();
+}
+
+std::unique_ptr<Alarm> SessionRunner::make_alarm(Alarm::Rings rings) {
+  return std::make_unique<TimerAlarm>(services_.loop(), [this, rings = std::move(rings)] {
+    rings(now());
+    settle();
+  });
+}
+
+CatalogueBook::Waiter SessionRunner::want_catalogue(std::uint32_t server, Told told) {
+  return services_.catalogues().want(
+      server, [this, told = std::move(told)](const Catalogue* catalogue, const Failure& failure) {
+        told(catalogue, failure, now());
+        settle();
+      });
+}
+
+ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
+  CellKeeper& keeper = *this;
+  const CellOwner owner{.pid = session_.peer().pid, .session = session_.peer().session};
+  cells_.push_back(
+      std::make_unique<CellRunner>(services_, plan, owner, workspace_for(plan), keeper));
+  return cells_.back()->cell();
+}
+
+void SessionRunner::set_deadline(std::optional<Milliseconds> from_now) {
+  if (from_now) {
+    deadline_.set(*from_now);
+  } else {
+    deadline_.cancel();
+  }
+}
+
+void SessionRunner::record(const AuditPlace& place, const AuditNote& note) {
+  const AuditOrigin origin{.pid = session_.peer().pid,
+                           .session = session_.peer().session,
+                           .cell = place.cell,
+                           .server = place.server};
+  services_.record(audit_record(origin, note));
+}
+
+std::string SessionRunner::answer_control(const ControlRequest& request) {
+  return services_.answer_control(request, session_.peer());
+}
+
+// --- the end of each turn ------------------------------------------------------------------------
+
+void SessionRunner::settle() {
+  host_.deliver();
+  settle_cells();
+  check_host();
+  host_.flush();
+  balance();
+  retire();
+}
+
+// By index: what a cell's end brings about may add another one.
+void SessionRunner::settle_cells() {
+  for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i]->settle();
+}
+
+void SessionRunner::check_host() {
+  const WriterState to_host = host_.output_state();
+  if (to_host == WriterState::open || host_.is_closing()) return;
+  if (to_host == WriterState::overflowed) {
+    spdlog::warn("session {}: its host reads nothing, and more is waiting for it than may",
+                 session_.peer().session);
+  }
+  session_.host_ended(HostEnd::gone, now());
+}
+
+// Never the cell for the cell's own queue, nor the host for the host's: a side that reads nothing
+// until it has written everything would stand still for ever. Nor a host that speaks to many
+// servers for the queue of one: that is bounded by itself.
+void SessionRunner::balance() {
+  std::size_t fullest = 0;
+  if (!session_.has_many_servers()) {
+    for (const auto& cell : cells_) fullest = std::max(fullest, cell->queued());
+  }
+  if (fullest > high_water) host_.set_paused(true);
+  if (fullest < low_water) host_.set_paused(false);
+  const std::size_t waiting = host_.is_closing() ? 0 : host_.queued();
+  for (const auto& cell : cells_) {
+    if (waiting > high_water) cell->set_paused(true);
+    if (waiting < low_water) cell->set_paused(false);
+  }
+}
+
+// A cell that is over may still be in one of its own callbacks.
+void SessionRunner::retire() {
+  for (auto& cell : cells_) {
+    if (!cell->is_over()) continue;
+    services_.loop().defer([done = std::shared_ptr<CellRunner>(std::move(cell))] {});
+  }
+  std::erase(cells_, nullptr);
+  if (!host_.is_closed()) return;
+  if (!std::exchange(host_reported_, true)) services_.host_closed(*this);
+  if (session_.is_over() && cells_.empty() && !std::exchange(finished_, true)) {
+    services_.finished(*this);
+  }
+}
+
+// --- what status shows ---------------------------------------------------------------------------
+
+std::size_t SessionRunner::cells_of(std::uint32_t server) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(cells_, [server](const auto& cell) { return is_of(*cell, server); }));
+}
+
+std::vector<CellRow> SessionRunner::rows(std::uint32_t server, Time at) const {
+  std::vector<CellRow> rows;
+  for (const auto& cell : cells_) {
+    if (!is_of(*cell, server) || cell->cell().id() == 0) continue;
+    CellRow row = cell->row(at);
+    row.traffic = session_.traffic(server);
+    row.malformed_lines = session_.malformed_lines();
+    row.labels = session_.labels();
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervisor/gateway/cell/cell_runner.h"
+#include "supervisor/gateway/gateway_services.h"
+#include "supervisor/gateway/session/host_link.h"
+#include "supervisor/gateway/session/session.h"
+#include "supervisor/gateway/session/status_report.h"
+
+/// One session with its host's descriptors and the cells that are its alone: carries out what the
+/// machine (session.h) decides.
+namespace cellblock::gateway {
+
+class SessionRunner final : private SessionEffects, private CellKeeper {
+ public:
+  SessionRunner(GatewayServices& services, Peer peer, Fd connection);
+
+  void stop(Session::StopReason reason);
+
+  /// `cellblock stop`.
+  void stop_server(std::uint32_t server);
+
+  const Session& session() const { return session_; }
+  /// The cells of this session that run that server's programs: a row each.
+  std::vector<CellRow> rows(std::uint32_t server, Time now) const;
+  /// How many of them are not over yet.
+  std::size_t cells_of(std::uint32_t server) const;
+
+ private:
+  // SessionEffects
+  void to_host(Slices message) override;
+  void to_control(std::string_view line) override { host_.to_control(line); }
+  DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override;
+  void set_host_flow(HostFlow flow) override { host_.set_flow(flow); }
+  void close_host() override { host_.close(); }
+  ServerCell& make_cell(const CellPlan& plan) override;
+  std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) override;
+  CatalogueBook& book() override { return services_.catalogues(); }
+  CatalogueBook::Waiter want_catalogue(std::uint32_t server, Told told) override;
+  void set_deadline(std::optional<Milliseconds> from_now) override;
+  void record(const AuditPlace& place, const AuditNote& note) override;
+  AuditState audit_state() const override { return services_.audit_state(); }
+  std::string answer_control(const ControlRequest& request) override;
+
+  // CellKeeper
+  void cell_turn_done() override { settle(); }
+
+  Time now() const { return services_.loop().now(); }
+  HostLink::Receiver host_receiver();
+  Fd workspace_for(const CellPlan& plan);
+  void settle();
+  void settle_cells();
+  void check_host();
+  void balance();
+  void retire();
+
+  GatewayServices& services_;
+  Fd workspace_;                                    ///< not valid: none
+  std::vector<std::unique_ptr<CellRunner>> cells_;  ///< outlive the session's use of them
+  Session session_;
+  HostLink host_;
+  Timer deadline_;
+  bool host_reported_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,168 @@
+#include "supervisor/gateway/session/status_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "policy/landlock_lacks.h"
+#include "policy/names.h"
+#include "policy/weakenings.h"
+#include "policy/written_code.h"
+#include "supervisor/gateway/catalogue/catalogue_report.h"
+#include "supervisor/gateway/session/server_report.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// How far a state is on the way to being useful: the best cell speaks for its server, and that of a
+// probe or a survey for nobody.
+int rank_of(const CellRow& cell) {
+  if (cell.program != wire::CellProgram::server) return -1;
+  if (cell.state == CellState::ready) return 4;
+  if (cell.state == CellState::handshaking) return 3;
+  const std::string_view name = public_name_of(cell.state);
+  if (name == "starting") return 2;
+  return name == "draining" ? 1 : 0;
+}
+
+bool is_a_crash(const Failure& failure) {
+  return failure.verdict != "stopped" && failure.verdict != "ordinary_exit";
+}
+
+std::string_view state_of(const ServerRow& row) {
+  const auto best = std::ranges::max_element(row.cells, {}, rank_of);
+  if (best != row.cells.end() && rank_of(*best) >= 0) return public_name_of(best->state);
+  return row.last_end != nullptr && is_a_crash(row.last_end->failure) ? "failed" : "stopped";
+}
+
+std::string_view name_of(wire::CellProgram program) {
+  switch (program) {
+    case wire::CellProgram::server:
+      break;
+    case wire::CellProgram::probe:
+      return "probe";
+    case wire::CellProgram::survey:
+      return "survey";
+  }
+  return "server";
+}
+
+Json json_of(const std::vector<Label>& labels) {
+  Json json = Json::object();
+  for (const Label& label : labels) json[label.name] = label.value;
+  return json;
+}
+
+Json json_of(const CellRow& cell) {
+  return {{"cell", std::to_string(cell.cell)},
+          {"session", std::to_string(cell.session)},
+          {"state", public_name_of(cell.state)},
+          {"uptime_ms", cell.uptime_ms},
+          {"program", name_of(cell.program)},
+          {"workspace", cell.workspace},
+          {"labels", json_of(cell.labels)},
+          {"calls", cell.traffic.calls},
+          {"noise_lines", cell.noise_lines},
+          {"malformed_lines", cell.malformed_lines},
+          {"late_answers", cell.traffic.late_answers},
+          {"foreign_answers", cell.traffic.foreign_answers},
+          {"stray_notifications", cell.traffic.stray_notifications}};
+}
+
+Json json_of(const LastEnd& end) {
+  return {{"verdict", end.failure.verdict},
+          {"cause", end.failure.cause},
+          {"at_ms", end.at_ms},
+          {"facts", Json::parse(facts_json(end.failure.facts), nullptr, false)},
+          {"stderr", end.failure.stderr_tail}};
+}
+
+Json json_of(const ServerRow& row, const Cgroup& cgroup) {
+  const Server& server = *row.server;
+  Json cells = Json::array();
+  for (const CellRow& cell : row.cells) cells.push_back(json_of(cell));
+  Json json{{"name", server.name},
+            {"state", state_of(row)},
+            {"command", server.command.empty() ? "" : server.command.front()},
+            {"profile", profile_name(server.syscalls)},
+            {"network", name_of(server.network)},
+            {"run_as", run_as_name(server.run_as)},
+            {"home", name_of(server.home)},
+            {"write_exec", name_of(written_code(server.syscalls))},
+            {"limits", limits_json(server, cgroup)},
+            {"weakenings", weakenings_of(server, cgroup)},
+            {"cells", std::move(cells)}};
+  static const ServerLedger nothing_yet;
+  const ServerLedger& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
+  json["declared"] = declared_json(server);
+  if (server.workspace) json["workspace"] = workspace_json(server);
+  if (server.network == NetworkMode::egress) {
+    json["egress"] = egress_json(server.egress, ledger.egress);
+  }
+  json["denied"] = denied_kinds_json(ledger.denied);
+  json["denied_total"] = ledger.denied.total();
+  if (row.last_end != nullptr) json["last_end"] = json_of(*row.last_end);
+  json["catalogue"] = catalogue_json(row.catalogue);
+  return json;
+}
+
+Json cgroup_json(const Cgroup& cgroup) {
+  Json missing = Json::array();
+  const bool has_group = !cgroup.directory.empty();
+  for (const auto& [name, present] : {std::pair{"memory", cgroup.memory},
+                                      {"pids", cgroup.pids},
+                                      {"cpu", cgroup.cpu},
+                                      {"io", cgroup.io}}) {
+    if (!has_group || !present) missing.push_back(name);
+  }
+  return {{"directory", cgroup.directory},
+          {"missing", std::move(missing)},
+          {"because", cgroup.missing_because}};
+}
+
+}  // namespace
+
+std::string status_json(const Config& config, const std::vector<ServerRow>& servers) {
+  Json list = Json::array();
+  for (const ServerRow& row : servers) list.push_back(json_of(row, config.cgroup));
+  return text_of({{"version", CELLBLOCK_VERSION},
+                  {"mode", config.mode == RunMode::user ? "user" : "system"},
+                  {"enabled", config.enabled},
+                  {"weakenings", weakenings_of(config)},
+                  {"kernel_lacks", landlock_lacks(config.kernel.landlock_abi)},
+                  {"landlock_abi", config.kernel.landlock_abi},
+                  {"cgroup", cgroup_json(config.cgroup)},
+                  {"servers", std::move(list)}});
+}
+
+std::string logs_json(const std::vector<const StderrLine*>& lines) {
+  Json list = Json::array();
+  for (const StderrLine* line : lines) {
+    list.push_back(
+        {{"cell", std::to_string(line->cell)}, {"at_ms", line->at_ms}, {"text", line->text}});
+  }
+  return text_of({{"lines", std::move(list)}});
+}
+
+std::string denied_json(const std::vector<const Denied*>& denied) {
+  Json list = Json::array();
+  for (const Denied* one : denied) {
+    list.push_back({{"cell", std::to_string(one->cell)},
+                    {"at_ms", one->at_ms},
+                    {"what", one->what},
+                    {"count", one->count},
+                    {"reason", one->reason},
+                    {"allow", one->allow}});
+  }
+  return text_of({{"denied", std::move(list)}});
+}
+
+std::string stopped_json(std::size_t cells) { return text_of({{"stopped", cells}}); }
+
+}  // namespace cellblock::gateway

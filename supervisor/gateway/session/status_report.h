@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/config.h"
+#include "policy/failure.h"
+#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/cell/cell_ledger.h"
+#include "supervisor/gateway/cell/cell_lifetime.h"
+#include "supervisor/gateway/cell/stderr_log.h"
+#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/session/control_request.h"
+
+/// cellblock/status and cellblock/logs: values in, raw JSON out.
+namespace cellblock::gateway {
+
+struct CellRow {
+  std::uint64_t cell = 0;
+  std::uint64_t session = 0;
+  CellState state = CellState::stopped;
+  std::int64_t uptime_ms = 0;
+  wire::CellProgram program = wire::CellProgram::server;
+  bool workspace = false;
+  Traffic traffic;
+  std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
+  std::uint64_t malformed_lines = 0;  ///< of the host
+  std::vector<Label> labels;          ///< of its session, as the host says
+};
+
+struct LastEnd {
+  Failure failure;
+  std::int64_t at_ms = 0;  ///< Unix time
+};
+
+struct ServerRow {
+  const Server* server = nullptr;
+  const ServerLedger* ledger = nullptr;  ///< may be null
+  std::vector<CellRow> cells;
+  const LastEnd* last_end = nullptr;
+  CatalogueView catalogue;
+};
+
+std::string status_json(const Config& config, const std::vector<ServerRow>& servers);
+std::string logs_json(const std::vector<const StderrLine*>& lines);
+std::string denied_json(const std::vector<const Denied*>& denied);
+std::string stopped_json(std::size_t cells);
+
+}  // namespace cellblock::gateway
