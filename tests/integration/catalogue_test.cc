@@ -77,6 +77,8 @@ class CatalogueTest : public testing::Test {
   void end_gateway(Host& host) {
     for (const int gateway : daemon_.processes_named("cellblock-gateway")) ::kill(gateway, SIGKILL);
     EXPECT_TRUE(host.at_end());
+    // Until it knows of the death, cellblockd hands the next session to what is no more.
+    EXPECT_TRUE(daemon_.process().errors().wait_for("was killed by signal 9"));
   }
 
   Daemon daemon_;

@@ -9,6 +9,7 @@
 #include <utmp.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "tests/unit/fake_gateway.h"
 
@@ -21,8 +22,10 @@ using ::testing::Not;
 class Prompt {
  public:
   Prompt(const FakeGateway& gateway, const char* era) {
-    child_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
+    EXPECT_EQ(::openpty(&terminal_, &far_end_, nullptr, nullptr, nullptr), 0);
+    child_ = ::fork();
     if (child_ != 0) return;
+    ::login_tty(::dup(far_end_));
     ::setenv("TERM", "dumb", 1);      // NOLINT(concurrency-mt-unsafe): before exec
     ::setenv("HOME", "/nowhere", 1);  // NOLINT(concurrency-mt-unsafe): nobody's .editrc
     ::execl(CELLBLOCK_CLI, CELLBLOCK_CLI, "--socket", gateway.path().c_str(), "inspect", "files",
@@ -30,14 +33,25 @@ class Prompt {
     ::_exit(127);
   }
   ~Prompt() {
+    ::close(far_end_);
     ::close(terminal_);
-    ::waitpid(child_, nullptr, 0);
+    if (child_ > 0) ::waitpid(child_, nullptr, 0);
   }
   Prompt(const Prompt&) = delete;
   Prompt& operator=(const Prompt&) = delete;
 
   void type(std::string_view keys) const {
     EXPECT_EQ(::write(terminal_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
+
+  /// The descriptor that the command has as its standard input, kept as a shell keeps it.
+  int terminal_of_shell() const { return far_end_; }
+
+  /// Waits for the end of the command: its wait status.
+  int end() {
+    int status = -1;
+    EXPECT_GT(::waitpid(std::exchange(child_, -1), &status, 0), 0);
+    return status;
   }
 
   /// What came up to this text, which is waited for.
@@ -63,6 +77,7 @@ class Prompt {
   }
 
   int terminal_ = -1;
+  int far_end_ = -1;
   pid_t child_ = -1;
   std::string screen_;
 };
@@ -166,26 +181,11 @@ TEST(CliInspectPrompt, LeavesTheTerminalBlockingForItsShell) {
     peer.greet();
     (void)peer.read_line();
   });
-  int controller = -1;
-  int terminal = -1;
-  ASSERT_EQ(::openpty(&controller, &terminal, nullptr, nullptr, nullptr), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::login_tty(::dup(terminal));
-    ::execl(CELLBLOCK_CLI, CELLBLOCK_CLI, "--socket", gateway.path().c_str(), "inspect", "files",
-            nullptr);
-    ::_exit(127);
-  }
-  std::string screen;
-  char byte = 0;
-  while (!screen.ends_with("files> ") && ::read(controller, &byte, 1) == 1) screen += byte;
-  EXPECT_EQ(::fcntl(terminal, F_GETFL) & O_NONBLOCK, 0);
-  EXPECT_EQ(::write(controller, "\x04", 1), 1);
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  ::close(controller);
-  ::close(terminal);
+  Prompt prompt(gateway, "legacy");
+  prompt.until("files> ");
+  EXPECT_EQ(::fcntl(prompt.terminal_of_shell(), F_GETFL) & O_NONBLOCK, 0);
+  prompt.type("\x04");
+  EXPECT_EQ(prompt.end(), 0);
 }
 
 }  // namespace
