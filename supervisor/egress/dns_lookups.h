@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "supervisor/egress/byte_budget.h"
-#include "supervisor/egress/dns_desk.h"
+#include "supervisor/egress/dns_responder.h"
 #include "supervisor/egress/question_budget.h"
 #include "supervisor/egress/resolver.h"
 #include "supervisor/kernel/event_loop.h"
@@ -20,9 +20,13 @@ class DnsLookups {
  public:
   using Reply = std::function<void(const std::string&)>;
 
-  DnsLookups(EventLoop& loop, DnsDesk& desk, Resolver& resolver, ByteBudget& bytes,
+  DnsLookups(EventLoop& loop, DnsResponder& responder, Resolver& resolver, ByteBudget& bytes,
              QuestionBudget& questions)
-      : loop_(loop), desk_(desk), resolver_(resolver), bytes_(bytes), questions_(questions) {}
+      : loop_(loop),
+        responder_(responder),
+        resolver_(resolver),
+        bytes_(bytes),
+        questions_(questions) {}
 
   /// `reply` runs once, at once or later; not at all for what is not to be answered.
   void ask(std::string_view message, Reply reply);
@@ -31,7 +35,7 @@ class DnsLookups {
   static constexpr std::size_t max_waiting = 256;  ///< more get a failure, and try again
 
   EventLoop& loop_;
-  DnsDesk& desk_;
+  DnsResponder& responder_;
   Resolver& resolver_;
   ByteBudget& bytes_;
   QuestionBudget& questions_;

@@ -47,8 +47,8 @@ Helper::Helper(EventLoop& loop, const Egress& rules, Fd gateway, std::unique_ptr
               budget_,
               questions_,
               [this](const wire::EgressEvent& event) { tell(event); }},
-      desk_(rules, names_, around_.tell),
-      lookups_(loop, desk_, *resolver_, budget_, questions_) {}
+      responder_(rules, names_, around_.tell),
+      lookups_(loop, responder_, *resolver_, budget_, questions_) {}
 
 Helper::~Helper() = default;
 

@@ -65,7 +65,7 @@ class Helper {
   ByteBudget budget_;
   QuestionBudget questions_;
   Surroundings around_;
-  DnsDesk desk_;
+  DnsResponder responder_;
   DnsLookups lookups_;
   std::vector<std::unique_ptr<DnsUdp>> udp_;
   std::vector<std::unique_ptr<Listener>> listeners_;

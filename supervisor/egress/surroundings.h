@@ -4,7 +4,7 @@
 
 #include "policy/config.h"
 #include "supervisor/egress/byte_budget.h"
-#include "supervisor/egress/dns_desk.h"
+#include "supervisor/egress/dns_responder.h"
 #include "supervisor/egress/name_table.h"
 #include "supervisor/egress/question_budget.h"
 #include "supervisor/egress/resolver.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "supervisor/gateway/audit/audit_channel.h"
-#include "supervisor/gateway/catalogue/catalogue_desk.h"
+#include "supervisor/gateway/catalogue/catalogue_runner.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/launcher_channel.h"
 #include "supervisor/gateway/io/record_reader.h"
@@ -53,7 +53,7 @@ class Gateway final : private GatewayServices {
   const Config& config() const override { return config_; }
   UpstreamIds& ids() override { return ids_; }
   MessageScanner& scanner() override { return scanner_; }
-  CatalogueBook& catalogues() override { return catalogues_; }
+  Catalogues& catalogues() override { return catalogues_; }
   Sealer& sealer() override { return sealer_; }
   void start_cell(CellRunner& cell, Fd workspace) override;
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
@@ -95,7 +95,7 @@ class Gateway final : private GatewayServices {
   bool shutting_down_ = false;
   bool ending_ = false;
   Timer patience_;
-  CatalogueDesk catalogues_;
+  CatalogueRunner catalogues_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request

@@ -19,7 +19,7 @@
 /// What sessions, surveys and cells need of the rest of their gateway.
 namespace cellblock::gateway {
 
-class CatalogueBook;
+class Catalogues;
 class CellRunner;
 class SessionRunner;
 
@@ -29,7 +29,7 @@ class GatewayServices {
   virtual const Config& config() const = 0;
   virtual UpstreamIds& ids() = 0;
   virtual MessageScanner& scanner() = 0;
-  virtual CatalogueBook& catalogues() = 0;
+  virtual Catalogues& catalogues() = 0;
   virtual Sealer& sealer() = 0;
 
   /// Asks the launcher. Its events go to that runner, which must live until the cell has ended or

@@ -15,7 +15,7 @@
 #include "supervisor/gateway/aggregate/aggregate.h"
 #include "supervisor/gateway/message/failures.h"
 
-/// An Aggregate between a host, legs and a book of catalogues that the test plays itself.
+/// An Aggregate between a host, legs and catalogues that the test plays itself.
 namespace cellblock::gateway::testing {
 
 using TestJson = nlohmann::ordered_json;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/egress/dns_desk.h"
+#include "supervisor/egress/dns_responder.h"
 #include "supervisor/egress/event_queue.h"
 #include "supervisor/egress/question_budget.h"
 #include "tests/unit/egress_question.h"
@@ -80,17 +80,18 @@ TEST(DnsMessage, RepliesWithTheQuestionAndOneAddress) {
             "\0\0\x29\4\xd0\0\0\0\0\0\0"s);
 }
 
-struct Desk {
+struct Responder {
   Egress rules{
       .allow = {{.host = "api.example.org"}, {.target = EgressTarget::suffix, .host = "many.org"}}};
   NameTable names;
   std::vector<EgressEvent> events;
-  DnsDesk desk{rules, names, [this](const EgressEvent& event) { events.push_back(event); }};
+  DnsResponder responder{rules, names,
+                         [this](const EgressEvent& event) { events.push_back(event); }};
 
   std::string answer(std::string_view name, std::uint16_t type, const LookupResult& found) {
-    const DnsAction action = desk.read(question_for(name, type));
+    const DnsAction action = responder.read(question_for(name, type));
     EXPECT_EQ(action.kind, DnsActionKind::look_up);
-    return desk.answer(action.question, found);
+    return responder.answer(action.question, found);
   }
 };
 
@@ -99,72 +100,74 @@ int answers_of(const std::string& reply) { return reply.at(7); }
 
 std::string host_of(const EgressEvent& event) { return {event.host.data(), event.host_length}; }
 
-TEST(DnsDesk, SaysThatNamesWithoutARuleDoNotExist) {
-  Desk desk;
-  const DnsAction action = desk.desk.read(question_for("evil.net", type_a));
+TEST(DnsResponder, SaysThatNamesWithoutARuleDoNotExist) {
+  Responder responder;
+  const DnsAction action = responder.responder.read(question_for("evil.net", type_a));
   EXPECT_EQ(action.kind, DnsActionKind::reply);
   EXPECT_EQ(code_of(action.reply), 3);
-  ASSERT_EQ(desk.events.size(), 1U);
-  EXPECT_EQ(desk.events[0].kind, EgressKind::name_refused);
-  EXPECT_EQ(desk.events[0].reason, EgressReason::not_allowed);
-  EXPECT_EQ(host_of(desk.events[0]), "evil.net");
+  ASSERT_EQ(responder.events.size(), 1U);
+  EXPECT_EQ(responder.events[0].kind, EgressKind::name_refused);
+  EXPECT_EQ(responder.events[0].reason, EgressReason::not_allowed);
+  EXPECT_EQ(host_of(responder.events[0]), "evil.net");
 }
 
-TEST(DnsDesk, AnswersWithAnAddressThatStandsForTheName) {
-  Desk desk;
+TEST(DnsResponder, AnswersWithAnAddressThatStandsForTheName) {
+  Responder responder;
   const LookupResult found{LookupStatus::found, {public_address}};
-  const std::string four = desk.answer("api.example.org", type_a, found);
+  const std::string four = responder.answer("api.example.org", type_a, found);
   EXPECT_TRUE(four.ends_with("\xc6\x12\0\2"s));  // 198.18.0.2
-  const std::string six = desk.answer("API.example.org", type_aaaa, found);
+  const std::string six = responder.answer("API.example.org", type_aaaa, found);
   EXPECT_TRUE(six.ends_with("\xfd\x53\x63\x62\0\0\0\0\0\0\0\0\0\0\0\2"s));
-  EXPECT_TRUE(desk.answer("x.many.org", type_a, found).ends_with("\xc6\x12\0\3"s));
-  EXPECT_TRUE(desk.events.empty());
+  EXPECT_TRUE(responder.answer("x.many.org", type_a, found).ends_with("\xc6\x12\0\3"s));
+  EXPECT_TRUE(responder.events.empty());
 }
 
-TEST(DnsDesk, HasNoOtherRecordsOfAllowedNames) {
-  Desk desk;
-  const DnsAction action = desk.desk.read(question_for("api.example.org", 65));
+TEST(DnsResponder, HasNoOtherRecordsOfAllowedNames) {
+  Responder responder;
+  const DnsAction action = responder.responder.read(question_for("api.example.org", 65));
   EXPECT_EQ(action.kind, DnsActionKind::reply);
   EXPECT_EQ(code_of(action.reply), 0);
   EXPECT_EQ(answers_of(action.reply), 0);
 }
 
-TEST(DnsDesk, PassesOnWhatTheRealResolverSaid) {
-  Desk desk;
+TEST(DnsResponder, PassesOnWhatTheRealResolverSaid) {
+  Responder responder;
   const auto answer = [&](LookupStatus status) {
-    return desk.answer("api.example.org", type_a, {status, {}});
+    return responder.answer("api.example.org", type_a, {status, {}});
   };
   EXPECT_EQ(code_of(answer(LookupStatus::no_such_name)), 3);
   EXPECT_EQ(code_of(answer(LookupStatus::failed)), 2);
   EXPECT_EQ(code_of(answer(LookupStatus::no_address)), 0);
 }
 
-TEST(DnsDesk, DoesNotAnswerForNamesThatLeadToPrivateAddressesOnly) {
-  Desk desk;
-  EXPECT_EQ(
-      code_of(desk.answer("api.example.org", type_a, {LookupStatus::found, {private_address}})), 3);
-  ASSERT_EQ(desk.events.size(), 1U);
-  EXPECT_EQ(desk.events[0].reason, EgressReason::private_address);
-  EXPECT_EQ(answers_of(desk.answer("api.example.org", type_a,
-                                   {LookupStatus::found, {private_address, public_address}})),
+TEST(DnsResponder, DoesNotAnswerForNamesThatLeadToPrivateAddressesOnly) {
+  Responder responder;
+  EXPECT_EQ(code_of(responder.answer("api.example.org", type_a,
+                                     {LookupStatus::found, {private_address}})),
+            3);
+  ASSERT_EQ(responder.events.size(), 1U);
+  EXPECT_EQ(responder.events[0].reason, EgressReason::private_address);
+  EXPECT_EQ(answers_of(responder.answer("api.example.org", type_a,
+                                        {LookupStatus::found, {private_address, public_address}})),
             1);
 }
 
-TEST(DnsDesk, GivesUpBeforeTheTableGrowsWithoutEnd) {
-  Desk desk;
+TEST(DnsResponder, GivesUpBeforeTheTableGrowsWithoutEnd) {
+  Responder responder;
   const LookupResult found{LookupStatus::found, {public_address}};
   for (std::size_t i = 0; i < NameTable::max_names; ++i) {
-    EXPECT_EQ(answers_of(desk.answer("n" + std::to_string(i) + ".many.org", type_a, found)), 1);
+    EXPECT_EQ(answers_of(responder.answer("n" + std::to_string(i) + ".many.org", type_a, found)),
+              1);
   }
-  EXPECT_EQ(code_of(desk.answer("one-more.many.org", type_a, found)), 2);
-  EXPECT_EQ(desk.events.back().reason, EgressReason::too_many_names);
-  EXPECT_EQ(answers_of(desk.answer("n0.many.org", type_a, found)), 1);
+  EXPECT_EQ(code_of(responder.answer("one-more.many.org", type_a, found)), 2);
+  EXPECT_EQ(responder.events.back().reason, EgressReason::too_many_names);
+  EXPECT_EQ(answers_of(responder.answer("n0.many.org", type_a, found)), 1);
 }
 
-TEST(DnsDesk, SaysNothingToWhatIsNoQuestion) {
-  Desk desk;
-  EXPECT_EQ(desk.desk.read("").kind, DnsActionKind::ignore);
-  EXPECT_EQ(desk.events.at(0).reason, EgressReason::malformed);
+TEST(DnsResponder, SaysNothingToWhatIsNoQuestion) {
+  Responder responder;
+  EXPECT_EQ(responder.responder.read("").kind, DnsActionKind::ignore);
+  EXPECT_EQ(responder.events.at(0).reason, EgressReason::malformed);
 }
 
 TEST(NameTable, FindsTheNameOfEachAddress) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/catalogue/catalogue_cache.h"
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct Recorder final : ShelfEffects {
+struct Recorder final : CacheEffects {
   void start_survey(std::uint32_t server) override { surveys.push_back(server); }
   void save(std::uint32_t server, const KeptCatalogue& kept) override {
     saved.emplace_back(server, kept);
@@ -36,17 +36,17 @@ Catalogue with_tool(const std::string& name, Era era = Era::legacy) {
   return catalogue;
 }
 
-class ShelfTest : public ::testing::Test {
+class CatalogueCacheTest : public ::testing::Test {
  protected:
-  ShelfTest() {
+  CatalogueCacheTest() {
     config.servers.resize(2);
     config.servers[0].name = "a";
     config.servers[1].name = "b";
-    shelf.emplace(config, effects);
+    cache.emplace(config, effects);
   }
 
-  bool want(std::uint32_t server, CatalogueBook::Waiter waiter) {
-    return shelf->want(
+  bool want(std::uint32_t server, Catalogues::Waiter waiter) {
+    return cache->want(
         server, waiter, [this, waiter](const Catalogue*, const Failure&) { told.insert(waiter); },
         now);
   }
@@ -55,96 +55,96 @@ class ShelfTest : public ::testing::Test {
     now.unix_ms += time.count();
   }
   void end_survey(std::uint32_t server, const Failure* failure = nullptr) {
-    for (const auto& [waiter, callback] : shelf->survey_ended(server, failure, now)) {
-      const auto answer = shelf->answer(server);
+    for (const auto& [waiter, callback] : cache->survey_ended(server, failure, now)) {
+      const auto answer = cache->answer(server);
       callback(answer.catalogue, answer.failure);
     }
   }
   void find(std::uint32_t server, Catalogue catalogue) {
-    shelf->found(server, std::move(catalogue), {}, now);
+    cache->found(server, std::move(catalogue), {}, now);
     end_survey(server);
   }
 
   Config config;
   Recorder effects;
-  std::optional<CatalogueShelf> shelf;
-  CatalogueShelf::Now now{Time{Milliseconds{5'000'000}}, 1'700'000'000'000};
-  std::set<CatalogueBook::Waiter> told;
+  std::optional<CatalogueCache> cache;
+  CatalogueCache::Now now{Time{Milliseconds{5'000'000}}, 1'700'000'000'000};
+  std::set<Catalogues::Waiter> told;
   const Failure broken = plain_failure(FailureCode::server_failed, "broken");
 };
 
-TEST_F(ShelfTest, StartsOneSurveyForAllWhoWait) {
-  EXPECT_EQ(shelf->find(0, now), nullptr);
+TEST_F(CatalogueCacheTest, StartsOneSurveyForAllWhoWait) {
+  EXPECT_EQ(cache->find(0, now), nullptr);
   EXPECT_FALSE(want(0, 1));
   EXPECT_FALSE(want(0, 2));
   EXPECT_FALSE(want(1, 3));
   EXPECT_THAT(effects.surveys, ElementsAre(0, 1));
   find(0, with_tool("x"));
   EXPECT_THAT(told, ElementsAre(1, 2));
-  ASSERT_NE(shelf->find(0, now), nullptr);
-  EXPECT_EQ(shelf->find(0, now)->found_at_ms, now.unix_ms);
+  ASSERT_NE(cache->find(0, now), nullptr);
+  EXPECT_EQ(cache->find(0, now)->found_at_ms, now.unix_ms);
   ASSERT_EQ(effects.saved.size(), 1U);
   EXPECT_TRUE(want(0, 4));
   EXPECT_THAT(effects.surveys, ElementsAre(0, 1));
 }
 
-TEST_F(ShelfTest, DoesNotCallWhoHasGone) {
+TEST_F(CatalogueCacheTest, DoesNotCallWhoHasGone) {
   want(0, 1);
   want(0, 2);
-  shelf->forget(1);
-  shelf->forget(77);
+  cache->forget(1);
+  cache->forget(77);
   find(0, with_tool("x"));
   EXPECT_THAT(told, ElementsAre(2));
 }
 
-TEST_F(ShelfTest, StartsNothingForAWhileAfterAFailure) {
+TEST_F(CatalogueCacheTest, StartsNothingForAWhileAfterAFailure) {
   want(0, 1);
   end_survey(0, &broken);
   EXPECT_THAT(told, ElementsAre(1));
   EXPECT_TRUE(want(0, 2));
-  EXPECT_EQ(shelf->answer(0).catalogue, nullptr);
-  EXPECT_EQ(shelf->answer(0).failure.message, "broken");
+  EXPECT_EQ(cache->answer(0).catalogue, nullptr);
+  EXPECT_EQ(cache->answer(0).failure.message, "broken");
   EXPECT_THAT(effects.surveys, ElementsAre(0));
   pass(Milliseconds{30'000});
   EXPECT_FALSE(want(0, 3));
   EXPECT_THAT(effects.surveys, ElementsAre(0, 0));
 }
 
-TEST_F(ShelfTest, FindsAgainWhatIsPastItsExpiryAndGivesItIfThatFails) {
+TEST_F(CatalogueCacheTest, FindsAgainWhatIsPastItsExpiryAndGivesItIfThatFails) {
   want(0, 1);
   find(0, with_tool("x"));
   pass(config.catalogue.expiry);
-  EXPECT_EQ(shelf->find(0, now), nullptr);
-  EXPECT_TRUE(shelf->view(0, now).expired);
+  EXPECT_EQ(cache->find(0, now), nullptr);
+  EXPECT_TRUE(cache->view(0, now).expired);
   EXPECT_FALSE(want(0, 2));
   end_survey(0, &broken);
   EXPECT_THAT(told, ElementsAre(1, 2));
-  ASSERT_NE(shelf->answer(0).catalogue, nullptr);
-  EXPECT_EQ(shelf->view(0, now).failed->message, "broken");
+  ASSERT_NE(cache->answer(0).catalogue, nullptr);
+  EXPECT_EQ(cache->view(0, now).failed->message, "broken");
 }
 
-TEST_F(ShelfTest, BelievesNothingThatWasFoundInTheFuture) {
+TEST_F(CatalogueCacheTest, BelievesNothingThatWasFoundInTheFuture) {
   KeptCatalogue kept{with_tool("x"), {}, {}};
   kept.catalogue.found_at_ms = now.unix_ms + 1;
-  shelf->put_back(0, kept);
-  EXPECT_EQ(shelf->find(0, now), nullptr);
+  cache->put_back(0, kept);
+  EXPECT_EQ(cache->find(0, now), nullptr);
 }
 
-TEST_F(ShelfTest, ServesFromDiskWithoutASurvey) {
+TEST_F(CatalogueCacheTest, ServesFromDiskWithoutASurvey) {
   KeptCatalogue kept{with_tool("x"), {.legacy = Speaks::yes, .modern = Speaks::no}, {}};
   kept.catalogue.found_at_ms = now.unix_ms - 1000;
-  shelf->put_back(0, kept);
+  cache->put_back(0, kept);
   EXPECT_TRUE(want(0, 1));
   EXPECT_THAT(effects.surveys, IsEmpty());
-  EXPECT_EQ(shelf->view(0, now).source, CatalogueSource::disk);
-  EXPECT_EQ(shelf->eras(0), kept.eras);
+  EXPECT_EQ(cache->view(0, now).source, CatalogueSource::disk);
+  EXPECT_EQ(cache->eras(0), kept.eras);
 }
 
-TEST_F(ShelfTest, RefreshesAChangedListOnceAMinuteAndServesTheOldOneMeanwhile) {
+TEST_F(CatalogueCacheTest, RefreshesAChangedListOnceAMinuteAndServesTheOldOneMeanwhile) {
   want(0, 1);
   find(0, with_tool("x"));
-  shelf->list_changed(0, ListKind::tools);
-  EXPECT_TRUE(shelf->view(0, now).changed);
+  cache->list_changed(0, ListKind::tools);
+  EXPECT_TRUE(cache->view(0, now).changed);
   EXPECT_TRUE(want(0, 2));
   EXPECT_THAT(effects.surveys, ElementsAre(0));  // one has just ended
   pass(Milliseconds{60'000});
@@ -152,83 +152,83 @@ TEST_F(ShelfTest, RefreshesAChangedListOnceAMinuteAndServesTheOldOneMeanwhile) {
   EXPECT_TRUE(want(0, 4));
   EXPECT_THAT(effects.surveys, ElementsAre(0, 0));
   find(0, with_tool("y"));
-  EXPECT_FALSE(shelf->view(0, now).changed);
-  EXPECT_EQ(shelf->find(0, now)->list(ListKind::tools), R"([{"name":"y"}])");
+  EXPECT_FALSE(cache->view(0, now).changed);
+  EXPECT_EQ(cache->find(0, now)->list(ListKind::tools), R"([{"name":"y"}])");
 }
 
-TEST_F(ShelfTest, LearnsListsFromSessionsAndCleansThem) {
-  shelf->learn_list(0, ListKind::tools, R"([{"name":"early"}])");
-  EXPECT_EQ(shelf->find(0, now), nullptr);
+TEST_F(CatalogueCacheTest, LearnsListsFromSessionsAndCleansThem) {
+  cache->learn_list(0, ListKind::tools, R"([{"name":"early"}])");
+  EXPECT_EQ(cache->find(0, now), nullptr);
   want(0, 1);
   find(0, with_tool("x"));
-  shelf->list_changed(0, ListKind::tools);
-  shelf->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
-  EXPECT_EQ(shelf->find(0, now)->list(ListKind::tools),
+  cache->list_changed(0, ListKind::tools);
+  cache->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
+  EXPECT_EQ(cache->find(0, now)->list(ListKind::tools),
             R"([{"name":"y","description":"\\u{202e}"}])");
-  EXPECT_EQ(shelf->view(0, now).source, CatalogueSource::session);
-  EXPECT_FALSE(shelf->view(0, now).changed);
+  EXPECT_EQ(cache->view(0, now).source, CatalogueSource::session);
+  EXPECT_FALSE(cache->view(0, now).changed);
   EXPECT_EQ(effects.saved.size(), 2U);
-  shelf->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
-  shelf->learn_list(0, ListKind::tools, "not JSON");
+  cache->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
+  cache->learn_list(0, ListKind::tools, "not JSON");
   EXPECT_EQ(effects.saved.size(), 2U);
 }
 
-TEST_F(ShelfTest, LearnsWhoItIsFromSessionsOfTheSameEra) {
+TEST_F(CatalogueCacheTest, LearnsWhoItIsFromSessionsOfTheSameEra) {
   want(0, 1);
   find(0, with_tool("x", Era::modern));
-  shelf->learn_answer(0, Era::legacy,
+  cache->learn_answer(0, Era::legacy,
                       R"({"protocolVersion":"2025-11-25","serverInfo":{"name":"old"}})");
-  EXPECT_EQ(shelf->find(0, now)->server_info, "{}");
-  EXPECT_EQ(shelf->eras(0), (Eras{.legacy = Speaks::yes, .modern = Speaks::yes}));
-  shelf->learn_answer(
+  EXPECT_EQ(cache->find(0, now)->server_info, "{}");
+  EXPECT_EQ(cache->eras(0), (Eras{.legacy = Speaks::yes, .modern = Speaks::yes}));
+  cache->learn_answer(
       0, Era::modern,
       R"({"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}}})");
-  EXPECT_EQ(shelf->find(0, now)->server_info, R"({"name":"n"})");
+  EXPECT_EQ(cache->find(0, now)->server_info, R"({"name":"n"})");
 }
 
-TEST_F(ShelfTest, LearnsNothingFromWhatAHostOfAnOlderRevisionIsTold) {
+TEST_F(CatalogueCacheTest, LearnsNothingFromWhatAHostOfAnOlderRevisionIsTold) {
   want(0, 1);
   find(0, with_tool("x"));
-  shelf->learn_answer(0, Era::legacy,
+  cache->learn_answer(0, Era::legacy,
                       R"({"protocolVersion":"2024-11-05","serverInfo":{"name":"old"}})");
-  EXPECT_EQ(shelf->find(0, now)->server_info, "{}");
-  EXPECT_EQ(shelf->find(0, now)->protocol_version, "2025-11-25");
+  EXPECT_EQ(cache->find(0, now)->server_info, "{}");
+  EXPECT_EQ(cache->find(0, now)->protocol_version, "2025-11-25");
 }
 
-TEST_F(ShelfTest, DropsWhatASessionContradicts) {
+TEST_F(CatalogueCacheTest, DropsWhatASessionContradicts) {
   want(0, 1);
   find(0, with_tool("x"));
-  shelf->learn_speaks(0, Era::legacy, Speaks::no);
-  EXPECT_EQ(shelf->find(0, now), nullptr);
+  cache->learn_speaks(0, Era::legacy, Speaks::no);
+  EXPECT_EQ(cache->find(0, now), nullptr);
   EXPECT_THAT(effects.removed, ElementsAre(0));
   want(1, 2);
   find(1, with_tool("x"));
-  shelf->learn_speaks(1, Era::modern, Speaks::yes);
-  EXPECT_EQ(shelf->find(1, now), nullptr);
+  cache->learn_speaks(1, Era::modern, Speaks::yes);
+  EXPECT_EQ(cache->find(1, now), nullptr);
 }
 
-TEST_F(ShelfTest, GoesByTheDeclaredEra) {
+TEST_F(CatalogueCacheTest, GoesByTheDeclaredEra) {
   config.servers[0].era = ServerEra::modern;
-  EXPECT_EQ(shelf->eras(0), (Eras{.legacy = Speaks::no, .modern = Speaks::yes}));
+  EXPECT_EQ(cache->eras(0), (Eras{.legacy = Speaks::no, .modern = Speaks::yes}));
   config.servers[0].era = ServerEra::legacy;
-  EXPECT_EQ(shelf->eras(0), (Eras{.legacy = Speaks::yes, .modern = Speaks::no}));
+  EXPECT_EQ(cache->eras(0), (Eras{.legacy = Speaks::yes, .modern = Speaks::no}));
 }
 
-TEST_F(ShelfTest, ForgetsAServerAndWhatIsBeingFoundOutAboutIt) {
+TEST_F(CatalogueCacheTest, ForgetsAServerAndWhatIsBeingFoundOutAboutIt) {
   want(0, 1);
   find(0, with_tool("x"));
-  shelf->forget_server(0);
-  EXPECT_EQ(shelf->find(0, now), nullptr);
-  EXPECT_EQ(shelf->eras(0), Eras{});
+  cache->forget_server(0);
+  EXPECT_EQ(cache->find(0, now), nullptr);
+  EXPECT_EQ(cache->eras(0), Eras{});
   EXPECT_THAT(effects.removed, ElementsAre(0));
   EXPECT_FALSE(want(0, 2));
-  shelf->forget_server(0);
+  cache->forget_server(0);
   find(0, with_tool("of the time before"));
-  EXPECT_EQ(shelf->find(0, now), nullptr);
+  EXPECT_EQ(cache->find(0, now), nullptr);
   EXPECT_THAT(effects.surveys, ElementsAre(0, 0, 0));  // somebody still waits
   find(0, with_tool("new"));
   EXPECT_THAT(told, ElementsAre(1, 2));
-  EXPECT_NE(shelf->find(0, now), nullptr);
+  EXPECT_NE(cache->find(0, now), nullptr);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// Writes down what it is told.
-struct Book final : CatalogueBook {
+struct FakeCatalogues final : Catalogues {
   const Catalogue* find(std::uint32_t) const override { return known ? &catalogue : nullptr; }
   Eras eras(std::uint32_t) const override { return {}; }
   Waiter want(std::uint32_t, Told) override { return 1; }
@@ -39,30 +39,32 @@ Call call_of(CallKind kind) {
 }
 
 TEST(Learning, TakesAListThatCameOnOnePage) {
-  Book book;
-  learn_from_answer(book, 0, call_of(CallKind::prompts_list), R"({"prompts":[{"name":"a"}]})");
-  EXPECT_THAT(book.learnt, ElementsAre(R"(3[{"name":"a"}])"));
+  FakeCatalogues catalogues;
+  learn_from_answer(catalogues, 0, call_of(CallKind::prompts_list),
+                    R"({"prompts":[{"name":"a"}]})");
+  EXPECT_THAT(catalogues.learnt, ElementsAre(R"(3[{"name":"a"}])"));
 }
 
 TEST(Learning, TakesNoPartOfAListAndNoListWithoutACatalogue) {
-  Book book;
-  learn_from_answer(book, 0, call_of(CallKind::tools_list), R"({"tools":[],"nextCursor":""})");
+  FakeCatalogues catalogues;
+  learn_from_answer(catalogues, 0, call_of(CallKind::tools_list),
+                    R"({"tools":[],"nextCursor":""})");
   Call later = call_of(CallKind::tools_list);
   later.has_cursor = true;
-  learn_from_answer(book, 0, later, R"({"tools":[]})");
-  learn_from_answer(book, 0, call_of(CallKind::tools_list), R"({"prompts":[]})");
-  learn_from_answer(book, 0, call_of(CallKind::other), R"({"tools":[]})");
-  book.known = false;
-  learn_from_answer(book, 0, call_of(CallKind::tools_list), R"({"tools":[]})");
-  EXPECT_THAT(book.learnt, IsEmpty());
+  learn_from_answer(catalogues, 0, later, R"({"tools":[]})");
+  learn_from_answer(catalogues, 0, call_of(CallKind::tools_list), R"({"prompts":[]})");
+  learn_from_answer(catalogues, 0, call_of(CallKind::other), R"({"tools":[]})");
+  catalogues.known = false;
+  learn_from_answer(catalogues, 0, call_of(CallKind::tools_list), R"({"tools":[]})");
+  EXPECT_THAT(catalogues.learnt, IsEmpty());
 }
 
 TEST(Learning, TakesIntroductionsOfBothEras) {
-  Book book;
-  book.known = false;
-  learn_from_answer(book, 0, call_of(CallKind::initialize), "{}");
-  learn_from_answer(book, 0, call_of(CallKind::discover), "{}");
-  EXPECT_THAT(book.learnt, ElementsAre("legacy", "modern"));
+  FakeCatalogues catalogues;
+  catalogues.known = false;
+  learn_from_answer(catalogues, 0, call_of(CallKind::initialize), "{}");
+  learn_from_answer(catalogues, 0, call_of(CallKind::discover), "{}");
+  EXPECT_THAT(catalogues.learnt, ElementsAre("legacy", "modern"));
 }
 
 }  // namespace

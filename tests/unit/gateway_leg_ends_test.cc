@@ -148,13 +148,13 @@ TEST_F(LegEndsTest, ADiscoverThatWaitsForASurveyIsAnsweredAfterTheEndOfInput) {
   host_says(modern("1", "server/discover"));
   session().host_ended(HostEnd::end_of_input, now_);
   EXPECT_EQ(effects_.deadline, config_.servers[0].timeouts.handshake);
-  effects_.catalogues.tell({.code = FailureCode::server_failed,
-                            .message = "it crashed",
-                            .server = {},
-                            .verdict = {},
-                            .cause = {},
-                            .facts = {},
-                            .stderr_tail = {}});
+  effects_.fake_catalogues.tell({.code = FailureCode::server_failed,
+                                 .message = "it crashed",
+                                 .server = {},
+                                 .verdict = {},
+                                 .cause = {},
+                                 .facts = {},
+                                 .stderr_tail = {}});
   EXPECT_EQ(effects_.last_to_host()["id"], 1);
   EXPECT_TRUE(session().is_over());
 }

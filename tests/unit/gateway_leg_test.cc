@@ -48,8 +48,8 @@ class LegTest : public SessionTest {
     known.capabilities = R"({"tools":{}})";
     known.lists[0] = R"([{"name":"read_a","inputSchema":{"type":"object"}},{"name":"write"}])";
     known.found_at_ms = 5;
-    effects_.catalogues.known = known;
-    effects_.catalogues.speaks.modern = era == Era::modern ? Speaks::yes : Speaks::no;
+    effects_.fake_catalogues.known = known;
+    effects_.fake_catalogues.speaks.modern = era == Era::modern ? Speaks::yes : Speaks::no;
   }
 };
 
@@ -128,11 +128,11 @@ TEST_F(LegTest, DiscoverWaitsForASurveyAndHearsWhyItFailed) {
   host_says(modern("1", "server/discover"));
   host_says(modern("2", "server/discover"));
   EXPECT_THAT(effects_.host, IsEmpty());
-  EXPECT_EQ(effects_.catalogues.waiting.size(), 1U);
+  EXPECT_EQ(effects_.fake_catalogues.waiting.size(), 1U);
   Failure failure;
   failure.code = FailureCode::server_failed;
   failure.message = "it crashed";
-  effects_.catalogues.tell(failure);
+  effects_.fake_catalogues.tell(failure);
   ASSERT_EQ(effects_.host.size(), 2U);
   EXPECT_EQ(effects_.last_to_host()["error"]["message"], "it crashed");
 }
@@ -185,7 +185,7 @@ TEST_F(LegTest, AServerThatRefusesInitializeIsBridgedInAFreshCell) {
   server_refuses(-32022);
   EXPECT_THAT(effects_.host, IsEmpty());
   ASSERT_EQ(effects_.cells.size(), 2U);
-  EXPECT_EQ(effects_.catalogues.speaks.legacy, Speaks::no);
+  EXPECT_EQ(effects_.fake_catalogues.speaks.legacy, Speaks::no);
   cell().started(38, now_);
   cell().running(now_);
   EXPECT_EQ(effects_.last_to_cell()["method"], "server/discover");
@@ -239,8 +239,8 @@ TEST_F(LegTest, NothingIsLearntForOthersFromACellWithAWorkspace) {
     ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
     server_answers(R"({"tools":[]})");
     cell_says(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
-    EXPECT_EQ(effects_.catalogues.learnt == 0, has_workspace);
-    EXPECT_EQ(effects_.catalogues.changed.empty(), has_workspace);
+    EXPECT_EQ(effects_.fake_catalogues.learnt == 0, has_workspace);
+    EXPECT_EQ(effects_.fake_catalogues.changed.empty(), has_workspace);
   }
 }
 
@@ -296,10 +296,10 @@ TEST_F(LegTest, BothErasOnOneConnectionHaveACellEach) {
   EXPECT_THAT(effects_.did, Contains("close_cell_input"));
 }
 
-TEST_F(LegTest, AServersWordThatAListHasChangedReachesTheBook) {
+TEST_F(LegTest, AServersWordThatAListHasChangedReachesTheCatalogues) {
   attach_and_run();
   cell_says(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
-  EXPECT_THAT(effects_.catalogues.changed, ElementsAre(ListKind::tools));
+  EXPECT_THAT(effects_.fake_catalogues.changed, ElementsAre(ListKind::tools));
 }
 
 TEST_F(LegTest, NoMoreIsHeldThanThereIsRoomFor) {

@@ -201,7 +201,7 @@ TEST_F(SessionTest, StripsCapabilitiesThatTheServerMayNotUseInBothEras) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{"roots":{}}}})");
   EXPECT_EQ(effects_.last_to_cell()["params"]["capabilities"], Json::object());
-  effects_.catalogues.speaks.modern = Speaks::yes;
+  effects_.fake_catalogues.speaks.modern = Speaks::yes;
   host_says(R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)"
             R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
             R"("io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}})");

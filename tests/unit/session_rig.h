@@ -20,7 +20,7 @@ using wire::AuditKind;
 using wire::AuditOutcome;
 
 /// What is known of servers is what the test says.
-struct FakeBook final : CatalogueBook {
+struct FakeCatalogues final : Catalogues {
   const Catalogue* find(std::uint32_t) const override { return known ? &*known : nullptr; }
   Eras eras(std::uint32_t) const override { return speaks; }
   Waiter want(std::uint32_t, Told told) override {
@@ -82,9 +82,9 @@ struct Recorder final : SessionEffects, CellEffects {
     return *cells.back();
   }
   std::unique_ptr<Alarm> make_alarm(Alarm::Rings) override { return std::make_unique<FakeAlarm>(); }
-  CatalogueBook& book() override { return catalogues; }
-  CatalogueBook::Waiter want_catalogue(std::uint32_t server, Told told) override {
-    return catalogues.want(
+  Catalogues& catalogues() override { return fake_catalogues; }
+  Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) override {
+    return fake_catalogues.want(
         server, [told = std::move(told)](const Catalogue* catalogue, const Failure& failure) {
           told(catalogue, failure, Time{});
         });
@@ -123,7 +123,7 @@ struct Recorder final : SessionEffects, CellEffects {
   bool stdio = false;
   WorkspaceFound workspace = WorkspaceFound::directory;
   std::vector<std::unique_ptr<ServerCell>> cells;
-  FakeBook catalogues;
+  FakeCatalogues fake_catalogues;
 
  private:
   const Config& config_;

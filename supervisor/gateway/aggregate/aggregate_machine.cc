@@ -94,14 +94,14 @@ bool AggregateMachine::answered(std::string_view line, const Message& message, K
   }
   if (message.method == "subscriptions/listen") {
     note_unseen();
-    return streams_.listen(line, message, knowledge) == StreamDesk::Taken::yes;
+    return streams_.listen(line, message, knowledge) == AggregateStreams::Taken::yes;
   }
   const auto taken = calls_.request(line, message, knowledge);
-  if (taken == CallDesk::Taken::no) {
+  if (taken == AggregateCalls::Taken::no) {
     say_to_host(effects_,
                 protocol_error(message.id.in(line), method_not_found, "Method not found"));
   }
-  return taken != CallDesk::Taken::not_yet;
+  return taken != AggregateCalls::Taken::not_yet;
 }
 
 void AggregateMachine::answer_list(ListKind kind, std::string_view line, const Message& message,
@@ -234,7 +234,7 @@ void AggregateMachine::tell_changes() {
 
 // A new cell may offer something else than the one that ended.
 void AggregateMachine::leg_started(std::uint32_t server, Time now) {
-  if (streams_.leg_started(server) == StreamDesk::Again::no) return;
+  if (streams_.leg_started(server) == AggregateStreams::Again::no) return;
   for (const ListKind kind : all_kinds) refresh_.mark(server, kind, now);
 }
 

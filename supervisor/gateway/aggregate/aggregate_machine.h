@@ -12,15 +12,15 @@
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "policy/server_set.h"
+#include "supervisor/gateway/aggregate/aggregate_calls.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
+#include "supervisor/gateway/aggregate/aggregate_lists.h"
+#include "supervisor/gateway/aggregate/aggregate_streams.h"
 #include "supervisor/gateway/aggregate/assortment.h"
-#include "supervisor/gateway/aggregate/call_desk.h"
-#include "supervisor/gateway/aggregate/list_desk.h"
 #include "supervisor/gateway/aggregate/list_refresh.h"
 #include "supervisor/gateway/aggregate/members.h"
 #include "supervisor/gateway/aggregate/modern_request.h"
 #include "supervisor/gateway/aggregate/own_ids.h"
-#include "supervisor/gateway/aggregate/stream_desk.h"
 #include "supervisor/gateway/aggregate/supply.h"
 #include "supervisor/gateway/aggregate/waiting.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
@@ -82,10 +82,10 @@ class AggregateMachine {
   OwnIds ids_;
   Supply supply_;
   Waiting waiting_;
-  ListDesk lists_;
-  CallDesk calls_;
+  AggregateLists lists_;
+  AggregateCalls calls_;
   ListRefresh refresh_;
-  StreamDesk streams_;
+  AggregateStreams streams_;
   std::string meta_ = bare_meta();  ///< of the host's newest request
   /// As the host has seen them last.
   std::array<std::optional<std::size_t>, list_kind_count> seen_;

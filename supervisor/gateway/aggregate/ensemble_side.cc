@@ -282,7 +282,8 @@ void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Tim
 }
 
 void EnsembleSide::leave() {
-  for (const auto& [server, waiter] : std::exchange(waits_, {})) services_.book().forget(waiter);
+  for (const auto& [server, waiter] : std::exchange(waits_, {}))
+    services_.catalogues().forget(waiter);
   for (const auto& [server, member] : members_) member->leg().leave();
 }
 

@@ -86,7 +86,7 @@ class EnsembleSide final : private AggregateEffects {
   Aggregate aggregate_;
   std::unique_ptr<BridgeDoor> bridge_;                        ///< null: the host is modern
   std::map<std::uint32_t, std::unique_ptr<Member>> members_;  ///< by server
-  std::map<std::uint32_t, CatalogueBook::Waiter> waits_;      ///< by server
+  std::map<std::uint32_t, Catalogues::Waiter> waits_;         ///< by server
   std::deque<Queued> queue_;  ///< so that none of the three is called while it is busy
   bool draining_ = false;
   Time now_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "supervisor/gateway/aggregate/list_desk.h"
+#include "supervisor/gateway/aggregate/aggregate_lists.h"
 #include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/catalogue/list_pages.h"
 #include "supervisor/gateway/catalogue/metadata.h"

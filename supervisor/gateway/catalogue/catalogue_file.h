@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/catalogue/catalogue_cache.h"
 
 /// One server's catalogue as a file holds it: a line that names the format, the length and the
 /// SHA-256 of what follows, then JSON. Pure. The digest tells a torn or damaged file from a whole

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/catalogue/catalogue_cache.h"
 
 namespace cellblock::gateway {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/config.h"
-#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/catalogue/catalogue_cache.h"
 #include "supervisor/kernel/sys.h"
 
 /// The files of one user's catalogues: SERVER.catalogue, in a directory that is his gateway's

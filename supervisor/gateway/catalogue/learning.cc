@@ -12,23 +12,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void learn_list(CatalogueBook& book, std::uint32_t server, ListKind kind, std::string_view result) {
+void learn_list(Catalogues& catalogues, std::uint32_t server, ListKind kind,
+                std::string_view result) {
   const Json json = read_tree(result);
   if (!json.is_object() || json.contains("nextCursor")) return;
   const auto items = json.find(list_key(kind));
   if (items == json.end()) return;
-  book.learn_list(server, kind, items->dump(-1, ' ', false, Json::error_handler_t::replace));
+  catalogues.learn_list(server, kind, items->dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
 
-void learn_from_answer(CatalogueBook& book, std::uint32_t server, const Call& call,
+void learn_from_answer(Catalogues& catalogues, std::uint32_t server, const Call& call,
                        std::string_view result) {
-  if (call.kind == CallKind::initialize) return book.learn_answer(server, Era::legacy, result);
-  if (call.kind == CallKind::discover) return book.learn_answer(server, Era::modern, result);
+  if (call.kind == CallKind::initialize)
+    return catalogues.learn_answer(server, Era::legacy, result);
+  if (call.kind == CallKind::discover) return catalogues.learn_answer(server, Era::modern, result);
   const auto kind = list_of(call.kind);
-  if (!kind || call.has_cursor || book.find(server) == nullptr) return;
-  learn_list(book, server, *kind, result);
+  if (!kind || call.has_cursor || catalogues.find(server) == nullptr) return;
+  learn_list(catalogues, server, *kind, result);
 }
 
 }  // namespace cellblock::gateway

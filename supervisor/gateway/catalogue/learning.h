@@ -3,15 +3,15 @@
 #include <cstdint>
 #include <string_view>
 
-#include "supervisor/gateway/catalogue/catalogue_book.h"
+#include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/conversation/call_table.h"
 
 namespace cellblock::gateway {
 
-/// Puts what a session saw into the book: the whole `result` of a list that came on one page, or of
-/// an introduction. To be called only where the server was offered no client capability, since
-/// what it offers may depend on them.
-void learn_from_answer(CatalogueBook& book, std::uint32_t server, const Call& call,
+/// Puts what a session saw into the catalogues: the whole `result` of a list that came on one page,
+/// or of an introduction. To be called only where the server was offered no client capability,
+/// since what it offers may depend on them.
+void learn_from_answer(Catalogues& catalogues, std::uint32_t server, const Call& call,
                        std::string_view result);
 
 }  // namespace cellblock::gateway

@@ -100,7 +100,7 @@ std::optional<Era> Lane::known_era() const {
   if (!host_era_ || parts_.plan.program == wire::CellProgram::probe) return host_era_;
   if (server_.era == ServerEra::legacy) return Era::legacy;
   if (server_.era == ServerEra::modern) return Era::modern;
-  const Eras eras = services_.book().eras(parts_.plan.server);
+  const Eras eras = services_.catalogues().eras(parts_.plan.server);
   if (*host_era_ == Era::legacy) {
     return legacy_refused_ || eras.legacy == Speaks::no ? Era::modern : Era::legacy;
   }
@@ -159,8 +159,8 @@ bool Lane::refuses_initialize(std::string_view line, const Message& message) {
   const bool refused =
       message.kind == MessageKind::error && means_no_initialize(message.error.in(line));
   if (refused || message.kind == MessageKind::result) {
-    services_.book().learn_speaks(parts_.plan.server, Era::legacy,
-                                  refused ? Speaks::no : Speaks::yes);
+    services_.catalogues().learn_speaks(parts_.plan.server, Era::legacy,
+                                        refused ? Speaks::no : Speaks::yes);
   }
   if (!refused) initialize_.reset();
   legacy_agreed_ = message.kind == MessageKind::result;
@@ -265,7 +265,7 @@ void Lane::from_cell(std::string_view line, const Message& message, Time now) {
 void Lane::learn(std::string_view method) {
   if (parts_.plan.has_workspace) return;
   if (const auto kind = changed_list(method)) {
-    services_.book().list_changed(parts_.plan.server, *kind);
+    services_.catalogues().list_changed(parts_.plan.server, *kind);
   }
 }
 
@@ -277,7 +277,7 @@ void Lane::learn_answer(std::string_view line, const Message& message) {
   if (parts_.plan.has_workspace) return;
   const Call* call = conversation_->call(message.id.in(line));
   if (call == nullptr) return;
-  learn_from_answer(services_.book(), parts_.plan.server, *call, message.result.in(line));
+  learn_from_answer(services_.catalogues(), parts_.plan.server, *call, message.result.in(line));
 }
 
 bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) {
@@ -353,7 +353,7 @@ void Lane::cancel_all(std::string_view reason, Time now) {
 }
 
 void Lane::leave() {
-  if (waits_ != 0) services_.book().forget(std::exchange(waits_, 0));
+  if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
   if (cell_ == nullptr) return;
   last_cell_ = cell_->id();
   running_ = open_ = false;

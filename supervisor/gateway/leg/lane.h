@@ -120,7 +120,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
 
   std::optional<Era> host_era_;
   std::optional<Era> cell_era_;
-  CatalogueBook::Waiter waits_ = 0;  ///< for the book to say the era
+  Catalogues::Waiter waits_ = 0;  ///< for the catalogues to say the era
   HeldMessages held_;
   ServerCell* cell_ = nullptr;
   std::uint64_t last_cell_ = 0;

@@ -101,7 +101,7 @@ bool Leg::answer_ping(std::string_view line, const Message& message) {
 
 bool Leg::answer_list(std::string_view line, const Message& message) {
   if (lane_of(Era::modern).is_running()) return false;
-  const Catalogue* catalogue = services_.book().find(parts_.plan.server);
+  const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server);
   if (catalogue == nullptr) return false;
   const auto reply = cached_list(line, message, *catalogue, server_);
   // The server itself has it in pages that its reader takes.
@@ -112,7 +112,7 @@ bool Leg::answer_list(std::string_view line, const Message& message) {
 
 bool Leg::discover(std::string_view line, const Message& message) {
   const std::string_view id = message.id.in(line);
-  if (const Catalogue* catalogue = services_.book().find(parts_.plan.server)) {
+  if (const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server)) {
     say(discover_reply(id, *catalogue));
   } else if (discovering_.size() >= most_discovering) {
     say(error_reply(
@@ -167,7 +167,7 @@ void Leg::cancel_all(std::string_view reason, Time now) {
 }
 
 void Leg::leave() {
-  if (waits_ != 0) services_.book().forget(std::exchange(waits_, 0));
+  if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
   for (const auto& lane : lanes_) lane->leave();
 }
 

@@ -65,7 +65,7 @@ class Leg final : public Counterpart, private LaneOwner {
   McpServices& services_;
   LegEffects& above_;
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< one of each era at the most
-  CatalogueBook::Waiter waits_ = 0;
+  Catalogues::Waiter waits_ = 0;
   std::vector<Asked> discovering_;
 };
 

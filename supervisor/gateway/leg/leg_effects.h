@@ -6,7 +6,7 @@
 
 #include "policy/failure.h"
 #include "supervisor/gateway/audit/audit_note.h"
-#include "supervisor/gateway/catalogue/catalogue_book.h"
+#include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/cell/server_cell.h"
 #include "supervisor/gateway/conversation/conversation.h"
 #include "supervisor/gateway/io/alarm.h"
@@ -29,9 +29,9 @@ class McpServices {
   virtual std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) = 0;
 
   /// What is known of servers now.
-  virtual CatalogueBook& book() = 0;
-  /// As in the book; what it brings about is carried out.
-  virtual CatalogueBook::Waiter want_catalogue(std::uint32_t server, Told told) = 0;
+  virtual Catalogues& catalogues() = 0;
+  /// As in the catalogues; what it brings about is carried out.
+  virtual Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) = 0;
 
  protected:
   ~McpServices() = default;

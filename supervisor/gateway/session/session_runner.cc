@@ -111,7 +111,7 @@ std::unique_ptr<Alarm> SessionRunner::make_alarm(Alarm::Rings rings) {
   });
 }
 
-CatalogueBook::Waiter SessionRunner::want_catalogue(std::uint32_t server, Told told) {
+Catalogues::Waiter SessionRunner::want_catalogue(std::uint32_t server, Told told) {
   return services_.catalogues().want(
       server, [this, told = std::move(told)](const Catalogue* catalogue, const Failure& failure) {
         told(catalogue, failure, now());

@@ -39,8 +39,8 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   void close_host() override { host_.close(); }
   ServerCell& make_cell(const CellPlan& plan) override;
   std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) override;
-  CatalogueBook& book() override { return services_.catalogues(); }
-  CatalogueBook::Waiter want_catalogue(std::uint32_t server, Told told) override;
+  Catalogues& catalogues() override { return services_.catalogues(); }
+  Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) override;
   void set_deadline(std::optional<Milliseconds> from_now) override;
   void record(const AuditPlace& place, const AuditNote& note) override;
   AuditState audit_state() const override { return services_.audit_state(); }

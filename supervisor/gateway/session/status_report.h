@@ -7,7 +7,7 @@
 
 #include "policy/config.h"
 #include "policy/failure.h"
-#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/catalogue/catalogue_cache.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/cell_lifetime.h"
 #include "supervisor/gateway/cell/stderr_log.h"

@@ -1,4 +1,4 @@
-#include "supervisor/gateway/aggregate/call_desk.h"
+#include "supervisor/gateway/aggregate/aggregate_calls.h"
 
 #include <string>
 #include <utility>
@@ -11,8 +11,8 @@
 
 namespace cellblock::gateway {
 
-CallDesk::Taken CallDesk::request(std::string_view line, const Message& message,
-                                  Knowledge knowledge) {
+AggregateCalls::Taken AggregateCalls::request(std::string_view line, const Message& message,
+                                              Knowledge knowledge) {
   const std::uint64_t ours = ids_.next();
   RequestRoute route = router_.route(line, message, std::to_string(ours), knowledge);
   if (std::holds_alternative<NoRoute>(route)) return Taken::no;
@@ -25,7 +25,7 @@ CallDesk::Taken CallDesk::request(std::string_view line, const Message& message,
   return Taken::yes;
 }
 
-void CallDesk::refuse(std::string_view line, const ToNobody& nobody) {
+void AggregateCalls::refuse(std::string_view line, const ToNobody& nobody) {
   if (nobody.denied) {
     effects_.record(nobody.denied->server, {.kind = wire::AuditKind::call,
                                             .outcome = wire::AuditOutcome::denied,
@@ -37,8 +37,8 @@ void CallDesk::refuse(std::string_view line, const ToNobody& nobody) {
 }
 
 // In the table before it goes out: the leg may answer at once.
-void CallDesk::send(std::string_view line, const Message& message, ToServer route,
-                    std::uint64_t ours) {
+void AggregateCalls::send(std::string_view line, const Message& message, ToServer route,
+                          std::uint64_t ours) {
   const std::string id = std::to_string(ours);
   route.edits.push_back({message.id, id});
   const bool has_token = !message.meta_progress_token.empty();
@@ -53,13 +53,13 @@ void CallDesk::send(std::string_view line, const Message& message, ToServer rout
   effects_.to_leg(route.server, edited.slices());
 }
 
-bool CallDesk::cancel(std::string_view theirs, std::string_view reason) {
+bool AggregateCalls::cancel(std::string_view theirs, std::string_view reason) {
   const auto call = calls_.close_theirs(theirs);
   if (call) say_to_leg(effects_, call->server, cancelled_notification(call->ours, reason));
   return call.has_value();
 }
 
-bool CallDesk::answer(std::uint32_t server, std::string_view line, const Message& message) {
+bool AggregateCalls::answer(std::uint32_t server, std::string_view line, const Message& message) {
   const auto call = calls_.close(server, message.id.in(line));
   if (!call) return false;
   std::vector<Replacement> edits =
@@ -77,28 +77,28 @@ bool CallDesk::answer(std::uint32_t server, std::string_view line, const Message
   return true;
 }
 
-void CallDesk::progress(std::uint32_t server, std::string_view line, const Message& message) {
+void AggregateCalls::progress(std::uint32_t server, std::string_view line, const Message& message) {
   const RoutedCall* call = calls_.find(server, message.progress_token.in(line));
   if (call == nullptr || call->progress_token.empty()) return;
   const EditedMessage edited(line, {{message.progress_token, call->progress_token}});
   effects_.to_host(edited.slices());
 }
 
-void CallDesk::fail(const RoutedCall& call, const Failure& failure) {
+void AggregateCalls::fail(const RoutedCall& call, const Failure& failure) {
   say_to_host(effects_, call.kind == CallKind::tool_call
                             ? tool_error_reply(call.theirs, failure, Era::modern)
                             : error_reply(call.theirs, failure));
 }
 
-void CallDesk::leg_failed(std::uint32_t server, const Failure& failure) {
+void AggregateCalls::leg_failed(std::uint32_t server, const Failure& failure) {
   for (const RoutedCall& call : calls_.take_of(server)) fail(call, failure);
 }
 
-void CallDesk::fail_all(const Failure& failure) {
+void AggregateCalls::fail_all(const Failure& failure) {
   for (const RoutedCall& call : calls_.take_all()) fail(call, failure);
 }
 
-void CallDesk::cancel_all(std::string_view reason) {
+void AggregateCalls::cancel_all(std::string_view reason) {
   for (const RoutedCall& call : calls_.take_all()) {
     say_to_leg(effects_, call.server, cancelled_notification(call.ours, reason));
   }

@@ -21,9 +21,10 @@
 /// in those that it subscribes to a resource of: no cell is started only to hear of changed lists.
 namespace cellblock::gateway {
 
-class StreamDesk {
+class AggregateStreams {
  public:
-  StreamDesk(const Members& members, Assortment& assortment, OwnIds& ids, AggregateEffects& effects)
+  AggregateStreams(const Members& members, Assortment& assortment, OwnIds& ids,
+                   AggregateEffects& effects)
       : members_(members), assortment_(assortment), ids_(ids), effects_(effects) {}
 
   enum class Taken : std::uint8_t { yes, not_yet };

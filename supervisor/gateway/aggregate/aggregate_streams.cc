@@ -1,4 +1,4 @@
-#include "supervisor/gateway/aggregate/stream_desk.h"
+#include "supervisor/gateway/aggregate/aggregate_streams.h"
 
 #include <utility>
 
@@ -39,8 +39,8 @@ std::vector<ListKind> changed_lists(std::string_view method) {
 
 // --- the host ------------------------------------------------------------------------------------
 
-StreamDesk::Taken StreamDesk::listen(std::string_view line, const Message& message,
-                                     Knowledge knowledge) {
+AggregateStreams::Taken AggregateStreams::listen(std::string_view line, const Message& message,
+                                                 Knowledge knowledge) {
   StreamFilter filter = read_filter(message.params.in(line), members_, assortment_, knowledge);
   if (!filter.all_found && knowledge == Knowledge::grows) return Taken::not_yet;
   const std::string theirs(message.id.in(line));
@@ -54,7 +54,7 @@ StreamDesk::Taken StreamDesk::listen(std::string_view line, const Message& messa
   return Taken::yes;
 }
 
-bool StreamDesk::cancel(std::string_view theirs, std::string_view reason) {
+bool AggregateStreams::cancel(std::string_view theirs, std::string_view reason) {
   const std::string id(theirs);
   if (host_.erase(id) == 0) return false;
   LegStreams ended;
@@ -67,35 +67,35 @@ bool StreamDesk::cancel(std::string_view theirs, std::string_view reason) {
   return true;
 }
 
-void StreamDesk::tell(const std::string& theirs, std::string_view method,
-                      std::string_view members) {
+void AggregateStreams::tell(const std::string& theirs, std::string_view method,
+                            std::string_view members) {
   say_to_host(effects_, R"({"jsonrpc":"2.0","method":")" + std::string(method) + R"(","params":{)" +
                             std::string(members) +
                             R"("_meta":{"io.modelcontextprotocol/subscriptionId":)" + theirs +
                             "}}}");
 }
 
-void StreamDesk::tell_changed(ListKind kind) {
+void AggregateStreams::tell_changed(ListKind kind) {
   for (const auto& [theirs, stream] : host_) {
     if (stream.filter.wants(kind)) tell(theirs, list_changed_method(kind), "");
   }
 }
 
-void StreamDesk::fail_all(const Failure& failure) {
+void AggregateStreams::fail_all(const Failure& failure) {
   legs_.clear();
   for (const auto& [theirs, stream] : std::exchange(host_, {})) {
     say_to_host(effects_, error_reply(theirs, failure));
   }
 }
 
-void StreamDesk::cancel_all(std::string_view reason) {
+void AggregateStreams::cancel_all(std::string_view reason) {
   while (!host_.empty()) cancel(std::string(host_.begin()->first), reason);
 }
 
 // --- the legs ------------------------------------------------------------------------------------
 
 // In the table before it goes out: the leg may answer at once.
-void StreamDesk::open(std::uint32_t server, const std::string& theirs, Again again) {
+void AggregateStreams::open(std::uint32_t server, const std::string& theirs, Again again) {
   const auto stream = host_.find(theirs);
   if (stream == host_.end()) return;
   const std::uint64_t ours = ids_.next();
@@ -107,20 +107,21 @@ void StreamDesk::open(std::uint32_t server, const std::string& theirs, Again aga
   say_to_leg(effects_, server, text);
 }
 
-bool StreamDesk::has_stream(std::uint32_t server, std::string_view theirs) const {
+bool AggregateStreams::has_stream(std::uint32_t server, std::string_view theirs) const {
   for (const auto& [ours, stream] : legs_) {
     if (stream.server == server && stream.theirs == theirs) return true;
   }
   return false;
 }
 
-StreamDesk::LegStreams::iterator StreamDesk::find(std::uint32_t server, std::string_view ours) {
+AggregateStreams::LegStreams::iterator AggregateStreams::find(std::uint32_t server,
+                                                              std::string_view ours) {
   const auto found = legs_.find(parse_upstream_id(ours));
   return found != legs_.end() && found->second.server == server ? found : legs_.end();
 }
 
 // One that waits for this very start is open already.
-StreamDesk::Again StreamDesk::leg_started(std::uint32_t server) {
+AggregateStreams::Again AggregateStreams::leg_started(std::uint32_t server) {
   running_.insert(server);
   const Again again = lost_.erase(server) > 0 ? Again::yes : Again::no;
   std::vector<std::string> ids;
@@ -131,7 +132,7 @@ StreamDesk::Again StreamDesk::leg_started(std::uint32_t server) {
   return again;
 }
 
-void StreamDesk::leg_failed(std::uint32_t server) {
+void AggregateStreams::leg_failed(std::uint32_t server) {
   const bool ran = running_.erase(server) > 0;
   const auto ended =
       std::erase_if(legs_, [&](const auto& entry) { return entry.second.server == server; });
@@ -139,15 +140,15 @@ void StreamDesk::leg_failed(std::uint32_t server) {
 }
 
 // Whether it ended well or badly: it is opened again in the leg's next cell.
-bool StreamDesk::answer(std::uint32_t server, std::string_view ours) {
+bool AggregateStreams::answer(std::uint32_t server, std::string_view ours) {
   const auto stream = find(server, ours);
   if (stream == legs_.end()) return false;
   legs_.erase(stream);
   return true;
 }
 
-std::vector<ListKind> StreamDesk::notification(std::uint32_t server, std::string_view line,
-                                               const Message& message) {
+std::vector<ListKind> AggregateStreams::notification(std::uint32_t server, std::string_view line,
+                                                     const Message& message) {
   if (message.method == "notifications/cancelled") {
     answer(server, message.request_id.in(line));
     return {};
@@ -161,7 +162,7 @@ std::vector<ListKind> StreamDesk::notification(std::uint32_t server, std::string
 }
 
 // What was subscribed to may have changed while nobody watched it.
-void StreamDesk::acknowledged(LegStream& stream) {
+void AggregateStreams::acknowledged(LegStream& stream) {
   const auto host = host_.find(stream.theirs);
   if (std::exchange(stream.again, Again::no) == Again::no || host == host_.end()) return;
   for (const WantedResource& wanted : host->second.filter.uris) {
@@ -172,7 +173,8 @@ void StreamDesk::acknowledged(LegStream& stream) {
 }
 
 // It may be of a part of what was subscribed to, so it is shown as any other URI of that server.
-void StreamDesk::updated(std::string_view line, const Message& message, const LegStream& stream) {
+void AggregateStreams::updated(std::string_view line, const Message& message,
+                               const LegStream& stream) {
   if (message.uri.empty()) return;
   const std::string uri = text_from(message.uri.in(line));
   std::string shown = assortment_.routes().mention(stream.server, uri);
@@ -186,7 +188,8 @@ void StreamDesk::updated(std::string_view line, const Message& message, const Le
   effects_.to_host(edited.slices());
 }
 
-void StreamDesk::task_news(std::string_view line, const Message& message, const LegStream& stream) {
+void AggregateStreams::task_news(std::string_view line, const Message& message,
+                                 const LegStream& stream) {
   std::vector<Replacement> edits = show_task_ids(line, message, members_.name(stream.server));
   edits.push_back({message.subscription_id, stream.theirs});
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());

@@ -1,4 +1,4 @@
-#include "supervisor/gateway/catalogue/catalogue_desk.h"
+#include "supervisor/gateway/catalogue/catalogue_runner.h"
 
 #include <spdlog/spdlog.h>
 
@@ -17,88 +17,88 @@ void log_failure(const SysResult<void>& done, std::string_view what, const Serve
 
 }  // namespace
 
-CatalogueDesk::CatalogueDesk(GatewayServices& services, std::unique_ptr<CatalogueStore> store)
-    : services_(services), shelf_(services.config(), *this), store_(std::move(store)) {
+CatalogueRunner::CatalogueRunner(GatewayServices& services, std::unique_ptr<CatalogueStore> store)
+    : services_(services), cache_(services.config(), *this), store_(std::move(store)) {
   if (store_) read_all_kept();
 }
 
-void CatalogueDesk::read_all_kept() {
+void CatalogueRunner::read_all_kept() {
   const Config& config = services_.config();
   for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
     auto kept = store_->load(config.servers[i], config.catalogue.max_bytes);
-    if (kept) shelf_.put_back(i, std::move(*kept));
+    if (kept) cache_.put_back(i, std::move(*kept));
   }
   const auto removed = store_->remove_others(config.servers);
   if (!removed) spdlog::warn("old catalogues: {}", removed.error().text());
 }
 
-CatalogueShelf::Now CatalogueDesk::now() const {
+CatalogueCache::Now CatalogueRunner::now() const {
   return {services_.loop().now(), unix_milliseconds()};
 }
 
-const Server& CatalogueDesk::server_at(std::uint32_t server) const {
+const Server& CatalogueRunner::server_at(std::uint32_t server) const {
   return services_.config().servers[server];
 }
 
 // --- what others ask -----------------------------------------------------------------------------
 
-const Catalogue* CatalogueDesk::find(std::uint32_t server) const {
-  return shelf_.find(server, now());
+const Catalogue* CatalogueRunner::find(std::uint32_t server) const {
+  return cache_.find(server, now());
 }
 
-CatalogueBook::Waiter CatalogueDesk::want(std::uint32_t server, Told told) {
+Catalogues::Waiter CatalogueRunner::want(std::uint32_t server, Told told) {
   const Waiter waiter = ++last_waiter_;
-  if (!shelf_.want(server, waiter, told, now())) return waiter;
+  if (!cache_.want(server, waiter, told, now())) return waiter;
   to_be_told_.push_back(waiter);
   services_.loop().defer(
       [this, waiter, server, told = std::move(told)] { tell(waiter, server, told); });
   return waiter;
 }
 
-void CatalogueDesk::tell(Waiter waiter, std::uint32_t server, const Told& told) {
+void CatalogueRunner::tell(Waiter waiter, std::uint32_t server, const Told& told) {
   if (std::erase(to_be_told_, waiter) == 0) return;  // it has gone meanwhile
-  const CatalogueShelf::Answer answer = shelf_.answer(server);
+  const CatalogueCache::Answer answer = cache_.answer(server);
   told(answer.catalogue, answer.failure);
 }
 
-void CatalogueDesk::forget(Waiter waiter) {
-  shelf_.forget(waiter);
+void CatalogueRunner::forget(Waiter waiter) {
+  cache_.forget(waiter);
   std::erase(to_be_told_, waiter);
 }
 
-void CatalogueDesk::learn_list(std::uint32_t server, ListKind kind, std::string_view items) {
-  shelf_.learn_list(server, kind, items);
+void CatalogueRunner::learn_list(std::uint32_t server, ListKind kind, std::string_view items) {
+  cache_.learn_list(server, kind, items);
 }
 
-void CatalogueDesk::learn_answer(std::uint32_t server, Era era, std::string_view result) {
-  shelf_.learn_answer(server, era, result);
+void CatalogueRunner::learn_answer(std::uint32_t server, Era era, std::string_view result) {
+  cache_.learn_answer(server, era, result);
 }
 
-void CatalogueDesk::learn_speaks(std::uint32_t server, Era era, Speaks speaks) {
-  shelf_.learn_speaks(server, era, speaks);
+void CatalogueRunner::learn_speaks(std::uint32_t server, Era era, Speaks speaks) {
+  cache_.learn_speaks(server, era, speaks);
 }
 
-void CatalogueDesk::list_changed(std::uint32_t server, ListKind kind) {
-  shelf_.list_changed(server, kind);
+void CatalogueRunner::list_changed(std::uint32_t server, ListKind kind) {
+  cache_.list_changed(server, kind);
 }
 
-void CatalogueDesk::forget_server(std::uint32_t server) { shelf_.forget_server(server); }
+void CatalogueRunner::forget_server(std::uint32_t server) { cache_.forget_server(server); }
 
 // --- surveys -------------------------------------------------------------------------------------
 
-void CatalogueDesk::start_survey(std::uint32_t server) {
+void CatalogueRunner::start_survey(std::uint32_t server) {
   queued_.push_back(server);
   // Later in the turn: whoever wants a catalogue is not to be called back before he has said so.
   services_.loop().defer([this] { begin_next(); });
 }
 
-bool CatalogueDesk::has_survey(std::uint32_t server) const {
+bool CatalogueRunner::has_survey(std::uint32_t server) const {
   return std::ranges::any_of(surveys_,
                              [server](const Running& one) { return one.server == server; });
 }
 
 // The launcher gives a server one cell for surveys, and that of the last one may still be ending.
-void CatalogueDesk::begin_next() {
+void CatalogueRunner::begin_next() {
   const auto next = std::ranges::find_if_not(
       queued_, [this](std::uint32_t server) { return has_survey(server); });
   if (next == queued_.end() || surveys_.size() >= max_surveys) return;
@@ -109,7 +109,7 @@ void CatalogueDesk::begin_next() {
   SurveyRunner::Receiver receiver{
       .found =
           [this, server](Surveyed surveyed) {
-            shelf_.found(server, std::move(surveyed.catalogue), surveyed.findings, now());
+            cache_.found(server, std::move(surveyed.catalogue), surveyed.findings, now());
             survey_ended(server, nullptr);
           },
       .failed = [this, server](const Failure& failure) { survey_ended(server, &failure); },
@@ -126,15 +126,15 @@ void CatalogueDesk::begin_next() {
 }
 
 // Whoever is told may ask for the next one, or forget others who wait: so he is told later.
-void CatalogueDesk::survey_ended(std::uint32_t server, const Failure* failure) {
-  for (auto& [waiter, told] : shelf_.survey_ended(server, failure, now())) {
+void CatalogueRunner::survey_ended(std::uint32_t server, const Failure* failure) {
+  for (auto& [waiter, told] : cache_.survey_ended(server, failure, now())) {
     to_be_told_.push_back(waiter);
     services_.loop().defer(
         [this, waiter, server, outcome = std::move(told)] { tell(waiter, server, outcome); });
   }
 }
 
-std::vector<CellRow> CatalogueDesk::rows(std::uint32_t server) const {
+std::vector<CellRow> CatalogueRunner::rows(std::uint32_t server) const {
   std::vector<CellRow> rows;
   for (const Running& running : surveys_) {
     if (running.server != server) continue;
@@ -145,14 +145,14 @@ std::vector<CellRow> CatalogueDesk::rows(std::uint32_t server) const {
 
 // --- files ---------------------------------------------------------------------------------------
 
-void CatalogueDesk::save(std::uint32_t server, const KeptCatalogue& kept) {
+void CatalogueRunner::save(std::uint32_t server, const KeptCatalogue& kept) {
   if (!store_) return;
   const std::uint64_t max_bytes = services_.config().catalogue.max_bytes;
   log_failure(store_->save(server_at(server), kept, max_bytes), "cannot be kept on disk",
               server_at(server));
 }
 
-void CatalogueDesk::remove(std::uint32_t server) {
+void CatalogueRunner::remove(std::uint32_t server) {
   if (store_)
     log_failure(store_->remove(server_at(server)), "cannot be removed", server_at(server));
 }

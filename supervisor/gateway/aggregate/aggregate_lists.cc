@@ -1,4 +1,4 @@
-#include "supervisor/gateway/aggregate/list_desk.h"
+#include "supervisor/gateway/aggregate/aggregate_lists.h"
 
 #include <array>
 #include <charconv>
@@ -25,7 +25,7 @@ std::string closing(const Members& members, const std::vector<Unavailable>& unav
     missing.push_back({{"server", members.name(one.server)}, {"reason", one.reason}});
   }
   if (!missing.empty()) meta["cellblock/unavailable"] = std::move(missing);
-  const auto ttl = unavailable.empty() ? ListDesk::complete_ttl : Milliseconds{0};
+  const auto ttl = unavailable.empty() ? AggregateLists::complete_ttl : Milliseconds{0};
   return R"("resultType":"complete","ttlMs":)" + std::to_string(ttl.count()) +
          R"(,"cacheScope":"private","_meta":)" + text_of(meta);
 }
@@ -47,18 +47,20 @@ std::optional<ListKind> listed_kind(std::string_view method) {
   return std::nullopt;
 }
 
-SealBinding ListDesk::binding() const {
+SealBinding AggregateLists::binding() const {
   return {.purpose = SealPurpose::cursor, .session = session_};
 }
 
-std::optional<std::string> ListDesk::cursor_of(ListKind kind, Assortment::Place place, Time now) {
+std::optional<std::string> AggregateLists::cursor_of(ListKind kind, Assortment::Place place,
+                                                     Time now) {
   return sealer_.seal(binding(), now + cursor_life,
                       std::to_string(static_cast<unsigned>(kind)) + " " +
                           std::to_string(place.server) + " " + std::to_string(place.number));
 }
 
-std::optional<Assortment::Place> ListDesk::place_of(ListKind kind, std::string_view raw_cursor,
-                                                    Time now) const {
+std::optional<Assortment::Place> AggregateLists::place_of(ListKind kind,
+                                                          std::string_view raw_cursor,
+                                                          Time now) const {
   if (raw_cursor.empty() || raw_cursor == "null") return Assortment::Place{};
   const auto payload = sealer_.open(binding(), text_from(raw_cursor), now);
   if (!payload) return std::nullopt;
@@ -71,8 +73,8 @@ std::optional<Assortment::Place> ListDesk::place_of(ListKind kind, std::string_v
   return place;
 }
 
-std::string ListDesk::list(ListKind kind, std::string_view line, const Message& message,
-                           std::vector<Unavailable> unavailable, Time now) {
+std::string AggregateLists::list(ListKind kind, std::string_view line, const Message& message,
+                                 std::vector<Unavailable> unavailable, Time now) {
   const std::string_view id = message.id.in(line);
   const auto from = place_of(kind, message.cursor.in(line), now);
   if (!from) return protocol_error(id, invalid_params, "Invalid cursor");
@@ -89,8 +91,8 @@ std::string ListDesk::list(ListKind kind, std::string_view line, const Message& 
   return result_reply(id, result + closing(members_, unavailable) + "}");
 }
 
-std::string ListDesk::discover(std::string_view id,
-                               const std::vector<Unavailable>& unavailable) const {
+std::string AggregateLists::discover(std::string_view id,
+                                     const std::vector<Unavailable>& unavailable) const {
   return result_reply(id, R"({"supportedVersions":[")" + std::string(modern_revision) +
                               R"("],"capabilities":)" + merged_capabilities(members_, assortment_) +
                               R"(,"instructions":)" +

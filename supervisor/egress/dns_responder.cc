@@ -1,4 +1,4 @@
-#include "supervisor/egress/dns_desk.h"
+#include "supervisor/egress/dns_responder.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,10 +16,10 @@ wire::EgressEvent event_about(wire::EgressKind kind, wire::EgressReason reason,
   return event;
 }
 
-DnsDesk::DnsDesk(const Egress& rules, NameTable& names, TellEvent tell)
+DnsResponder::DnsResponder(const Egress& rules, NameTable& names, TellEvent tell)
     : rules_(rules), names_(names), tell_(std::move(tell)) {}
 
-DnsAction DnsDesk::read(std::string_view message) {
+DnsAction DnsResponder::read(std::string_view message) {
   using wire::EgressKind;
   using wire::EgressReason;
   auto question = parse_question(message);
@@ -43,7 +43,7 @@ DnsAction DnsDesk::read(std::string_view message) {
   return {.kind = DnsActionKind::look_up, .reply = {}, .question = *std::move(question)};
 }
 
-std::string DnsDesk::answer(const DnsQuestion& question, const LookupResult& found) {
+std::string DnsResponder::answer(const DnsQuestion& question, const LookupResult& found) {
   using wire::EgressReason;
   switch (found.status) {
     case LookupStatus::found:
@@ -63,7 +63,7 @@ std::string DnsDesk::answer(const DnsQuestion& question, const LookupResult& fou
   return answer_with_address(question);
 }
 
-std::string DnsDesk::decline(const DnsQuestion& question, wire::EgressReason reason) {
+std::string DnsResponder::decline(const DnsQuestion& question, wire::EgressReason reason) {
   // Without the name: it is one of many, and was chosen to be.
   tell_(event_about(wire::EgressKind::name_refused, reason));
   return dns_reply(question, DnsCode::server_failure);
@@ -71,7 +71,7 @@ std::string DnsDesk::decline(const DnsQuestion& question, wire::EgressReason rea
 
 // Both kinds of address for each name, whatever it really has: the connection comes to us, and we
 // choose what to dial.
-std::string DnsDesk::answer_with_address(const DnsQuestion& question) {
+std::string DnsResponder::answer_with_address(const DnsQuestion& question) {
   const auto pair = names_.addresses_of(*question.name);
   if (!pair) {
     return give_up(question, DnsCode::server_failure, wire::EgressReason::too_many_names);
@@ -79,7 +79,8 @@ std::string DnsDesk::answer_with_address(const DnsQuestion& question) {
   return dns_reply(question, DnsCode::no_error, question.type == type_a ? pair->ipv4 : pair->ipv6);
 }
 
-std::string DnsDesk::give_up(const DnsQuestion& question, DnsCode code, wire::EgressReason reason) {
+std::string DnsResponder::give_up(const DnsQuestion& question, DnsCode code,
+                                  wire::EgressReason reason) {
   tell_(event_about(wire::EgressKind::connect_refused, reason, *question.name));
   return dns_reply(question, code);
 }

@@ -24,12 +24,13 @@ struct Unavailable {
 /// nullopt: another method.
 std::optional<ListKind> listed_kind(std::string_view method);
 
-class ListDesk {
+class AggregateLists {
  public:
   static constexpr Milliseconds cursor_life{10 * 60'000};
   static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
 
-  ListDesk(const Members& members, Assortment& assortment, std::uint64_t session, Sealer& sealer)
+  AggregateLists(const Members& members, Assortment& assortment, std::uint64_t session,
+                 Sealer& sealer)
       : members_(members), assortment_(assortment), session_(session), sealer_(sealer) {}
 
   /// Whole messages without their newline.

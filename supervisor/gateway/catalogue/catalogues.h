@@ -21,7 +21,7 @@ struct Eras {
   bool operator==(const Eras&) const = default;
 };
 
-class CatalogueBook {
+class Catalogues {
  public:
   /// `catalogue` is null if there is none; then `failure` says why. Both are gone after the call.
   using Told = std::function<void(const Catalogue* catalogue, const Failure& failure)>;
@@ -52,7 +52,7 @@ class CatalogueBook {
   virtual void forget_server(std::uint32_t server) = 0;
 
  protected:
-  ~CatalogueBook() = default;
+  ~Catalogues() = default;
 };
 
 }  // namespace cellblock::gateway

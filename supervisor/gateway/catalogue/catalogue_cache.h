@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "policy/config.h"
-#include "supervisor/gateway/catalogue/catalogue_book.h"
+#include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/io/clock.h"
 
-/// The catalogues of one user's gateway and who waits for them: what CatalogueBook decides, without
+/// The catalogues of one user's gateway and who waits for them: what Catalogues decides, without
 /// clocks, files or cells. Pure.
 namespace cellblock::gateway {
 
@@ -39,7 +39,7 @@ struct CatalogueView {
   Eras eras;
 };
 
-class ShelfEffects {
+class CacheEffects {
  public:
   /// survey_ended() follows, never during this call.
   virtual void start_survey(std::uint32_t server) = 0;
@@ -47,20 +47,20 @@ class ShelfEffects {
   virtual void remove(std::uint32_t server) = 0;
 
  protected:
-  ~ShelfEffects() = default;
+  ~CacheEffects() = default;
 };
 
-class CatalogueShelf {
+class CatalogueCache {
  public:
   struct Now {
     Time time;
     std::int64_t unix_ms = 0;
   };
-  using Told = CatalogueBook::Told;
-  using Waiter = CatalogueBook::Waiter;
+  using Told = Catalogues::Told;
+  using Waiter = Catalogues::Waiter;
 
   /// `config` outlives it.
-  CatalogueShelf(const Config& config, ShelfEffects& effects);
+  CatalogueCache(const Config& config, CacheEffects& effects);
 
   /// As it was on disk.
   void put_back(std::uint32_t server, KeptCatalogue kept);
@@ -110,7 +110,7 @@ class CatalogueShelf {
   void keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source);
 
   const Config& config_;
-  ShelfEffects& effects_;
+  CacheEffects& effects_;
   std::vector<Entry> entries_;  ///< by server index
 };
 

@@ -30,9 +30,9 @@ struct DnsAction {
 /// that the server hears of a name that does not exist where it expects to; the answer is never
 /// what was found but an address that stands for the name. What is not allowed does not exist:
 /// NXDOMAIN is the one answer after which no client tries again.
-class DnsDesk {
+class DnsResponder {
  public:
-  DnsDesk(const Egress& rules, NameTable& names, TellEvent tell);
+  DnsResponder(const Egress& rules, NameTable& names, TellEvent tell);
 
   DnsAction read(std::string_view message);
   std::string answer(const DnsQuestion& question, const LookupResult& found);

@@ -8,25 +8,25 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/gateway/catalogue/catalogue_book.h"
-#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/catalogue/catalogue_cache.h"
 #include "supervisor/gateway/catalogue/catalogue_store.h"
+#include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/catalogue/survey_runner.h"
 #include "supervisor/gateway/gateway_services.h"
 
 /// The catalogues of one user's gateway with their clocks, files and cells: carries out what the
-/// machine (catalogue_shelf.h) decides.
+/// machine (catalogue_cache.h) decides.
 namespace cellblock::gateway {
 
-class CatalogueDesk final : public CatalogueBook, private ShelfEffects {
+class CatalogueRunner final : public Catalogues, private CacheEffects {
  public:
   /// `store`: nullptr: nothing is kept on disk.
-  CatalogueDesk(GatewayServices& services, std::unique_ptr<CatalogueStore> store);
+  CatalogueRunner(GatewayServices& services, std::unique_ptr<CatalogueStore> store);
 
   static constexpr std::size_t max_surveys = 8;  ///< at one time; others wait for their turn
 
   const Catalogue* find(std::uint32_t server) const override;
-  Eras eras(std::uint32_t server) const override { return shelf_.eras(server); }
+  Eras eras(std::uint32_t server) const override { return cache_.eras(server); }
   Waiter want(std::uint32_t server, Told told) override;
   void forget(Waiter waiter) override;
   void learn_list(std::uint32_t server, ListKind kind, std::string_view items) override;
@@ -35,12 +35,12 @@ class CatalogueDesk final : public CatalogueBook, private ShelfEffects {
   void list_changed(std::uint32_t server, ListKind kind) override;
   void forget_server(std::uint32_t server) override;
 
-  CatalogueView view(std::uint32_t server) const { return shelf_.view(server, now()); }
+  CatalogueView view(std::uint32_t server) const { return cache_.view(server, now()); }
   /// Of the cells of surveys.
   std::vector<CellRow> rows(std::uint32_t server) const;
 
  private:
-  // ShelfEffects
+  // CacheEffects
   void start_survey(std::uint32_t server) override;
   void save(std::uint32_t server, const KeptCatalogue& kept) override;
   void remove(std::uint32_t server) override;
@@ -50,7 +50,7 @@ class CatalogueDesk final : public CatalogueBook, private ShelfEffects {
     std::unique_ptr<SurveyRunner> survey;
   };
 
-  CatalogueShelf::Now now() const;
+  CatalogueCache::Now now() const;
   void read_all_kept();
   void begin_next();
   bool has_survey(std::uint32_t server) const;
@@ -59,7 +59,7 @@ class CatalogueDesk final : public CatalogueBook, private ShelfEffects {
   const Server& server_at(std::uint32_t server) const;
 
   GatewayServices& services_;
-  CatalogueShelf shelf_;
+  CatalogueCache cache_;
   std::unique_ptr<CatalogueStore> store_;
   std::list<Running> surveys_;
   std::deque<std::uint32_t> queued_;

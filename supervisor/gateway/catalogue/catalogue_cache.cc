@@ -1,4 +1,4 @@
-#include "supervisor/gateway/catalogue/catalogue_shelf.h"
+#include "supervisor/gateway/catalogue/catalogue_cache.h"
 
 #include <algorithm>
 #include <array>
@@ -40,10 +40,10 @@ std::string_view name_of(CatalogueSource source) {
   return names.at(static_cast<std::size_t>(source));
 }
 
-CatalogueShelf::CatalogueShelf(const Config& config, ShelfEffects& effects)
+CatalogueCache::CatalogueCache(const Config& config, CacheEffects& effects)
     : config_(config), effects_(effects), entries_(config.servers.size()) {}
 
-void CatalogueShelf::put_back(std::uint32_t server, KeptCatalogue kept) {
+void CatalogueCache::put_back(std::uint32_t server, KeptCatalogue kept) {
   Entry& entry = entries_.at(server);
   entry.eras = kept.eras;
   entry.kept = std::move(kept);
@@ -51,22 +51,22 @@ void CatalogueShelf::put_back(std::uint32_t server, KeptCatalogue kept) {
 }
 
 // One from the future was found by a clock that was wrong.
-bool CatalogueShelf::is_fresh(const Entry& entry, Now now) const {
+bool CatalogueCache::is_fresh(const Entry& entry, Now now) const {
   if (!entry.kept) return false;
   const std::int64_t age = now.unix_ms - entry.kept->catalogue.found_at_ms;
   return age >= 0 && age < config_.catalogue.expiry.count();
 }
 
-bool CatalogueShelf::is_recent(const Entry& entry, Milliseconds span, Now now) const {
+bool CatalogueCache::is_recent(const Entry& entry, Milliseconds span, Now now) const {
   return entry.surveyed && now.time - *entry.surveyed < span;
 }
 
-const Catalogue* CatalogueShelf::find(std::uint32_t server, Now now) const {
+const Catalogue* CatalogueCache::find(std::uint32_t server, Now now) const {
   const Entry& entry = entries_.at(server);
   return is_fresh(entry, now) ? &entry.kept->catalogue : nullptr;
 }
 
-Eras CatalogueShelf::eras(std::uint32_t server) const {
+Eras CatalogueCache::eras(std::uint32_t server) const {
   switch (config_.servers.at(server).era) {
     case ServerEra::legacy:
       return {.legacy = Speaks::yes, .modern = Speaks::no};
@@ -78,7 +78,7 @@ Eras CatalogueShelf::eras(std::uint32_t server) const {
   return entries_.at(server).eras;
 }
 
-CatalogueView CatalogueShelf::view(std::uint32_t server, Now now) const {
+CatalogueView CatalogueCache::view(std::uint32_t server, Now now) const {
   const Entry& entry = entries_.at(server);
   return {.kept = entry.kept ? &*entry.kept : nullptr,
           .source = entry.source,
@@ -89,12 +89,12 @@ CatalogueView CatalogueShelf::view(std::uint32_t server, Now now) const {
           .eras = eras(server)};
 }
 
-void CatalogueShelf::start(std::uint32_t server) {
+void CatalogueCache::start(std::uint32_t server) {
   entries_.at(server).surveying = true;
   effects_.start_survey(server);
 }
 
-bool CatalogueShelf::want(std::uint32_t server, Waiter waiter, Told told, Now now) {
+bool CatalogueCache::want(std::uint32_t server, Waiter waiter, Told told, Now now) {
   Entry& entry = entries_.at(server);
   if (is_fresh(entry, now)) {
     const bool again = entry.changed.any() && !entry.surveying;
@@ -107,19 +107,19 @@ bool CatalogueShelf::want(std::uint32_t server, Waiter waiter, Told told, Now no
   return false;
 }
 
-void CatalogueShelf::forget(Waiter waiter) {
+void CatalogueCache::forget(Waiter waiter) {
   for (Entry& entry : entries_) {
     std::erase_if(entry.waiting, [waiter](const auto& one) { return one.first == waiter; });
   }
 }
 
-CatalogueShelf::Answer CatalogueShelf::answer(std::uint32_t server) const {
+CatalogueCache::Answer CatalogueCache::answer(std::uint32_t server) const {
   const Entry& entry = entries_.at(server);
   if (entry.kept) return {&entry.kept->catalogue, {}};
   return {nullptr, entry.failed.value_or(Failure{})};
 }
 
-std::vector<std::pair<CatalogueShelf::Waiter, CatalogueShelf::Told>> CatalogueShelf::survey_ended(
+std::vector<std::pair<CatalogueCache::Waiter, CatalogueCache::Told>> CatalogueCache::survey_ended(
     std::uint32_t server, const Failure* failure, Now now) {
   Entry& entry = entries_.at(server);
   entry.surveying = false;
@@ -134,7 +134,7 @@ std::vector<std::pair<CatalogueShelf::Waiter, CatalogueShelf::Told>> CatalogueSh
   return std::exchange(entry.waiting, {});
 }
 
-void CatalogueShelf::keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source) {
+void CatalogueCache::keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source) {
   Entry& entry = entries_.at(server);
   if (entry.kept == kept) return;
   entry.kept = std::move(kept);
@@ -142,7 +142,7 @@ void CatalogueShelf::keep(std::uint32_t server, KeptCatalogue kept, CatalogueSou
   effects_.save(server, *entry.kept);
 }
 
-void CatalogueShelf::found(std::uint32_t server, Catalogue catalogue, const Findings& findings,
+void CatalogueCache::found(std::uint32_t server, Catalogue catalogue, const Findings& findings,
                            Now now) {
   Entry& entry = entries_.at(server);
   if (entry.discard) return;
@@ -153,7 +153,7 @@ void CatalogueShelf::found(std::uint32_t server, Catalogue catalogue, const Find
   keep(server, {std::move(catalogue), entry.eras, findings}, CatalogueSource::survey);
 }
 
-void CatalogueShelf::learn_list(std::uint32_t server, ListKind kind, std::string_view items) {
+void CatalogueCache::learn_list(std::uint32_t server, ListKind kind, std::string_view items) {
   Entry& entry = entries_.at(server);
   entry.changed.reset(static_cast<std::size_t>(kind));
   if (!entry.kept || items.size() > config_.catalogue.max_bytes) return;
@@ -167,7 +167,7 @@ void CatalogueShelf::learn_list(std::uint32_t server, ListKind kind, std::string
   keep(server, std::move(kept), CatalogueSource::session);
 }
 
-void CatalogueShelf::learn_answer(std::uint32_t server, Era era, std::string_view result) {
+void CatalogueCache::learn_answer(std::uint32_t server, Era era, std::string_view result) {
   Findings findings;
   auto introduction = read_introduction(era, result, findings);
   if (!introduction) return;
@@ -181,7 +181,7 @@ void CatalogueShelf::learn_answer(std::uint32_t server, Era era, std::string_vie
   keep(server, std::move(kept), CatalogueSource::session);
 }
 
-void CatalogueShelf::learn_speaks(std::uint32_t server, Era era, Speaks speaks) {
+void CatalogueCache::learn_speaks(std::uint32_t server, Era era, Speaks speaks) {
   Entry& entry = entries_.at(server);
   if (std::exchange(speaks_of(entry.eras, era), speaks) == speaks || !entry.kept) return;
   KeptCatalogue kept = *entry.kept;
@@ -190,11 +190,11 @@ void CatalogueShelf::learn_speaks(std::uint32_t server, Era era, Speaks speaks) 
   keep(server, std::move(kept), entry.source);
 }
 
-void CatalogueShelf::list_changed(std::uint32_t server, ListKind kind) {
+void CatalogueCache::list_changed(std::uint32_t server, ListKind kind) {
   entries_.at(server).changed.set(static_cast<std::size_t>(kind));
 }
 
-void CatalogueShelf::drop(std::uint32_t server) {
+void CatalogueCache::drop(std::uint32_t server) {
   Entry& entry = entries_.at(server);
   entry.kept.reset();
   entry.source = CatalogueSource::none;
@@ -202,7 +202,7 @@ void CatalogueShelf::drop(std::uint32_t server) {
   effects_.remove(server);
 }
 
-void CatalogueShelf::forget_server(std::uint32_t server) {
+void CatalogueCache::forget_server(std::uint32_t server) {
   Entry& entry = entries_.at(server);
   drop(server);
   entry.eras = {};

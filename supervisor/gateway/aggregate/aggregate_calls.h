@@ -16,9 +16,10 @@
 /// The host's requests that a server answers: there and back.
 namespace cellblock::gateway {
 
-class CallDesk {
+class AggregateCalls {
  public:
-  CallDesk(const Members& members, Assortment& assortment, OwnIds& ids, AggregateEffects& effects)
+  AggregateCalls(const Members& members, Assortment& assortment, OwnIds& ids,
+                 AggregateEffects& effects)
       : members_(members),
         assortment_(assortment),
         router_(members, assortment),
