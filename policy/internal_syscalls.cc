@@ -157,7 +157,8 @@ constexpr SyscallGroup serving = {"serving", "connections of hosts", serving_cal
 constexpr ArgumentRule undumpable_rules[] = {
     allow_when({{0, 0xffff'ffff, PR_SET_DUMPABLE}, {1, 0xffff'ffff, 0}})};
 constexpr RuledCall hiding_rules[] = {{"prctl", "PR_SET_DUMPABLE to 0", undumpable_rules, EPERM}};
-constexpr SyscallGroup hiding = {"hiding", "from the user's other processes", {}, hiding_rules};
+[[maybe_unused]] constexpr SyscallGroup hiding = {
+    "hiding", "from the user's other processes", {}, hiding_rules};
 
 // --- what only a build with sanitizers does
 // --------------------------------------------------------

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. Any directory, root or a user with sudo.
 #
-#   tests/run.sh            everything: every test with address and undefined-behaviour sanitizers,
-#                           those of the programs and their cells without as well, those with
-#                           threads with the thread sanitizer; the release programs, each header by
-#                           itself, fuzz smoke, format, lint
+#   tests/run.sh            everything: the release programs and their cells; every test with address
+#                           and undefined-behaviour sanitizers, those with threads with the thread
+#                           sanitizer; each header by itself, fuzz smoke, format, lint
 #   tests/run.sh --quick    the dev build and its tests alone
 #   tests/run.sh --no-lint  everything but clang-tidy
 #   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests (an hour on two cores)
@@ -69,17 +68,10 @@ build() {
   must cmake --build --preset "$preset" "$@"
 }
 
-# Other warnings come at -O3 with fortified calls than while developing.
-release_programs() {
-  cmake --preset release >build/release.configure.log &&
-    cmake --build --preset release --target cellblockd cellblock cellblock-launcher cellblock-gateway \
-      cellblock-audit cellblock-egress cellblock-http cellblock-probe &&
-    tests/hardening_test.sh build/release/bin
-}
-headers() { cmake --build --preset dev --target all_verify_interface_header_sets; }
+headers() { cmake --build --preset release --target all_verify_interface_header_sets; }
 sources() { git ls-files '*.h' '*.cc'; }
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
-lint() { tests/lint.py build/dev $lint_all; }
+lint() { tests/lint.py build/release $lint_all; }
 
 say "packages"
 must tests/install_packages.sh tests
@@ -91,12 +83,14 @@ if [ "$scope" = quick ]; then
   build dev
   run_tests dev
 else
-  # The programs as they run, in their cells; what tests parts by hand runs with the sanitizers below.
-  build dev --target tests_of_programs
-  run_tests dev -L '^(conformance|containment|integration|sdk)$'
+  # The programs as they are installed, in their cells; what tests parts by hand runs with the
+  # sanitizers below, built by the other compiler.
+  build release --target tests_of_programs cellblockd cellblock cellblock-launcher cellblock-gateway \
+    cellblock-audit cellblock-egress cellblock-http cellblock-probe
+  run_tests release -L '^(conformance|containment|integration|sdk)$'
+  check "hardening" tests/hardening_test.sh build/release/bin
   check "format" format
   check "each header by itself" headers
-  check "the release programs" release_programs
   build asan-ubsan
   run_tests asan-ubsan
   build tsan --target tests_with_threads

@@ -32,9 +32,11 @@ SysResult<void> EventLoop::turn() {
   if (count < 0 && errno != EINTR) return sys_fail("epoll_wait");
   now_ = std::chrono::steady_clock::now();
   for (int i = 0; i < count; ++i) {
-    const auto watch = watches_.find(events[static_cast<std::size_t>(i)].data.u64);
-    if (watch == watches_.end()) continue;
-    watch->second->ready(events[static_cast<std::size_t>(i)].events);
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    // A copy: the structure is packed, and a reference into it is not aligned.
+    const std::uint64_t id = event.data.u64;
+    const auto watch = watches_.find(id);
+    if (watch != watches_.end()) watch->second->ready(event.events);
   }
   // After the descriptors: a deadline of zero lets everything that is readable come first.
   expire();

@@ -26,20 +26,20 @@ RootEntry link(std::string path, std::string target) {
   return {EntryKind::symbolic_link, std::move(path), std::move(target), {}, -1};
 }
 
-RootEntry bind(const std::string& path, BindKind kind) {
+RootEntry bound(const std::string& path, BindKind kind) {
   return {EntryKind::bind, path, path, kind, -1};
 }
 
 void add_system_directories(Entries& entries, const HostLayout& host) {
   for (const auto& [name, target] : host.system_directories) {
-    entries.push_back(target ? link("/" + name, *target) : bind("/" + name, BindKind::read));
+    entries.push_back(target ? link("/" + name, *target) : bound("/" + name, BindKind::read));
   }
 }
 
 void add_devices(Entries& entries) {
   entries.push_back(directory("/dev"));
   for (const char* name : {"null", "zero", "full", "random", "urandom"}) {
-    entries.push_back(bind(std::string("/dev/") + name, BindKind::device));
+    entries.push_back(bound(std::string("/dev/") + name, BindKind::device));
   }
   entries.push_back(link("/dev/fd", "/proc/self/fd"));
   entries.push_back(link("/dev/stdin", "/proc/self/fd/0"));
@@ -65,7 +65,7 @@ void add_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
     entries.push_back(file("/etc/resolv.conf", egress_resolver_file()));
   }
   for (const std::string& path : host.etc_directories) {
-    entries.push_back(bind(path, BindKind::read));
+    entries.push_back(bound(path, BindKind::read));
   }
 }
 

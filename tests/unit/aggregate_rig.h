@@ -83,12 +83,14 @@ class AggregateRig final : public AggregateEffects {
 
   void host(const TestJson& message) { host_line(message.dump()); }
   void host_line(std::string line) {
-    aggregate->from_host(line, scanned(line), now);
+    const Message message = scanned(line);
+    aggregate->from_host(line, message, now);
     line.assign(line.size(), '#');
   }
   void leg(std::uint32_t server, const TestJson& message) { leg_line(server, message.dump()); }
   void leg_line(std::uint32_t server, std::string line) {
-    aggregate->from_leg(server, line, scanned(line), now);
+    const Message message = scanned(line);
+    aggregate->from_leg(server, line, message, now);
     line.assign(line.size(), '#');
   }
   void ready(std::uint32_t server, const Catalogue& catalogue) {

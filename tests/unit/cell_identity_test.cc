@@ -6,7 +6,7 @@ namespace cellblock::launcher {
 namespace {
 
 const std::vector<ClientId> clients = {{0, 0}, {1000, 100}, {1002, 0}, {1005, 1005}};
-constexpr RunAs as_client = {.kind = RunAsKind::client};
+const RunAs as_client = {.kind = RunAsKind::client};
 
 TEST(CellIdentity, OfAClientIsHisOwn) {
   EXPECT_EQ(declared_identity(as_client, 1000, clients), (HostIds{1000, 100}));
