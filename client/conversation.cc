@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "client/rpc_text.h"
+#include "policy/control_methods.h"
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "policy/result.h"
 
 namespace cellblock::client {
@@ -32,7 +35,7 @@ std::optional<std::uint64_t> own_id(std::string_view raw) {
 // `initialize` must not be cancelled (MCP), and the gateway's own requests are answered at once or
 // ended by closing the connection.
 bool may_be_cancelled(std::string_view method) {
-  return method != "initialize" && !method.starts_with("cellblock/");
+  return method != mcp::method::initialize && !method.starts_with(control_method::prefix);
 }
 
 Error error_in(std::string_view line, const Message& message) {
@@ -64,7 +67,7 @@ Result<std::string> Conversation::answer(const Asked& request,
     return bounded(result_line(request.id, object), limits_.outgoing_line);
   }
   const auto& error = result.error();
-  const int code = error.rpc_code == 0 ? -32603 : error.rpc_code;
+  const int code = error.rpc_code == 0 ? mcp::internal_error : error.rpc_code;
   return bounded(error_line(request.id, code, error.text), limits_.outgoing_line);
 }
 
@@ -105,7 +108,7 @@ std::optional<std::string> Conversation::give_up(std::uint64_t id, std::string_v
   const bool tell = call->second == Cancellable::yes;
   open_.erase(call);
   if (!tell) return std::nullopt;
-  return request_line({}, "notifications/cancelled",
+  return request_line({}, mcp::notification::cancelled,
                       fmt::format(R"({{"requestId":{},"reason":{}}})", id, json_string(reason)));
 }
 

@@ -12,6 +12,9 @@
 #include "client/rpc_text.h"
 #include "client/tool_text.h"
 #include "client/workspace_directory.h"
+#include "policy/control_methods.h"
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "policy/result.h"
 
 namespace cellblock::client {
@@ -204,16 +207,16 @@ void Session::Impl::handle(const FailedUnnamed& failure) {
 
 void Session::Impl::handle(const Asked& request) {
   auto line = conversation.answer(request, answer_to(request));
-  if (!line) line = error_line(request.id, -32603, line.error().text);
+  if (!line) line = error_line(request.id, mcp::internal_error, line.error().text);
   // Full or closed: the asker gives up by itself.
   static_cast<void>(send(*std::move(line)));
 }
 
 Result<std::string> Session::Impl::answer_to(const Asked& request) {
-  if (request.method == "ping") return "{}";
+  if (request.method == mcp::method::ping) return "{}";
   if (options.on_request) return options.on_request(request.method, request.params);
   return std::unexpected(
-      Error{.code = ErrorCode::rpc, .text = "Method not found", .rpc_code = -32601});
+      Error{.code = ErrorCode::rpc, .text = "Method not found", .rpc_code = mcp::method_not_found});
 }
 
 void Session::Impl::list_page(std::unique_ptr<Listing> listing, std::string_view cursor) {
@@ -233,7 +236,7 @@ void Session::Impl::list_page(std::unique_ptr<Listing> listing, std::string_view
     if (!self) return listing->done(std::unexpected(closed_by_caller()));
     self->list_page(std::move(listing), cursor_of_next);
   };
-  request("tools/list", tool_page_params(cursor), timeout, std::move(next));
+  request(mcp::method::tools_list, tool_page_params(cursor), timeout, std::move(next));
 }
 
 Session::Session(asio::any_io_executor executor, Options options)
@@ -267,7 +270,8 @@ void Session::attach(std::string_view server, const AttachOptions& with, millise
                                      .probe = with.program == CellProgram::probe,
                                      .on_demand = with.start == StartWhen::on_demand},
                                     with.labels);
-  impl_->request("cellblock/attach", params, deadline, std::move(finish), std::move(*workspace));
+  impl_->request(control_method::attach, params, deadline, std::move(finish),
+                 std::move(*workspace));
 }
 
 void Session::initialize(milliseconds deadline, Completion<std::string> done) {
@@ -278,11 +282,11 @@ void Session::initialize(milliseconds deadline, Completion<std::string> done) {
     const auto self = weak.lock();
     // The server serves nothing before this.
     if (answer && self) {
-      static_cast<void>(self->send(request_line({}, "notifications/initialized", {})));
+      static_cast<void>(self->send(request_line({}, mcp::notification::initialized, {})));
     }
     done(std::move(answer));
   };
-  impl_->request("initialize", *params, deadline, std::move(finish));
+  impl_->request(mcp::method::initialize, *params, deadline, std::move(finish));
 }
 
 void Session::list_tools(milliseconds deadline, Completion<std::vector<Tool>> done) {
@@ -300,7 +304,7 @@ CallId Session::call_tool(std::string_view tool, std::string_view arguments, mil
     return CallId::none;
   }
   return impl_->request(
-      "tools/call", *params, deadline,
+      mcp::method::tools_call, *params, deadline,
       [done = std::move(done)](Result<std::string> answer) mutable {
         done(answer ? read_tool_result(*std::move(answer)) : std::unexpected(answer.error()));
       });

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "client/rpc_text.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/revisions.h"
 #include "policy/result.h"
 
 namespace cellblock::client {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view protocol_version = "2025-11-25";
 
 std::unexpected<Error> unexpected_answer(std::string_view what) {
   return std::unexpected(
@@ -41,7 +41,7 @@ std::string joined_text(const Json& result) {
 const Json* own_failure(const Json& result) {
   const auto meta = result.find("_meta");
   if (meta == result.end() || !meta->is_object()) return nullptr;
-  const auto failure = meta->find("cellblock/error");
+  const auto failure = meta->find(mcp::meta_key::error);
   return failure != meta->end() && failure->is_object() ? &*failure : nullptr;
 }
 
@@ -99,7 +99,7 @@ Result<std::string> initialize_params(const Options& options) {
   }
   return fmt::format(
       R"({{"protocolVersion":"{}","capabilities":{},"clientInfo":{{"name":{},"version":{}}}}})",
-      protocol_version, *capabilities, json_string(options.client_name),
+      mcp::newest_legacy, *capabilities, json_string(options.client_name),
       json_string(options.client_version));
 }
 

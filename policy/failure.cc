@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "policy/mcp/meta_keys.h"
 #include "policy/system_names.h"
 
 namespace cellblock {
@@ -110,7 +111,7 @@ std::string tool_error_reply(std::string_view id, const Failure& failure, Era er
                  {"isError", true}};
   // Required of every result since 2026-07-28, and unknown before.
   if (era == Era::modern) result["resultType"] = "complete";
-  result["_meta"] = {{"cellblock/error", data_of(failure)}};
+  result["_meta"] = {{mcp::meta_key::error, data_of(failure)}};
   return reply(id, "result", result);
 }
 

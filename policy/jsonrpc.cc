@@ -6,12 +6,10 @@
 
 #include "policy/json_number.h"
 #include "policy/jsonrpc_walk.h"
+#include "policy/mcp/error_codes.h"
 
 namespace cellblock {
 namespace {
-
-constexpr int parse_error = -32700;
-constexpr int invalid_request = -32600;
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
@@ -197,7 +195,7 @@ std::string_view explain(MessageFault fault) {
 }
 
 int error_code_of(MessageFault fault) {
-  return fault == MessageFault::not_json ? parse_error : invalid_request;
+  return fault == MessageFault::not_json ? mcp::parse_error : mcp::invalid_request;
 }
 
 }  // namespace cellblock

@@ -1,5 +1,7 @@
 #include "policy/jsonrpc_members.h"
 
+#include "policy/mcp/meta_keys.h"
+
 namespace cellblock {
 namespace {
 
@@ -29,10 +31,10 @@ constexpr KnownMember known_members[] = {
     {params, "_meta", &Sightings::ignored, params_meta},
 
     {params_meta, "progressToken", &Sightings::meta_progress_token},
-    {params_meta, "io.modelcontextprotocol/protocolVersion", &Sightings::protocol_version},
-    {params_meta, "io.modelcontextprotocol/clientCapabilities", &Sightings::client_capabilities},
-    {params_meta, "io.modelcontextprotocol/subscriptionId", &Sightings::params_subscription_id},
-    {params_meta, "io.modelcontextprotocol/related-task", &Sightings::ignored, task},
+    {params_meta, mcp::meta_key::version, &Sightings::protocol_version},
+    {params_meta, mcp::meta_key::capabilities, &Sightings::client_capabilities},
+    {params_meta, mcp::meta_key::subscription, &Sightings::params_subscription_id},
+    {params_meta, mcp::meta_key::related_task, &Sightings::ignored, task},
 
     {result, "tools", &Sightings::ignored, tools},
     {result, "nextCursor", &Sightings::next_cursor},
@@ -42,8 +44,8 @@ constexpr KnownMember known_members[] = {
     {result, "tasks", &Sightings::ignored, tasks},
     {result, "inputRequests", &Sightings::input_requests, input_requests},
     {result, "_meta", &Sightings::ignored, result_meta},
-    {result_meta, "io.modelcontextprotocol/subscriptionId", &Sightings::result_subscription_id},
-    {result_meta, "io.modelcontextprotocol/related-task", &Sightings::ignored, task},
+    {result_meta, mcp::meta_key::subscription, &Sightings::result_subscription_id},
+    {result_meta, mcp::meta_key::related_task, &Sightings::ignored, task},
 
     {stream_filter, "taskIds", &Sightings::ignored, task_ids},
     {task, "taskId", &Sightings::task_id},

@@ -6,6 +6,7 @@
 #include "policy/json_number.h"
 #include "policy/json_string.h"
 #include "policy/jsonrpc_members.h"
+#include "policy/mcp/methods.h"
 
 namespace cellblock {
 namespace {
@@ -49,7 +50,7 @@ MessageWalk::Place place_inside(MessageWalk::Place place, JsonType type) {
 }  // namespace
 
 bool is_question(std::string_view method, const Found& message) {
-  return method == "elicitation/create" && message.type == JsonType::string;
+  return method == mcp::method::elicitation_create && message.type == JsonType::string;
 }
 
 bool MessageWalk::walk(std::string_view line) {

@@ -6,6 +6,7 @@
 
 #include "cellblock/client.h"
 #include "client/cli/exit_code.h"
+#include "policy/mcp/error_codes.h"
 
 namespace cellblock::cli {
 
@@ -22,7 +23,7 @@ struct Context {
 };
 
 /// As `rpc_code`: what was asked for has no such name there.
-inline constexpr int unknown_name = -32602;
+inline constexpr int unknown_name = mcp::invalid_params;
 
 /// A connection, as the command identifies itself.
 client::Result<client::Client> open(const Context& context);

@@ -2,19 +2,22 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "client/cli/commands.h"
 #include "client/cli/json_text.h"
 #include "client/cli/status_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/cli/time_text.h"
+#include "policy/control_methods.h"
 #include "policy/result.h"
 
 // The commands that ask the daemon itself.
 namespace cellblock::cli {
 namespace {
 
-client::Result<std::string> ask(const Context& context, const char* method, const Json& params) {
+client::Result<std::string> ask(const Context& context, std::string_view method,
+                                const Json& params) {
   auto connection = CELLBLOCK_TRY(open(context));
   const auto text = params.dump(-1, ' ', false, Json::error_handler_t::replace);
   return connection.request(method, text, {.timeout = std::chrono::seconds(10), .stop = {}});
@@ -46,7 +49,7 @@ Exit print_logs(const std::string& result, const char* name, void (*print)(const
   return Exit::ok;
 }
 
-Exit stop_with(const Context& context, const char* method, const std::string& server,
+Exit stop_with(const Context& context, std::string_view method, const std::string& server,
                const char* done) {
   const auto result = ask(context, method, Json{{"server", server}});
   if (!result) return explain(context, result.error());
@@ -61,7 +64,7 @@ Exit stop_with(const Context& context, const char* method, const std::string& se
 }  // namespace
 
 Exit run_status(const Context& context, const std::string& server) {
-  auto status = ask(context, "cellblock/status", Json::object());
+  auto status = ask(context, control_method::status, Json::object());
   if (!status) return explain(context, status.error());
   if (!server.empty()) *status = only_server(*status, server);
   if (status->empty()) {
@@ -94,7 +97,7 @@ bool is_empty_list(const std::string& result, const char* name) {
 Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind) {
   Json params{{"server", server}, {"lines", lines}};
   if (kind == LogKind::denied) params["denied"] = true;
-  const auto logs = ask(context, "cellblock/logs", params);
+  const auto logs = ask(context, control_method::logs, params);
   if (!logs) return explain(context, logs.error());
   if (context.output == Output::json) return print_json(*logs);
   if (kind == LogKind::errors) return print_logs(*logs, "lines", print_error_line);
@@ -103,11 +106,11 @@ Exit run_logs(const Context& context, const std::string& server, unsigned lines,
 }
 
 Exit run_stop(const Context& context, const std::string& server) {
-  return stop_with(context, "cellblock/stop", server, "are being stopped");
+  return stop_with(context, control_method::stop, server, "are being stopped");
 }
 
 Exit run_restart(const Context& context, const std::string& server) {
-  return stop_with(context, "cellblock/restart", server,
+  return stop_with(context, control_method::restart, server,
                    "are being stopped; the next attach starts a fresh one");
 }
 

@@ -14,6 +14,7 @@
 #include "client/rpc_text.h"
 #include "client/send_descriptors.h"
 #include "client/tool_text.h"
+#include "policy/control_methods.h"
 #include "policy/result.h"
 
 namespace cellblock::cli {
@@ -54,7 +55,7 @@ client::Result<AttachOutcome> read_outcome(const std::string& line, Handover off
 // Empty unless the line is cellblock/ended.
 Ending read_ending(const std::string& line) {
   const auto json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || json.value("method", Json()) != Json("cellblock/ended")) return {};
+  if (!json.is_object() || json.value("method", Json()) != Json(control_method::ended)) return {};
   const auto params = json.value("params", Json::object());
   if (!params.is_object()) return {};
   const auto reason = params.value("reason", Json());
@@ -75,7 +76,7 @@ client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
   const auto params = client::attach_params(server, {.stdio = with.handover == Handover::yes,
                                                      .workspace = with.workspace >= 0,
                                                      .on_demand = true});
-  CELLBLOCK_CHECK(send_attach(client::request_line("1", "cellblock/attach", params), with));
+  CELLBLOCK_CHECK(send_attach(client::request_line("1", control_method::attach, params), with));
   return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }
 

@@ -2,18 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "policy/mcp/error_codes.h"
+
 namespace cellblock::cli {
 
 using client::ErrorCode;
 
 namespace {
 
-constexpr int invalid_params = -32602;
-
 // What the gateway says of a tool that the user may not call, and servers of one that they do not
 // have: to the caller it does not exist either way.
 bool is_no_such_tool(const client::Error& error) {
-  return error.rpc_code == invalid_params && error.text.starts_with("Unknown tool: ");
+  return error.rpc_code == mcp::invalid_params && error.text.starts_with("Unknown tool: ");
 }
 
 }  // namespace

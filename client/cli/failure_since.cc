@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "client/cli/status_text.h"
+#include "policy/control_methods.h"
 
 namespace cellblock::cli {
 namespace {
@@ -31,7 +32,7 @@ Json end_of_session(const Context& context, const std::string& server) {
   constexpr int attempts = 50;
   auto connection = open(context);
   for (int i = 0; connection && i < attempts; ++i) {
-    const auto status = connection->request("cellblock/status", "{}",
+    const auto status = connection->request(control_method::status, "{}",
                                             {.timeout = std::chrono::seconds(2), .stop = {}});
     if (!status) break;
     if (!is_draining(*status, server)) return last_end_of(*status, server);

@@ -8,12 +8,12 @@
 #include "client/rpc_text.h"
 #include "policy/jsonrpc.h"
 #include "policy/line_splitter.h"
+#include "policy/mcp/error_codes.h"
 
 namespace cellblock::cli {
 namespace {
 
 constexpr std::size_t longest_line = 8U << 20;
-constexpr int internal_error = -32603;
 
 // The id of the first request among the lines that are there already.
 std::optional<std::string> request_id(LineSplitter& lines, MessageScanner& scanner) {
@@ -46,7 +46,7 @@ std::optional<std::string> read_request_id(int in, Deadline deadline) {
 void answer_first_request(int in, int out, const client::Error& error, Deadline deadline) {
   const auto id = read_request_id(in, deadline);
   if (!id) return;
-  const int code = error.rpc_code == 0 ? internal_error : error.rpc_code;
+  const int code = error.rpc_code == 0 ? mcp::internal_error : error.rpc_code;
   // A host that does not read its answer cannot be helped.
   (void)write_until(out, client::error_line(*id, code, error.text, error.data), deadline);
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "policy/mcp/error_codes.h"
+
 namespace cellblock::http {
 namespace {
 
@@ -49,7 +51,7 @@ bool origin_is_allowed(const Request& request, const AccessRules& rules) {
 }
 
 Reply forbidden(std::string_view what) {
-  return error_page(403, {}, -32600,
+  return error_page(403, {}, mcp::invalid_request,
                     std::string("Forbidden: this ") + std::string(what) + " is not allowed here");
 }
 
@@ -58,7 +60,8 @@ Reply forbidden(std::string_view what) {
 std::optional<Reply> refuse_stranger(const Request& request, Transport transport,
                                      const AccessRules& rules) {
   if (request.is_ambiguous()) {
-    return error_page(400, {}, -32600, "A header that decides something is there twice");
+    return error_page(400, {}, mcp::invalid_request,
+                      "A header that decides something is there twice");
   }
   if (transport == Transport::tcp && !host_is_allowed(request, rules)) return forbidden("Host");
   if (request.header("origin") && !origin_is_allowed(request, rules)) return forbidden("Origin");

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+
 namespace cellblock::http {
 namespace {
 
@@ -17,10 +19,9 @@ constexpr Milliseconds drain_patience{2'000};
 constexpr std::size_t read_size = 16U << 10;
 constexpr std::size_t most_pipelined = 64U << 10;
 constexpr std::size_t longest_part = RequestParser::longest_head + read_size;
-constexpr int invalid_request = -32600;
 
 Reply broken_page(unsigned status) {
-  return error_page(status, {}, invalid_request, reason_of(status));
+  return error_page(status, {}, mcp::invalid_request, reason_of(status));
 }
 
 }  // namespace

@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/http/request_rules.h"
 
 namespace cellblock::http {
 namespace {
 
 constexpr std::size_t most_links = 32;  // of one identity: one for each path it uses
-constexpr int invalid_request = -32600;
-constexpr int overloaded = -31006;  // FailureCode::too_many
+constexpr int overloaded = -31006;      // FailureCode::too_many
 constexpr std::string_view connection_lost =
     R"({"code":-31003,"message":"The connection to cellblock's gateway ended","data":{"code":"server_failed"}})";
 constexpr std::string_view session_ended =
     R"({"code":-31003,"message":"The session was ended","data":{"code":"server_failed"}})";
 
 Reply no_token() {
-  Reply reply = error_page(401, {}, invalid_request, "A bearer token is needed");
+  Reply reply = error_page(401, {}, mcp::invalid_request, "A bearer token is needed");
   reply.headers.push_back({"WWW-Authenticate", "Bearer realm=\"cellblock\""});
   return reply;
 }
@@ -77,7 +78,8 @@ void Front::ask(ExchangeId exchange, const Caller& caller, Request request) {
     case Verb::del:
       return end_session(question);
     default:
-      return refuse(question, error_page(405, {}, invalid_request, "Allowed: POST, GET, DELETE"));
+      return refuse(question,
+                    error_page(405, {}, mcp::invalid_request, "Allowed: POST, GET, DELETE"));
   }
 }
 
@@ -101,13 +103,13 @@ void Front::ask_legacy(const Question& question, const Message& message) {
   const std::string_view id = message.id.in(question.line);
   if (auto wrong = refuse_version(question.request, id)) return refuse(question, *wrong);
   const bool named = question.request.header("mcp-session-id").has_value();
-  if (message.kind == MessageKind::request && message.method == "initialize" && !named) {
+  if (message.kind == MessageKind::request && message.method == mcp::method::initialize && !named) {
     return begin_session(question, message);
   }
   Session* const session = session_of(question);
   if (session == nullptr) {
     return refuse(question,
-                  error_page(named ? 404 : 400, id, invalid_request,
+                  error_page(named ? 404 : 400, id, mcp::invalid_request,
                              named ? "There is no such session" : "Mcp-Session-Id is missing"));
   }
   session->machine.post(question.exchange, question.line, message, question.headers, now_);
@@ -143,7 +145,7 @@ void Front::listen_in(const Question& question) {
   Session* const session = session_of(question);
   if (session != nullptr) return session->machine.get(question.exchange, question.headers, now_);
   const bool named = question.request.header("mcp-session-id").has_value();
-  Reply reply = error_page(named ? 404 : 405, {}, invalid_request,
+  Reply reply = error_page(named ? 404 : 405, {}, mcp::invalid_request,
                            named ? "There is no such session" : "Mcp-Session-Id is missing");
   if (!named) reply.headers.push_back({"Allow", "POST"});
   refuse(question, std::move(reply));
@@ -154,7 +156,7 @@ void Front::end_session(const Question& question) {
   if (session == nullptr) {
     const bool named = question.request.header("mcp-session-id").has_value();
     return refuse(question,
-                  error_page(named ? 404 : 405, {}, invalid_request,
+                  error_page(named ? 404 : 405, {}, mcp::invalid_request,
                              named ? "There is no such session" : "Mcp-Session-Id is missing"));
   }
   forget_session(std::string(session->machine.name()), session_ended);
@@ -181,7 +183,7 @@ void Front::ask_modern(const Question& question, const Message& message) {
   // The revision has no notification for a host to send over HTTP: closing a request cancels it.
   if (message.kind != MessageKind::request) {
     const bool response = message.kind != MessageKind::notification;
-    return refuse(question, response ? error_page(400, {}, invalid_request,
+    return refuse(question, response ? error_page(400, {}, mcp::invalid_request,
                                                   "Revision 2026-07-28 takes no responses")
                                      : Reply{202, {}, {}});
   }

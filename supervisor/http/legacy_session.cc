@@ -4,13 +4,15 @@
 #include <array>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
+
 namespace cellblock::http {
 namespace {
 
 constexpr std::size_t most_waiting = 256;
 constexpr std::size_t most_parked = 64;
 constexpr std::size_t most_parked_bytes = 1U << 20;
-constexpr int invalid_request = -32600;
 constexpr int overloaded = -31006;  // FailureCode::too_many
 
 bool send_line(Link& link, std::string_view line) {
@@ -21,7 +23,7 @@ bool send_line(Link& link, std::string_view line) {
 bool is_about_changes(const Message& message) {
   return message.kind == MessageKind::notification &&
          (message.method.ends_with("/list_changed") ||
-          message.method == "notifications/resources/updated");
+          message.method == mcp::notification::resource_updated);
 }
 
 Reply busy(std::string_view id) {
@@ -35,7 +37,7 @@ void LegacySession::post(ExchangeId exchange, std::string_view line, const Messa
   heard_at_ = now;
   if (message.kind == MessageKind::request) return ask(exchange, line, message, headers);
   if (!send_line(link_, line)) return around_.reply(exchange, busy({}));
-  if (message.method == "notifications/cancelled") cancel(message.request_id.in(line));
+  if (message.method == mcp::notification::cancelled) cancel(message.request_id.in(line));
   around_.reply(exchange, {202, headers, {}});
 }
 
@@ -43,7 +45,7 @@ void LegacySession::ask(ExchangeId exchange, std::string_view line, const Messag
                         const std::vector<Header>& headers) {
   const std::string id(message.id.in(line));
   if (waiting_.contains(id)) {
-    return around_.reply(exchange, error_page(400, id, invalid_request,
+    return around_.reply(exchange, error_page(400, id, mcp::invalid_request,
                                               "A request with this id is still being answered"));
   }
   if (waiting_.size() >= most_waiting || !send_line(link_, line)) {
@@ -51,7 +53,7 @@ void LegacySession::ask(ExchangeId exchange, std::string_view line, const Messag
   }
   Waiting waiting{Answer(around_, exchange, headers),
                   std::string(message.meta_progress_token.in(line)), next_order_++,
-                  message.method == "initialize"};
+                  message.method == mcp::method::initialize};
   waiting_.emplace(id, std::move(waiting));
 }
 
@@ -67,8 +69,8 @@ void LegacySession::cancel(std::string_view id) {
 void LegacySession::get(ExchangeId exchange, const std::vector<Header>& headers, Time now) {
   heard_at_ = now;
   if (get_) {
-    return around_.reply(
-        exchange, error_page(409, {}, invalid_request, "This session has a GET stream already"));
+    return around_.reply(exchange, error_page(409, {}, mcp::invalid_request,
+                                              "This session has a GET stream already"));
   }
   get_.emplace(around_, exchange, headers);
   get_->begin();

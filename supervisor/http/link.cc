@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "policy/control_methods.h"
+
 namespace cellblock::http {
 namespace {
 
@@ -16,9 +18,9 @@ constexpr std::size_t most_waiting_bytes = 16U << 20;
 std::string attach_request(std::string_view server) {
   // The name is checked: letters, digits and hyphens.
   return fmt::format(
-      R"({{"jsonrpc":"2.0","id":{},"method":"cellblock/attach","params":{{"server":"{}","start":"on_demand"}}}})"
+      R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"server":"{}","start":"on_demand"}}}})"
       "\n",
-      attach_id, server);
+      attach_id, control_method::attach, server);
 }
 
 }  // namespace

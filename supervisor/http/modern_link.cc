@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
 #include "policy/message_edit.h"
 
 namespace cellblock::http {
@@ -16,7 +19,6 @@ namespace {
 constexpr std::size_t most_waiting = 1024;
 constexpr std::size_t longest_error_read = 1U << 20;
 constexpr int overloaded = -31006;  // FailureCode::too_many
-constexpr std::string_view log_level_key = R"("io.modelcontextprotocol/logLevel")";
 
 std::string without_newline(EditedMessage edited) {
   std::string text = edited.flatten();
@@ -28,13 +30,16 @@ void replace(std::vector<Replacement>& edits, Span where, std::string text) {
   if (!where.empty()) edits.push_back({where, std::move(text)});
 }
 
+bool wants_log(std::string_view params) {
+  return params.find(fmt::format(R"("{}")", mcp::meta_key::log_level)) != std::string_view::npos;
+}
+
 std::string cancellation(std::uint64_t number, std::string_view version) {
   return fmt::format(
-      R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},)"
-      R"("_meta":{{"io.modelcontextprotocol/protocolVersion":{},)"
-      R"("io.modelcontextprotocol/clientCapabilities":{{}}}}}}}})"
+      R"({{"jsonrpc":"2.0","method":"{}","params":{{"requestId":{},"_meta":{{"{}":{},"{}":{{}}}}}}}})"
       "\n",
-      number, version);
+      mcp::notification::cancelled, number, mcp::meta_key::version, version,
+      mcp::meta_key::capabilities);
 }
 
 }  // namespace
@@ -44,11 +49,11 @@ unsigned status_of_error(std::string_view error) {
   const auto tree = nlohmann::json::parse(error, nullptr, /*allow_exceptions=*/false);
   if (!tree.is_object() || !tree.contains("code") || !tree["code"].is_number_integer()) return 200;
   switch (tree["code"].get<std::int64_t>()) {
-    case -32601:
+    case mcp::method_not_found:
       return 404;
-    case -32020:
-    case -32021:
-    case -32022:
+    case mcp::header_mismatch:
+    case mcp::missing_client_capability:
+    case mcp::unsupported_version:
       return 400;
     default:
       return 200;
@@ -62,7 +67,7 @@ void ModernLink::post(ExchangeId exchange, std::string_view line, const Message&
   Waiting waiting{Answer(around_, exchange, headers), std::string(message.id.in(line)),
                   std::string(message.meta_progress_token.in(line)),
                   std::string(message.protocol_version.in(line)),
-                  message.params.in(line).find(log_level_key) != std::string_view::npos};
+                  wants_log(message.params.in(line))};
   std::vector<Replacement> edits;
   replace(edits, message.id, std::to_string(number));
   replace(edits, message.meta_progress_token, std::to_string(number));
@@ -124,9 +129,10 @@ void ModernLink::respond(std::string_view line, const Message& message) {
 }
 
 void ModernLink::pass(std::string_view line, const Message& message) {
-  if (message.method == "notifications/progress") return pass_progress(line, message);
-  if (message.method == "notifications/message") return pass_log(line);
-  if (message.method == "notifications/cancelled") return end_stream(message.request_id.in(line));
+  if (message.method == mcp::notification::progress) return pass_progress(line, message);
+  if (message.method == mcp::notification::log_message) return pass_log(line);
+  if (message.method == mcp::notification::cancelled)
+    return end_stream(message.request_id.in(line));
   if (message.subscription_id.empty()) return;
   const auto found = find(message.subscription_id.in(line));
   if (found == waiting_.end()) return;

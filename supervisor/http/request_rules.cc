@@ -4,22 +4,18 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
+#include "policy/mcp/revisions.h"
 #include "policy/names.h"
 
 namespace cellblock::http {
 namespace {
 
 constexpr std::string_view endpoint = "/mcp";
-constexpr std::string_view modern_version = "2026-07-28";
-constexpr std::array<std::string_view, 4> legacy_versions = {"2025-11-25", "2025-06-18",
-                                                             "2025-03-26", "2024-11-05"};
-constexpr int header_mismatch = -32020;
-constexpr int unsupported_version = -32022;
-constexpr int invalid_params = -32602;
-constexpr int invalid_request = -32600;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -45,7 +41,7 @@ bool accepts(const Request& request, std::string_view type) {
 }
 
 Reply wrong(unsigned status, std::string_view text) {
-  return error_page(status, {}, invalid_request, text);
+  return error_page(status, {}, mcp::invalid_request, text);
 }
 
 std::optional<Reply> refuse_post(const Request& request) {
@@ -59,7 +55,7 @@ std::optional<Reply> refuse_post(const Request& request) {
 }
 
 std::optional<Reply> refuse_get(const Request& request) {
-  if (request.header("mcp-protocol-version") == modern_version) {
+  if (request.header("mcp-protocol-version") == mcp::modern_revision) {
     Reply reply = wrong(405, "Revision 2026-07-28 has no GET");
     reply.headers.push_back({"Allow", "POST"});
     return reply;
@@ -95,27 +91,29 @@ constexpr std::size_t longest_echo = 64;  // bytes of what somebody calls a vers
 std::string supported_versions(std::string_view requested) {
   const std::string asked = nlohmann::json(requested.substr(0, longest_echo))
                                 .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  return fmt::format(R"({{"supported":["{}"],"requested":{}}})", modern_version, asked);
+  return fmt::format(R"({{"supported":["{}"],"requested":{}}})", mcp::modern_revision, asked);
 }
 
 Reply unsupported(std::string_view id, std::string_view requested) {
-  return error_page(400, id, unsupported_version, "Unsupported protocol version",
+  return error_page(400, id, mcp::unsupported_version, "Unsupported protocol version",
                     supported_versions(requested));
 }
 
 std::optional<Reply> mismatch(std::string_view id, std::string_view header, std::string_view what) {
-  return error_page(400, id, header_mismatch, fmt::format("Header mismatch: {} {}", header, what));
+  return error_page(400, id, mcp::header_mismatch,
+                    fmt::format("Header mismatch: {} {}", header, what));
 }
 
 bool is_named(const Message& message) {
-  return message.method == "tools/call" || message.method == "resources/read" ||
-         message.method == "prompts/get";
+  return message.method == mcp::method::tools_call ||
+         message.method == mcp::method::resources_read ||
+         message.method == mcp::method::prompts_get;
 }
 
 std::optional<Reply> refuse_name(const Request& request, std::string_view line,
                                  const Message& message, std::string_view id) {
   if (!is_named(message)) return std::nullopt;
-  const Span where = message.method == "resources/read" ? message.uri : message.name;
+  const Span where = message.method == mcp::method::resources_read ? message.uri : message.name;
   // Without a name in the body there is nothing to compare: the server says what is wrong.
   if (where.empty()) return std::nullopt;
   const auto header = request.header("mcp-name");
@@ -159,24 +157,25 @@ std::optional<Reply> refuse_head(const Request& request) {
 }
 
 HttpEra era_of(const Request& request, const Message& message) {
-  if (message.is_modern() || message.method == "server/discover") return HttpEra::modern;
-  const bool says_modern = request.header("mcp-protocol-version") == modern_version;
-  return says_modern && message.method != "initialize" ? HttpEra::modern : HttpEra::legacy;
+  if (message.is_modern() || message.method == mcp::method::discover) return HttpEra::modern;
+  const bool says_modern = request.header("mcp-protocol-version") == mcp::modern_revision;
+  return says_modern && message.method != mcp::method::initialize ? HttpEra::modern
+                                                                  : HttpEra::legacy;
 }
 
 std::optional<Reply> refuse_modern(const Request& request, std::string_view line,
                                    const Message& message) {
   const std::string_view id = message.id.in(line);
   if (message.protocol_version.empty() || message.client_capabilities.empty()) {
-    return error_page(400, id, invalid_params,
-                      "params._meta must have io.modelcontextprotocol/protocolVersion and "
-                      "io.modelcontextprotocol/clientCapabilities");
+    return error_page(400, id, mcp::invalid_params,
+                      fmt::format("params._meta must have {} and {}", mcp::meta_key::version,
+                                  mcp::meta_key::capabilities));
   }
   const std::string version = text_of(message.protocol_version.in(line));
   const auto said = request.header("mcp-protocol-version");
   if (!said) return mismatch(id, "MCP-Protocol-Version", "is missing");
   if (*said != version) return mismatch(id, "MCP-Protocol-Version", "is not what the body says");
-  if (version != modern_version) return unsupported(id, version);
+  if (version != mcp::modern_revision) return unsupported(id, version);
   const auto method = request.header("mcp-method");
   if (!method) return mismatch(id, "Mcp-Method", "is missing");
   if (*method != message.method) return mismatch(id, "Mcp-Method", "is not what the body says");
@@ -185,8 +184,7 @@ std::optional<Reply> refuse_modern(const Request& request, std::string_view line
 
 std::optional<Reply> refuse_version(const Request& request, std::string_view id) {
   const auto said = request.header("mcp-protocol-version");
-  if (!said || std::ranges::find(legacy_versions, *said) != legacy_versions.end())
-    return std::nullopt;
+  if (!said || mcp::is_legacy_revision(*said)) return std::nullopt;
   return unsupported(id, *said);
 }
 

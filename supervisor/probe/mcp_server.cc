@@ -2,18 +2,15 @@
 
 #include <charconv>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
+#include "policy/mcp/revisions.h"
 #include "policy/result.h"
 
 namespace cellblock::probe {
 namespace {
 
 using nlohmann::json;
-
-constexpr int parse_error = -32700;
-constexpr int no_method = -32601;
-constexpr int invalid_params = -32602;
-
-constexpr char protocol_version[] = "2025-06-18";
 
 json tool() {
   const json text = {{"type", "string"}};
@@ -30,7 +27,7 @@ template <class T>
 using Asked = std::expected<T, Refusal>;
 
 std::unexpected<Refusal> refuse(std::string message) {
-  return std::unexpected(Refusal{invalid_params, std::move(message)});
+  return std::unexpected(Refusal{mcp::invalid_params, std::move(message)});
 }
 
 Asked<std::vector<std::string>> ids_of(const json& arguments) {
@@ -97,20 +94,20 @@ std::expected<json, Refusal> McpServer::call(const json& params) const {
 
 std::expected<json, Refusal> McpServer::result_of(const std::string& method,
                                                   const json& params) const {
-  if (method == "initialize") {
-    return json{{"protocolVersion", protocol_version},
+  if (method == mcp::method::initialize) {
+    return json{{"protocolVersion", mcp::first_with_links},
                 {"capabilities", {{"tools", json::object()}}},
                 {"serverInfo", {{"name", "cellblock-probe"}, {"version", CELLBLOCK_VERSION}}}};
   }
-  if (method == "ping") return json::object();
-  if (method == "tools/list") return json{{"tools", json::array({tool()})}};
-  if (method == "tools/call") return call(params);
-  return std::unexpected(Refusal{no_method, "Method not found"});
+  if (method == mcp::method::ping) return json::object();
+  if (method == mcp::method::tools_list) return json{{"tools", json::array({tool()})}};
+  if (method == mcp::method::tools_call) return call(params);
+  return std::unexpected(Refusal{mcp::method_not_found, "Method not found"});
 }
 
 std::optional<std::string> McpServer::answer(std::string_view line) const {
   const json message = json::parse(line, nullptr, false);
-  if (!message.is_object()) return error_answer(nullptr, parse_error, "Parse error").dump();
+  if (!message.is_object()) return error_answer(nullptr, mcp::parse_error, "Parse error").dump();
   const json id = member(message, "id");
   const json method = member(message, "method");
   if (id.is_null() || !method.is_string()) return std::nullopt;

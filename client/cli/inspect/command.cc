@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/cli/call_arguments.h"
+#include "policy/mcp/methods.h"
 #include "policy/result.h"
 
 namespace cellblock::cli {
@@ -100,7 +101,7 @@ Result<Json> texts_in(Words words) {
 Result<void> fill_call(InspectCommand& command, Words words) {
   const auto text = CELLBLOCK_TRY(arguments_in(words.subspan(1)));
   auto arguments = CELLBLOCK_TRY(object_in(text));
-  command.method = "tools/call";
+  command.method = mcp::method::tools_call;
   command.params["name"] = words[0];
   command.params["arguments"] = std::move(arguments);
   return {};
@@ -108,14 +109,14 @@ Result<void> fill_call(InspectCommand& command, Words words) {
 
 Result<void> fill_get(InspectCommand& command, Words words) {
   auto arguments = CELLBLOCK_TRY(texts_in(words.subspan(1)));
-  command.method = "prompts/get";
+  command.method = mcp::method::prompts_get;
   command.params["name"] = words[0];
   command.params["arguments"] = std::move(arguments);
   return {};
 }
 
 Result<void> fill_read(InspectCommand& command, Words words) {
-  command.method = "resources/read";
+  command.method = mcp::method::resources_read;
   command.params["uri"] = words[0];
   return {};
 }
@@ -123,7 +124,7 @@ Result<void> fill_read(InspectCommand& command, Words words) {
 Result<void> fill_complete(InspectCommand& command, Words words, const CommandFacts& facts) {
   const bool prompt = words[0] == "prompt";
   if (!prompt && words[0] != "resource" && words[0] != "template") return misused(facts);
-  command.method = "completion/complete";
+  command.method = mcp::method::complete;
   command.params["ref"]["type"] = prompt ? "ref/prompt" : "ref/resource";
   command.params["ref"][prompt ? "name" : "uri"] = words[1];
   command.params["argument"]["name"] = words[2];

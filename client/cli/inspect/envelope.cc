@@ -1,28 +1,28 @@
 #include "client/cli/inspect/envelope.h"
 
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
+#include "policy/mcp/revisions.h"
+
 namespace cellblock::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* version_key = "io.modelcontextprotocol/protocolVersion";
-constexpr const char* client_key = "io.modelcontextprotocol/clientInfo";
-constexpr const char* capabilities_key = "io.modelcontextprotocol/clientCapabilities";
-constexpr const char* level_key = "io.modelcontextprotocol/logLevel";
 
 void add(Json& object, const char* key, Json value) {
   if (!object.contains(key)) object[key] = std::move(value);
 }
 
 void add_modern(Json& meta, Interaction interaction) {
-  add(meta, version_key, "2026-07-28");
-  add(meta, client_key, Json{{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}});
-  add(meta, capabilities_key, Json::parse(capabilities_for(interaction)));
-  if (interaction == Interaction::terminal) add(meta, level_key, "info");
+  add(meta, mcp::meta_key::version, mcp::modern_revision);
+  add(meta, mcp::meta_key::client, Json{{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}});
+  add(meta, mcp::meta_key::capabilities, Json::parse(capabilities_for(interaction)));
+  if (interaction == Interaction::terminal) add(meta, mcp::meta_key::log_level, "info");
 }
 
 bool reports_progress(std::string_view method) {
-  return method == "tools/call" || method == "resources/read" || method == "prompts/get";
+  return method == mcp::method::tools_call || method == mcp::method::resources_read ||
+         method == mcp::method::prompts_get;
 }
 
 }  // namespace

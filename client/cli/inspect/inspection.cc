@@ -13,6 +13,7 @@
 #include "client/cli/json_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/tool_text.h"
+#include "policy/mcp/methods.h"
 
 namespace cellblock::cli {
 namespace {
@@ -93,7 +94,7 @@ Exit show(const Context& context, Verb verb, const std::string& result) {
 }
 
 Exit request(const Context& context, Peer& peer, const InspectCommand& command) {
-  if (command.method.starts_with("notifications/")) {
+  if (command.method.starts_with(mcp::notification::prefix)) {
     const auto sent = peer.notify(command.method, command.params);
     return sent ? Exit::ok : explain(context, sent.error());
   }

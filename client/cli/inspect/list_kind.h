@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "policy/mcp/methods.h"
+
 namespace cellblock::cli {
 
 enum class ListKind : std::uint8_t { tools, resources, templates, prompts };
@@ -19,11 +21,12 @@ struct ListFacts {
 };
 
 inline constexpr std::array list_table = {
-    ListFacts{ListKind::tools, "tools", "tool", "tools/list", "tools", "name"},
-    ListFacts{ListKind::resources, "resources", "resource", "resources/list", "resources", "uri"},
-    ListFacts{ListKind::templates, "templates", "template", "resources/templates/list",
+    ListFacts{ListKind::tools, "tools", "tool", mcp::method::tools_list, "tools", "name"},
+    ListFacts{ListKind::resources, "resources", "resource", mcp::method::resources_list,
+              "resources", "uri"},
+    ListFacts{ListKind::templates, "templates", "template", mcp::method::templates_list,
               "resourceTemplates", "uriTemplate"},
-    ListFacts{ListKind::prompts, "prompts", "prompt", "prompts/list", "prompts", "name"},
+    ListFacts{ListKind::prompts, "prompts", "prompt", mcp::method::prompts_list, "prompts", "name"},
 };
 
 constexpr const ListFacts& facts_of(ListKind kind) {

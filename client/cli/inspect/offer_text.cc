@@ -8,6 +8,7 @@
 #include "client/cli/inspect/schema_text.h"
 #include "client/cli/json_text.h"
 #include "client/cli/terminal_text.h"
+#include "policy/mcp/meta_keys.h"
 
 namespace cellblock::cli {
 namespace {
@@ -85,9 +86,7 @@ std::string capability_text(const std::string& name, const Json& value) {
 // In the modern era who answers says so in every `_meta`.
 Json server_info(const Json& introduction) {
   const auto own = object_of(introduction, "serverInfo");
-  return own.empty()
-             ? object_of(object_of(introduction, "_meta"), "io.modelcontextprotocol/serverInfo")
-             : own;
+  return own.empty() ? object_of(object_of(introduction, "_meta"), mcp::meta_key::server) : own;
 }
 
 }  // namespace

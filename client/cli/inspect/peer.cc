@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/rpc_text.h"
+#include "policy/mcp/methods.h"
 #include "policy/result.h"
 
 namespace cellblock::cli {
@@ -90,7 +91,7 @@ Result<void> Peer::greet() {
     introduction_ = CELLBLOCK_TRY(wait<std::string>(
         [&](auto done) { session_.initialize(settings_.start_timeout, std::move(done)); }));
   } else {
-    introduction_ = CELLBLOCK_TRY(ask_once("server/discover", Json::object()));
+    introduction_ = CELLBLOCK_TRY(ask_once(std::string(mcp::method::discover), Json::object()));
   }
   return {};
 }

@@ -8,6 +8,8 @@
 #include "client/cli/inspect/form.h"
 #include "client/cli/json_text.h"
 #include "client/cli/terminal_text.h"
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 
 namespace cellblock::cli {
 namespace {
@@ -69,9 +71,11 @@ std::string elicit(const Json& params, const ReadAnswer& read, const ShowText& s
 client::Result<std::string> answer_question(std::string_view method, std::string_view params,
                                             const ReadAnswer& read, const ShowText& show) {
   const auto json = Json::parse(params, nullptr, false);
-  if (method == "elicitation/create" && json.is_object()) return elicit(json, read, show);
-  return std::unexpected(client::Error{
-      .code = client::ErrorCode::rpc, .text = "Method not found", .rpc_code = -32601});
+  if (method == mcp::method::elicitation_create && json.is_object())
+    return elicit(json, read, show);
+  return std::unexpected(client::Error{.code = client::ErrorCode::rpc,
+                                       .text = "Method not found",
+                                       .rpc_code = mcp::method_not_found});
 }
 
 }  // namespace cellblock::cli

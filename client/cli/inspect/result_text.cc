@@ -7,6 +7,7 @@
 #include "client/cli/content_text.h"
 #include "client/cli/json_text.h"
 #include "client/cli/terminal_text.h"
+#include "policy/mcp/methods.h"
 
 namespace cellblock::cli {
 namespace {
@@ -98,8 +99,10 @@ std::string result_text(Verb verb, std::string_view result) {
 
 std::string notification_text(std::string_view method, std::string_view params) {
   const auto json = Json::parse(params, nullptr, false);
-  if (json.is_object() && method == "notifications/progress") return safe_line(progress_text(json));
-  if (json.is_object() && method == "notifications/message") return safe_line(log_text(json));
+  if (json.is_object() && method == mcp::notification::progress)
+    return safe_line(progress_text(json));
+  if (json.is_object() && method == mcp::notification::log_message)
+    return safe_line(log_text(json));
   return safe_line(fmt::format("{} {}", method, params));
 }
 

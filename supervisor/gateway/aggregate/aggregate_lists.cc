@@ -1,8 +1,11 @@
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
 
-#include <array>
 #include <charconv>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/lists.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/revisions.h"
 #include "supervisor/gateway/aggregate/introduction.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/catalogue/metadata.h"
@@ -13,18 +16,14 @@
 namespace cellblock::gateway {
 namespace {
 
-/// In the order of ListKind.
-constexpr std::array<std::string_view, list_kind_count> list_methods = {
-    "tools/list", "resources/list", "resources/templates/list", "prompts/list"};
-
 /// The end of every cacheable result. `private`: what is shown depends on who asks.
 std::string closing(const Members& members, const std::vector<Unavailable>& unavailable) {
-  Json meta = {{meta_key::server, {{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}}}};
+  Json meta = {{mcp::meta_key::server, {{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}}}};
   Json missing = Json::array();
   for (const Unavailable& one : unavailable) {
     missing.push_back({{"server", members.name(one.server)}, {"reason", one.reason}});
   }
-  if (!missing.empty()) meta["cellblock/unavailable"] = std::move(missing);
+  if (!missing.empty()) meta[mcp::meta_key::unavailable] = std::move(missing);
   const auto ttl = unavailable.empty() ? AggregateLists::complete_ttl : Milliseconds{0};
   return R"("resultType":"complete","ttlMs":)" + std::to_string(ttl.count()) +
          R"(,"cacheScope":"private","_meta":)" + text_of(meta);
@@ -39,13 +38,6 @@ bool read_number(std::string_view& text, std::uint32_t& number) {
 }
 
 }  // namespace
-
-std::optional<ListKind> listed_kind(std::string_view method) {
-  for (std::size_t i = 0; i < list_kind_count; ++i) {
-    if (list_methods.at(i) == method) return static_cast<ListKind>(i);
-  }
-  return std::nullopt;
-}
 
 SealBinding AggregateLists::binding() const {
   return {.purpose = SealPurpose::cursor, .session = session_};
@@ -77,12 +69,12 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
                                  std::vector<Unavailable> unavailable, Time now) {
   const std::string_view id = message.id.in(line);
   const auto from = place_of(kind, message.cursor.in(line), now);
-  if (!from) return protocol_error(id, invalid_params, "Invalid cursor");
+  if (!from) return protocol_error(id, mcp::invalid_params, "Invalid cursor");
   for (const std::uint32_t server : assortment_.cut_short()) {
     unavailable.push_back({server, "some of what it lists is left out: it is too much"});
   }
   const auto page = assortment_.page(kind, *from);
-  std::string result = "{\"" + std::string(list_key(kind)) + "\":" + page.items + ",";
+  std::string result = "{\"" + std::string(mcp::facts_of(kind).items) + "\":" + page.items + ",";
   if (page.next) {
     if (const auto cursor = cursor_of(kind, *page.next, now)) {
       result += R"("nextCursor":")" + *cursor + "\",";
@@ -93,7 +85,7 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
 
 std::string AggregateLists::discover(std::string_view id,
                                      const std::vector<Unavailable>& unavailable) const {
-  return result_reply(id, R"({"supportedVersions":[")" + std::string(modern_revision) +
+  return result_reply(id, R"({"supportedVersions":[")" + std::string(mcp::modern_revision) +
                               R"("],"capabilities":)" + merged_capabilities(members_, assortment_) +
                               R"(,"instructions":)" +
                               json_string(merged_instructions(members_, assortment_)) + "," +

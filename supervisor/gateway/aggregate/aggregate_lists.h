@@ -21,9 +21,6 @@ struct Unavailable {
   std::string reason;
 };
 
-/// nullopt: another method.
-std::optional<ListKind> listed_kind(std::string_view method);
-
 class AggregateLists {
  public:
   static constexpr Milliseconds cursor_life{10 * 60'000};

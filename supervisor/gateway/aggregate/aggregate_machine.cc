@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/aggregate/shown_answer.h"
 #include "supervisor/gateway/conversation/call_table.h"
@@ -24,7 +27,8 @@ constexpr std::array<ListKind, list_kind_count> all_kinds = {
 
 /// Its answer is made from what all servers offer.
 bool concerns_all(std::string_view method) {
-  return listed_kind(method) || method == "server/discover" || method == "subscriptions/listen";
+  return mcp::listed_kind(method) || method == mcp::method::discover ||
+         method == mcp::method::listen;
 }
 
 Failure too_many(std::string what) {
@@ -54,7 +58,7 @@ std::optional<std::string> AggregateMachine::refuse(std::string_view line,
                                                     const Message& message) const {
   const std::string_view id = message.id.in(line);
   if (calls_.is_in_flight(id) || waiting_.has(id) || streams_.is_open(id)) {
-    return protocol_error(id, invalid_request, "the id of a request in flight");
+    return protocol_error(id, mcp::invalid_request, "the id of a request in flight");
   }
   if (auto refusal = refuse_modern(line, message)) return refusal;
   const CallKind kind = kind_of(message.method);
@@ -82,24 +86,24 @@ void AggregateMachine::handle(std::string_view line, const Message& message, Tim
 
 bool AggregateMachine::answered(std::string_view line, const Message& message, Knowledge knowledge,
                                 Time now) {
-  if (const auto kind = listed_kind(message.method)) {
+  if (const auto kind = mcp::listed_kind(message.method)) {
     if (knowledge == Knowledge::grows) return false;
     answer_list(*kind, line, message, now);
     return true;
   }
-  if (message.method == "server/discover") {
+  if (message.method == mcp::method::discover) {
     if (knowledge == Knowledge::grows) return false;
     say_to_host(effects_, lists_.discover(message.id.in(line), unavailable()));
     return true;
   }
-  if (message.method == "subscriptions/listen") {
+  if (message.method == mcp::method::listen) {
     note_unseen();
     return streams_.listen(line, message, knowledge) == AggregateStreams::Taken::yes;
   }
   const auto taken = calls_.request(line, message, knowledge);
   if (taken == AggregateCalls::Taken::no) {
     say_to_host(effects_,
-                protocol_error(message.id.in(line), method_not_found, "Method not found"));
+                protocol_error(message.id.in(line), mcp::method_not_found, "Method not found"));
   }
   return taken != AggregateCalls::Taken::not_yet;
 }
@@ -119,12 +123,12 @@ void AggregateMachine::wait(std::string_view line, const Message& message, Time 
                                      ? tool_error_reply(message.id.in(line), failure, Era::modern)
                                      : error_reply(message.id.in(line), failure));
   }
-  const bool is_probe = message.method == "server/discover";
+  const bool is_probe = message.method == mcp::method::discover;
   waiting_.add({std::string(line), message, now + (is_probe ? discover_patience : list_patience)});
 }
 
 void AggregateMachine::notification_from_host(std::string_view line, const Message& message) {
-  if (message.method != "notifications/cancelled") return;
+  if (message.method != mcp::notification::cancelled) return;
   constexpr std::string_view reason = "cancelled by the client";
   const std::string_view id = message.request_id.in(line);
   if (waiting_.remove(id) || calls_.cancel(id, reason)) return;
@@ -195,8 +199,8 @@ void AggregateMachine::from_leg(std::uint32_t server, std::string_view line, con
 
 void AggregateMachine::notification_from_leg(std::uint32_t server, std::string_view line,
                                              const Message& message, Time now) {
-  if (message.method == "notifications/progress") return calls_.progress(server, line, message);
-  if (message.method == "notifications/message") {
+  if (message.method == mcp::notification::progress) return calls_.progress(server, line, message);
+  if (message.method == mcp::notification::log_message) {
     return say_to_host(effects_, name_logger(line, members_.name(server)));
   }
   for (const ListKind kind : streams_.notification(server, line, message)) {

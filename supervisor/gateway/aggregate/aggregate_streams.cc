@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "policy/mcp/lists.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
 #include "policy/message_edit.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/modern_request.h"
@@ -13,26 +16,12 @@
 namespace cellblock::gateway {
 namespace {
 
-std::string_view list_changed_method(ListKind kind) {
-  switch (kind) {
-    case ListKind::tools:
-      return "notifications/tools/list_changed";
-    case ListKind::prompts:
-      return "notifications/prompts/list_changed";
-    case ListKind::resources:
-    case ListKind::resource_templates:
-      break;
-  }
-  return "notifications/resources/list_changed";
-}
-
+// Templates have no notification of their own: they are resources.
 std::vector<ListKind> changed_lists(std::string_view method) {
-  if (method == list_changed_method(ListKind::tools)) return {ListKind::tools};
-  if (method == list_changed_method(ListKind::prompts)) return {ListKind::prompts};
-  if (method == list_changed_method(ListKind::resources)) {
-    return {ListKind::resources, ListKind::resource_templates};
-  }
-  return {};
+  const auto kind = mcp::changed_list(method);
+  if (!kind) return {};
+  if (*kind == ListKind::resources) return {ListKind::resources, ListKind::resource_templates};
+  return {*kind};
 }
 
 }  // namespace
@@ -46,7 +35,7 @@ AggregateStreams::Taken AggregateStreams::listen(std::string_view line, const Me
   const std::string theirs(message.id.in(line));
   const auto& stream =
       host_.emplace(theirs, HostStream{meta_of(line, message), std::move(filter)}).first->second;
-  tell(theirs, "notifications/subscriptions/acknowledged",
+  tell(theirs, mcp::notification::acknowledged,
        "\"notifications\":" + honoured(stream.filter) + ",");
   for (const std::uint32_t server : members_.all()) {
     if (running_.contains(server) || stream.filter.needs(server)) open(server, theirs, Again::no);
@@ -70,14 +59,13 @@ bool AggregateStreams::cancel(std::string_view theirs, std::string_view reason) 
 void AggregateStreams::tell(const std::string& theirs, std::string_view method,
                             std::string_view members) {
   say_to_host(effects_, R"({"jsonrpc":"2.0","method":")" + std::string(method) + R"(","params":{)" +
-                            std::string(members) +
-                            R"("_meta":{"io.modelcontextprotocol/subscriptionId":)" + theirs +
-                            "}}}");
+                            std::string(members) + R"("_meta":{")" + mcp::meta_key::subscription +
+                            R"(":)" + theirs + "}}}");
 }
 
 void AggregateStreams::tell_changed(ListKind kind) {
   for (const auto& [theirs, stream] : host_) {
-    if (stream.filter.wants(kind)) tell(theirs, list_changed_method(kind), "");
+    if (stream.filter.wants(kind)) tell(theirs, mcp::change_of(kind).notification, "");
   }
 }
 
@@ -99,8 +87,8 @@ void AggregateStreams::open(std::uint32_t server, const std::string& theirs, Aga
   const auto stream = host_.find(theirs);
   if (stream == host_.end()) return;
   const std::uint64_t ours = ids_.next();
-  const std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(ours) +
-                           R"(,"method":"subscriptions/listen","params":{"_meta":)" +
+  const std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(ours) + R"(,"method":")" +
+                           std::string(mcp::method::listen) + R"(","params":{"_meta":)" +
                            stream->second.meta + R"(,"notifications":)" +
                            part_of(stream->second.filter, server) + "}}";
   legs_.emplace(ours, LegStream{server, theirs, again});
@@ -149,15 +137,15 @@ bool AggregateStreams::answer(std::uint32_t server, std::string_view ours) {
 
 std::vector<ListKind> AggregateStreams::notification(std::uint32_t server, std::string_view line,
                                                      const Message& message) {
-  if (message.method == "notifications/cancelled") {
+  if (message.method == mcp::notification::cancelled) {
     answer(server, message.request_id.in(line));
     return {};
   }
   const auto stream = find(server, message.subscription_id.in(line));
   if (stream == legs_.end()) return {};
-  if (message.method == "notifications/subscriptions/acknowledged") acknowledged(stream->second);
-  if (message.method == "notifications/resources/updated") updated(line, message, stream->second);
-  if (message.method == "notifications/tasks") task_news(line, message, stream->second);
+  if (message.method == mcp::notification::acknowledged) acknowledged(stream->second);
+  if (message.method == mcp::notification::resource_updated) updated(line, message, stream->second);
+  if (message.method == mcp::notification::tasks) task_news(line, message, stream->second);
   return changed_lists(message.method);
 }
 
@@ -167,7 +155,7 @@ void AggregateStreams::acknowledged(LegStream& stream) {
   if (std::exchange(stream.again, Again::no) == Again::no || host == host_.end()) return;
   for (const WantedResource& wanted : host->second.filter.uris) {
     if (wanted.server != stream.server) continue;
-    tell(stream.theirs, "notifications/resources/updated",
+    tell(stream.theirs, mcp::notification::resource_updated,
          "\"uri\":" + json_string(wanted.shown) + ",");
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "policy/mcp/meta_keys.h"
 #include "policy/utf8.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 
@@ -87,7 +88,7 @@ std::string merged_capabilities(const Members& members, const Assortment& assort
   if (has.prompts) json["prompts"] = changes;
   if (has.completions) json["completions"] = Json::object();
   if (has.logging) json["logging"] = Json::object();
-  if (has.tasks) json["extensions"]["io.modelcontextprotocol/tasks"] = Json::object();
+  if (has.tasks) json["extensions"][mcp::extension::tasks] = Json::object();
   return text_of(json);
 }
 

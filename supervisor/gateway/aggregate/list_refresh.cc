@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
 #include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/catalogue/list_pages.h"
@@ -43,7 +44,8 @@ void ListRefresh::ask_due(const std::string& meta, Time now) {
 void ListRefresh::ask(Asked asked, std::string_view raw_cursor) {
   asked.ours = ids_.next();
   std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(asked.ours) + R"(,"method":")" +
-                     std::string(list_method(asked.kind)) + R"(","params":{"_meta":)" + asked.meta;
+                     std::string(mcp::facts_of(asked.kind).method) + R"(","params":{"_meta":)" +
+                     asked.meta;
   if (!raw_cursor.empty()) text.append(R"(,"cursor":)").append(raw_cursor);
   const std::uint32_t server = asked.server;
   asked_.push_back(std::move(asked));
@@ -60,7 +62,7 @@ ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view l
   asked_.erase(found);
 
   Json result = parse_json(message.result.in(line));
-  Json* page = member(result, list_key(asked.kind));
+  Json* page = member(result, mcp::facts_of(asked.kind).items);
   // What cannot be had now stays as it was.
   if (page == nullptr || !page->is_array()) return Answer::more_to_come;
   clean_items(*page, asked.kind);

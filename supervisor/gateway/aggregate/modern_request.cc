@@ -1,5 +1,7 @@
 #include "supervisor/gateway/aggregate/modern_request.h"
 
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/revisions.h"
 #include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/revisions.h"
@@ -10,12 +12,13 @@ std::string meta_of(std::string_view line, const Message& message) {
   Json params = parse_json(message.params.in(line));
   Json* meta = member(params, "_meta");
   if (meta == nullptr) return bare_meta();
-  leave_out(*meta, {"progressToken", meta_key::subscription});
+  leave_out(*meta, {"progressToken", mcp::meta_key::subscription});
   return text_of(*meta);
 }
 
 std::string bare_meta() {
-  return text_of({{meta_key::version, modern_revision}, {meta_key::capabilities, Json::object()}});
+  return text_of({{mcp::meta_key::version, mcp::modern_revision},
+                  {mcp::meta_key::capabilities, Json::object()}});
 }
 
 }  // namespace cellblock::gateway

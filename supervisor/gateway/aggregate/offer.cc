@@ -3,14 +3,14 @@
 #include <unordered_set>
 #include <utility>
 
+#include "policy/mcp/lists.h"
+#include "policy/mcp/meta_keys.h"
 #include "policy/permission.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/catalogue/metadata.h"
 
 namespace cellblock::gateway {
 namespace {
-
-constexpr const char* tasks_extension = "io.modelcontextprotocol/tasks";
 
 /// Where a tool names the resource that shows its results; the second spelling is the older one.
 Json* ui_member(Json& tool) {
@@ -49,7 +49,7 @@ std::string rest_of(const Json& item) {
 
 OfferedItem item_of(Json& json, std::string key, ListKind kind, const Server& server) {
   OfferedItem item{.key = std::move(key)};
-  leave_out(json, {identity_key(kind)});
+  leave_out(json, {mcp::facts_of(kind).identity});
   if (kind == ListKind::tools) item.ui = ui_of(json);
   name_server(json, kind, server);
   item.rest = rest_of(json);
@@ -69,7 +69,7 @@ OfferedList offered_list(const Server& server, ListKind kind, std::string_view i
   if (!json.is_array()) return offered;
   std::unordered_set<std::string> seen;
   for (Json& element : json) {
-    std::string key = string_in(element, identity_key(kind));
+    std::string key = string_in(element, mcp::facts_of(kind).identity);
     if (key.empty() || !may_see(server, kind, key) || !seen.insert(key).second) continue;
     offered.push_back(item_of(element, std::move(key), kind, server));
   }
@@ -89,7 +89,7 @@ OfferedFeatures offered_features(std::string_view capabilities) {
     features.subscribe = subscribe != nullptr && *subscribe == true;
   }
   const Json* extensions = member(json, "extensions");
-  features.tasks = extensions != nullptr && member(*extensions, tasks_extension) != nullptr;
+  features.tasks = extensions != nullptr && member(*extensions, mcp::extension::tasks) != nullptr;
   return features;
 }
 
@@ -107,7 +107,7 @@ Offer offer_of(const Server& server, const Catalogue& catalogue) {
 std::string shown_item(ListKind kind, const OfferedItem& item, std::string_view shown,
                        const std::string& ui) {
   std::string text =
-      "{\"" + std::string(identity_key(kind)) + "\":" + json_string(shown) + item.rest;
+      "{\"" + std::string(mcp::facts_of(kind).identity) + "\":" + json_string(shown) + item.rest;
   if (ui == item.ui) return text;
   Json json = parse_json(text);
   if (Json* uri = ui_member(json)) *uri = ui;

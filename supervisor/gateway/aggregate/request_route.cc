@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "policy/permission.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/public_name.h"
@@ -16,7 +18,7 @@ using Certainty = ResourceRoutes::Certainty;
 using Target = Assortment::Target;
 
 std::string no_such_resource(std::string_view id, const std::string& uri) {
-  const Json error = {{"code", invalid_params},
+  const Json error = {{"code", mcp::invalid_params},
                       {"message", "Resource not found: " + uri},
                       {"data", {{"uri", uri}}}};
   return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"error":)" + text_of(error) + "}";
@@ -24,7 +26,8 @@ std::string no_such_resource(std::string_view id, const std::string& uri) {
 
 // One answer for what does not exist, what may not be called, and a server that may not be used.
 ToNobody unknown_tool(std::string_view line, const Message& message, DeniedTool denied) {
-  return {protocol_error(message.id.in(line), invalid_params, "Unknown tool: " + message.name_text),
+  return {protocol_error(message.id.in(line), mcp::invalid_params,
+                         "Unknown tool: " + message.name_text),
           std::move(denied)};
 }
 
@@ -42,12 +45,12 @@ std::optional<Target> find_resource(Assortment& assortment, const std::string& u
 RequestRoute RequestRouter::route(std::string_view line, const Message& message,
                                   std::string_view ours, Knowledge knowledge) {
   const std::string_view method = message.method;
-  if (method == "tools/call") return named(ListKind::tools, line, message, knowledge);
-  if (method == "prompts/get") return named(ListKind::prompts, line, message, knowledge);
-  if (method == "resources/read") return resource(line, message, knowledge);
-  if (method == "completion/complete") return completion(line, message, ours, knowledge);
-  const bool is_task =
-      method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel";
+  if (method == mcp::method::tools_call) return named(ListKind::tools, line, message, knowledge);
+  if (method == mcp::method::prompts_get) return named(ListKind::prompts, line, message, knowledge);
+  if (method == mcp::method::resources_read) return resource(line, message, knowledge);
+  if (method == mcp::method::complete) return completion(line, message, ours, knowledge);
+  const bool is_task = method == mcp::method::tasks_get || method == mcp::method::tasks_update ||
+                       method == mcp::method::tasks_cancel;
   return is_task ? task(line, message) : NoRoute{};
 }
 
@@ -59,9 +62,9 @@ RequestRoute RequestRouter::named(ListKind kind, std::string_view line, const Me
     if (kind == ListKind::tools) {
       return unknown_tool(line, message, {std::nullopt, message.name_text, "default"});
     }
-    return ToNobody{
-        protocol_error(message.id.in(line), invalid_params, "Unknown prompt: " + message.name_text),
-        std::nullopt};
+    return ToNobody{protocol_error(message.id.in(line), mcp::invalid_params,
+                                   "Unknown prompt: " + message.name_text),
+                    std::nullopt};
   }
   if (kind == ListKind::tools) {
     const Allow& allow = members_.server(target->server).allow;
@@ -92,7 +95,8 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
   const std::string shown = ref == nullptr ? "" : string_in(*ref, key);
   // Then it is an object: what is put into it below has its place there.
   if (shown.empty()) {
-    return ToNobody{protocol_error(message.id.in(line), invalid_params, "Unknown reference: "), {}};
+    return ToNobody{protocol_error(message.id.in(line), mcp::invalid_params, "Unknown reference: "),
+                    {}};
   }
 
   std::optional<Target> target;
@@ -105,7 +109,7 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
   if (!target) {
     if (knowledge == Knowledge::grows) return ToBeSeen{};
     return ToNobody{
-        protocol_error(message.id.in(line), invalid_params, "Unknown reference: " + shown),
+        protocol_error(message.id.in(line), mcp::invalid_params, "Unknown reference: " + shown),
         std::nullopt};
   }
   (*ref)[key] = target->original;
@@ -120,7 +124,7 @@ RequestRoute RequestRouter::task(std::string_view line, const Message& message) 
                          ? find_task(members_, message.task_ids.front().in(line))
                          : std::nullopt;
   if (!route) {
-    return ToNobody{protocol_error(message.id.in(line), invalid_params, "Task not found"),
+    return ToNobody{protocol_error(message.id.in(line), mcp::invalid_params, "Task not found"),
                     std::nullopt};
   }
   return ToServer{route->server, {{message.task_ids.front(), json_string(route->id)}}};

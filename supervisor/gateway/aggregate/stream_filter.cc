@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/task_names.h"
 
@@ -38,9 +39,9 @@ void add_resource(StreamFilter& filter, Assortment& assortment, const std::strin
 
 Json flags_of(const StreamFilter& filter) {
   Json json = Json::object();
-  if (filter.tools) json["toolsListChanged"] = true;
-  if (filter.prompts) json["promptsListChanged"] = true;
-  if (filter.resources) json["resourcesListChanged"] = true;
+  if (filter.tools) json[mcp::change_of(ListKind::tools).wanted] = true;
+  if (filter.prompts) json[mcp::change_of(ListKind::prompts).wanted] = true;
+  if (filter.resources) json[mcp::change_of(ListKind::resources).wanted] = true;
   return json;
 }
 
@@ -70,9 +71,9 @@ StreamFilter read_filter(std::string_view params, const Members& members, Assort
   const Json* wanted = member(json, "notifications");
   StreamFilter filter;
   if (wanted == nullptr) return filter;
-  filter.tools = flag(*wanted, "toolsListChanged");
-  filter.prompts = flag(*wanted, "promptsListChanged");
-  filter.resources = flag(*wanted, "resourcesListChanged");
+  filter.tools = flag(*wanted, mcp::change_of(ListKind::tools).wanted);
+  filter.prompts = flag(*wanted, mcp::change_of(ListKind::prompts).wanted);
+  filter.resources = flag(*wanted, mcp::change_of(ListKind::resources).wanted);
   for (const std::string& uri : texts(*wanted, "resourceSubscriptions")) {
     add_resource(filter, assortment, uri, knowledge);
   }

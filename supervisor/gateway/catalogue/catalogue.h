@@ -5,13 +5,14 @@
 #include <string>
 
 #include "policy/failure.h"
+#include "policy/mcp/lists.h"
 
 /// What a server offers, as it was found in a cell of its own or seen in a session: values only.
 /// All of it is untrusted content, bounded and cleaned when it was taken in.
 namespace cellblock::gateway {
 
-enum class ListKind : std::uint8_t { tools, resources, resource_templates, prompts };
-inline constexpr std::size_t list_kind_count = 4;
+using mcp::list_kind_count;
+using mcp::ListKind;
 
 struct Catalogue {
   Era era = Era::legacy;         ///< modern: it answered server/discover

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/catalogue/list_pages.h"
 #include "supervisor/gateway/message/tree_reader.h"
 
@@ -35,7 +36,7 @@ Findings clean_member(Json& object, const char* name) {
 std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
                                         const MayShow& may_show, Findings& findings) {
   Json json = read_tree(result);
-  const auto items = json.is_object() ? json.find(list_key(kind)) : json.end();
+  const auto items = json.is_object() ? json.find(mcp::facts_of(kind).items) : json.end();
   if (!json.is_object() || items == json.end()) return std::nullopt;
   const Findings found = clean_items(*items, kind);
   if (!found.any()) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/conversation/answer_edits.h"
 #include "supervisor/gateway/message/tree_reader.h"
@@ -16,7 +17,7 @@ void learn_list(Catalogues& catalogues, std::uint32_t server, ListKind kind,
                 std::string_view result) {
   const Json json = read_tree(result);
   if (!json.is_object() || json.contains("nextCursor")) return;
-  const auto items = json.find(list_key(kind));
+  const auto items = json.find(mcp::facts_of(kind).items);
   if (items == json.end()) return;
   catalogues.learn_list(server, kind, items->dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -1,6 +1,5 @@
 #include "supervisor/gateway/catalogue/list_pages.h"
 
-#include <array>
 #include <utility>
 
 #include "supervisor/gateway/message/tree_reader.h"
@@ -15,12 +14,6 @@ std::string text_of(const Json& json) {
 }
 
 }  // namespace
-
-std::string_view list_method(ListKind kind) {
-  constexpr std::array<std::string_view, list_kind_count> methods{
-      "tools/list", "resources/list", "resources/templates/list", "prompts/list"};
-  return methods.at(static_cast<std::size_t>(kind));
-}
 
 void ListPages::want_what_is_promised(const Json& capabilities) {
   if (capabilities.contains("prompts")) wanted_.push_back(ListKind::prompts);
@@ -65,7 +58,7 @@ ListPages::Taken ListPages::take(std::string_view result) {
   if (bytes_ > max_bytes_) return Taken::too_many_bytes;
   Json page = read_tree(result);
   const ListKind kind = wanted_.back();
-  const auto found = page.is_object() ? page.find(list_key(kind)) : page.end();
+  const auto found = page.is_object() ? page.find(mcp::facts_of(kind).items) : page.end();
   if (!page.is_object() || found == page.end() || !found->is_array()) return Taken::no_list;
   Json& items = items_.at(static_cast<std::size_t>(kind));
   if (!items.is_array()) items = Json::array();

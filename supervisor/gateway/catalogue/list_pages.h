@@ -15,9 +15,6 @@
 /// server that never comes to an end is cut off.
 namespace cellblock::gateway {
 
-/// "resources/templates/list"
-std::string_view list_method(ListKind kind);
-
 class ListPages {
  public:
   /// `max_bytes` of all lists together, as they were received.

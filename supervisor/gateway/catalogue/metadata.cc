@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/catalogue/schema_check.h"
 #include "supervisor/gateway/catalogue/visible_text.h"
 
@@ -73,7 +74,7 @@ class ItemJudge {
  private:
   const std::string* identity(const Json& item) const {
     if (!item.is_object()) return nullptr;
-    const auto found = item.find(identity_key(kind_));
+    const auto found = item.find(mcp::facts_of(kind_).identity);
     return found == item.end() ? nullptr : found->get_ptr<const std::string*>();
   }
 
@@ -107,18 +108,6 @@ std::string_view name_of(Finding finding) {
 
 void Findings::add(const Findings& more) {
   for (std::size_t i = 0; i < finding_count; ++i) counts.at(i) += more.counts.at(i);
-}
-
-std::string_view identity_key(ListKind kind) {
-  constexpr std::array<std::string_view, list_kind_count> keys{"name", "uri", "uriTemplate",
-                                                               "name"};
-  return keys.at(static_cast<std::size_t>(kind));
-}
-
-std::string_view list_key(ListKind kind) {
-  constexpr std::array<std::string_view, list_kind_count> keys{"tools", "resources",
-                                                               "resourceTemplates", "prompts"};
-  return keys.at(static_cast<std::size_t>(kind));
 }
 
 Findings clean_items(Json& items, ListKind kind) {

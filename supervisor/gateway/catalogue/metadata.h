@@ -49,11 +49,6 @@ struct Findings {
   bool operator==(const Findings&) const = default;
 };
 
-/// The member that identifies an item of the list: "name", "uri" or "uriTemplate".
-std::string_view identity_key(ListKind kind);
-/// The member of the result that is the list: "tools", "resourceTemplates".
-std::string_view list_key(ListKind kind);
-
 /// `items` is an array, or becomes an empty one.
 Findings clean_items(nlohmann::ordered_json& items, ListKind kind);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/catalogue/survey_talk.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/tree_reader.h"
@@ -135,7 +137,7 @@ void Survey::list_answered(std::string_view line, const Message& message, Time n
       return fail(
           fmt::format("offers more than the {} bytes of catalogue.max_bytes", rules_.max_bytes));
     case ListPages::Taken::no_list:
-      return fail(fmt::format("answered {} without a list", list_method(kind)));
+      return fail(fmt::format("answered {} without a list", mcp::facts_of(kind).method));
   }
 }
 
@@ -177,17 +179,17 @@ void Survey::deadline(Time now) {
 std::string_view Survey::waiting_for() const {
   switch (state_) {
     case State::asking:
-      return "server/discover";
+      return mcp::method::discover;
     case State::between:
       return "its first cell";
     case State::initializing:
-      return "initialize";
+      return mcp::method::initialize;
     case State::listing:
     case State::done:
       break;
   }
   const auto page = pages_.next();
-  return page ? list_method(page->kind) : "its lists";
+  return page ? mcp::facts_of(page->kind).method : "its lists";
 }
 
 void Survey::finish() {

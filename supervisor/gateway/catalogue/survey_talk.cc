@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/lists.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
+#include "policy/mcp/revisions.h"
 #include "policy/printable.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/tree_reader.h"
@@ -16,25 +20,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 5> legacy_versions{"2024-10-07", "2024-11-05", "2025-03-26",
-                                                          "2025-06-18", newest_legacy_version};
 constexpr std::size_t shown_error = 200;
-constexpr char server_info_key[] = "io.modelcontextprotocol/serverInfo";
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 bool is_legacy_version(std::string_view version) {
-  return std::ranges::find(legacy_versions, version) != legacy_versions.end();
+  return mcp::is_legacy_revision(version) || version == mcp::before_release;
 }
 
 Json client_info() { return {{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}}; }
 
 Json envelope() {
-  return {{"io.modelcontextprotocol/protocolVersion", modern_version},
-          {"io.modelcontextprotocol/clientInfo", client_info()},
-          {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+  return {{mcp::meta_key::version, mcp::modern_revision},
+          {mcp::meta_key::client, client_info()},
+          {mcp::meta_key::capabilities, Json::object()}};
 }
 
 std::string request(std::uint64_t id, std::string_view method, Json params) {
@@ -73,9 +74,9 @@ std::optional<std::string> version_of(Era era, const Json& result) {
     const auto supported = result.find("supportedVersions");
     const bool known =
         supported != result.end() && contains_text(*supported, [](const std::string& version) {
-          return version == modern_version;
+          return version == mcp::modern_revision;
         });
-    return known ? std::optional<std::string>(modern_version) : std::nullopt;
+    return known ? std::optional<std::string>(mcp::modern_revision) : std::nullopt;
   }
   std::string version = string_at(result, "protocolVersion");
   if (!is_legacy_version(version)) return std::nullopt;
@@ -84,50 +85,50 @@ std::optional<std::string> version_of(Era era, const Json& result) {
 
 Json server_info(Era era, const Json& result) {
   if (era == Era::legacy) return object_at(result, "serverInfo");
-  return object_at(object_at(result, "_meta"), server_info_key);
+  return object_at(object_at(result, "_meta"), mcp::meta_key::server);
 }
 
 }  // namespace
 
 bool is_known_version(Era era, std::string_view version) {
-  return era == Era::modern ? version == modern_version : is_legacy_version(version);
+  return era == Era::modern ? version == mcp::modern_revision : is_legacy_version(version);
 }
 
 std::string discover_request(std::uint64_t id) {
-  return request(id, "server/discover", {{"_meta", envelope()}});
+  return request(id, mcp::method::discover, {{"_meta", envelope()}});
 }
 
 std::string initialize_request(std::uint64_t id) {
-  return request(id, "initialize",
-                 {{"protocolVersion", newest_legacy_version},
+  return request(id, mcp::method::initialize,
+                 {{"protocolVersion", mcp::newest_legacy},
                   {"capabilities", Json::object()},
                   {"clientInfo", client_info()}});
 }
 
-std::string_view initialized_notification() {
-  return R"({"jsonrpc":"2.0","method":"notifications/initialized"})";
+std::string initialized_notification() {
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", mcp::notification::initialized);
 }
 
 std::string list_request(std::uint64_t id, Era era, const ListPages::Page& page) {
   Json params = Json::object();
   if (page.cursor) params["cursor"] = *page.cursor;
   if (era == Era::modern) params["_meta"] = envelope();
-  return request(id, list_method(page.kind), std::move(params));
+  return request(id, mcp::facts_of(page.kind).method, std::move(params));
 }
 
 std::string answer_to_server(std::string_view method, std::string_view id) {
-  if (method == "ping") return result_reply(id, "{}");
-  return protocol_error(id, method_not_found, "Method not found");
+  if (method == mcp::method::ping) return result_reply(id, "{}");
+  return protocol_error(id, mcp::method_not_found, "Method not found");
 }
 
 EraHint era_hint(std::string_view error) {
   const Json value = parsed_object(error);
   const auto code = value.find("code");
-  if (code == value.end() || *code != unsupported_version) return EraHint::none;
+  if (code == value.end() || *code != mcp::unsupported_version) return EraHint::none;
   const Json data = object_at(value, "data");
   const auto supported = data.find("supported");
   if (supported == data.end()) return EraHint::unknown;
-  const auto is_modern = [](const std::string& version) { return version == modern_version; };
+  const auto is_modern = [](const std::string& version) { return version == mcp::modern_revision; };
   if (contains_text(*supported, is_modern)) return EraHint::modern;
   return contains_text(*supported, is_legacy_version) ? EraHint::legacy : EraHint::unknown;
 }

@@ -13,15 +13,12 @@
 /// What a survey says to a server, and what it reads from the answers. Lines are without newline.
 namespace cellblock::gateway {
 
-inline constexpr std::string_view modern_version = "2026-07-28";
-inline constexpr std::string_view newest_legacy_version = "2025-11-25";
-
 /// A revision of that era that cellblock speaks.
 bool is_known_version(Era era, std::string_view version);
 
 std::string discover_request(std::uint64_t id);
 std::string initialize_request(std::uint64_t id);
-std::string_view initialized_notification();
+std::string initialized_notification();
 std::string list_request(std::uint64_t id, Era era, const ListPages::Page& page);
 /// A server's request: `ping` is answered, all else is refused. `id` is raw JSON.
 std::string answer_to_server(std::string_view method, std::string_view id);

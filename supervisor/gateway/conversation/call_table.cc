@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
 
 namespace cellblock::gateway {
 
 CallKind kind_of(std::string_view method) {
-  if (method == "tools/call") return CallKind::tool_call;
-  if (method == "tools/list") return CallKind::tools_list;
-  if (method == "resources/list") return CallKind::resources_list;
-  if (method == "resources/templates/list") return CallKind::templates_list;
-  if (method == "prompts/list") return CallKind::prompts_list;
-  if (method == "initialize") return CallKind::initialize;
-  if (method == "server/discover") return CallKind::discover;
-  if (method == "subscriptions/listen") return CallKind::listen;
+  if (method == mcp::method::tools_call) return CallKind::tool_call;
+  if (method == mcp::method::tools_list) return CallKind::tools_list;
+  if (method == mcp::method::resources_list) return CallKind::resources_list;
+  if (method == mcp::method::templates_list) return CallKind::templates_list;
+  if (method == mcp::method::prompts_list) return CallKind::prompts_list;
+  if (method == mcp::method::initialize) return CallKind::initialize;
+  if (method == mcp::method::discover) return CallKind::discover;
+  if (method == mcp::method::listen) return CallKind::listen;
   return CallKind::other;
 }
 

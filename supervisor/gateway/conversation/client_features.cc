@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
@@ -16,15 +17,15 @@ struct Feature {
 };
 
 constexpr std::array features{
-    Feature{"roots", "roots/list", &ClientFeatures::roots},
-    Feature{"sampling", "sampling/createMessage", &ClientFeatures::sampling},
-    Feature{"elicitation", "elicitation/create", &ClientFeatures::elicitation},
+    Feature{"roots", mcp::method::roots_list, &ClientFeatures::roots},
+    Feature{"sampling", mcp::method::sampling_create, &ClientFeatures::sampling},
+    Feature{"elicitation", mcp::method::elicitation_create, &ClientFeatures::elicitation},
 };
 
 }  // namespace
 
 bool server_may_request(std::string_view method, const ClientFeatures& declared) {
-  if (method == "ping") return true;
+  if (method == mcp::method::ping) return true;
   for (const Feature& feature : features) {
     if (feature.method == method) return declared.*feature.declared;
   }

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/conversation/call_failures.h"
 #include "supervisor/gateway/conversation/client_features.h"
 #include "supervisor/gateway/conversation/new_call.h"
@@ -95,7 +97,8 @@ void Conversation::refuse_size_from_host(std::string_view line, const Message& m
                              line_too_large(line.size(), server_.lines.from_host, &server_)));
   } else if (message.kind != MessageKind::notification) {
     const auto call = server_calls_.close(id);
-    if (call) say_to_cell(protocol_error(call->theirs, invalid_request, "the answer is too large"));
+    if (call)
+      say_to_cell(protocol_error(call->theirs, mcp::invalid_request, "the answer is too large"));
   }
 }
 
@@ -138,7 +141,7 @@ bool Conversation::refused(std::string_view line, const Message& message, CallKi
                        .tool = message.name_text,
                        .reason = decision.rule,
                        .bytes = line.size()});
-      say_to_host(protocol_error(id, invalid_params, "Unknown tool: " + message.name_text));
+      say_to_host(protocol_error(id, mcp::invalid_params, "Unknown tool: " + message.name_text));
       return true;
     }
     if (effects_.audit_state() == AuditState::broken) {
@@ -151,9 +154,10 @@ bool Conversation::refused(std::string_view line, const Message& message, CallKi
   }
   const auto refusal = calls_.refusal_for(id);
   if (!refusal) return false;
-  say_to_host(*refusal == CallTable::Refusal::duplicate
-                  ? protocol_error(id, invalid_request, "a request with this id is still in flight")
-                  : failed_reply(id, kind, era_of(message), too_many_calls(server_, max_calls)));
+  say_to_host(
+      *refusal == CallTable::Refusal::duplicate
+          ? protocol_error(id, mcp::invalid_request, "a request with this id is still in flight")
+          : failed_reply(id, kind, era_of(message), too_many_calls(server_, max_calls)));
   return true;
 }
 
@@ -175,8 +179,8 @@ std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, con
 
 void Conversation::notification_from_host(std::string_view line, const Message& message, Time now) {
   if (is_stray(line, message)) return;
-  if (message.method == "notifications/cancelled") return cancel_from_host(line, message, now);
-  if (message.method == "notifications/progress") {
+  if (message.method == mcp::notification::cancelled) return cancel_from_host(line, message, now);
+  if (message.method == mcp::notification::progress) {
     return progress_from_host(line, message);
   }
   std::vector<Replacement> edits;
@@ -192,7 +196,7 @@ void Conversation::refuse_values(std::string_view line, const Message& message) 
                    .reason = "foreign_value",
                    .bytes = line.size()});
   if (message.kind != MessageKind::request) return;
-  say_to_host(protocol_error(message.id.in(line), invalid_params, foreign_value));
+  say_to_host(protocol_error(message.id.in(line), mcp::invalid_params, foreign_value));
 }
 
 void Conversation::cancel_from_host(std::string_view line, const Message& message, Time now) {
@@ -220,7 +224,7 @@ void Conversation::response_from_host(std::string_view line, const Message& mess
     return effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
   }
   refuse_values(line, message);
-  say_to_cell(protocol_error(call->theirs, invalid_params, foreign_value));
+  say_to_cell(protocol_error(call->theirs, mcp::invalid_params, foreign_value));
 }
 
 // --- both ways -----------------------------------------------------------------------------------
@@ -228,7 +232,7 @@ void Conversation::response_from_host(std::string_view line, const Message& mess
 // Only an id makes tools/call a request, but servers have been seen to act on one without it:
 // past permission and past the audit log.
 bool Conversation::is_stray(std::string_view line, const Message& message) {
-  if (message.method.starts_with("notifications/")) return false;
+  if (message.method.starts_with(mcp::notification::prefix)) return false;
   ++traffic_.stray_notifications;
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,

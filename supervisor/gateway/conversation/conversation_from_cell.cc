@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <string>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/conversation/answer_edits.h"
 #include "supervisor/gateway/conversation/asker.h"
 #include "supervisor/gateway/conversation/call_failures.h"
@@ -37,7 +39,8 @@ void Conversation::refuse_size(std::string_view line, const Message& message) {
                    .reason = name_of(FailureCode::too_large),
                    .bytes = line.size()});
   if (message.kind == MessageKind::request) {
-    say_to_cell(protocol_error(message.id.in(line), invalid_request, "the request is too large"));
+    say_to_cell(
+        protocol_error(message.id.in(line), mcp::invalid_request, "the request is too large"));
   }
 }
 
@@ -49,10 +52,11 @@ void Conversation::request_from_cell(std::string_view line, const Message& messa
                      .tool = message.method,
                      .reason = "client_features",
                      .bytes = line.size()});
-    return say_to_cell(protocol_error(id, method_not_found, "Method not found"));
+    return say_to_cell(protocol_error(id, mcp::method_not_found, "Method not found"));
   }
   if (server_calls_.refusal_for(id)) {
-    return say_to_cell(protocol_error(id, invalid_request, "too many requests, or one id twice"));
+    return say_to_cell(
+        protocol_error(id, mcp::invalid_request, "too many requests, or one id twice"));
   }
   Call call = call_of(line, message, ids_.next(), now);
   const std::string ours = std::to_string(call.ours);
@@ -67,8 +71,8 @@ void Conversation::request_from_cell(std::string_view line, const Message& messa
 void Conversation::notification_from_cell(std::string_view line, const Message& message, Time now) {
   if (is_stray(line, message)) return;
   if (const auto* method = forbidden_input(message)) return refuse_input(line, *method);
-  if (message.method == "notifications/cancelled") return cancel_from_cell(line, message);
-  if (message.method == "notifications/progress") {
+  if (message.method == mcp::notification::cancelled) return cancel_from_cell(line, message);
+  if (message.method == mcp::notification::progress) {
     return progress_from_cell(line, message, now);
   }
   if (is_early(line, message)) return;
@@ -117,7 +121,8 @@ void Conversation::response_from_cell(std::string_view line, const Message& mess
 
 // False: it may pass. A status about a task whose creation is still to be answered waits for that.
 bool Conversation::is_early(std::string_view line, const Message& message) {
-  if (!message.method.starts_with("notifications/tasks") || message.task_ids.empty()) return false;
+  if (!message.method.starts_with(mcp::notification::tasks) || message.task_ids.empty())
+    return false;
   const Span task = message.task_ids.front();
   if (values_.knows_task(task.in(line)) || !message.subscription_id.empty()) return false;
   const bool waits = calls_.size() != 0 && early_.hold(line, task);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "policy/mcp/meta_keys.h"
 #include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
@@ -62,8 +63,8 @@ bool HandedValues::hand_out_cleaned(std::string& result, Time now) {
     tree.erase(key);
   }
   if (const auto meta = tree.find("_meta"); meta != tree.end() && meta->is_object()) {
-    meta->erase("io.modelcontextprotocol/subscriptionId");
-    meta->erase("io.modelcontextprotocol/related-task");
+    meta->erase(mcp::meta_key::subscription);
+    meta->erase(mcp::meta_key::related_task);
   }
   const auto cursor = tree.find("nextCursor");
   if (cursor != tree.end() && !cursor->is_null()) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "policy/jsonrpc.h"
+#include "policy/mcp/error_codes.h"
 #include "supervisor/gateway/era/json_tree.h"
 
 namespace cellblock::gateway {
@@ -21,7 +22,7 @@ inline AnswerBody body_of(std::string_view line, const Message& message) {
   const Span where = message.kind == MessageKind::result ? message.result : message.error;
   Json json = parse_json(where.in(line));
   if (json.is_object()) return {message.kind, std::move(json), where.end - where.begin};
-  return {.json = error_of(-32603, "the server's answer is no object")};
+  return {.json = error_of(mcp::internal_error, "the server's answer is no object")};
 }
 
 }  // namespace cellblock::gateway

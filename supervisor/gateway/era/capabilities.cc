@@ -1,11 +1,14 @@
 #include "supervisor/gateway/era/capabilities.h"
 
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
+
 namespace cellblock::gateway {
 
 namespace {
 
 // MCP Apps: what it adds is data in resources and in `_meta`, no message of its own.
-constexpr const char* known_extension = "io.modelcontextprotocol/ui";
+constexpr const char* known_extension = mcp::extension::apps;
 
 void carry(const Json& from, Json& to, const char* key) {
   if (const Json* found = object_in(from, key)) to[key] = *found;
@@ -54,30 +57,26 @@ Json carried_server_capabilities(const Json& capabilities) {
 }
 
 bool may_be_asked(std::string_view method, const Json& params, const Json& capabilities) {
-  if (method == "roots/list") return object_in(capabilities, "roots") != nullptr;
-  if (method == "sampling/createMessage") {
+  if (method == mcp::method::roots_list) return object_in(capabilities, "roots") != nullptr;
+  if (method == mcp::method::sampling_create) {
     const Json* sampling = object_in(capabilities, "sampling");
     return sampling != nullptr && may_sample(params, *sampling);
   }
-  if (method != "elicitation/create") return false;
+  if (method != mcp::method::elicitation_create) return false;
   const Json* elicitation = object_in(capabilities, "elicitation");
   return elicitation != nullptr && may_elicit(params, *elicitation);
 }
 
 Json needed_for(std::string_view method, const Json& params) {
   const Json nothing = Json::object();
-  if (method == "roots/list") return {{"roots", nothing}};
-  if (method == "sampling/createMessage") return {{"sampling", nothing}};
+  if (method == mcp::method::roots_list) return {{"roots", nothing}};
+  if (method == mcp::method::sampling_create) return {{"sampling", nothing}};
   return {{"elicitation", {{is_url_mode(params) ? "url" : "form", nothing}}}};
 }
 
-bool is_question(std::string_view method) {
-  return method == "elicitation/create" || method == "sampling/createMessage" ||
-         method == "roots/list";
-}
-
 bool may_ask(std::string_view method) {
-  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+  return method == mcp::method::tools_call || method == mcp::method::prompts_get ||
+         method == mcp::method::resources_read;
 }
 
 }  // namespace cellblock::gateway

@@ -21,8 +21,6 @@ bool may_be_asked(std::string_view method, const Json& params, const Json& capab
 /// The capabilities that `method` needs, for error -32021.
 Json needed_for(std::string_view method, const Json& params);
 
-bool is_question(std::string_view method);
-
 /// The methods whose answer may be a question.
 bool may_ask(std::string_view method);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/question.h"
 #include "supervisor/gateway/message/replies.h"
@@ -79,7 +80,7 @@ std::string InputRounds::answered(ModernCall& call, std::uint64_t id, MessageKin
     why = "the client's answer is nested too deeply";
   } else if (kind == MessageKind::result && answer.is_object()) {
     asked->answer = answer;
-  } else if (asked->method == "elicitation/create") {
+  } else if (asked->method == mcp::method::elicitation_create) {
     asked->answer = {{"action", "cancel"}};
   } else {
     // The modern era has no way to say this to the server.

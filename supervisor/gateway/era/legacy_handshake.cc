@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "policy/mcp/methods.h"
+#include "policy/mcp/revisions.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/revisions.h"
 
@@ -16,14 +18,14 @@ constexpr std::size_t most_quoted = 200;
 
 void LegacyHandshake::begin(Json client_capabilities) {
   client_capabilities_ = std::move(client_capabilities);
-  ask(newest_legacy);
+  ask(mcp::newest_legacy);
 }
 
 void LegacyHandshake::ask(std::string_view version) {
   state_ = State::asked;
   asked_version_ = version;
   ours_ = ids_.next();
-  out_.to_server(request_text(ours_, "initialize",
+  out_.to_server(request_text(ours_, mcp::method::initialize,
                               {{"protocolVersion", version},
                                {"capabilities", client_capabilities_},
                                {"clientInfo", own_client_info()}}));
@@ -34,7 +36,7 @@ LegacyHandshake::Step LegacyHandshake::answered(std::uint64_t ours, MessageKind 
   if (state_ != State::asked || ours != ours_) return Step::not_mine;
   if (kind == MessageKind::error) return refused(answer);
   const std::string version = string_in(answer, "protocolVersion");
-  if (!is_legacy_revision(version)) {
+  if (!mcp::is_legacy_revision(version)) {
     return fail("the server answered initialize with a protocol version that is not known: " +
                 version.substr(0, most_quoted));
   }
@@ -42,7 +44,7 @@ LegacyHandshake::Step LegacyHandshake::answered(std::uint64_t ours, MessageKind 
   if (const Json* info = object_in(answer, "serverInfo")) server_info_ = *info;
   instructions_ = string_in(answer, "instructions");
   state_ = State::done;
-  out_.to_server(notification_text("notifications/initialized", {}));
+  out_.to_server(notification_text(mcp::notification::initialized, {}));
   return Step::done;
 }
 

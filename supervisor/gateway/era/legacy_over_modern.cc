@@ -1,10 +1,11 @@
 #include "supervisor/gateway/era/legacy_over_modern.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/log_level.h"
 #include "supervisor/gateway/era/reserved_meta.h"
@@ -15,12 +16,12 @@ namespace cellblock::gateway {
 
 namespace {
 
-constexpr int internal_error = -32603;
-
-// Of the modern era, or not carried: tasks of 2025-11-25 have another shape and meaning there.
-constexpr std::array<std::string_view, 7> not_here = {
-    "server/discover", "subscriptions/listen", "tasks/get",   "tasks/result",
-    "tasks/list",      "tasks/cancel",         "tasks/update"};
+// Of the modern era, or not carried.
+bool is_not_here(std::string_view name) {
+  const mcp::Method* method = mcp::find_method(name);
+  if (method == nullptr || method->kind != mcp::MethodKind::request) return false;
+  return method->legacy == mcp::From::nobody || mcp::is_task_request(*method);
+}
 
 Json tool_failure(std::string_view why) {
   return {{"content", Json::array({{{"type", "text"}, {"text", why}}})}, {"isError", true}};
@@ -45,8 +46,8 @@ void LegacyOverModern::from_host(std::string_view line, const Message& message, 
       break;
     case MessageKind::notification:
       // Nothing in the modern era hears of other notifications (roots/list_changed, progress).
-      if (message.method == "notifications/initialized") watch();
-      if (message.method == "notifications/cancelled") {
+      if (message.method == mcp::notification::initialized) watch();
+      if (message.method == mcp::notification::cancelled) {
         cancel(message.request_id.in(line), parse_json(message.params.in(line)));
       }
       break;
@@ -66,7 +67,7 @@ void LegacyOverModern::request(std::string_view id, const Message& message, Json
                                std::size_t bytes) {
   if (is_in_flight(id)) {
     return out_.to_host(
-        protocol_error(id, invalid_request, "a request with this id is still in flight"));
+        protocol_error(id, mcp::invalid_request, "a request with this id is still in flight"));
   }
   if (answered_here(id, message.method, params)) return;
   forward(id, message, std::move(params), bytes);
@@ -75,20 +76,20 @@ void LegacyOverModern::request(std::string_view id, const Message& message, Json
 // Or with the stream's help, or after server/discover.
 bool LegacyOverModern::answered_here(std::string_view id, std::string_view method,
                                      const Json& params) {
-  if (method == "initialize") {
+  if (method == mcp::method::initialize) {
     watching_ = Watching::no;
     introduction_.begin(id, params);
-  } else if (method == "ping") {
+  } else if (method == mcp::method::ping) {
     out_.to_host(result_text(id, Json::object()));
-  } else if (method == "logging/setLevel") {
+  } else if (method == mcp::method::set_level) {
     set_level(id, params);
-  } else if (method == "resources/subscribe") {
+  } else if (method == mcp::method::resources_subscribe) {
     watch();
     stream_.subscribe(id, params);
-  } else if (method == "resources/unsubscribe") {
+  } else if (method == mcp::method::resources_unsubscribe) {
     stream_.unsubscribe(id, params);
-  } else if (std::ranges::find(not_here, method) != not_here.end()) {
-    out_.to_host(protocol_error(id, method_not_found, "Method not found"));
+  } else if (is_not_here(method)) {
+    out_.to_host(protocol_error(id, mcp::method_not_found, "Method not found"));
   } else {
     return false;
   }
@@ -98,10 +99,10 @@ bool LegacyOverModern::answered_here(std::string_view id, std::string_view metho
 void LegacyOverModern::set_level(std::string_view id, const Json& params) {
   const std::string level = string_in(params, "level");
   if (object_in(introduction_.server_capabilities(), "logging") == nullptr) {
-    return out_.to_host(protocol_error(id, method_not_found, "Method not found"));
+    return out_.to_host(protocol_error(id, mcp::method_not_found, "Method not found"));
   }
   if (!log_level_of(level)) {
-    return out_.to_host(protocol_error(id, invalid_params, "level: not one of MCP's"));
+    return out_.to_host(protocol_error(id, mcp::invalid_params, "level: not one of MCP's"));
   }
   log_level_ = level;
   out_.to_host(result_text(id, Json::object()));
@@ -220,14 +221,14 @@ void LegacyOverModern::end(ModernCall& call, AnswerBody body, Time now) {
 void LegacyOverModern::deliver(const ModernCall& call, Json result) {
   if (!result.is_object()) result = Json::object();
   strip_modern_members(result);
-  if (call.method == "tools/list") wrapped_.see_list(result);
-  if (call.method == "tools/call") wrap_structured_content(result, call.tool, wrapped_);
+  if (call.method == mcp::method::tools_list) wrapped_.see_list(result);
+  if (call.method == mcp::method::tools_call) wrap_structured_content(result, call.tool, wrapped_);
   downgrade_content(call.method, result, introduction_.version());
   out_.to_host(result_text(call.host_id, result));
 }
 
 void LegacyOverModern::refuse(const ModernCall& call, const Json& error) {
-  if (call.method == "tools/call" && is_modern_only(error)) {
+  if (call.method == mcp::method::tools_call && is_modern_only(error)) {
     return out_.to_host(result_text(call.host_id, tool_failure(string_in(error, "message"))));
   }
   out_.to_host(error_text(call.host_id, legacy_error(call.method, error, call.uri)));
@@ -236,29 +237,31 @@ void LegacyOverModern::refuse(const ModernCall& call, const Json& error) {
 void LegacyOverModern::fail_call(ModernCall& call, std::string_view why) {
   ModernCall failed = calls_.take(&call);
   rounds_.withdraw(failed, "the request has failed");
-  out_.to_host(failed.method == "tools/call" ? result_text(failed.host_id, tool_failure(why))
-                                             : protocol_error(failed.host_id, internal_error, why));
+  out_.to_host(failed.method == mcp::method::tools_call
+                   ? result_text(failed.host_id, tool_failure(why))
+                   : protocol_error(failed.host_id, mcp::internal_error, why));
 }
 
 void LegacyOverModern::fail(const ModernCall& call, const Failure& failure) {
-  out_.to_host(call.method == "tools/call" ? tool_error_reply(call.host_id, failure, Era::legacy)
-                                           : error_reply(call.host_id, failure));
+  out_.to_host(call.method == mcp::method::tools_call
+                   ? tool_error_reply(call.host_id, failure, Era::legacy)
+                   : error_reply(call.host_id, failure));
 }
 
 void LegacyOverModern::notified(std::string_view line, const Message& message, Time now) {
-  if (message.method == "notifications/cancelled") {
+  if (message.method == mcp::notification::cancelled) {
     stream_.ended(bridge_id(message.request_id.in(line)), {}, now);
     return;
   }
   Json params = parse_json(message.params.in(line));
-  if (message.method == "notifications/progress") return progress(std::move(params));
-  if (message.method == "notifications/message") return log(params);
+  if (message.method == mcp::notification::progress) return progress(std::move(params));
+  if (message.method == mcp::notification::log_message) return log(params);
   const std::uint64_t stream = bridge_id(message.subscription_id.in(line));
   if (stream != 0) streamed(stream, message.method, std::move(params));
 }
 
 void LegacyOverModern::streamed(std::uint64_t stream, const std::string& method, Json params) {
-  if (method == "notifications/subscriptions/acknowledged") {
+  if (method == mcp::notification::acknowledged) {
     stream_.acknowledged(stream, params);
     return;
   }
@@ -274,14 +277,14 @@ void LegacyOverModern::progress(Json params) {
   const ModernCall* call = calls_.find(token->get<std::uint64_t>());
   if (call == nullptr || call->progress_token.is_null()) return;
   *token = call->progress_token;
-  out_.to_host(notification_text("notifications/progress", params));
+  out_.to_host(notification_text(mcp::notification::progress, params));
 }
 
 void LegacyOverModern::log(const Json& params) {
   const auto wanted = log_level_of(log_level_);
   const auto level = log_level_of(string_in(params, "level"));
   if (!wanted || !level || *level < *wanted) return;
-  out_.to_host(notification_text("notifications/message", params));
+  out_.to_host(notification_text(mcp::notification::log_message, params));
 }
 
 // --- time and ends -------------------------------------------------------------------------------

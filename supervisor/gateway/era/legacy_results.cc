@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
+#include "policy/mcp/revisions.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/revisions.h"
 #include "supervisor/gateway/message/replies.h"
@@ -12,12 +15,8 @@ namespace cellblock::gateway {
 
 namespace {
 
-constexpr int internal_error = -32603;
 // A line twice as long as the server's could be more than a host's buffer holds.
 constexpr std::size_t most_text = 1U << 20;
-constexpr int legacy_not_found = -32002;
-constexpr int first_modern = -32099;
-constexpr int last_modern = -32020;
 
 std::int64_t code_of(const Json& error) {
   const Json* code = member(error, "code");
@@ -70,8 +69,8 @@ std::string text_of_link(const Json& block) {
 
 bool knows(std::string_view version, std::string_view type) {
   if (type == "text" || type == "image" || type == "resource") return true;
-  if (type == "audio") return version >= first_with_audio;
-  return type == "resource_link" && version >= first_with_links;
+  if (type == "audio") return version >= mcp::first_with_audio;
+  return type == "resource_link" && version >= mcp::first_with_links;
 }
 
 void downgrade_block(Json& block, std::string_view version) {
@@ -122,12 +121,12 @@ void wrap_structured_content(Json& result, const std::string& tool, const Wrappe
 }
 
 void downgrade_content(std::string_view method, Json& result, std::string_view version) {
-  if (method == "tools/call") {
+  if (method == mcp::method::tools_call) {
     Json* content = member(result, "content");
     if (content == nullptr || !content->is_array()) return;
     for (Json& block : *content) downgrade_block(block, version);
   }
-  if (method == "prompts/get") {
+  if (method == mcp::method::prompts_get) {
     Json* messages = member(result, "messages");
     if (messages == nullptr || !messages->is_array()) return;
     for (Json& message : *messages) {
@@ -138,16 +137,16 @@ void downgrade_content(std::string_view method, Json& result, std::string_view v
 
 bool is_modern_only(const Json& error) {
   const auto code = code_of(error);
-  return code >= first_modern && code <= last_modern;
+  return code >= mcp::first_reserved && code <= mcp::last_reserved;
 }
 
 Json legacy_error(std::string_view method, Json error, std::string_view uri) {
   if (is_modern_only(error)) {
-    error["code"] = internal_error;
-  } else if (method == "resources/read" && code_of(error) == invalid_params) {
+    error["code"] = mcp::internal_error;
+  } else if (method == mcp::method::resources_read && code_of(error) == mcp::invalid_params) {
     const Json* data = object_in(error, "data");
     if (data != nullptr && !uri.empty() && string_in(*data, "uri") == uri) {
-      error["code"] = legacy_not_found;
+      error["code"] = mcp::legacy_not_found;
     }
   }
   return error;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/legacy_results.h"
 #include "supervisor/gateway/era/list_changes.h"
 #include "supervisor/gateway/era/reserved_meta.h"
@@ -33,7 +36,7 @@ std::vector<std::string> resources_in(const Json& params) {
 
 void LegacyStream::begin(const Json& server_capabilities, Json client_capabilities) {
   for (std::size_t i = 0; i < list_count; ++i) {
-    lists_.at(i) = offers(server_capabilities, list_changes.at(i).capability, "listChanged");
+    lists_.at(i) = offers(server_capabilities, mcp::list_changes.at(i).capability, "listChanged");
   }
   can_subscribe_ = offers(server_capabilities, "resources", "subscribe");
   client_capabilities_ = std::move(client_capabilities);
@@ -43,9 +46,10 @@ void LegacyStream::begin(const Json& server_capabilities, Json client_capabiliti
 void LegacyStream::subscribe(std::string_view host_id, const Json& params) {
   const std::string uri = string_in(params, "uri");
   if (!can_subscribe_ || is_refused_) {
-    return out_.to_host(protocol_error(host_id, method_not_found, "Method not found"));
+    return out_.to_host(protocol_error(host_id, mcp::method_not_found, "Method not found"));
   }
-  if (uri.empty()) return out_.to_host(protocol_error(host_id, invalid_params, "uri: missing"));
+  if (uri.empty())
+    return out_.to_host(protocol_error(host_id, mcp::invalid_params, "uri: missing"));
   if (contains(active_.resources, uri) && contains(wanted_, uri)) {
     return out_.to_host(result_text(host_id, Json::object()));
   }
@@ -99,12 +103,12 @@ void LegacyStream::open() {
   opening_ = {ids_.next(), wanted_};
   Json notifications = Json::object();
   for (std::size_t i = 0; i < list_count; ++i) {
-    if (lists_.at(i)) notifications[list_changes.at(i).wanted] = true;
+    if (lists_.at(i)) notifications[mcp::list_changes.at(i).wanted] = true;
   }
   if (!wanted_.empty()) notifications["resourceSubscriptions"] = wanted_;
   Json params{{"notifications", std::move(notifications)}};
   stamp_request(params, client_capabilities_, "");
-  out_.to_server(request_text(opening_.id, "subscriptions/listen", params));
+  out_.to_server(request_text(opening_.id, mcp::method::listen, params));
 }
 
 void LegacyStream::end(Open& stream, std::string_view reason) {
@@ -122,7 +126,7 @@ bool LegacyStream::acknowledged(std::uint64_t stream, const Json& params) {
   if (std::exchange(was_lost_, false)) {
     // What changed while nobody listened is not known: the host looks for itself.
     for (const std::string& uri : active_.resources) {
-      out_.to_host(notification_text("notifications/resources/updated", {{"uri", uri}}));
+      out_.to_host(notification_text(mcp::notification::resource_updated, {{"uri", uri}}));
     }
   }
   refresh();
@@ -136,7 +140,7 @@ void LegacyStream::settle(const std::vector<std::string>& honoured) {
     std::erase(active_.resources, uri);
     std::erase_if(waiting_, [&](const Waiting& waiting) {
       if (waiting.uri != uri) return false;
-      out_.to_host(protocol_error(waiting.host_id, invalid_params,
+      out_.to_host(protocol_error(waiting.host_id, mcp::invalid_params,
                                   "the server takes no subscription to " + uri));
       return true;
     });
@@ -150,12 +154,12 @@ void LegacyStream::settle(const std::vector<std::string>& honoured) {
 
 bool LegacyStream::wants(std::uint64_t stream, std::string_view method, const Json& params) const {
   if (stream == 0 || stream != active_.id) return false;
-  if (method == "notifications/resources/updated") {
+  if (method == mcp::notification::resource_updated) {
     const std::string uri = string_in(params, "uri");
     return std::ranges::any_of(
         wanted_, [&](const std::string& wanted) { return is_resource_within(uri, wanted); });
   }
-  return std::ranges::find(list_changes, method, &ListChange::method) != list_changes.end();
+  return mcp::changed_list(method).has_value();
 }
 
 bool LegacyStream::ended(std::uint64_t stream, const Json& error, Time now) {
@@ -164,7 +168,7 @@ bool LegacyStream::ended(std::uint64_t stream, const Json& error, Time now) {
   (was_opening ? opening_ : active_) = {};
   if (was_opening) {
     const Json* code = member(error, "code");
-    is_refused_ = code != nullptr && *code == method_not_found;
+    is_refused_ = code != nullptr && *code == mcp::method_not_found;
     refuse_waiting(error);
   }
   if (active_.id == 0 && opening_.id == 0 && !is_refused_) lost(now);
@@ -172,8 +176,9 @@ bool LegacyStream::ended(std::uint64_t stream, const Json& error, Time now) {
 }
 
 void LegacyStream::refuse_waiting(const Json& error) {
-  const Json said = error.is_object() ? legacy_error("resources/subscribe", error, {})
-                                      : error_of(-32603, "the server ended the subscription");
+  const Json said = error.is_object()
+                        ? legacy_error(mcp::method::resources_subscribe, error, {})
+                        : error_of(mcp::internal_error, "the server ended the subscription");
   for (const Waiting& waiting : std::exchange(waiting_, {})) {
     forget(waiting.uri);
     out_.to_host(error_text(waiting.host_id, said));

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "policy/mcp/meta_keys.h"
 #include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/log_level.h"
 #include "supervisor/gateway/era/reserved_meta.h"
@@ -12,7 +13,7 @@ namespace cellblock::gateway {
 /// The log level that a modern request wishes for; "" if it wishes for no logs.
 inline std::string wished_log_level(const Json& params) {
   const Json* meta = object_in(params, "_meta");
-  return meta == nullptr ? std::string{} : string_in(*meta, meta_key::log_level);
+  return meta == nullptr ? std::string{} : string_in(*meta, mcp::meta_key::log_level);
 }
 
 /// A legacy server has one level for all: the most that any request wished for. What one request

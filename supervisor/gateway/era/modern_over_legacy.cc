@@ -1,9 +1,11 @@
 #include "supervisor/gateway/era/modern_over_legacy.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/log_level.h"
 #include "supervisor/gateway/era/modern_results.h"
@@ -17,29 +19,18 @@ namespace {
 
 using State = LegacyCall::State;
 
-constexpr int internal_error = -32603;
-constexpr int missing_client_capability = -32021;
-
-// The modern era does not have them, and a legacy server would answer.
-constexpr std::array<std::string_view, 13> gone = {"initialize",
-                                                   "ping",
-                                                   "logging/setLevel",
-                                                   "resources/subscribe",
-                                                   "resources/unsubscribe",
-                                                   "tasks/get",
-                                                   "tasks/result",
-                                                   "tasks/list",
-                                                   "tasks/cancel",
-                                                   "tasks/update",
-                                                   "sampling/createMessage",
-                                                   "elicitation/create",
-                                                   "roots/list"};
-
-bool is_gone(std::string_view method) { return std::ranges::find(gone, method) != gone.end(); }
+// The modern era's clients do not say them, and a legacy server would answer; or no bridge carries
+// them.
+bool is_gone(std::string_view name) {
+  const mcp::Method* method = mcp::find_method(name);
+  if (method == nullptr || method->kind != mcp::MethodKind::request) return false;
+  return method->modern != mcp::From::client || mcp::is_task_request(*method);
+}
 
 Ending ending_of(const Failure& failure, std::string_view method) {
-  const Json reply = parse_json(method == "tools/call" ? tool_error_reply("0", failure, Era::modern)
-                                                       : error_reply("0", failure));
+  const Json reply =
+      parse_json(method == mcp::method::tools_call ? tool_error_reply("0", failure, Era::modern)
+                                                   : error_reply("0", failure));
   if (const Json* result = member(reply, "result")) return {Ending::Member::result, *result};
   return {Ending::Member::error, *member(reply, "error")};
 }
@@ -65,8 +56,8 @@ std::size_t ModernOverLegacy::in_flight() const {
 }
 
 void ModernOverLegacy::fail(std::string_view id, std::string_view method, const Failure& failure) {
-  out_.to_host(method == "tools/call" ? tool_error_reply(id, failure, Era::modern)
-                                      : error_reply(id, failure));
+  out_.to_host(method == mcp::method::tools_call ? tool_error_reply(id, failure, Era::modern)
+                                                 : error_reply(id, failure));
 }
 
 // --- host to server ------------------------------------------------------------------------------
@@ -76,7 +67,7 @@ void ModernOverLegacy::from_host(std::string_view line, const Message& message, 
     request({std::string(message.id.in(line)), message.method, parse_json(message.params.in(line)),
              line.size()},
             now);
-  } else if (message.method == "notifications/cancelled") {
+  } else if (message.method == mcp::notification::cancelled) {
     cancel(message.request_id.in(line), parse_json(message.params.in(line)));
   }
   finish(now);
@@ -101,12 +92,12 @@ void ModernOverLegacy::start_or_hold(HostRequest request) {
 
 bool ModernOverLegacy::answered_at_once(const HostRequest& request) {
   if (is_in_flight(request.id)) {
-    out_.to_host(
-        protocol_error(request.id, invalid_request, "a request with this id is still in flight"));
+    out_.to_host(protocol_error(request.id, mcp::invalid_request,
+                                "a request with this id is still in flight"));
   } else if (const Json error = envelope_error(request.params); !error.is_null()) {
     out_.to_host(error_text(request.id, error));
   } else if (is_gone(request.method)) {
-    out_.to_host(protocol_error(request.id, method_not_found, "Method not found"));
+    out_.to_host(protocol_error(request.id, mcp::method_not_found, "Method not found"));
   } else if (in_flight() >= max_calls) {
     fail(request.id, request.method,
          plain_failure(FailureCode::too_many, "more than 256 calls in flight", server_.name));
@@ -129,17 +120,17 @@ void ModernOverLegacy::hold(HostRequest request) {
 
 Json ModernOverLegacy::carried(const Json& params) const {
   const Json* meta = object_in(params, "_meta");
-  const Json* said = meta == nullptr ? nullptr : member(*meta, meta_key::capabilities);
+  const Json* said = meta == nullptr ? nullptr : member(*meta, mcp::meta_key::capabilities);
   return carried_client_capabilities(said == nullptr ? Json() : *said, server_.features);
 }
 
 void ModernOverLegacy::start(HostRequest& request) {
-  if (request.method == "server/discover") {
+  if (request.method == mcp::method::discover) {
     return out_.to_host(
         result_text(request.id, discover_result(handshake_.capabilities(), handshake_.server_info(),
                                                 handshake_.instructions())));
   }
-  if (request.method == "subscriptions/listen") {
+  if (request.method == mcp::method::listen) {
     return streams_.open(request.id, request.params, handshake_.capabilities());
   }
   forward(request);
@@ -168,7 +159,7 @@ void ModernOverLegacy::want_logs(const Json& params, LegacyCall& call) {
   call.log_level = wished_log_level(params);
   if (object_in(handshake_.capabilities(), "logging") == nullptr) return;
   if (!logs_.raises(call.log_level)) return;
-  out_.to_server(request_text(ids_.next(), "logging/setLevel", {{"level", call.log_level}}));
+  out_.to_server(request_text(ids_.next(), mcp::method::set_level, {{"level", call.log_level}}));
 }
 
 void ModernOverLegacy::resume(HostRequest& request, Time now) {
@@ -233,9 +224,9 @@ void ModernOverLegacy::from_server(std::string_view line, const Message& message
 
 void ModernOverLegacy::asked(std::string_view line, const Message& message, Time now) {
   const std::string_view id = message.id.in(line);
-  if (message.method == "ping") return out_.to_server(result_text(id, Json::object()));
-  if (!is_question(message.method)) {
-    return out_.to_server(protocol_error(id, method_not_found, "Method not found"));
+  if (message.method == mcp::method::ping) return out_.to_server(result_text(id, Json::object()));
+  if (!mcp::is_question(message.method)) {
+    return out_.to_server(protocol_error(id, mcp::method_not_found, "Method not found"));
   }
   parking_.asked(id, message.method, parse_json(message.params.in(line)), line.size(), now);
 }
@@ -287,19 +278,19 @@ void ModernOverLegacy::say_ending(const LegacyCall& call, const Ending& ending) 
 // True: it was answered here. The call itself is over: the retry makes another.
 bool ModernOverLegacy::ask_for_url(LegacyCall& call, const Json& error, Time now) {
   const Json* code = member(error, "code");
-  if (code == nullptr || *code != url_elicitation_required) return false;
+  if (code == nullptr || *code != mcp::url_elicitation_required) return false;
   const Json questions = url_questions(error, server_.name);
   const Json url{{"mode", "url"}};
   parking_.drop_questions(call);
-  Json refusal = error_of(internal_error, "the server asked for a visit to no URL");
-  if (!questions.empty() && may_be_asked("elicitation/create", url, call.capabilities) &&
+  Json refusal = error_of(mcp::internal_error, "the server asked for a visit to no URL");
+  if (!questions.empty() && may_be_asked(mcp::method::elicitation_create, url, call.capabilities) &&
       may_ask(call.method) && calls_.waiting_for_host() < Parking::max_parked) {
     parking_.ask_host(call, questions, State::url_due, now);
     return true;
   }
   if (!questions.empty()) {
-    refusal = error_of(missing_client_capability, "the server needs elicitation of a URL");
-    refusal["data"] = {{"requiredCapabilities", needed_for("elicitation/create", url)}};
+    refusal = error_of(mcp::missing_client_capability, "the server needs elicitation of a URL");
+    refusal["data"] = {{"requiredCapabilities", needed_for(mcp::method::elicitation_create, url)}};
   }
   const LegacyCall ended = calls_.take(&call);
   out_.to_host(error_text(ended.host_id, refusal));
@@ -308,9 +299,9 @@ bool ModernOverLegacy::ask_for_url(LegacyCall& call, const Json& error, Time now
 
 void ModernOverLegacy::notified(std::string_view line, const Message& message) {
   Json params = parse_json(message.params.in(line));
-  if (message.method == "notifications/progress") return progress(std::move(params));
-  if (message.method == "notifications/message") return log(params);
-  if (message.method == "notifications/cancelled") {
+  if (message.method == mcp::notification::progress) return progress(std::move(params));
+  if (message.method == mcp::notification::log_message) return log(params);
+  if (message.method == mcp::notification::cancelled) {
     return parking_.withdrawn(message.request_id.in(line));
   }
   // What else there is (elicitation/complete, tasks/status) has no place in the modern era.
@@ -324,7 +315,7 @@ void ModernOverLegacy::progress(Json params) {
   // Parked, it has no request of the host that progress could belong to.
   if (call == nullptr || call->host_id.empty() || call->progress_token.is_null()) return;
   *token = call->progress_token;
-  out_.to_host(notification_text("notifications/progress", params));
+  out_.to_host(notification_text(mcp::notification::progress, params));
 }
 
 void ModernOverLegacy::log(const Json& params) {
@@ -333,7 +324,7 @@ void ModernOverLegacy::log(const Json& params) {
     const auto from = log_level_of(call.log_level);
     return !call.host_id.empty() && from && level && *level >= *from;
   });
-  if (wanted) out_.to_host(notification_text("notifications/message", params));
+  if (wanted) out_.to_host(notification_text(mcp::notification::log_message, params));
 }
 
 // --- time and ends -------------------------------------------------------------------------------

@@ -6,6 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
+#include "policy/mcp/revisions.h"
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/question.h"
 #include "supervisor/gateway/era/reserved_meta.h"
@@ -16,15 +20,11 @@ namespace cellblock::gateway {
 
 namespace {
 
-constexpr int legacy_not_found = -32002;
-constexpr int first_reserved = -32099;
-constexpr int last_reserved = -32020;
-constexpr int internal_error = -32603;
 constexpr std::size_t most_urls = 16;
 
 constexpr std::array<std::string_view, 6> cacheable = {
-    "server/discover",          "tools/list",   "resources/list",
-    "resources/templates/list", "prompts/list", "resources/read"};
+    mcp::method::discover,       mcp::method::tools_list,   mcp::method::resources_list,
+    mcp::method::templates_list, mcp::method::prompts_list, mcp::method::resources_read};
 
 // A tool that only runs as a task of 2025-11-25 cannot be called through here: it is not shown.
 void leave_out_task_tools(Json& result) {
@@ -44,7 +44,7 @@ void leave_out_task_tools(Json& result) {
 
 Json modern_result(std::string_view method, Json result, const Json& server_info) {
   if (!result.is_object()) result = Json::object();
-  if (method == "tools/list") leave_out_task_tools(result);
+  if (method == mcp::method::tools_list) leave_out_task_tools(result);
   leave_out(result, {"inputRequests", "requestState"});
   result["resultType"] = "complete";
   if (std::ranges::find(cacheable, method) != cacheable.end()) {
@@ -53,27 +53,27 @@ Json modern_result(std::string_view method, Json result, const Json& server_info
     result["cacheScope"] = "private";
   }
   strip_reserved_meta(result);
-  object_at(result, "_meta")[meta_key::server] = server_info;
+  object_at(result, "_meta")[mcp::meta_key::server] = server_info;
   return result;
 }
 
 Json discover_result(const Json& capabilities, const Json& server_info,
                      std::string_view instructions) {
-  Json result{{"supportedVersions", Json::array({modern_revision})},
+  Json result{{"supportedVersions", Json::array({mcp::modern_revision})},
               {"capabilities", carried_server_capabilities(capabilities)}};
   if (!instructions.empty()) result["instructions"] = instructions;
-  return modern_result("server/discover", std::move(result), server_info);
+  return modern_result(mcp::method::discover, std::move(result), server_info);
 }
 
 Json modern_error(std::string_view method, Json error, std::string_view uri) {
   const Json* code = member(error, "code");
   const auto number = code != nullptr && code->is_number_integer() ? code->get<std::int64_t>() : 0;
-  if (method == "resources/read" && number == legacy_not_found) {
-    error["code"] = invalid_params;
+  if (method == mcp::method::resources_read && number == mcp::legacy_not_found) {
+    error["code"] = mcp::invalid_params;
     object_at(error, "data")["uri"] = uri;
-  } else if (number == legacy_not_found || number == url_elicitation_required ||
-             (number >= first_reserved && number <= last_reserved)) {
-    error["code"] = internal_error;
+  } else if (number == mcp::legacy_not_found || number == mcp::url_elicitation_required ||
+             (number >= mcp::first_reserved && number <= mcp::last_reserved)) {
+    error["code"] = mcp::internal_error;
   }
   return error;
 }
@@ -89,7 +89,7 @@ Json url_questions(const Json& error, std::string_view server) {
     Json params = elicitation;
     params["mode"] = "url";
     questions[fmt::format("url-{}", questions.size() + 1)] =
-        modern_question("elicitation/create", std::move(params), server);
+        modern_question(mcp::method::elicitation_create, std::move(params), server);
   }
   return questions;
 }

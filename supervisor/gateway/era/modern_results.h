@@ -19,7 +19,6 @@ Json discover_result(const Json& capabilities, const Json& server_info,
 /// are none of a legacy server's to use.
 Json modern_error(std::string_view method, Json error, std::string_view uri);
 
-inline constexpr int url_elicitation_required = -32042;
 /// The questions in such an error, by key; empty if it has none that could be asked.
 Json url_questions(const Json& error, std::string_view server);
 

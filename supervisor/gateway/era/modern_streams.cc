@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/lists.h"
+#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/list_changes.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/resource_match.h"
@@ -35,7 +39,8 @@ std::vector<std::string> wanted_resources(const Json& wanted) {
 void ModernStreams::open(std::string_view host_id, const Json& params, const Json& capabilities) {
   const Json* wanted = object_in(params, "notifications");
   if (wanted == nullptr) {
-    return out_.to_host(protocol_error(host_id, invalid_params, "notifications: not an object"));
+    return out_.to_host(
+        protocol_error(host_id, mcp::invalid_params, "notifications: not an object"));
   }
   if (streams_.size() >= max_streams) {
     return out_.to_host(error_reply(host_id, too_many("more than 32 listen streams")));
@@ -53,8 +58,8 @@ ModernStreams::Stream ModernStreams::stream_for(std::string_view host_id, const 
                                                 const Json& capabilities) {
   Stream stream{.id = std::string(host_id)};
   for (std::size_t i = 0; i < list_count; ++i) {
-    stream.lists.at(i) = says(wanted, list_changes.at(i).wanted) &&
-                         offers(capabilities, list_changes.at(i).capability, "listChanged");
+    stream.lists.at(i) = says(wanted, mcp::list_changes.at(i).wanted) &&
+                         offers(capabilities, mcp::list_changes.at(i).capability, "listChanged");
   }
   if (offers(capabilities, "resources", "subscribe")) stream.resources = wanted_resources(wanted);
   return stream;
@@ -72,14 +77,14 @@ void ModernStreams::take(const std::string& uri) {
   }
   const std::uint64_t ours = ids_.next();
   resources_.push_back({uri, 1, ours});
-  out_.to_server(request_text(ours, "resources/subscribe", {{"uri", uri}}));
+  out_.to_server(request_text(ours, mcp::method::resources_subscribe, {{"uri", uri}}));
 }
 
 void ModernStreams::give_back(const std::string& uri) {
   Resource* known = find(uri);
   if (known == nullptr || --known->streams > 0) return;
   // Also while the answer to the subscription is awaited: the server reads one after the other.
-  out_.to_server(request_text(ids_.next(), "resources/unsubscribe", {{"uri", uri}}));
+  out_.to_server(request_text(ids_.next(), mcp::method::resources_unsubscribe, {{"uri", uri}}));
   resources_.erase(resources_.begin() + (known - resources_.data()));
 }
 
@@ -124,11 +129,11 @@ void ModernStreams::acknowledge_ready() {
 void ModernStreams::acknowledge(Stream& stream) {
   Json honoured = Json::object();
   for (std::size_t i = 0; i < list_count; ++i) {
-    if (stream.lists.at(i)) honoured[list_changes.at(i).wanted] = true;
+    if (stream.lists.at(i)) honoured[mcp::list_changes.at(i).wanted] = true;
   }
   if (!stream.resources.empty()) honoured["resourceSubscriptions"] = stream.resources;
   stream.acknowledged = true;
-  tell(stream, "notifications/subscriptions/acknowledged", {{"notifications", honoured}});
+  tell(stream, mcp::notification::acknowledged, {{"notifications", honoured}});
   for (std::string& text : stream.early) out_.to_host(std::move(text));
   stream.early.clear();
 }
@@ -137,7 +142,7 @@ void ModernStreams::tell(Stream& stream, std::string_view method, const Json& pa
   Json tagged = params;
   if (!tagged.is_object()) tagged = Json::object();
   strip_reserved_meta(tagged);
-  object_at(tagged, "_meta")[meta_key::subscription] = parse_json(stream.id);
+  object_at(tagged, "_meta")[mcp::meta_key::subscription] = parse_json(stream.id);
   std::string text = notification_text(method, tagged);
   if (stream.acknowledged) return out_.to_host(std::move(text));
   // The acknowledgement comes first. The same thing twice tells no more, which bounds this.
@@ -149,7 +154,7 @@ void ModernStreams::tell(Stream& stream, std::string_view method, const Json& pa
 }
 
 bool ModernStreams::notified(std::string_view method, const Json& params) {
-  if (method == "notifications/resources/updated") {
+  if (method == mcp::notification::resource_updated) {
     const std::string uri = string_in(params, "uri");
     for (Stream& stream : streams_) {
       const bool wanted = std::ranges::any_of(stream.resources, [&](const std::string& resource) {
@@ -159,9 +164,10 @@ bool ModernStreams::notified(std::string_view method, const Json& params) {
     }
     return true;
   }
-  const auto* const list = std::ranges::find(list_changes, method, &ListChange::method);
-  if (list == list_changes.end()) return false;
-  const auto index = static_cast<std::size_t>(list - list_changes.begin());
+  const auto* const list =
+      std::ranges::find(mcp::list_changes, method, &mcp::ListChange::notification);
+  if (list == mcp::list_changes.end()) return false;
+  const auto index = static_cast<std::size_t>(list - mcp::list_changes.begin());
   for (Stream& stream : streams_) {
     if (stream.lists.at(index)) tell(stream, method, params);
   }
@@ -172,9 +178,9 @@ void ModernStreams::fail_all(const Failure& failure) {
   for (const Stream& stream : std::exchange(streams_, {})) {
     // An end that was meant is no error of the stream.
     if (failure.code == FailureCode::shutting_down) {
-      out_.to_host(
-          result_text(stream.id, {{"resultType", "complete"},
-                                  {"_meta", {{meta_key::subscription, parse_json(stream.id)}}}}));
+      out_.to_host(result_text(
+          stream.id, {{"resultType", "complete"},
+                      {"_meta", {{mcp::meta_key::subscription, parse_json(stream.id)}}}}));
     } else {
       out_.to_host(error_reply(stream.id, failure));
     }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/capabilities.h"
 #include "supervisor/gateway/era/question.h"
 #include "supervisor/gateway/message/failures.h"
@@ -15,8 +17,6 @@ namespace cellblock::gateway {
 namespace {
 
 using State = LegacyCall::State;
-
-constexpr int internal_error = -32603;
 
 bool is_map_of_objects(const Json& responses) {
   return responses.is_object() &&
@@ -77,7 +77,7 @@ bool Parking::refuse(std::string_view server_id, std::string_view method, std::s
                    .tool = method,
                    .reason = reason,
                    .bytes = bytes});
-  out_.to_server(protocol_error(server_id, method_not_found, "Method not found"));
+  out_.to_server(protocol_error(server_id, mcp::method_not_found, "Method not found"));
   return true;
 }
 
@@ -132,13 +132,13 @@ LegacyCall* Parking::resumed(std::string_view id, const Json& params, const Requ
   const auto opened = sealer_.open(binding_, string_in(params, "requestState"), now);
   LegacyCall* call = opened ? calls_.find_ticket(parse_upstream_id(*opened)) : nullptr;
   if (call == nullptr || call->digest != digest) {
-    out_.to_host(protocol_error(id, invalid_params,
+    out_.to_host(protocol_error(id, mcp::invalid_params,
                                 "requestState is unknown, used, expired or of another request"));
     return nullptr;
   }
   const Json* responses = member(params, "inputResponses");
   if (responses != nullptr && !is_map_of_objects(*responses)) {
-    out_.to_host(protocol_error(id, invalid_params, "inputResponses: not a map of objects"));
+    out_.to_host(protocol_error(id, mcp::invalid_params, "inputResponses: not a map of objects"));
     return nullptr;
   }
   call->ticket = 0;
@@ -183,9 +183,9 @@ void Parking::keep(LegacyCall& call, Ending ending) {
 void Parking::drop_questions(LegacyCall& call) {
   for (const Question& question : std::exchange(call.questions, {})) {
     out_.to_server(
-        question.method == "elicitation/create"
+        question.method == mcp::method::elicitation_create
             ? result_text(question.server_id, {{"action", "cancel"}})
-            : protocol_error(question.server_id, internal_error, "the client gave no answer"));
+            : protocol_error(question.server_id, mcp::internal_error, "the client gave no answer"));
   }
 }
 

@@ -4,12 +4,13 @@
 
 #include <utility>
 
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 
 namespace cellblock::gateway {
 
 void name_the_asker(std::string_view method, Json& params, std::string_view server) {
-  if (server.empty() || method != "elicitation/create" || !params.is_object()) return;
+  if (server.empty() || method != mcp::method::elicitation_create || !params.is_object()) return;
   const std::string prefix = fmt::format("[server {}] ", server);
   const std::string message = string_in(params, "message");
   if (!message.starts_with(prefix)) params["message"] = prefix + message;

@@ -6,16 +6,8 @@
 
 #include "supervisor/gateway/era/json_tree.h"
 
-/// The revisions of MCP that the bridges know. Their names are dates, so they compare as texts.
+/// How the bridges come to a revision (policy/mcp/revisions.h) with whom they speak to.
 namespace cellblock::gateway {
-
-inline constexpr std::string_view newest_legacy = "2025-11-25";
-inline constexpr std::string_view modern_revision = "2026-07-28";
-
-inline constexpr std::string_view first_with_audio = "2025-03-26";
-inline constexpr std::string_view first_with_links = "2025-06-18";
-
-bool is_legacy_revision(std::string_view version);
 
 /// What `initialize` is answered with: the host's own where it is a legacy one, else the newest.
 std::string_view answer_to_version(std::string_view asked);

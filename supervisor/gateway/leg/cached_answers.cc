@@ -1,9 +1,9 @@
 #include "supervisor/gateway/leg/cached_answers.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
+#include "policy/mcp/lists.h"
+#include "policy/mcp/meta_keys.h"
 #include "policy/permission.h"
 #include "supervisor/gateway/era/modern_results.h"
 #include "supervisor/gateway/message/replies.h"
@@ -11,19 +11,6 @@
 namespace cellblock::gateway {
 
 namespace {
-
-struct Listing {
-  std::string_view method;
-  std::string_view member;
-  ListKind kind;
-};
-
-constexpr std::array<Listing, list_kind_count> listings{{
-    {"tools/list", "tools", ListKind::tools},
-    {"resources/list", "resources", ListKind::resources},
-    {"resources/templates/list", "resourceTemplates", ListKind::resource_templates},
-    {"prompts/list", "prompts", ListKind::prompts},
-}};
 
 Json permitted(Json items, const Server& server) {
   if (!items.is_array()) return Json::array();
@@ -45,13 +32,13 @@ std::string discover_reply(std::string_view id, const Catalogue& catalogue) {
 
 std::optional<std::string> cached_list(std::string_view line, const Message& message,
                                        const Catalogue& catalogue, const Server& server) {
-  const auto listing = std::ranges::find(listings, message.method, &Listing::method);
-  if (listing == listings.end() || !message.cursor.empty()) return std::nullopt;
-  Json items = parse_json(catalogue.list(listing->kind));
-  if (listing->kind == ListKind::tools) items = permitted(std::move(items), server);
+  const auto kind = mcp::listed_kind(message.method);
+  if (!kind || !message.cursor.empty()) return std::nullopt;
+  Json items = parse_json(catalogue.list(*kind));
+  if (*kind == ListKind::tools) items = permitted(std::move(items), server);
   Json result = Json::object();
-  result[std::string(listing->member)] = std::move(items);
-  result["_meta"]["cellblock/cached"]["found_at_ms"] = catalogue.found_at_ms;
+  result[mcp::facts_of(*kind).items] = std::move(items);
+  result["_meta"][mcp::meta_key::cached]["found_at_ms"] = catalogue.found_at_ms;
   std::string reply = result_text(
       message.id.in(line),
       modern_result(message.method, std::move(result), parse_json(catalogue.server_info)));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "policy/mcp/error_codes.h"
 #include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
@@ -18,7 +19,7 @@ bool means_no_initialize(std::string_view error) {
   if (!json.is_object()) return false;
   const auto code = json.find("code");
   if (code == json.end() || !code->is_number_integer()) return false;
-  return *code == method_not_found || *code == unsupported_version;
+  return *code == mcp::method_not_found || *code == mcp::unsupported_version;
 }
 
 }  // namespace cellblock::gateway

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/catalogue/learning.h"
 #include "supervisor/gateway/leg/bridging.h"
 #include "supervisor/gateway/leg/initialize_refusal.h"
@@ -15,14 +17,6 @@ namespace cellblock::gateway {
 namespace {
 
 constexpr std::size_t least_held_bytes = 4U << 20;
-
-std::optional<ListKind> changed_list(std::string_view method) {
-  if (!method.ends_with("/list_changed")) return std::nullopt;
-  if (method == "notifications/tools/list_changed") return ListKind::tools;
-  if (method == "notifications/resources/list_changed") return ListKind::resources;
-  if (method == "notifications/prompts/list_changed") return ListKind::prompts;
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -194,7 +188,7 @@ void Lane::forward(std::string_view line, const Message& message, Time now) {
   }
   if (message.kind == MessageKind::request) {
     cell_->asked();
-    if (message.method == "initialize") watch_initialize(line, message);
+    if (message.method == mcp::method::initialize) watch_initialize(line, message);
   }
   conversation_->from_host(line, message, now);
 }
@@ -264,7 +258,7 @@ void Lane::from_cell(std::string_view line, const Message& message, Time now) {
 
 void Lane::learn(std::string_view method) {
   if (parts_.plan.has_workspace) return;
-  if (const auto kind = changed_list(method)) {
+  if (const auto kind = mcp::changed_list(method)) {
     services_.catalogues().list_changed(parts_.plan.server, *kind);
   }
 }

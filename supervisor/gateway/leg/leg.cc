@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/leg/cached_answers.h"
 #include "supervisor/gateway/leg/era_of.h"
 #include "supervisor/gateway/message/failures.h"
@@ -81,9 +83,9 @@ bool Leg::answered_here(std::string_view line, const Message& message) {
   if (parts_.plan.program == wire::CellProgram::probe) return false;
   if (message.kind == MessageKind::notification) return cancelled_here(line, message);
   if (message.kind != MessageKind::request) return false;
-  if (message.method == "ping") return answer_ping(line, message);
+  if (message.method == mcp::method::ping) return answer_ping(line, message);
   if (!message.is_modern()) return false;
-  if (message.method == "server/discover") return discover(line, message);
+  if (message.method == mcp::method::discover) return discover(line, message);
   return message.method.ends_with("/list") && answer_list(line, message);
 }
 
@@ -91,7 +93,7 @@ bool Leg::answered_here(std::string_view line, const Message& message) {
 bool Leg::answer_ping(std::string_view line, const Message& message) {
   const std::string_view id = message.id.in(line);
   if (message.is_modern()) {
-    say(protocol_error(id, method_not_found, "Method not found"));
+    say(protocol_error(id, mcp::method_not_found, "Method not found"));
     return true;
   }
   const bool runs = std::ranges::any_of(lanes_, [](const auto& lane) { return lane->has_cell(); });
@@ -139,7 +141,7 @@ void Leg::discovered(const Catalogue* catalogue, const Failure& failure, Time no
 }
 
 bool Leg::cancelled_here(std::string_view line, const Message& message) {
-  if (discovering_.empty() || message.method != "notifications/cancelled") return false;
+  if (discovering_.empty() || message.method != mcp::notification::cancelled) return false;
   const std::string_view id = message.request_id.in(line);
   return std::erase_if(discovering_, [id](const Asked& asked) { return asked.id == id; }) != 0;
 }

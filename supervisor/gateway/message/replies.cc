@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "policy/control_methods.h"
+#include "policy/mcp/methods.h"
+
 namespace cellblock::gateway {
 
 namespace {
@@ -42,9 +45,8 @@ std::string attached_reply(std::string_view id, const AttachedReply& reply) {
 }
 
 std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
-  return fmt::format(
-      R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":{}}}}})",
-      id, text_of(Json(reason)));
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"requestId":{},"reason":{}}}}})",
+                     mcp::notification::cancelled, id, text_of(Json(reason)));
 }
 
 std::string ended_notification(std::string_view reason, const Failure* failure) {
@@ -52,8 +54,8 @@ std::string ended_notification(std::string_view reason, const Failure* failure) 
       failure == nullptr ? std::string{}
                          : fmt::format(R"(,"failure":{},"message":{})", failure_data(*failure),
                                        text_of(Json(failure->message)));
-  return fmt::format(R"({{"jsonrpc":"2.0","method":"cellblock/ended","params":{{"reason":{}{}}}}})",
-                     text_of(Json(reason)), what);
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"reason":{}{}}}}})",
+                     control_method::ended, text_of(Json(reason)), what);
 }
 
 }  // namespace cellblock::gateway

@@ -10,11 +10,6 @@
 /// The lines that the gateway writes itself, without their newline.
 namespace cellblock::gateway {
 
-inline constexpr int invalid_request = -32600;
-inline constexpr int method_not_found = -32601;
-inline constexpr int invalid_params = -32602;
-inline constexpr int unsupported_version = -32022;
-
 /// `id` is raw JSON; empty: it is left out, since the request's could not be read.
 std::string protocol_error(std::string_view id, int code, std::string_view message);
 

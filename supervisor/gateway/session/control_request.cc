@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "policy/control_methods.h"
 #include "policy/printable.h"
 #include "supervisor/gateway/message/failures.h"
 
@@ -28,11 +29,11 @@ constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe", "s
 constexpr std::string_view logs_options[] = {"lines", "denied"};
 
 constexpr std::array shapes{
-    Shape{"cellblock/attach", ControlMethod::attach, true, attach_options},
-    Shape{"cellblock/status", ControlMethod::status, false, {}},
-    Shape{"cellblock/logs", ControlMethod::logs, true, logs_options},
-    Shape{"cellblock/stop", ControlMethod::stop, true, {}},
-    Shape{"cellblock/restart", ControlMethod::restart, true, {}},
+    Shape{control_method::attach, ControlMethod::attach, true, attach_options},
+    Shape{control_method::status, ControlMethod::status, false, {}},
+    Shape{control_method::logs, ControlMethod::logs, true, logs_options},
+    Shape{control_method::stop, ControlMethod::stop, true, {}},
+    Shape{control_method::restart, ControlMethod::restart, true, {}},
 };
 
 std::unexpected<Failure> invalid(std::string message) {

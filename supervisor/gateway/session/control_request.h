@@ -46,8 +46,6 @@ struct ControlRequest {
   std::uint32_t lines = 0;                                ///< logs
 };
 
-inline constexpr std::string_view control_prefix = "cellblock/";
-
 /// `params` is a validated JSON object, or empty. Unknown members are refused: a misspelt one would
 /// otherwise be an instruction that nobody follows.
 std::expected<ControlRequest, Failure> parse_control(std::string_view method,

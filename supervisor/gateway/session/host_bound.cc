@@ -1,5 +1,6 @@
 #include "supervisor/gateway/session/host_bound.h"
 
+#include "policy/mcp/error_codes.h"
 #include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
@@ -35,7 +36,7 @@ InsteadOfOverlong instead_of_overlong(std::string_view line, const Message& mess
       return {};
     case MessageKind::request:
       return {.to_host = {},
-              .to_peer = protocol_error(id, invalid_request, "the request is too large")};
+              .to_peer = protocol_error(id, mcp::invalid_request, "the request is too large")};
     case MessageKind::result:
       return {.to_host = failed_answer(id, message.result.in(line), failure), .to_peer = {}};
     case MessageKind::error:

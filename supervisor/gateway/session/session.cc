@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "policy/control_methods.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/aggregate/ensemble.h"
 #include "supervisor/gateway/leg/era_of.h"
 #include "supervisor/gateway/leg/modern_check.h"
@@ -51,7 +53,7 @@ void Session::host_line(std::string_view line, Time now) {
   if (line.size() > line_limit()) return host_line_too_long(line.size());
   const auto message = shared_.scanner.scan(line);
   if (!message) return malformed(line, message.error());
-  if (message->method.starts_with(control_prefix)) return control(line, *message, now);
+  if (message->method.starts_with(control_method::prefix)) return control(line, *message, now);
   mcp_from_host(line, *message, now);
 }
 
@@ -80,7 +82,7 @@ void Session::mcp_from_host(std::string_view line, const Message& message, Time 
 }
 
 bool Session::refused_mcp(std::string_view line, const Message& message) {
-  if (message.is_modern() || message.method == "server/discover") {
+  if (message.is_modern() || message.method == mcp::method::discover) {
     if (const auto reply = refuse_modern(line, message)) {
       reply_to_host(*reply);
       return true;

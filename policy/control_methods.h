@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+/// What cellblock's socket understands beside MCP. The parameters: docs/protocol.md.
+namespace cellblock::control_method {
+
+inline constexpr std::string_view prefix = "cellblock/";
+inline constexpr std::string_view attach = "cellblock/attach";
+inline constexpr std::string_view status = "cellblock/status";
+inline constexpr std::string_view logs = "cellblock/logs";
+inline constexpr std::string_view stop = "cellblock/stop";
+inline constexpr std::string_view restart = "cellblock/restart";
+/// A notification: the session is over.
+inline constexpr std::string_view ended = "cellblock/ended";
+
+}  // namespace cellblock::control_method
