@@ -101,12 +101,6 @@ void check_open_files(const Scope& scope, const LimitsText& text, const HostFact
                           limits.open_files, facts.open_files_hard));
 }
 
-void check_start_mode(const Scope& scope, const Maybe<std::string>& mode) {
-  if (!mode || mode->value == "lazy") return;
-  scope.error(mode->at, "mode",
-              fmt::format("\"{}\" is not known to this version; allowed: \"lazy\"", mode->value));
-}
-
 }  // namespace
 
 Limits check_limits(const Scope& scope, const LimitsText& text, const HostFacts& facts) {
@@ -151,7 +145,6 @@ Timeouts check_timeouts(const Scope& scope, const StartText& start, const StopTe
   Timeouts timeouts;
   const Scope at_start = scope.below("start");
   const Scope at_stop = scope.below("stop");
-  check_start_mode(at_start, start.mode);
   check_duration(at_start, "handshake_timeout", start.handshake_timeout, handshake_range,
                  timeouts.handshake);
   check_duration(at_stop, "end_of_input", stop.end_of_input, stop_range, timeouts.end_of_input);

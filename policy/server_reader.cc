@@ -31,7 +31,6 @@ LinesText read_lines(TableReader reader) {
 
 StartText read_start(TableReader reader) {
   StartText start;
-  start.mode = reader.text("mode");
   start.handshake_timeout = reader.text("handshake_timeout");
   return start;
 }

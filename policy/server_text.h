@@ -31,7 +31,6 @@ struct LinesText {
 };
 
 struct StartText {
-  Maybe<std::string> mode;
   Maybe<std::string> handshake_timeout;
 };
 

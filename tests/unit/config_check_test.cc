@@ -103,7 +103,7 @@ env_from_file = { API_TOKEN = "/etc/cellblock/secrets/files.token" }
 network = "none"
 profile = "node"
 limits  = { memory = "512MiB", pids = 64, open_files = 1024, cpu = 1, require = false }
-start   = { mode = "lazy", handshake_timeout = "10s" }
+start   = { handshake_timeout = "10s" }
 stop    = { end_of_input = "1s", terminate = "500ms" }
 lines   = { to_host = "16MiB" }
 allow   = { users = ["alice", 1002], groups = ["agents"], tools = ["read_*", "list"] }
@@ -253,8 +253,6 @@ TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
       Row{"limits = { tmp = \"1MiB\" }", "", ""},
       Row{"limits = { tmp = \"1B\" }", "server.s.limits.tmp", "64KiB"},
       Row{"lines = { to_host = \"1GiB\" }", "server.s.lines.to_host", "256MiB"},
-      Row{"start = { mode = \"lazy\" }", "", ""},
-      Row{"start = { mode = \"eager\" }", "server.s.start.mode", "allowed: \"lazy\""},
       Row{"start = { handshake_timeout = \"1ms\" }", "server.s.start.handshake_timeout", "100ms"},
       Row{"stop = { terminate = \"0s\" }", "", ""},
       Row{"stop = { terminate = \"6m\" }", "server.s.stop.terminate", "5m"},

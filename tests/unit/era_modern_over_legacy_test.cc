@@ -114,19 +114,6 @@ TEST_F(ModernOverLegacyTest, WhatALegacyServerAloneWouldAnswerIsRefused) {
   EXPECT_TRUE(is_silent());
 }
 
-TEST_F(ModernOverLegacyTest, ARequestMustCarryItsVersionAndCapabilities) {
-  Tree params = modern();
-  params["_meta"].erase(capabilities_key);
-  from_host(bridge_, request(1, "tools/list", params));
-  EXPECT_EQ(host()["error"]["data"]["envelope"]["key"], capabilities_key);
-  params = modern();
-  params["_meta"][version_key] = "2027-01-01";
-  from_host(bridge_, request(2, "tools/list", params));
-  const Tree said = host()["error"];
-  EXPECT_EQ(said["code"], -32022);
-  EXPECT_EQ(said["data"], (Tree{{"supported", {"2026-07-28"}}, {"requested", "2027-01-01"}}));
-}
-
 TEST_F(ModernOverLegacyTest, AnIdInFlightIsRefusedAndKeepsItsType) {
   shake_hands();
   const Tree ours = call(1);

@@ -94,8 +94,6 @@ bool ModernOverLegacy::answered_at_once(const HostRequest& request) {
   if (is_in_flight(request.id)) {
     out_.to_host(protocol_error(request.id, mcp::invalid_request,
                                 "a request with this id is still in flight"));
-  } else if (const Json error = envelope_error(request.params); !error.is_null()) {
-    out_.to_host(error_text(request.id, error));
   } else if (is_gone(request.method)) {
     out_.to_host(protocol_error(request.id, mcp::method_not_found, "Method not found"));
   } else if (in_flight() >= max_calls) {

@@ -15,9 +15,6 @@ Json own_client_info();
 /// else.
 void strip_reserved_meta(Json& holder);
 
-/// The error for a request of a modern host without what each of them must carry; null: it has all.
-Json envelope_error(const Json& params);
-
 /// `log_level` may be empty.
 void stamp_request(Json& params, const Json& client_capabilities, const std::string& log_level);
 
