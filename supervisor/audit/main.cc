@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <string>
-#include <string_view>
 
 #include "supervisor/audit/audit_writer.h"
+#include "supervisor/kernel/helper_process.h"
 #include "supervisor/kernel/wire.h"
 
 /// cellblock-audit: started by the launcher in a cell of its own, with the descriptors of
@@ -29,19 +26,6 @@ Result<void> run() {
   return writer.run();
 }
 
-void say(std::string_view text) {
-  static_cast<void>(std::fputs(fmt::format("cellblock-audit: {}\n", text).c_str(), stderr));
-}
-
 }  // namespace
 
-int main() {
-  try {
-    const auto result = run();
-    if (!result) say(result.error().text);
-    return result ? 0 : 1;
-  } catch (const std::exception& error) {
-    say(error.what());
-    return 1;
-  }
-}
+int main() { return run_helper("cellblock-audit", run); }

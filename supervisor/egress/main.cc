@@ -1,22 +1,16 @@
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "policy/config_bytes.h"
 #include "supervisor/egress/helper.h"
 #include "supervisor/kernel/event_loop.h"
+#include "supervisor/kernel/helper_process.h"
+#include "supervisor/kernel/sealed_config.h"
 #include "supervisor/kernel/wire.h"
 
 /// cellblock-egress: started by the launcher for one cell, in a cell of its own that has the host's
@@ -40,23 +34,11 @@ namespace {
 using namespace cellblock;          // NOLINT(google-build-using-namespace)
 using namespace cellblock::egress;  // NOLINT(google-build-using-namespace)
 
-SysResult<Fd> adopt(int number) {
-  // Close-on-exec, which descriptors that survived an exec no longer are.
-  if (::fcntl(number, F_SETFD, FD_CLOEXEC) != 0) return sys_fail("fcntl");
-  return Fd(number);
-}
-
 SysResult<Fd> adopt_socket(int number) {
   Fd socket = CELLBLOCK_TRY(adopt(number));
   const int flags = ::fcntl(number, F_GETFL);
   if (flags < 0 || ::fcntl(number, F_SETFL, flags | O_NONBLOCK) != 0) return sys_fail("fcntl");
   return socket;
-}
-
-Result<Config> read_config(const Fd& sealed) {
-  const auto bytes =
-      CELLBLOCK_TRY(read_all(sealed.get(), max_config_bytes, Sealing::must_be_sealed));
-  return decode_config(bytes);
 }
 
 Result<wire::EgressStart> read_start(const Fd& sealed) {
@@ -97,31 +79,15 @@ Result<void> require_randomness() {
   return {};
 }
 
-Result<void> prepare_process() {
-  // What all connections carry passes through here.
-  if (::prctl(PR_SET_DUMPABLE, 0) != 0) return sys_fail("prctl");
-  ::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): cannot fail for this pair
-  return require_randomness();
-}
-
-SysResult<Fd> receive_termination() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, for good
-  if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return sys_fail("sigprocmask");
-  Fd made(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!made.valid()) return sys_fail("signalfd");
-  return made;
-}
-
 Result<void> run() {
-  CELLBLOCK_CHECK(prepare_process());
+  CELLBLOCK_CHECK(forbid_looking_in());
+  ignore_broken_pipes();
+  CELLBLOCK_CHECK(require_randomness());
   Fd gateway = CELLBLOCK_TRY(adopt_socket(wire::egress_fd::gateway));
   const Fd config = CELLBLOCK_TRY(adopt(wire::egress_fd::config));
   const Fd sealed_start = CELLBLOCK_TRY(adopt(wire::egress_fd::start));
   const auto start = CELLBLOCK_TRY(read_start(sealed_start));
-  const Config whole = CELLBLOCK_TRY(read_config(config));
+  const Config whole = CELLBLOCK_TRY(read_sealed_config(config.get()));
   const Egress rules = CELLBLOCK_TRY(rules_of(whole, start.server_index));
   auto sockets = CELLBLOCK_TRY(adopt_sockets(start));
   const auto loop = CELLBLOCK_TRY(EventLoop::make());
@@ -138,24 +104,6 @@ Result<void> run() {
   return {};
 }
 
-void say(const std::string& text) {
-  static_cast<void>(std::fputs(fmt::format("cellblock-egress: {}\n", text).c_str(), stderr));
-}
-
 }  // namespace
 
-#if defined(__SANITIZE_ADDRESS__)
-// The leak checker traces its own process, which no process in a cell may do.
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }  // NOLINT
-#endif
-
-int main() {
-  try {
-    const auto ran = run();
-    if (ran) return EXIT_SUCCESS;
-    say(ran.error().text);
-  } catch (const std::exception& error) {
-    say(error.what());
-  }
-  return EXIT_FAILURE;
-}
+int main() { return run_helper("cellblock-egress", run); }

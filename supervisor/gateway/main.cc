@@ -1,17 +1,14 @@
-#include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 
-#include "policy/config_bytes.h"
 #include "supervisor/gateway/catalogue/catalogue_store.h"
 #include "supervisor/gateway/gateway.h"
+#include "supervisor/kernel/helper_process.h"
+#include "supervisor/kernel/sealed_config.h"
 #include "supervisor/kernel/wire.h"
 
 // Started by the launcher, never by a person: everything comes by descriptor (wire::gateway_fd).
@@ -20,30 +17,6 @@ namespace {
 
 using namespace cellblock;           // NOLINT(google-build-using-namespace)
 using namespace cellblock::gateway;  // NOLINT(google-build-using-namespace)
-
-SysResult<Fd> adopt(int number) {
-  // Close-on-exec, which descriptors that survived an exec no longer are.
-  if (::fcntl(number, F_SETFD, FD_CLOEXEC) != 0) return sys_fail("fcntl");
-  return Fd(number);
-}
-
-Result<Config> read_config(const Fd& sealed) {
-  const auto bytes =
-      CELLBLOCK_TRY(read_all(sealed.get(), max_config_bytes, Sealing::must_be_sealed));
-  return decode_config(bytes);
-}
-
-SysResult<Fd> catch_termination() {
-  ::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): cannot fail for this pair
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, for good
-  if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return sys_fail("sigprocmask");
-  Fd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd.valid()) return sys_fail("signalfd");
-  return fd;
-}
 
 // The launcher mounts the directory of this gateway's user there.
 constexpr char cache_directory[] = "/home/mcp";
@@ -58,7 +31,8 @@ Result<std::unique_ptr<CatalogueStore>> open_catalogues() {
 }
 
 Result<void> run() {
-  Fd termination = CELLBLOCK_TRY(catch_termination());
+  ignore_broken_pipes();
+  Fd termination = CELLBLOCK_TRY(receive_termination());
   GatewayChannels channels;
   channels.supervisor = CELLBLOCK_TRY(adopt(wire::gateway_fd::supervisor));
   // The filter lets nobody mark or close this one (policy/internal_syscalls.cc); nothing is
@@ -66,7 +40,7 @@ Result<void> run() {
   channels.launcher = Fd(wire::gateway_fd::launcher);
   channels.audit = CELLBLOCK_TRY(adopt(wire::gateway_fd::audit));
   const Fd sealed = CELLBLOCK_TRY(adopt(wire::gateway_fd::config));
-  Config config = CELLBLOCK_TRY(read_config(sealed));
+  Config config = CELLBLOCK_TRY(read_sealed_config(sealed.get()));
 
   channels.catalogues = CELLBLOCK_TRY(open_catalogues());
   const auto loop = CELLBLOCK_TRY(EventLoop::make());
@@ -82,11 +56,6 @@ Result<void> run() {
 }
 
 }  // namespace
-
-#if defined(__SANITIZE_ADDRESS__)
-// The leak checker traces its own process, which no process in a cell may do.
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }  // NOLINT
-#endif
 
 int main() {
   spdlog::set_default_logger(spdlog::stderr_logger_st("cellblock-gateway"));

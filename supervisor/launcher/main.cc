@@ -11,7 +11,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "policy/config_bytes.h"
+#include "supervisor/kernel/sealed_config.h"
 #include "supervisor/launcher/init.h"
 #include "supervisor/launcher/launcher.h"
 
@@ -19,11 +19,6 @@ namespace cellblock::launcher {
 namespace {
 
 namespace fd = wire::launcher_fd;
-
-Result<Config> read_config() {
-  const auto bytes = CELLBLOCK_TRY(read_all(fd::config, max_config_bytes, Sealing::must_be_sealed));
-  return decode_config(bytes);
-}
 
 Result<void> prepare_process() {
   // The supervisor's death ends the launcher, whose death ends every cell.
@@ -60,7 +55,7 @@ Result<void> enter_user_namespace() {
 
 Result<void> run() {
   CELLBLOCK_CHECK(prepare_process());
-  const Config config = CELLBLOCK_TRY(read_config());
+  const Config config = CELLBLOCK_TRY(read_sealed_config(fd::config));
   CELLBLOCK_CHECK(enter_user_namespace());
   // From here every capability is one over the launcher's own user namespace.
   CellFactory factory =
