@@ -5,18 +5,12 @@
 #include <utility>
 
 #include "supervisor/gateway/era/legacy_over_modern.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/session/session_failures.h"
 
 namespace cellblock::gateway {
 
 namespace {
-
-std::string joined(Slices message) {
-  std::string text;
-  for (const std::string_view slice : message) text += slice;
-  text.pop_back();  // the newline
-  return text;
-}
 
 // What any of them may ask of the host. Each server's own conversation holds it to its own.
 ClientFeatures features_of_any(const Config& config, const ServerSet& permitted) {
@@ -50,14 +44,14 @@ class EnsembleSide::Member final : private LegEffects {
 
  private:
   void to_host(Slices message) override {
-    side_.queue_.push_back({Queued::What::from_leg, server_, joined(message), {}});
+    side_.relay_.push({Relayed::What::from_leg, server_, joined(message), {}});
   }
   void leg_running(Time now) override {
-    side_.queue_.push_back({Queued::What::leg_started, server_, {}, {}});
+    side_.relay_.push({Relayed::What::leg_started, server_, {}, {}});
     side_.drain(now);
   }
   void leg_lost(const Failure& failure, After /*after*/, Time now) override {
-    side_.queue_.push_back({Queued::What::leg_failed, server_, {}, failure});
+    side_.relay_.push({Relayed::What::leg_failed, server_, {}, failure});
     side_.drain(now);
     side_.above_.leg_answered(now);
   }
@@ -90,7 +84,7 @@ class EnsembleSide::BridgeDoor final : private BridgeEffects {
     side_.above_.to_host(std::array<std::string_view, 2>{text, "\n"});
   }
   void to_server(std::string_view text) override {
-    side_.queue_.push_back({Queued::What::to_aggregate, 0, std::string(text), {}});
+    side_.relay_.push({Relayed::What::to_aggregate, 0, std::string(text), {}});
   }
   void record(const AuditNote& note) override { side_.services_.record({}, note); }
   void set_deadline(std::optional<Milliseconds> from_now) override { alarm_->set(from_now); }
@@ -140,7 +134,7 @@ Traffic EnsembleSide::traffic(std::uint32_t server) const {
 // --- from the host -------------------------------------------------------------------------------
 
 void EnsembleSide::from_host(std::string_view line, Time now) {
-  queue_.push_back({Queued::What::from_host, 0, std::string(line), {}});
+  relay_.push({Relayed::What::from_host, 0, std::string(line), {}});
   drain(now);
 }
 
@@ -148,62 +142,51 @@ void EnsembleSide::from_host(std::string_view line, Time now) {
 
 void EnsembleSide::drain(Time now) {
   now_ = now;
-  if (std::exchange(draining_, true)) return;
-  while (!queue_.empty()) {
-    Queued next = std::move(queue_.front());
-    queue_.pop_front();
-    deliver(std::move(next), now);
-  }
-  draining_ = false;
+  relay_.run([this, now](Relayed next) { deliver(std::move(next), now); });
 }
 
-void EnsembleSide::deliver(Queued queued, Time now) {
-  if (queued.what == Queued::What::leg_started) return aggregate_.leg_started(queued.server, now);
-  if (queued.what == Queued::What::leg_failed) {
-    return aggregate_.leg_failed(queued.server, queued.failure, now);
+void EnsembleSide::deliver(Relayed relayed, Time now) {
+  if (relayed.what == Relayed::What::leg_started)
+    return aggregate_.leg_started(relayed.server, now);
+  if (relayed.what == Relayed::What::leg_failed) {
+    return aggregate_.leg_failed(relayed.server, relayed.failure, now);
   }
-  deliver_text(std::move(queued), now);
+  deliver_text(std::move(relayed), now);
 }
 
-void EnsembleSide::deliver_text(Queued queued, Time now) {
-  const std::size_t size = queued.text.size();
-  queued.text.resize(size + MessageScanner::padding);
-  const auto line = std::string_view(queued.text).substr(0, size);
-  const auto message = shared_.scanner.scan(line);
-  if (!message) return fail_unreadable(queued, message.error(), now);
-  const bool is_hosts = queued.what == Queued::What::from_host;
+void EnsembleSide::deliver_text(Relayed relayed, Time now) {
+  const WrittenMessage written(shared_.scanner, std::move(relayed.text));
+  const std::string_view line = written.line();
+  const auto& message = written.message();
+  if (!message) return fail_unreadable(relayed, message.error(), now);
+  const bool is_hosts = relayed.what == Relayed::What::from_host;
   if (is_hosts && bridge_) return bridge_->bridge().from_host(line, *message, now);
-  if (queued.what == Queued::What::to_bridge) {
+  if (relayed.what == Relayed::What::to_bridge) {
     return bridge_->bridge().from_server(line, *message, now);
   }
-  if (queued.what == Queued::What::from_leg) {
-    return aggregate_.from_leg(queued.server, line, *message, now);
+  if (relayed.what == Relayed::What::from_leg) {
+    return aggregate_.from_leg(relayed.server, line, *message, now);
   }
   aggregate_.from_host(line, *message, now);
 }
 
-// Written anew by a bridge, it may be nested more deeply than what was read. Whoever waits for it
-// is answered, and as nobody can tell who that is, all who may be.
-void EnsembleSide::fail_unreadable(const Queued& queued, const Refused& refused, Time now) {
-  if (queued.what == Queued::What::from_leg) return fail_leg(queued.server, refused);
+// Whoever waits for it is answered, and as nobody can tell who that is, all who may be.
+void EnsembleSide::fail_unreadable(const Relayed& relayed, const Refused& refused, Time now) {
+  if (relayed.what == Relayed::What::from_leg) return fail_leg(relayed.server, refused);
   const Failure failure = unreadable_between_eras(refused, "");
-  record(std::nullopt, {.kind = wire::AuditKind::refused,
-                        .outcome = wire::AuditOutcome::error,
-                        .reason = name_of(failure.code)});
+  record(std::nullopt, note_of_refused(failure));
   if (bridge_) bridge_->bridge().fail_all(failure, now);
 }
 
 void EnsembleSide::fail_leg(std::uint32_t server, const Refused& refused) {
   const Failure failure = unreadable_between_eras(refused, shared_.config.servers[server].name);
-  record(server, {.kind = wire::AuditKind::refused,
-                  .outcome = wire::AuditOutcome::error,
-                  .reason = name_of(failure.code)});
-  queue_.push_back({Queued::What::leg_failed, server, {}, failure});
+  record(server, note_of_refused(failure));
+  relay_.push({Relayed::What::leg_failed, server, {}, failure});
 }
 
 void EnsembleSide::to_host(Slices message) {
   if (!bridge_) return above_.to_host(message);
-  queue_.push_back({Queued::What::to_bridge, 0, joined(message), {}});
+  relay_.push({Relayed::What::to_bridge, 0, joined(message), {}});
 }
 
 void EnsembleSide::record(std::optional<std::uint32_t> server, const AuditNote& note) {
@@ -220,13 +203,9 @@ EnsembleSide::Member& EnsembleSide::member(std::uint32_t server) {
 
 void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
   if (!permitted_.contains(server)) return;
-  std::string text = joined(message);
-  const std::size_t size = text.size();
-  text.resize(size + MessageScanner::padding);
-  const auto line = std::string_view(text).substr(0, size);
-  const auto scanned = shared_.scanner.scan(line);
-  if (!scanned) return fail_leg(server, scanned.error());
-  member(server).leg().from_host(line, *scanned, now_);
+  const WrittenMessage written(shared_.scanner, joined(message));
+  if (!written.message()) return fail_leg(server, written.message().error());
+  member(server).leg().from_host(written.line(), *written.message(), now_);
 }
 
 // --- catalogues ----------------------------------------------------------------------------------
@@ -260,7 +239,7 @@ void EnsembleSide::fail_all(const Failure& failure, Time now) {
   if (bridge_) bridge_->bridge().fail_all(failure, now);
   aggregate_.fail_all(failure, now);
   for (const auto& [server, member] : members_) member->leg().fail_all(failure, now);
-  queue_.clear();
+  relay_.clear();
 }
 
 void EnsembleSide::cancel_all(std::string_view reason, Time now) {
@@ -269,7 +248,7 @@ void EnsembleSide::cancel_all(std::string_view reason, Time now) {
   drain(now);
   aggregate_.cancel_all(reason, now);
   for (const auto& [server, member] : members_) member->leg().cancel_all(reason, now);
-  queue_.clear();
+  relay_.clear();
 }
 
 void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Time now) {
@@ -277,7 +256,7 @@ void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Tim
   if (found == members_.end()) return;
   found->second->leg().fail_all(failure, now);
   found->second->leg().leave();
-  queue_.push_back({Queued::What::leg_failed, server, {}, failure});
+  relay_.push({Relayed::What::leg_failed, server, {}, failure});
   drain(now);
 }
 

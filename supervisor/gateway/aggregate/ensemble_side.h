@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "supervisor/gateway/aggregate/aggregate.h"
 #include "supervisor/gateway/io/alarm.h"
 #include "supervisor/gateway/leg/leg.h"
+#include "supervisor/gateway/message/relay.h"
 
 /// All servers as one, for what a host says in one era: the aggregate, a leg for each server that
 /// it speaks to, and, before it, the bridge of a legacy host. Pure.
@@ -46,7 +46,7 @@ class EnsembleSide final : private AggregateEffects {
  private:
   class Member;
   class BridgeDoor;
-  struct Queued {
+  struct Relayed {
     enum class What : std::uint8_t {
       from_host,
       to_bridge,
@@ -71,9 +71,9 @@ class EnsembleSide final : private AggregateEffects {
   void told(std::uint32_t server, const Catalogue* catalogue, const Failure& failure, Time now);
   Member& member(std::uint32_t server);
   void drain(Time now);
-  void deliver(Queued queued, Time now);
-  void deliver_text(Queued queued, Time now);
-  void fail_unreadable(const Queued& queued, const Refused& refused, Time now);
+  void deliver(Relayed relayed, Time now);
+  void deliver_text(Relayed relayed, Time now);
+  void fail_unreadable(const Relayed& relayed, const Refused& refused, Time now);
   void fail_leg(std::uint32_t server, const Refused& refused);
 
   const Era host_;
@@ -87,8 +87,7 @@ class EnsembleSide final : private AggregateEffects {
   std::unique_ptr<BridgeDoor> bridge_;                        ///< null: the host is modern
   std::map<std::uint32_t, std::unique_ptr<Member>> members_;  ///< by server
   std::map<std::uint32_t, Catalogues::Waiter> waits_;         ///< by server
-  std::deque<Queued> queue_;  ///< so that none of the three is called while it is busy
-  bool draining_ = false;
+  Relay<Relayed> relay_;                                      ///< between the three
   Time now_;
 };
 

@@ -10,6 +10,7 @@
 #include "supervisor/gateway/leg/bridging.h"
 #include "supervisor/gateway/leg/initialize_refusal.h"
 #include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/session/session_failures.h"
 
 namespace cellblock::gateway {
@@ -20,12 +21,11 @@ constexpr std::size_t least_held_bytes = 4U << 20;
 
 }  // namespace
 
-Lane::Lane(const LegParts& parts, McpServices& services, LegEffects& above, LaneOwner& owner)
+Lane::Lane(const LegParts& parts, McpServices& services, LaneEffects& leg)
     : parts_(parts),
       server_(parts_.server()),
       services_(services),
-      above_(above),
-      owner_(owner),
+      leg_(leg),
       held_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)) {}
 
 std::size_t Lane::in_flight() const {
@@ -133,7 +133,7 @@ std::unique_ptr<Bridge> Lane::make_bridge() {
     if (!bridge_) return;
     bridge_->deadline(now);
     drain(now);
-    owner_.lane_answered(now);
+    leg_.lane_answered(now);
   });
   BridgeEffects& effects = *this;
   return gateway::make_bridge(parts_, cell_->id(), *host_era_, effects);
@@ -194,7 +194,7 @@ void Lane::forward(std::string_view line, const Message& message, Time now) {
 }
 
 void Lane::to_server(std::string_view text) {
-  queue_.push_back({Queued::To::server, std::string(text)});
+  relay_.push({Relayed::To::server, std::string(text)});
 }
 
 void Lane::to_cell(Slices message) {
@@ -202,34 +202,26 @@ void Lane::to_cell(Slices message) {
 }
 
 void Lane::drain(Time now) {
-  if (std::exchange(draining_, true)) return;
-  while (!queue_.empty()) {
-    Queued next = std::move(queue_.front());
-    queue_.pop_front();
-    deliver(std::move(next), now);
-  }
-  draining_ = false;
+  relay_.run([this, now](Relayed next) { deliver(std::move(next), now); });
 }
 
-void Lane::deliver(Queued queued, Time now) {
-  const std::size_t size = queued.text.size();
-  queued.text.resize(size + MessageScanner::padding);
-  const auto line = std::string_view(queued.text).substr(0, size);
-  const auto message = parts_.shared.scanner.scan(line);
+void Lane::deliver(Relayed relayed, Time now) {
+  const WrittenMessage written(parts_.shared.scanner, std::move(relayed.text));
+  const auto& message = written.message();
   if (!conversation_) return;
   if (!message) return fail_unreadable(message.error(), now);
-  if (queued.to == Queued::To::bridge) return bridge_->from_server(line, *message, now);
+  if (relayed.to == Relayed::To::bridge) {
+    return bridge_->from_server(written.line(), *message, now);
+  }
   if (message->kind == MessageKind::request && cell_ != nullptr) cell_->asked();
-  conversation_->from_host(line, *message, now);
+  conversation_->from_host(written.line(), *message, now);
 }
 
-// What a bridge writes may be nested more deeply than what it read, and then nobody can tell whose
-// it was: all calls in flight fail, since one of them would wait for ever.
+// All calls in flight fail, since one of them would wait for ever.
 void Lane::fail_unreadable(const Refused& refused, Time now) {
-  record({.kind = wire::AuditKind::refused,
-          .outcome = wire::AuditOutcome::error,
-          .reason = name_of(FailureCode::bad_answer)});
-  fail_all(unreadable_between_eras(refused, server_.name), now);
+  const Failure failure = unreadable_between_eras(refused, server_.name);
+  record(note_of_refused(failure));
+  fail_all(failure, now);
 }
 
 // --- server to host ------------------------------------------------------------------------------
@@ -242,7 +234,7 @@ void Lane::cell_running(Time now) {
       .server = parts_.plan.server, .session = parts_.session, .cell = cell_->id()};
   conversation_.emplace(server_, parts_.plan.program, parts_.shared.ids,
                         HandedValues(parts_.shared.sealer, whose), effects);
-  owner_.lane_running(now);
+  leg_.lane_running(now);
   if (host_era_) advance(now);
 }
 
@@ -253,7 +245,7 @@ void Lane::from_cell(std::string_view line, const Message& message, Time now) {
   if (message.kind == MessageKind::result) learn_answer(line, message);
   conversation_->from_cell(line, message, now);
   if (bridge_) drain(now);
-  owner_.lane_answered(now);
+  leg_.lane_answered(now);
 }
 
 void Lane::learn(std::string_view method) {
@@ -283,22 +275,19 @@ bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) 
     any = conversation_->fail(ours, failure, now);
   }
   if (bridge_) drain(now);
-  owner_.lane_answered(now);
+  leg_.lane_answered(now);
   return any;
 }
 
 bool Lane::owns(std::string_view ours) const { return conversation_ && conversation_->owns(ours); }
 
 void Lane::to_host(Slices message) {
-  if (!bridge_) return above_.to_host(message);
-  std::string text;
-  for (const std::string_view slice : message) text += slice;
-  text.pop_back();
-  queue_.push_back({Queued::To::bridge, std::move(text)});
+  if (!bridge_) return leg_.lane_says(message);
+  relay_.push({Relayed::To::bridge, joined(message)});
 }
 
 void Lane::to_host(std::string_view text) {
-  above_.to_host(std::array<std::string_view, 2>{text, "\n"});
+  leg_.lane_says(std::array<std::string_view, 2>{text, "\n"});
 }
 
 void Lane::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
@@ -316,7 +305,7 @@ void Lane::cell_gone(const Failure& failure, Time now) {
 void Lane::lose(const Failure& failure, Time now) {
   fail_all(failure, now);
   cell_era_.reset();
-  owner_.lane_lost(*this, failure, now);
+  leg_.lane_lost(*this, failure, now);
 }
 
 // The bridge first: what it answers, it no longer knows when the conversation answers it too, for
@@ -325,7 +314,7 @@ void Lane::fail_all(const Failure& failure, Time now) {
   fail_held(failure);
   if (bridge_) bridge_->fail_all(failure, now);
   if (conversation_) conversation_->fail_all(failure, now);
-  queue_.clear();
+  relay_.clear();
   initialize_.reset();
 }
 

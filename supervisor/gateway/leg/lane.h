@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,8 @@
 #include "supervisor/gateway/leg/held_messages.h"
 #include "supervisor/gateway/leg/leg_effects.h"
 #include "supervisor/gateway/leg/leg_parts.h"
+#include "supervisor/gateway/message/relay.h"
+#include "supervisor/gateway/message/slices.h"
 
 /// The way to one server for what a host says in one era: starts a cell when it is needed, decides
 /// which era that is to speak, and puts a bridge between where it is not the host's. A cell serves
@@ -26,19 +27,22 @@ namespace cellblock::gateway {
 
 class Lane;
 
-class LaneOwner {
+/// What a lane asks of the leg that has it.
+class LaneEffects {
  public:
+  /// A whole message, newline included, of the host's era.
+  virtual void lane_says(Slices message) = 0;
   virtual void lane_running(Time now) = 0;
   virtual void lane_lost(const Lane& lane, const Failure& failure, Time now) = 0;
   virtual void lane_answered(Time now) = 0;
 
  protected:
-  ~LaneOwner() = default;
+  ~LaneEffects() = default;
 };
 
 class Lane final : private CellUser, private ConversationEffects, private BridgeEffects {
  public:
-  Lane(const LegParts& parts, McpServices& services, LegEffects& above, LaneOwner& owner);
+  Lane(const LegParts& parts, McpServices& services, LaneEffects& leg);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
@@ -67,7 +71,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   Traffic traffic() const;
 
  private:
-  struct Queued {
+  struct Relayed {
     enum class To : std::uint8_t { server, bridge };
     To to{};
     std::string text;
@@ -101,7 +105,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   std::unique_ptr<Bridge> make_bridge();
   void forward(std::string_view line, const Message& message, Time now);
   void drain(Time now);
-  void deliver(Queued queued, Time now);
+  void deliver(Relayed relayed, Time now);
   void fail_unreadable(const Refused& refused, Time now);
   void lose(const Failure& failure, Time now);
   void fail_held(const Failure& failure);
@@ -115,8 +119,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   const LegParts parts_;
   const Server& server_;
   McpServices& services_;
-  LegEffects& above_;
-  LaneOwner& owner_;
+  LaneEffects& leg_;
 
   std::optional<Era> host_era_;
   std::optional<Era> cell_era_;
@@ -132,8 +135,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
 
   std::unique_ptr<Bridge> bridge_;
   std::unique_ptr<Alarm> alarm_;  ///< the bridge's
-  std::deque<Queued> queue_;      ///< between bridge and conversation, so that neither calls itself
-  bool draining_ = false;
+  Relay<Relayed> relay_;          ///< between bridge and conversation
 
   std::optional<HeldMessage> initialize_;  ///< while its answer may say that there is none
   bool legacy_refused_ = false;

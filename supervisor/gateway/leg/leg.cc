@@ -62,8 +62,8 @@ Lane& Leg::lane_of(std::optional<Era> host) {
     lane->claim(*host);
     return *lane;
   }
-  LaneOwner& owner = *this;
-  lanes_.push_back(std::make_unique<Lane>(parts_, services_, above_, owner));
+  LaneEffects& effects = *this;
+  lanes_.push_back(std::make_unique<Lane>(parts_, services_, effects));
   if (host) lanes_.back()->claim(*host);
   return *lanes_.back();
 }

@@ -20,7 +20,7 @@
 /// of both. Answers what needs no server, and gives the rest to the lane of its era. Pure.
 namespace cellblock::gateway {
 
-class Leg final : public Counterpart, private LaneOwner {
+class Leg final : public Counterpart, private LaneEffects {
  public:
   Leg(LegParts parts, McpServices& services, LegEffects& above);
 
@@ -45,7 +45,8 @@ class Leg final : public Counterpart, private LaneOwner {
     std::string id;
   };
 
-  // LaneOwner
+  // LaneEffects
+  void lane_says(Slices message) override { above_.to_host(message); }
   void lane_running(Time now) override { above_.leg_running(now); }
   void lane_lost(const Lane& lane, const Failure& failure, Time now) override;
   void lane_answered(Time now) override { above_.leg_answered(now); }

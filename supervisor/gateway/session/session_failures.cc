@@ -45,6 +45,12 @@ Failure unreadable_between_eras(const Refused& refused, std::string_view server)
                        server);
 }
 
+AuditNote note_of_refused(const Failure& failure) {
+  return {.kind = wire::AuditKind::refused,
+          .outcome = wire::AuditOutcome::error,
+          .reason = name_of(failure.code)};
+}
+
 Failure stopped_by_user(const Server* server) {
   return plain_failure(FailureCode::server_failed, "the server was stopped",
                        name_or_nothing(server));

@@ -8,6 +8,7 @@
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
+#include "supervisor/gateway/audit/audit_note.h"
 
 /// What a session answers when it is not the cell that ended. `server` is null before an attach.
 namespace cellblock::gateway {
@@ -17,6 +18,8 @@ Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* serv
 Failure bad_answer(const Refused& refused, const Server* server);
 /// What a bridge wrote that is no message any more. `server`: empty for all of them together.
 Failure unreadable_between_eras(const Refused& refused, std::string_view server);
+/// Its audit record: of no call, since nobody can tell whose it was.
+AuditNote note_of_refused(const Failure& failure);
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);
 

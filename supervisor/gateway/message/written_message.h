@@ -1,0 +1,31 @@
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "policy/jsonrpc.h"
+#include "supervisor/gateway/message/slices.h"
+
+namespace cellblock::gateway {
+
+/// A message that cellblock wrote, without its newline, read as those of others are. Written anew
+/// by a bridge, it may be nested more deeply than what was read: then nobody can tell whose it is.
+class WrittenMessage {
+ public:
+  WrittenMessage(MessageScanner& scanner, std::string text);
+  WrittenMessage(const WrittenMessage&) = delete;
+  WrittenMessage& operator=(const WrittenMessage&) = delete;
+
+  std::string_view line() const;
+  const std::expected<Message, Refused>& message() const { return message_; }
+
+ private:
+  std::string text_;  ///< and the scanner's padding
+  std::expected<Message, Refused> message_;
+};
+
+/// The text of a whole message, without its newline.
+std::string joined(Slices message);
+
+}  // namespace cellblock::gateway
