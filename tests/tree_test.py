@@ -52,7 +52,7 @@ POLICY_EXCEPTIONS = {
 
 # Pure machines of the supervisor: decided by hand-fed events, so they know values only.
 MACHINES = [
-    "supervisor/gateway/aggregate/aggregate", "supervisor/gateway/aggregate/aggregate_machine",
+    "supervisor/gateway/aggregate/aggregate", 
     "supervisor/gateway/aggregate/assortment",
     "supervisor/gateway/aggregate/aggregate_calls", "supervisor/gateway/aggregate/introduction",
     "supervisor/gateway/aggregate/json_text", "supervisor/gateway/aggregate/aggregate_lists",

@@ -1,15 +1,28 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "policy/server_set.h"
+#include "supervisor/gateway/aggregate/aggregate_calls.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
+#include "supervisor/gateway/aggregate/aggregate_lists.h"
+#include "supervisor/gateway/aggregate/aggregate_streams.h"
+#include "supervisor/gateway/aggregate/assortment.h"
+#include "supervisor/gateway/aggregate/list_refresh.h"
+#include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/modern_request.h"
+#include "supervisor/gateway/aggregate/own_ids.h"
+#include "supervisor/gateway/aggregate/supply.h"
+#include "supervisor/gateway/aggregate/waiting.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
 #include "supervisor/gateway/conversation/sealer.h"
 
@@ -19,19 +32,15 @@
 /// decided again below each leg (conversation.h), by the same function.
 namespace cellblock::gateway {
 
-class AggregateMachine;
-
 class Aggregate {
  public:
-  static constexpr std::size_t max_calls = max_aggregate_calls;  ///< of the host, in flight
-  static constexpr std::size_t max_streams =
-      max_aggregate_streams;  ///< subscriptions/listen, at one time
+  static constexpr std::size_t max_calls = 256;   ///< of the host, in flight
+  static constexpr std::size_t max_streams = 16;  ///< subscriptions/listen, at one time
 
   /// `permitted`: the servers it is made from. `session` is what cursors are sealed to. All
   /// references outlive it.
   Aggregate(const Config& config, const ServerSet& permitted, std::uint64_t session, Sealer& sealer,
             AggregateEffects& effects);
-  ~Aggregate();
   Aggregate(const Aggregate&) = delete;
   Aggregate& operator=(const Aggregate&) = delete;
 
@@ -57,10 +66,54 @@ class Aggregate {
   void cancel_all(std::string_view reason, Time now);
 
   /// Requests of the host without an answer yet; streams are not counted.
-  std::size_t in_flight() const;
+  std::size_t in_flight() const { return calls_.size() + waiting_.size(); }
+  /// One with this id, in raw JSON; streams too.
+  bool is_in_flight(std::string_view theirs) const {
+    return calls_.is_in_flight(theirs) || waiting_.has(theirs) || streams_.is_open(theirs);
+  }
 
  private:
-  std::unique_ptr<AggregateMachine> machine_;
+  // The host's requests
+  void request(std::string_view line, const Message& message, Time now);
+  std::optional<std::string> refuse(std::string_view line, const Message& message) const;
+  void handle(std::string_view line, const Message& message, Time now);
+  bool answered(std::string_view line, const Message& message, Knowledge knowledge, Time now);
+  void answer_list(ListKind kind, std::string_view line, const Message& message, Time now);
+  void wait(std::string_view line, const Message& message, Time now);
+  void notification_from_host(std::string_view line, const Message& message);
+
+  // What the servers offer
+  void want_all(Time now);
+  Knowledge knowledge() const;
+  std::vector<Unavailable> unavailable() const;
+  void catalogue_settled(Time now);
+
+  // What they say
+  void answer_from_leg(std::uint32_t server, std::string_view line, const Message& message,
+                       Time now);
+  void notification_from_leg(std::uint32_t server, std::string_view line, const Message& message,
+                             Time now);
+  void lists_may_have_changed(Time now);
+  void note_unseen();
+  void tell_changes();
+
+  void set_deadline(Time now);
+
+  const Members members_;
+  Assortment assortment_;
+  AggregateEffects& effects_;
+  OwnIds ids_;
+  Supply supply_;
+  Waiting waiting_;
+  AggregateLists lists_;
+  AggregateCalls calls_;
+  ListRefresh refresh_;
+  AggregateStreams streams_;
+  std::string meta_ = bare_meta();  ///< of the host's newest request
+  /// As the host has seen them last.
+  std::array<std::optional<std::size_t>, list_kind_count> seen_;
+  std::optional<Time> tell_due_;
+  std::optional<Time> deadline_;
 };
 
 }  // namespace cellblock::gateway

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -9,9 +8,6 @@
 #include "supervisor/gateway/message/slices.h"
 
 namespace cellblock::gateway {
-
-inline constexpr std::size_t max_aggregate_calls = 256;
-inline constexpr std::size_t max_aggregate_streams = 16;
 
 /// What an Aggregate asks of the session that has it. Servers are named by their index in the
 /// configuration. A call of to_leg or want_catalogue may come back into the Aggregate (with an
