@@ -13,20 +13,13 @@
 #include <cstdlib>
 
 #include "supervisor/probe/files_at_hand.h"
+#include "supervisor/probe/one_file.h"
 #include "supervisor/probe/scratch.h"
 #include "supervisor/probe/small_program.h"
 
 namespace cellblock::probe {
 namespace {
 
-template <const char* path>
-Outcome read_it(const Setting&) {
-  return try_read(path);
-}
-template <const char* path>
-Outcome write_it(const Setting&) {
-  return try_open(path, O_WRONLY);
-}
 template <const char* path>
 Outcome create_it(const Setting&) {
   return try_create((path + std::string("-") + random_name()).c_str());

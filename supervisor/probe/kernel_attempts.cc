@@ -26,18 +26,10 @@
 #include <string>
 
 #include "supervisor/probe/files_at_hand.h"
+#include "supervisor/probe/one_file.h"
 
 namespace cellblock::probe {
 namespace {
-
-template <const char* path>
-Outcome read_it(const Setting&) {
-  return try_read(path);
-}
-template <const char* path>
-Outcome write_it(const Setting&) {
-  return try_open(path, O_WRONLY);
-}
 
 constexpr char kallsyms[] = "/proc/kallsyms";
 constexpr char kcore[] = "/proc/kcore";
