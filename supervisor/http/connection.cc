@@ -1,6 +1,7 @@
 #include "supervisor/http/connection.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -11,9 +12,7 @@
 namespace cellblock::http {
 namespace {
 
-constexpr Milliseconds head_patience{10'000};
-constexpr Milliseconds idle_patience{75'000};  ///< between two requests
-constexpr Milliseconds body_patience{30'000};
+constexpr Milliseconds idle_patience{75'000};   ///< between two requests
 constexpr Milliseconds write_patience{30'000};  ///< without a byte taken
 constexpr Milliseconds drain_patience{2'000};
 constexpr std::size_t read_size = 16U << 10;
@@ -41,7 +40,7 @@ Result<void> Connection::start() {
   watch_.on_readable = [this] { read(); };
   watch_.on_writable = [this] { flush(); };
   CELLBLOCK_CHECK(watch_.want_read(true));
-  wait(head_patience);
+  wait(bounds_.head);
   return {};
 }
 
@@ -57,6 +56,7 @@ void Connection::read() {
   if (result.status != IoStatus::done) return close();
   if (state_ == State::draining) return;
   inbox_.append(room.data(), result.count);
+  ::explicit_bzero(room.data(), result.count);
   // Who does not take an answer gets no other to wait behind it.
   if (outbox_.queued() > 0) return static_cast<void>(watch_.want_read(false));
   if (state_ == State::reading) return advance();
@@ -78,10 +78,10 @@ void Connection::advance() {
 
 void Connection::feed() {
   // The first request is waited for since the connection is there: its first byte buys no time.
-  if (!std::exchange(begun_, true) && served_) wait(head_patience);
+  if (!std::exchange(begun_, true) && served_) wait(bounds_.head);
   const bool of_body = parser_.state() == RequestParser::State::body;
   const std::size_t taken = parser_.feed(inbox_);
-  inbox_.erase(0, taken);
+  drop_front(inbox_, taken);
   if (of_body && admitted_ && !charge(taken)) return;
   if (parser_.state() == RequestParser::State::broken) return refuse(broken_page(parser_.status()));
   if (parser_.state() == RequestParser::State::head) return;
@@ -91,9 +91,11 @@ void Connection::feed() {
 
 bool Connection::admit() {
   admitted_ = true;
-  wait(body_patience);
+  wait(bounds_.body);
   const Request& head = parser_.request();
-  if (const auto refusal = events_.head(head)) {
+  const auto refusal = events_.head(head);
+  parser_.forget_credentials();
+  if (refusal) {
     refuse(*refusal);
     return false;
   }

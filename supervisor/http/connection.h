@@ -9,6 +9,7 @@
 #include "supervisor/http/outbox.h"
 #include "supervisor/http/request_parser.h"
 #include "supervisor/http/surroundings.h"
+#include "supervisor/http/wiping.h"
 #include "supervisor/kernel/event_loop.h"
 
 namespace cellblock::http {
@@ -35,6 +36,8 @@ class Connection {
   struct Bounds {
     std::size_t longest_body = 0;  ///< bytes
     std::size_t most_queued = 0;   ///< bytes that its host does not take; then it is closed
+    Milliseconds head{10'000};     ///< for the headers of a request; then it is answered with 408
+    Milliseconds body{30'000};     ///< likewise for its body
   };
 
   Connection(EventLoop& loop, Fd socket, Transport transport, Bounds bounds, Events events);
@@ -46,6 +49,8 @@ class Connection {
   void stream(std::string_view bytes);
   void end_stream();
 
+  /// What has come already, without waiting for the loop to say so. It may be over after this.
+  void look() { read(); }
   /// At the end of a turn.
   void flush();
   void close();
@@ -85,7 +90,7 @@ class Connection {
   Outbox outbox_;
   Timer timer_;
   RequestParser parser_;
-  std::string inbox_;
+  WipedString inbox_;
   State state_ = State::reading;
   bool admitted_ = false;
   bool begun_ = false;   ///< the first byte of the head is there

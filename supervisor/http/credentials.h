@@ -9,8 +9,8 @@
 
 namespace cellblock::http {
 
-/// The bearer tokens, by their digests. A token itself is in this process with what a host sends,
-/// and in memory that was freed after it.
+/// The bearer tokens, by their digests. A token itself is in this process only until the headers
+/// that a host sent with it have been looked at (wiping.h).
 class Credentials {
  public:
   explicit Credentials(std::vector<HttpToken> tokens) : tokens_(std::move(tokens)) {}

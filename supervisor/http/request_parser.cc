@@ -1,10 +1,15 @@
 #include "supervisor/http/request_parser.h"
 
+#include <strings.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <utility>
+
+#include "supervisor/http/wiping.h"
 
 namespace cellblock::http {
 namespace {
@@ -36,6 +41,14 @@ bool frames_plainly(const Request& head) {
   return count == 1 && lower_case(*coding) == "chunked" && !head.header("content-length");
 }
 
+// Of other services too: a browser sends its cookies to every port of a host.
+constexpr std::array<std::string_view, 3> credentials = {"authorization", "proxy-authorization",
+                                                         "cookie"};
+
+bool is_credential(const Header& header) {
+  return std::ranges::find(credentials, header.name) != credentials.end();
+}
+
 unsigned status_of(const beast::error_code& error) {
   if (error == beast::http::error::header_limit) return 431;
   if (error == beast::http::error::body_limit) return 413;
@@ -45,7 +58,7 @@ unsigned status_of(const beast::error_code& error) {
 }  // namespace
 
 struct RequestParser::Parser {
-  beast::http::request_parser<beast::http::string_body> beast;
+  beast::http::request_parser<beast::http::string_body, WipingAllocator<char>> beast;
 };
 
 RequestParser::RequestParser(std::size_t longest_body) : parser_(std::make_unique<Parser>()) {
@@ -91,6 +104,16 @@ void RequestParser::read_head() {
 Request RequestParser::take() {
   request_.body = std::move(parser_->beast.get().body());
   return std::move(request_);
+}
+
+void RequestParser::forget_credentials() {
+  for (const std::string_view name : credentials) {
+    parser_->beast.get().erase(beast::string_view(name.data(), name.size()));
+  }
+  for (Header& header : request_.headers) {
+    if (is_credential(header)) ::explicit_bzero(header.value.data(), header.value.size());
+  }
+  std::erase_if(request_.headers, is_credential);
 }
 
 std::optional<std::uint64_t> RequestParser::announced() const {

@@ -30,6 +30,8 @@ class RequestParser {
   /// From State::body on: verb, target and headers. complete: take() has the body too.
   const Request& request() const { return request_; }
   Request take();
+  /// Wipes the headers by which a host says who it is: nothing after admission needs them.
+  void forget_credentials();
   /// broken: the status that says why.
   unsigned status() const { return status_; }
   /// Of the body, as announced; nothing: it is not, or not yet known.

@@ -20,6 +20,9 @@ using std::chrono::duration_cast;
 constexpr Milliseconds tick_interval{15'000};
 constexpr Milliseconds a_moment{50};
 constexpr Milliseconds patience_at_the_end{2'000};
+// For the first request of a connection while others want its place: whoever connects as fast as it
+// can fills the kernel's queue, where the others keep their turn, and pushes out only itself.
+constexpr Milliseconds stranger_time{100};
 constexpr int accepts_per_wake = 16;
 constexpr std::uint64_t most_body_bytes = 64U << 20;  // of all that come in at one time
 constexpr std::uint64_t body_share = 16U << 20;       // of one caller
@@ -139,14 +142,29 @@ void Server::accept_some() {
 }
 
 // Whoever has shown no token yet, the longest: such connections cost no right, so they must not
-// keep anybody out.
+// keep anybody out. One whose request lies in the socket already is looked at first.
 bool Server::make_room() {
-  const auto oldest = std::ranges::find_if(guests_, [](const auto& entry) {
-    return !entry.second.peer && entry.second.connection->is_stranger();
-  });
-  if (oldest == guests_.end()) return false;
-  oldest->second.connection->close();
-  return true;
+  for (const GuestId id : strangers()) {
+    auto found = guests_.find(id);
+    if (found != guests_.end()) found->second.connection->look();
+    // What was found may have ended it.
+    found = guests_.find(id);
+    if (found == guests_.end()) return true;
+    if (!found->second.connection->is_stranger()) continue;
+    if (loop_.now() - found->second.since < stranger_time) return false;
+    found->second.connection->close();
+    return true;
+  }
+  return false;
+}
+
+// The oldest first.
+std::vector<Server::GuestId> Server::strangers() const {
+  std::vector<GuestId> ids;
+  for (const auto& [id, guest] : guests_) {
+    if (!guest.peer && guest.connection->is_stranger()) ids.push_back(id);
+  }
+  return ids;
 }
 
 // Or the loop would spin. A supervisor that ends shuts the socket too, and its channel at once
@@ -167,6 +185,7 @@ void Server::welcome(Fd socket, std::optional<Caller> peer) {
   }
   Guest& guest = guests_[id];
   guest.peer = peer;
+  guest.since = loop_.now();
   guest.connection =
       std::make_unique<Connection>(loop_, std::move(socket), transport, bounds_, events_of(id));
   if (finishing_ || !guest.connection->start()) guest.connection->close();

@@ -47,11 +47,13 @@ class Server final : public Surroundings {
     std::optional<Caller> peer;  ///< of the Unix socket
     Caller caller;               ///< of the request at hand
     ExchangeId exchange = 0;     ///< 0: none
+    Time since{};                ///< when it came
   };
   using GuestId = std::uint64_t;
 
   void accept_some();
   bool make_room();
+  std::vector<GuestId> strangers() const;
   void fail_listening(int error);
   void welcome(Fd socket, std::optional<Caller> peer);
   Connection::Events events_of(GuestId id);

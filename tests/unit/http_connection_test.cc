@@ -20,12 +20,13 @@ const std::string whole_request = head + "Content-Length: 2\r\n\r\n{}";
 /// The host's end is in the test's hand; requests are answered as the test wants.
 class HttpConnection : public testing::Test {
  protected:
-  HttpConnection() {
+  explicit HttpConnection(Milliseconds head_time = Milliseconds{10'000},
+                          Milliseconds body_time = Milliseconds{10'000}) {
     Pair ends = *make_stream_pair();
     host_ = std::move(ends.first);
     connection_ = std::make_unique<Connection>(
         *loop_, std::move(ends.second), Transport::tcp,
-        Connection::Bounds{longest_body, 4 * longest_body},
+        Connection::Bounds{longest_body, 4 * longest_body, head_time, body_time},
         Connection::Events{.head = [](const Request&) { return std::nullopt; },
                            .body = [this](std::uint64_t bytes) -> std::optional<Reply> {
                              if (!budget_.take({}, bytes)) return Reply{503, {}, {}};
@@ -89,6 +90,34 @@ class HttpConnection : public testing::Test {
   bool over_ = false;
   std::unique_ptr<Connection> connection_;
 };
+
+/// Nothing is waited for but what does not come.
+struct ImpatientHttpConnection : HttpConnection {
+  ImpatientHttpConnection() : HttpConnection(Milliseconds{1}, Milliseconds{1}) {}
+
+  std::string answer_at_the_end() {
+    std::string all;
+    while (!over_ && all.empty()) {
+      turn(1);
+      all = received();
+    }
+    return all;
+  }
+};
+
+TEST_F(ImpatientHttpConnection, HeadersThatStopComingAreAnsweredWith408) {
+  send(head);
+  EXPECT_THAT(answer_at_the_end(), StartsWith("HTTP/1.1 408 Request Timeout\r\n"));
+}
+
+TEST_F(ImpatientHttpConnection, ABodyThatStopsComingIsAnsweredWith408) {
+  send(head + "Content-Length: 9\r\n\r\n{");
+  EXPECT_THAT(answer_at_the_end(), StartsWith("HTTP/1.1 408 Request Timeout\r\n"));
+}
+
+TEST_F(ImpatientHttpConnection, OneThatNeverSaysAnythingIsClosedWithoutAnAnswer) {
+  EXPECT_EQ(answer_at_the_end(), "");
+}
 
 TEST_F(HttpConnection, AnswersOneRequestAfterTheOther) {
   EXPECT_TRUE(connection_->is_stranger());
@@ -167,6 +196,28 @@ TEST(HttpFraming, IsSaidOnceAndPlainly) {
     EXPECT_EQ(parser.state(), RequestParser::State::broken) << framing;
     EXPECT_EQ(parser.status(), 400U) << framing;
   }
+}
+
+TEST(HttpParser, ForgetsWhoAHostSaysItIs) {
+  RequestParser parser(longest_body);
+  parser.feed(head + "Authorization: Bearer a\r\nCookie: b=c\r\nX-Other: d\r\n\r\n");
+  ASSERT_TRUE(parser.request().header("authorization"));
+  parser.forget_credentials();
+  EXPECT_FALSE(parser.request().header("authorization"));
+  EXPECT_FALSE(parser.request().header("cookie"));
+  EXPECT_EQ(parser.request().header("x-other"), "d");
+}
+
+TEST(HttpWiping, LeavesNothingBehindWhereTextIsTaken) {
+  WipedString text("secret and the rest of a long enough line");
+  const char* memory = text.data();
+  const std::size_t whole = text.size();
+  drop_front(text, 7);
+  EXPECT_EQ(text, "and the rest of a long enough line");
+  text.resize(whole, 'x');
+  ASSERT_EQ(text.data(), memory);
+  drop_front(text, whole);
+  for (std::size_t i = 0; i < whole; ++i) EXPECT_EQ(memory[i], '\0');
 }
 
 TEST(HttpShareBudget, KeepsRoomForOthers) {

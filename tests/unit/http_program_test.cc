@@ -12,7 +12,11 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "policy/config_bytes.h"
 #include "supervisor/kernel/sha256.h"
@@ -146,6 +150,53 @@ TEST_F(HttpProgram, ConnectionsThatShowNoTokenKeepNobodyOut) {
   const Fd host = connect();
   ask(host, "");
   EXPECT_THAT(read_some(host.get()), StartsWith("HTTP/1.1 401 "));
+}
+
+TEST_F(HttpProgram, ARequestThatHasComeIsHeardHoweverManyConnectAfterIt) {
+  start();
+  std::vector<Fd> strangers;
+  for (int i = 0; i < 2; ++i) strangers.push_back(connect());
+  const Fd host = connect();
+  ask(host, "Authorization: Bearer " + token + "\r\n");
+  for (int i = 0; i < 12; ++i) strangers.push_back(connect());
+  wire::HttpRequest asked;
+  ASSERT_TRUE(receive_record(supervisor_.get(), asked));
+  EXPECT_EQ(asked.kind, wire::HttpAsks::open_for_token);
+}
+
+/// Whether it is anywhere in the memory of that process; nothing: it may not be read.
+std::optional<bool> is_in_memory(pid_t process, const std::string& text) {
+  const std::string directory = "/proc/" + std::to_string(process);
+  std::ifstream maps(directory + "/maps");
+  std::ifstream memory(directory + "/mem", std::ios::binary);
+  if (!maps || !memory) return std::nullopt;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0;  // NOLINT(google-runtime-int): what %lx reads
+    unsigned long end = 0;    // NOLINT(google-runtime-int)
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) != 2) continue;  // NOLINT(cert-err34-c)
+    if (!line.contains(" rw")) continue;
+    std::string bytes(end - begin, '\0');
+    memory.clear();
+    memory.seekg(static_cast<std::streamoff>(begin));
+    memory.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (bytes.contains(text)) return true;
+  }
+  return false;
+}
+
+TEST_F(HttpProgram, KeepsNoCopyOfATokenThatItHasRecognised) {
+  start();
+  const Fd slow = connect();
+  const std::string begun = "POST /mcp HTTP/1.1\r\nAuthorization: Bearer " + std::string(40, 'b');
+  ASSERT_GT(::send(slow.get(), begun.data(), begun.size(), MSG_NOSIGNAL), 0);
+  const Fd host = connect();
+  ask(host, "Authorization: Bearer " + token + "\r\n");
+  wire::HttpRequest asked;
+  ASSERT_TRUE(receive_record(supervisor_.get(), asked));
+  const auto of_slow = is_in_memory(child_, std::string(40, 'b'));
+  if (!of_slow) GTEST_SKIP() << "/proc/PID/mem of a process that is not dumpable";
+  EXPECT_TRUE(*of_slow) << "what has not been recognised yet is there";
+  EXPECT_FALSE(*is_in_memory(child_, token));
 }
 
 TEST_F(HttpProgram, AListenerThatIsOfNoUseEndsIt) {
