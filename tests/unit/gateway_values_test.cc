@@ -219,6 +219,61 @@ TEST_F(ValuesTest, ATaskHasOneSealedIdWhereverItIsNamed) {
   EXPECT_EQ(mine_.effects.host.back()["params"]["taskId"], task);
 }
 
+TEST_F(ValuesTest, NewsOfAStreamThatIsNotThereLeaveNoTrace) {
+  json news = about("t");
+  news["params"]["_meta"] = {{"io.modelcontextprotocol/subscriptionId", 12345}};
+  host(mine_,
+       {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "t"}}}});
+  server(mine_, news);
+  EXPECT_THAT(mine_.effects.host, IsEmpty());
+  EXPECT_EQ(mine_.conversation.traffic().stray_notifications, 1U);
+  server(mine_, about("t"));  // would pass if the task were known by now
+  EXPECT_THAT(mine_.effects.host, IsEmpty());
+}
+
+TEST_F(ValuesTest, ACallIsNoStreamThatNewsCouldBeOf) {
+  host(mine_,
+       {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "t"}}}});
+  json news = about("t");
+  news["params"]["_meta"] = {
+      {"io.modelcontextprotocol/subscriptionId", mine_.effects.cell.back()["id"]}};
+  server(mine_, news);
+  EXPECT_THAT(mine_.effects.host, IsEmpty());
+}
+
+TEST_F(ValuesTest, ATaskWithAnIdOverItsBoundFailsTheCallThatCreatesIt) {
+  host(mine_,
+       {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "t"}}}});
+  server(mine_, {{"jsonrpc", "2.0"},
+                 {"id", mine_.effects.cell.back()["id"]},
+                 {"result", {{"task", {{"taskId", std::string(KnownTasks::longest_id, 'x')}}}}}});
+  EXPECT_EQ(mine_.effects.host.back()["result"]["isError"], true);
+}
+
+TEST(KnownTasksTest, TheOldestFallOutWhenThereAreTooManyOrTooManyBytes) {
+  KnownTasks tasks;
+  const Time now{};
+  for (std::size_t i = 0; i <= KnownTasks::most; ++i) tasks.add(std::to_string(i), "n", now + 1h);
+  EXPECT_FALSE(tasks.knows("0"));
+  EXPECT_TRUE(tasks.knows("1"));
+  const std::string name(KnownTasks::max_bytes / 2, 'n');
+  tasks.add("a", name, now + 1h);
+  tasks.add("b", name, now + 1h);
+  EXPECT_FALSE(tasks.knows("a"));
+  EXPECT_EQ(*tasks.find("b", now), name);
+  EXPECT_LE(tasks.bytes(), KnownTasks::max_bytes);
+}
+
+TEST(KnownTasksTest, AnIdThatComesAgainWhenItsNameIsTooOldHasOneNameOnly) {
+  KnownTasks tasks;
+  const Time now{};
+  tasks.add("t", "old", now + 1h);
+  EXPECT_EQ(tasks.find("t", now + 1h), nullptr);
+  tasks.add("t", "new", now + 2h);
+  EXPECT_EQ(*tasks.find("t", now + 1h), "new");
+  EXPECT_EQ(tasks.bytes(), 4U);
+}
+
 TEST_F(ValuesTest, AStatusBeforeTheAnswerThatCreatesItsTaskComesAfterIt) {
   host(mine_,
        {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "t"}}}});

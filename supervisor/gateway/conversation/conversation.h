@@ -101,6 +101,7 @@ class Conversation {
   void refuse_input(std::string_view line, const std::string& method);
   void request_from_cell(std::string_view line, const Message& message, Time now);
   void notification_from_cell(std::string_view line, const Message& message, Time now);
+  const Call* stream_of(std::string_view line, const Message& message) const;
   bool is_early(std::string_view line, const Message& message);
   void tell_early(std::string_view line, const Message& message, Time now);
   bool edit_answer(std::string_view line, const Message& message, const Call& call, Time now,

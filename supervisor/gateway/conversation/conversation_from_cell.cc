@@ -70,6 +70,12 @@ void Conversation::request_from_cell(std::string_view line, const Message& messa
 
 void Conversation::notification_from_cell(std::string_view line, const Message& message, Time now) {
   if (is_stray(line, message)) return;
+  const bool is_of_stream = !message.subscription_id.empty();
+  const Call* stream = is_of_stream ? stream_of(line, message) : nullptr;
+  if (is_of_stream && stream == nullptr) {
+    ++traffic_.stray_notifications;
+    return;
+  }
   if (const auto* method = forbidden_input(message)) return refuse_input(line, *method);
   if (message.method == mcp::notification::cancelled) return cancel_from_cell(line, message);
   if (message.method == mcp::notification::progress) {
@@ -79,16 +85,15 @@ void Conversation::notification_from_cell(std::string_view line, const Message& 
   std::vector<Replacement> edits;
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
-  if (message.subscription_id.empty()) {
-    return effects_.to_host(EditedMessage(line, std::move(edits)).slices());
-  }
-  const Call* stream = calls_.find(message.subscription_id.in(line));
-  if (stream == nullptr) {
-    ++traffic_.stray_notifications;
-    return;
-  }
-  edits.push_back({message.subscription_id, stream->theirs});
+  if (is_of_stream) edits.push_back({message.subscription_id, stream->theirs});
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
+}
+
+// Asked before anything is sealed or kept for it: a server may name as many as it likes. Null: it
+// is not there.
+const Call* Conversation::stream_of(std::string_view line, const Message& message) const {
+  const Call* stream = calls_.find(message.subscription_id.in(line));
+  return stream != nullptr && stream->kind == CallKind::listen ? stream : nullptr;
 }
 
 // Withdraws a request of the server's own, or (2026-07-28) ends a listen stream of the host's.

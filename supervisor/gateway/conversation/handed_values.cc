@@ -89,24 +89,14 @@ bool HandedValues::hand_out_task(std::string_view line, Span where, Time now,
                                  std::vector<Replacement>& edits) {
   const std::string_view raw = where.in(line);
   if (!is_there(raw)) return true;
-  if (const Task* known = task_of(raw, now)) {
-    edits.push_back({where, known->sealed});
+  if (raw.size() > KnownTasks::longest_id) return false;
+  if (const std::string* known = tasks_.find(raw, now)) {
+    edits.push_back({where, *known});
     return true;
   }
   if (!seal(SealPurpose::task, line, where, now + task_life, edits)) return false;
-  if (tasks_.size() == max_tasks) tasks_.pop_front();
-  tasks_.push_back({std::string(raw), edits.back().text, now + task_life});
+  tasks_.add(raw, edits.back().text, now + task_life);
   return true;
-}
-
-const HandedValues::Task* HandedValues::task_of(std::string_view raw, Time now) const {
-  const auto found = std::ranges::find_if(
-      tasks_, [&](const Task& task) { return task.raw == raw && now < task.expires; });
-  return found == tasks_.end() ? nullptr : &*found;
-}
-
-bool HandedValues::knows_task(std::string_view raw) const {
-  return std::ranges::find(tasks_, raw, &Task::raw) != tasks_.end();
 }
 
 }  // namespace cellblock::gateway

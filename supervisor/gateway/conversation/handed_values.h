@@ -1,13 +1,12 @@
 #pragma once
 
-#include <cstddef>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "policy/jsonrpc.h"
 #include "policy/message_edit.h"
+#include "supervisor/gateway/conversation/known_tasks.h"
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/io/clock.h"
 
@@ -20,7 +19,6 @@ class HandedValues {
   static constexpr std::chrono::hours cursor_life{1};
   static constexpr std::chrono::seconds state_life{600};
   static constexpr std::chrono::hours task_life{24};
-  static constexpr std::size_t max_tasks = 1'024;  ///< with a lasting name, of one host
 
   /// The purpose in `whose` does not matter.
   HandedValues(Sealer& sealer, SealBinding whose) : sealer_(sealer), whose_(whose) {}
@@ -30,7 +28,8 @@ class HandedValues {
   bool give_back(std::string_view line, const Message& message, Time now,
                  std::vector<Replacement>& edits) const;
 
-  /// From the server: false: one could not be sealed, and the message must not go on.
+  /// From the server: false: one could not be sealed, or is a task's and over its bound, and the
+  /// message must not go on.
   bool hand_out(std::string_view line, const Message& message, Time now,
                 std::vector<Replacement>& edits);
 
@@ -40,26 +39,18 @@ class HandedValues {
   bool hand_out_cleaned(std::string& result, Time now);
 
   /// Whether the host has been told of the task with this id, in the server's raw JSON.
-  bool knows_task(std::string_view raw) const;
+  bool knows_task(std::string_view raw) const { return tasks_.knows(raw); }
 
  private:
-  /// A host compares the ids that it is told, so a task keeps its sealed one.
-  struct Task {
-    std::string raw;
-    std::string sealed;
-    Time expires;
-  };
-
   SealBinding binding(SealPurpose purpose) const;
   bool open(SealPurpose purpose, std::string_view line, Span where, Time now,
             std::vector<Replacement>& edits) const;
   bool seal(SealPurpose purpose, std::string_view line, Span where, Time expires,
             std::vector<Replacement>& edits);
-  const Task* task_of(std::string_view raw, Time now) const;
 
   Sealer& sealer_;
   SealBinding whose_;
-  std::deque<Task> tasks_;  ///< the oldest first
+  KnownTasks tasks_;
 };
 
 }  // namespace cellblock::gateway
