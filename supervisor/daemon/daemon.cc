@@ -230,6 +230,7 @@ void Daemon::sweep_later() {
     // Said once a sweep: a peer that is refused in a loop must not fill the log.
     if (refused_ > 0) spdlog::warn("refused {} connections", std::exchange(refused_, 0));
     unidentified_said_ = false;
+    not_taken_said_.clear();
     act(table_.sweep());
     sweep_later();
   });
@@ -292,7 +293,9 @@ void Daemon::carry_out(const HandOver& action) {
   const auto sent =
       gateways_.at(action.uid)->hand_over(action.connection, waiting.peer, waiting.socket.get());
   if (!sent) {
-    spdlog::warn("gateway for uid {} takes no connection: {}", action.uid, sent.error().text());
+    // A user may connect in a loop.
+    if (not_taken_said_.insert(action.uid).second)
+      spdlog::warn("gateway for uid {} takes no connection: {}", action.uid, sent.error().text());
     on_session_closed(action.uid, action.connection);
     return refuse(take_pending(action.connection), FailureCode::too_many);
   }

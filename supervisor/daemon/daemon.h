@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "policy/config.h"
 #include "supervisor/daemon/audit_link.h"
@@ -107,8 +108,9 @@ class Daemon {
   const ServiceNotify* service_ = nullptr;
 
   Connection last_connection_ = 0;
-  std::uint64_t refused_ = 0;       ///< since the last sweep
-  bool unidentified_said_ = false;  ///< since the last sweep
+  std::uint64_t refused_ = 0;               ///< since the last sweep
+  bool unidentified_said_ = false;          ///< since the last sweep
+  std::set<std::uint32_t> not_taken_said_;  ///< likewise, by uid
   bool stopping_ = false;
   std::optional<Error> cause_;  ///< the first: why it gave up
 };

@@ -67,13 +67,23 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                  .broken = [this](std::string_view why) { give_up_on("the launcher", why); }}),
       audit_(loop, std::move(channels.audit)),
       patience_(loop, [this] { give_up("cells that do not end"); }),
+      sieve_([this](const wire::AuditRecord& record) { audit_.add(record); }),
+      sums_due_(loop, [this] { sieve_.deadline(loop_.now()); }),
       catalogues_(*this, std::move(channels.catalogues)) {}
 
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
   if (!why.empty()) spdlog::info("gateway ends: {}", why);
+  sieve_.finish();
   audit_.flush();
   loop_.stop();
+}
+
+void Gateway::record(const wire::AuditRecord& record) {
+  const Time now = loop_.now();
+  sieve_.add(record, now);
+  const auto due = sieve_.next_due();
+  if (due && !sums_due_.is_set()) sums_due_.set(std::chrono::ceil<Milliseconds>(*due - now));
 }
 
 void Gateway::give_up_on(std::string_view whom, std::string_view why) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "supervisor/gateway/audit/audit_channel.h"
+#include "supervisor/gateway/audit/audit_sieve.h"
 #include "supervisor/gateway/catalogue/catalogue_runner.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/launcher_channel.h"
@@ -58,7 +59,7 @@ class Gateway final : private GatewayServices {
   void start_cell(CellRunner& cell, Fd workspace) override;
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
-  void record(const wire::AuditRecord& record) override { audit_.add(record); }
+  void record(const wire::AuditRecord& record) override;
   AuditState audit_state() const override { return audit_.state(); }
   std::string answer_control(const ControlRequest& request, const Peer& peer) override;
   StderrRing& stderr_ring(std::uint32_t server) override { return history_[server].errors; }
@@ -95,6 +96,8 @@ class Gateway final : private GatewayServices {
   bool shutting_down_ = false;
   bool ending_ = false;
   Timer patience_;
+  AuditSieve sieve_;
+  Timer sums_due_;
   CatalogueRunner catalogues_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection

@@ -5,8 +5,8 @@
 namespace cellblock::gateway {
 
 bool AuditBudget::spend(Time now) {
-  const Time full_at = std::max(full_at_, now) + one_per;
-  if (full_at > now + one_per * burst) return false;
+  const Time full_at = std::max(full_at_, now) + one_per_;
+  if (full_at > now + one_per_ * burst_) return false;
   full_at_ = full_at;
   return true;
 }

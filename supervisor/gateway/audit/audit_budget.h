@@ -13,11 +13,17 @@ class AuditBudget {
   static constexpr std::uint32_t burst = 20;
   static constexpr Milliseconds one_per{500};
 
+  AuditBudget() = default;
+  AuditBudget(std::uint32_t most, Milliseconds interval) : burst_(most), one_per_(interval) {}
+
   /// False: no record is to be written now.
   [[nodiscard]] bool spend(Time now);
+  bool is_full(Time now) const { return full_at_ <= now; }
 
  private:
-  Time full_at_{};  ///< when all of `burst` is there again
+  std::uint32_t burst_ = burst;
+  Milliseconds one_per_ = one_per;
+  Time full_at_{};  ///< when all of it is there again
 };
 
 }  // namespace cellblock::gateway

@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "supervisor/gateway/audit/audit_record.h"
+#include "supervisor/gateway/audit/audit_sieve.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::SizeIs;
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+class AuditSieveTest : public testing::Test {
+ protected:
+  void add(std::uint64_t cell, const AuditNote& note) {
+    sieve_.add(audit_record({.session = 1, .cell = cell, .server = "files"}, note), now_);
+  }
+  void refuse(std::uint64_t cell, std::string_view reason = "client_features") {
+    add(cell, {.kind = AuditKind::refused,
+               .outcome = AuditOutcome::denied,
+               .tool = "roots/list",
+               .reason = reason,
+               .bytes = 10});
+  }
+  std::uint64_t total() const {
+    std::uint64_t sum = 0;
+    for (const auto& record : records_) sum += record.count;
+    return sum;
+  }
+  std::string tool(std::size_t i) const {
+    return {records_.at(i).tool.data(), records_.at(i).tool_length};
+  }
+
+  Time now_{1h};
+  std::vector<wire::AuditRecord> records_;
+  AuditSieve sieve_{[this](const wire::AuditRecord& record) { records_.push_back(record); }};
+};
+
+TEST_F(AuditSieveTest, WhatAServerIsRefusedBeyondItsBudgetIsSummedUpAndNothingIsLost) {
+  for (int i = 0; i < 1000; ++i) refuse(3);
+  EXPECT_THAT(records_, SizeIs(AuditBudget::burst));
+  ASSERT_TRUE(sieve_.next_due());
+  sieve_.deadline(*sieve_.next_due());
+  ASSERT_THAT(records_, SizeIs(AuditBudget::burst + 1));
+  const auto& sum = records_.back();
+  EXPECT_EQ(sum.kind, AuditKind::refused);
+  EXPECT_STREQ(sum.reason.data(), "summed_up");
+  EXPECT_EQ(tool(AuditBudget::burst), "client_features");
+  EXPECT_EQ(sum.cell, 3U);
+  EXPECT_EQ(sum.bytes, 10U * (1000 - AuditBudget::burst));
+  EXPECT_EQ(total(), 1000U);
+  EXPECT_FALSE(sieve_.next_due());
+}
+
+TEST_F(AuditSieveTest, ASumComesBeforeTheNextRecordOfItsKind) {
+  for (std::uint32_t i = 0; i < AuditBudget::burst + 5; ++i) refuse(3);
+  now_ += AuditBudget::one_per;
+  refuse(3);
+  ASSERT_THAT(records_, SizeIs(AuditBudget::burst + 2));
+  EXPECT_EQ(records_[AuditBudget::burst].count, 5U);
+  EXPECT_EQ(records_.back().count, 1U);
+}
+
+TEST_F(AuditSieveTest, OneCellDoesNotUseUpTheBudgetOfAnother) {
+  for (int i = 0; i < 1000; ++i) refuse(3);
+  refuse(4);
+  EXPECT_EQ(records_.back().cell, 4U);
+}
+
+TEST_F(AuditSieveTest, TheSumsOfACellComeBeforeItsEnd) {
+  for (int i = 0; i < 100; ++i) refuse(3);
+  add(3, {.kind = AuditKind::cell_ended});
+  EXPECT_EQ(records_.back().kind, AuditKind::cell_ended);
+  EXPECT_EQ(total(), 101U);
+}
+
+TEST_F(AuditSieveTest, CallsThatAreMadeAlwaysHaveTheirLines) {
+  for (int i = 0; i < 1000; ++i) {
+    add(3, {.kind = AuditKind::call, .outcome = AuditOutcome::ok, .tool = "t"});
+    add(3, {.kind = AuditKind::call_ended, .outcome = AuditOutcome::error, .tool = "t"});
+  }
+  EXPECT_THAT(records_, SizeIs(2000));
+}
+
+TEST_F(AuditSieveTest, AFloodOfRefusedCallsHidesNeitherTheirNumberNorANewTool) {
+  const auto deny = [this](std::string_view name) {
+    add(3, {.kind = AuditKind::call,
+            .outcome = AuditOutcome::denied,
+            .tool = name,
+            .reason = "allow.tools"});
+  };
+  for (int i = 0; i < 1000; ++i) deny("write_file");
+  deny("delete_everything");
+  EXPECT_EQ(tool(records_.size() - 1), "delete_everything");
+  sieve_.finish();
+  EXPECT_EQ(total(), 1001U);
+  EXPECT_EQ(records_.back().outcome, AuditOutcome::denied);
+}
+
+TEST_F(AuditSieveTest, HostsThatConnectWithoutEndAreSummedUpForAllOfAUsersSessions) {
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    sieve_.add(audit_record({.session = i}, {.kind = AuditKind::session_opened}), now_);
+    sieve_.add(audit_record({.session = i}, {.kind = AuditKind::label, .reason = "a"}), now_);
+  }
+  EXPECT_LE(records_.size(), 1000U);
+  sieve_.finish();
+  EXPECT_EQ(total(), 10'000U);
+}
+
+TEST_F(AuditSieveTest, ItsMemoryDoesNotGrowWithTheCellsAndReasonsThatPeersFind) {
+  for (std::uint64_t cell = 1; cell <= 1000; ++cell) {
+    for (int i = 0; i < 30; ++i) refuse(cell);
+  }
+  EXPECT_LE(records_.size(), (AuditSieve::max_budgets + 1) * AuditBudget::burst);
+  sieve_.finish();
+  EXPECT_EQ(total(), 30'000U);
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
