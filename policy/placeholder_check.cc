@@ -1,0 +1,42 @@
+#include "policy/placeholder_check.h"
+
+#include <string_view>
+
+namespace cellblock {
+namespace {
+
+constexpr std::string_view placeholder = "${client.";
+
+void refuse_in(const Scope& scope, std::string_view key, const TextAt& text) {
+  if (text.value.find(placeholder) == std::string::npos) return;
+  scope.error(text.at, key,
+              "\"${client.\" is filled in under env only; allowed: elsewhere other characters");
+}
+
+void refuse_in(const Scope& scope, std::string_view key, const TextList& texts) {
+  for (const TextAt& text : texts) refuse_in(scope, key, text);
+}
+
+void refuse_in(const Scope& scope, std::string_view table,
+               const std::vector<VariableText>& variables) {
+  const Scope here = scope.below(table);
+  for (const VariableText& variable : variables) {
+    refuse_in(here, variable.name.value, TextAt{variable.value.value, variable.value.at});
+  }
+}
+
+}  // namespace
+
+void refuse_placeholders(const Scope& scope, const ServerText& text) {
+  if (text.command) refuse_in(scope, "command", text.command->value);
+  if (text.program) refuse_in(scope, "program", TextAt{text.program->value, text.program->at});
+  refuse_in(scope, "read", text.read);
+  refuse_in(scope, "write", text.write);
+  refuse_in(scope, "env_from_file", text.env_from_file);
+  refuse_in(scope, "secret_files", text.secret_files);
+  refuse_in(scope, "secret_memfds", text.secret_memfds);
+  if (text.workspace) refuse_in(scope, "workspace.allow", text.workspace->allow);
+  if (text.egress) refuse_in(scope, "egress.allow", text.egress->allow);
+}
+
+}  // namespace cellblock
