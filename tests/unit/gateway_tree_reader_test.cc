@@ -3,6 +3,7 @@
 #include <string>
 
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -15,6 +16,19 @@ TEST(TreeReader, ReadsWhatTheLibraryReads) {
     EXPECT_EQ(read_tree(text), Json::parse(text)) << text;
     EXPECT_EQ(read_tree(text).dump(), Json::parse(text).dump());
   }
+}
+
+TEST(TreeWriter, WritesNumbersAsTheyWereWritten) {
+  for (const char* text :
+       {"12345678901234567890123", "0.1000000000000000000001", "1e14", "1E+2", "1.10", "-0.0",
+        "1e-400", "9007199254740993", R"({"a":[1e14,{"b\n":1.50,"c":"é"}],"d":[],"e":{}})"}) {
+    EXPECT_EQ(write_tree(read_tree(text)), text);
+  }
+}
+
+TEST(TreeWriter, WritesAllElseAsTheLibraryDoes) {
+  const char* text = R"({"b":[1,-2,3.5,{"x":{}}],"a":"\u00e9\n","n":null,"t":true})";
+  EXPECT_EQ(write_tree(read_tree(text)), Json::parse(text).dump());
 }
 
 TEST(TreeReader, DiscardsWhatIsNoJson) {

@@ -6,6 +6,7 @@
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -161,7 +162,7 @@ void CatalogueCache::learn_list(std::uint32_t server, ListKind kind, std::string
   if (!list.is_array()) return;
   KeptCatalogue kept = *entry.kept;
   kept.findings.add(clean_items(list, kind));
-  std::string text = list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = write_tree(list);
   if (text == kept.catalogue.list(kind)) return;
   kept.catalogue.lists.at(static_cast<std::size_t>(kind)) = std::move(text);
   keep(server, std::move(kept), CatalogueSource::session);

@@ -9,6 +9,7 @@
 
 #include "supervisor/gateway/catalogue/survey_talk.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -33,9 +34,7 @@ std::string first_line(std::string_view body) {
   return fmt::format("{} {} {}\n", format_name, body.size(), digest_of(body));
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& json) { return write_tree(json); }
 
 Json findings_json(const Findings& findings) { return findings.counts; }
 

@@ -7,15 +7,14 @@
 #include "policy/mcp/lists.h"
 #include "supervisor/gateway/catalogue/list_pages.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& json) { return write_tree(json); }
 
 // What has no name is gone before it is asked.
 void keep_only(Json& items, const MayShow& may_show) {

@@ -7,6 +7,7 @@
 #include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/conversation/answer_edits.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -19,7 +20,7 @@ void learn_list(Catalogues& catalogues, std::uint32_t server, ListKind kind,
   if (!json.is_object() || json.contains("nextCursor")) return;
   const auto items = json.find(mcp::facts_of(kind).items);
   if (items == json.end()) return;
-  catalogues.learn_list(server, kind, items->dump(-1, ' ', false, Json::error_handler_t::replace));
+  catalogues.learn_list(server, kind, write_tree(*items));
 }
 
 }  // namespace

@@ -3,15 +3,14 @@
 #include <utility>
 
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& json) { return write_tree(json); }
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "policy/printable.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -22,9 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t shown_error = 200;
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& json) { return write_tree(json); }
 
 bool is_legacy_version(std::string_view version) {
   return mcp::is_legacy_revision(version) || version == mcp::before_release;

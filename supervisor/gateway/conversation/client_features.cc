@@ -5,6 +5,7 @@
 
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 
@@ -43,7 +44,7 @@ std::optional<std::string> strip_capabilities(std::string_view capabilities,
     if (!(declared.*feature.declared)) removed += object.erase(feature.capability);
   }
   if (removed == 0) return std::nullopt;
-  return object.dump();
+  return write_tree(object);
 }
 
 }  // namespace cellblock::gateway

@@ -6,6 +6,7 @@
 
 #include "policy/mcp/meta_keys.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 
@@ -72,7 +73,7 @@ bool HandedValues::hand_out_cleaned(std::string& result, Time now) {
     if (!sealed) return false;
     *cursor = std::move(*sealed);
   }
-  result = tree.dump();
+  result = write_tree(tree);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 
@@ -11,9 +12,7 @@ Json parse_json(std::string_view raw) {
   return json.is_discarded() ? Json() : json;
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& json) { return write_tree(json); }
 
 const Json* member(const Json& json, std::string_view key) {
   if (!json.is_object()) return nullptr;

@@ -20,7 +20,10 @@ class TreeBuilder {
   bool boolean(bool value) { return add(value); }
   bool number_integer(std::int64_t value) { return add(value); }
   bool number_unsigned(std::uint64_t value) { return add(value); }
-  bool number_float(double value, const std::string& /*text*/) { return add(value); }
+  bool number_float(double value, const std::string& text) {
+    if (Json as_read(value); as_read.dump() == text) return add(std::move(as_read));
+    return add(Json::binary(std::vector<std::uint8_t>(text.begin(), text.end())));
+  }
   bool string(std::string& value) { return add(std::move(value)); }
   bool binary(Json::binary_t& /*value*/) { return false; }
   bool start_object(std::size_t /*size*/) { return open(Json::object()); }

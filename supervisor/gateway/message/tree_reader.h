@@ -11,7 +11,8 @@ namespace cellblock::gateway {
 inline constexpr unsigned max_tree_depth = 128;
 
 /// Discarded (`is_discarded()`) where it is no JSON or too deep. Duplicate keys stay: a message
-/// with such is refused when it is scanned. Time in proportion to the text.
+/// with such is refused when it is scanned. Time in proportion to the text. A number that a double
+/// is not, or is not written as, is there as it was written: of type binary, for write_tree().
 nlohmann::ordered_json read_tree(std::string_view text);
 
 }  // namespace cellblock::gateway
