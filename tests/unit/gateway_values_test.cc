@@ -181,6 +181,41 @@ TEST_F(ValuesTest, ValuesAreGoodForAsLongAsTheyNeed) {
   EXPECT_EQ(mine_.effects.cell.back()["params"]["taskId"], "t");
 }
 
+TEST_F(ValuesTest, ProgressOfATaskPassesUntilItsResultIsThere) {
+  const json call = {
+      {"name", "t"}, {"task", json::object()}, {"_meta", {{"progressToken", "mine"}}}};
+  ask(mine_, {{"method", "tools/call"}, {"params", call}},
+      {{"task", {{"taskId", "t"}, {"status", "working"}}}});
+  const json ours = mine_.effects.cell.back()["params"]["_meta"]["progressToken"];
+  const json task = mine_.effects.host.back()["result"]["task"]["taskId"];
+  const auto progress = [&](int how_far) {
+    server(mine_, {{"jsonrpc", "2.0"},
+                   {"method", "notifications/progress"},
+                   {"params", {{"progressToken", ours}, {"progress", how_far}}}});
+    return mine_.effects.host.back();
+  };
+  EXPECT_EQ(progress(1)["params"], (json{{"progressToken", "mine"}, {"progress", 1}}));
+  EXPECT_EQ(progress(1)["params"]["progress"], 1) << "it must rise";
+  EXPECT_EQ(mine_.conversation.traffic().stray_notifications, 1U);
+
+  ask(mine_, {{"method", "tasks/result"}, {"params", {{"taskId", task}}}},
+      {{"content", json::array()},
+       {"_meta", {{"io.modelcontextprotocol/related-task", {{"taskId", "t"}}}}}});
+  EXPECT_FALSE(progress(2).contains("method")) << "the answer is still the last";
+  EXPECT_EQ(mine_.conversation.traffic().stray_notifications, 2U);
+}
+
+TEST_F(ValuesTest, ProgressAfterAnAnswerThatIsNoTaskGoesNowhere) {
+  ask(mine_,
+      {{"method", "tools/call"}, {"params", {{"name", "t"}, {"_meta", {{"progressToken", 1}}}}}},
+      {{"content", json::array()}});
+  const json ours = mine_.effects.cell.back()["params"]["_meta"]["progressToken"];
+  server(mine_, {{"jsonrpc", "2.0"},
+                 {"method", "notifications/progress"},
+                 {"params", {{"progressToken", ours}, {"progress", 1}}}});
+  EXPECT_THAT(mine_.effects.host, SizeIs(1));
+}
+
 TEST_F(ValuesTest, ARequestStateComesBackByteForByteAndNotAfterTenMinutes) {
   const json asked = ask(mine_, {{"method", "prompts/get"}, {"params", {{"name", "p"}}}},
                          {{"resultType", "input_required"}, {"requestState", "s\\u0000\u00fc"}});

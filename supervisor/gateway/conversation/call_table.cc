@@ -17,6 +17,7 @@ CallKind kind_of(std::string_view method) {
   if (method == mcp::method::initialize) return CallKind::initialize;
   if (method == mcp::method::discover) return CallKind::discover;
   if (method == mcp::method::listen) return CallKind::listen;
+  if (method == mcp::method::tasks_result) return CallKind::task_result;
   return CallKind::other;
 }
 
@@ -40,6 +41,11 @@ Call* CallTable::find(std::string_view ours) {
 const Call* CallTable::find_theirs(std::string_view theirs) const {
   const auto found = std::ranges::find(calls_, theirs, &Call::theirs);
   return found == calls_.end() ? nullptr : &*found;
+}
+
+std::size_t CallTable::awaited() const {
+  const auto streams = std::ranges::count(calls_, CallKind::listen, &Call::kind);
+  return calls_.size() - static_cast<std::size_t>(streams);
 }
 
 std::optional<Call> CallTable::remove(const Call* call) {

@@ -24,9 +24,10 @@ enum class CallKind : std::uint8_t {
   resources_list,
   templates_list,
   prompts_list,
-  discover,   ///< the answer is cleaned, as that of initialize is
-  tool_call,  ///< a failure comes as a result that the model sees
-  listen,     ///< subscriptions/listen: its id also names the stream's notifications
+  discover,     ///< the answer is cleaned, as that of initialize is
+  tool_call,    ///< a failure comes as a result that the model sees
+  listen,       ///< subscriptions/listen: its id also names the stream's notifications
+  task_result,  ///< tasks/result: its task has ended when it is answered
 };
 
 CallKind kind_of(std::string_view method);
@@ -66,6 +67,7 @@ class CallTable {
 
   std::vector<Call> take_all();
   std::size_t size() const { return calls_.size(); }
+  std::size_t awaited() const;  ///< all but streams
 
  private:
   std::optional<Call> remove(const Call* call);

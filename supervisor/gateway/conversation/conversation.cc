@@ -254,19 +254,26 @@ void Conversation::progress_from_host(std::string_view line, const Message& mess
 }
 
 void Conversation::progress_from_cell(std::string_view line, const Message& message, Time now) {
-  Call* call = calls_.find(message.progress_token.in(line));
-  const auto verdict = call == nullptr || call->progress_token.empty()
-                           ? ProgressPace::Verdict::falls
-                           : call->pace.judge(message.progress.in(line), now);
+  const std::string_view ours = message.progress_token.in(line);
+  Call* const call = calls_.find(ours);
+  TaskProgress::Running* const task = call == nullptr ? task_progress_.find(ours) : nullptr;
+  if (call == nullptr && task == nullptr) {
+    ++traffic_.stray_notifications;
+    return;
+  }
+  const std::string& token = call != nullptr ? call->progress_token : task->token;
+  ProgressPace& pace = call != nullptr ? call->pace : task->pace;
+  const auto verdict =
+      token.empty() ? ProgressPace::Verdict::falls : pace.judge(message.progress.in(line), now);
   std::vector<Replacement> edits;
   if (verdict == ProgressPace::Verdict::falls || !values_.hand_out(line, message, now, edits)) {
     ++traffic_.stray_notifications;
     return;
   }
-  edits.push_back({message.progress_token, call->progress_token});
+  edits.push_back({message.progress_token, token});
   const EditedMessage edited(line, std::move(edits));
   if (verdict == ProgressPace::Verdict::pass) return effects_.to_host(edited.slices());
-  call->pace.keep(edited.flatten());
+  pace.keep(edited.flatten());
 }
 
 void Conversation::say_whole_to_host(std::string_view line) {

@@ -13,6 +13,7 @@
 #include "supervisor/gateway/conversation/call_table.h"
 #include "supervisor/gateway/conversation/early_statuses.h"
 #include "supervisor/gateway/conversation/handed_values.h"
+#include "supervisor/gateway/conversation/task_progress.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
 #include "supervisor/gateway/message/slices.h"
 
@@ -68,9 +69,15 @@ class Conversation {
   /// Every call in flight is cancelled at the server; nobody waits for the answers.
   void cancel_all(std::string_view reason, Time now);
 
-  std::size_t in_flight() const { return calls_.size(); }
-  /// Whether a call in flight has this id of ours, in raw JSON.
-  bool owns(std::string_view ours) const { return calls_.find(ours) != nullptr; }
+  /// Calls that wait for an answer. Streams do not: theirs comes when somebody ends them.
+  std::size_t in_flight() const { return calls_.awaited(); }
+  bool is_idle() const { return calls_.size() == 0; }  ///< no streams either
+  /// Whether a call of the host's with this id of the host's, in raw JSON, is in flight.
+  bool asks(std::string_view theirs) const { return calls_.find_theirs(theirs) != nullptr; }
+  /// Whether a call in flight has this id of ours, in raw JSON, or a task this token.
+  bool owns(std::string_view ours) const {
+    return calls_.find(ours) != nullptr || task_progress_.has(ours);
+  }
   /// Null: there is none with this id of ours. Valid until the next message.
   const Call* call(std::string_view ours) const { return calls_.find(ours); }
   /// Whether it is the host's `initialize`.
@@ -104,6 +111,7 @@ class Conversation {
   const Call* stream_of(std::string_view line, const Message& message) const;
   bool is_early(std::string_view line, const Message& message);
   void tell_early(std::string_view line, const Message& message, Time now);
+  void follow_task(std::string_view line, const Message& message, Call call);
   bool edit_answer(std::string_view line, const Message& message, const Call& call, Time now,
                    std::vector<Replacement>& edits);
   void response_from_cell(std::string_view line, const Message& message, Time now);
@@ -128,6 +136,7 @@ class Conversation {
   CallTable server_calls_{max_server_calls};
   HandedValues values_;
   EarlyStatuses early_;
+  TaskProgress task_progress_;
   Traffic traffic_;
 };
 

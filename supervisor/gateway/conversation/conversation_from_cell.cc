@@ -121,7 +121,17 @@ void Conversation::response_from_cell(std::string_view line, const Message& mess
   }
   if (const auto kept = call->pace.take_kept()) say_whole_to_host(*kept);
   deliver(line, message, *call, now);
+  follow_task(line, message, *std::move(call));
   tell_early(line, message, now);
+}
+
+// Only a tool's call becomes a task.
+void Conversation::follow_task(std::string_view line, const Message& message, Call call) {
+  if (message.kind != MessageKind::result || message.task_ids.size() != 1) return;
+  const std::string_view task = message.task_ids.front().in(line);
+  if (call.kind == CallKind::task_result) return task_progress_.end(task);
+  const bool is_awaited = call.kind == CallKind::tool_call && !call.progress_token.empty();
+  if (is_awaited && call.era == Era::legacy) task_progress_.begin(std::move(call), task);
 }
 
 // False: it may pass. A status about a task whose creation is still to be answered waits for that.
