@@ -18,6 +18,24 @@ bool is_short_name(std::string_view name) {
          std::ranges::all_of(name, is_name_letter);
 }
 
+std::string_view name_of(ServerEra era) {
+  switch (era) {
+    case ServerEra::automatic:
+      break;
+    case ServerEra::legacy:
+      return "legacy";
+    case ServerEra::modern:
+      return "modern";
+  }
+  return "auto";
+}
+
+std::string tcp_address(const HttpListen& http) {
+  if (http.address.empty()) return {};
+  const bool is_v6 = http.address.contains(':');
+  return (is_v6 ? "[" + http.address + "]:" : http.address + ":") + std::to_string(http.port);
+}
+
 std::string_view name_of(NetworkMode network) {
   switch (network) {
     case NetworkMode::none:

@@ -41,6 +41,7 @@ std::string catalogue_text(const Json& server) {
   const Json catalogue = object_of(server, "catalogue");
   if (catalogue.empty()) return {};
   std::string text =
+      line("era", text_of(server, "era") + " (declared)") +
       line("catalogue", catalogue.contains("era") ? known_text(catalogue) : "nothing is known yet");
   if (is_true(catalogue, "surveying")) text += line("", "it is being found out");
   const Json metadata = object_of(catalogue, "metadata");

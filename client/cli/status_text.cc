@@ -86,11 +86,26 @@ std::string host_lacks(const Json& status) {
          fmt::format("host lacks: cgroup controllers for cells: {}\n", fmt::join(missing, ", "));
 }
 
+std::string http_line(const Json& status) {
+  const Json http = object_of(status, "http");
+  if (http.empty()) return {};
+  std::vector<std::string> ways;
+  for (const char* way : {"address", "socket"}) {
+    if (auto text = text_of(http, way); !text.empty()) ways.push_back(std::move(text));
+  }
+  const auto tokens = texts_of(http, "tokens");
+  const auto count = number_of(http, "connections");
+  return fmt::format("HTTP on {}: {}{} of yours\n", fmt::join(ways, " and "),
+                     tokens.empty() ? "" : fmt::format("tokens {}, ", fmt::join(tokens, ", ")),
+                     fmt::format("{} connection{}", count, count == 1 ? "" : "s"));
+}
+
 std::string headline(const Json& status, Style style) {
   const bool off = status.contains("enabled") && status["enabled"] == false;
   return fmt::format(
-      "cellblock {}, {} mode{}\n\n", text_of(status, "version"), text_of(status, "mode"),
-      off ? ", " + style.paint(Colour::bad, "switched off: nothing is started") : "");
+      "cellblock {}, {} mode{}\n{}\n", text_of(status, "version"), text_of(status, "mode"),
+      off ? ", " + style.paint(Colour::bad, "switched off: nothing is started") : "",
+      http_line(status));
 }
 
 }  // namespace

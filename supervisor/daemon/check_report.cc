@@ -54,12 +54,13 @@ std::string profile_text(const SyscallRules& rules) {
 }
 
 std::string lines_of(const Server& server, const Cgroup& cgroup) {
-  std::string text = fmt::format(
-      "  {}: {}{}, profile {}, network {}, {}, {}, {}, {}\n", server.name, server.command.front(),
-      server.command_stamp ? " (sha256 compared)" : "", profile_text(server.syscalls),
-      name_of(server.network), counted(server.binds.size(), "path"),
-      counted(server.allow.uids.size(), "user"), counted(server.allow.gids.size(), "group"),
-      counted(server.allow.tools.size(), "tool pattern"));
+  std::string text =
+      fmt::format("  {}: {}{}, profile {}, network {}, era {}, {}, {}, {}, {}\n", server.name,
+                  server.command.front(), server.command_stamp ? " (sha256 compared)" : "",
+                  profile_text(server.syscalls), name_of(server.network), name_of(server.era),
+                  counted(server.binds.size(), "path"), counted(server.allow.uids.size(), "user"),
+                  counted(server.allow.gids.size(), "group"),
+                  counted(server.allow.tools.size(), "tool pattern"));
   text +=
       fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
                   run_as_name(server.run_as), name_of(server.home),
@@ -86,6 +87,18 @@ std::string kernel_lines(const Kernel& kernel) {
   return text;
 }
 
+std::string http_line(const std::optional<HttpListen>& http) {
+  if (!http) return {};
+  std::vector<std::string> ways;
+  if (!http->address.empty()) ways.push_back(tcp_address(*http));
+  if (!http->socket.empty()) ways.push_back(http->socket);
+  std::string text = fmt::format("  HTTP: {}", fmt::join(ways, " and "));
+  for (const HttpToken& token : http->tokens) {
+    text += fmt::format(", token {} (uid {})", token.name, token.uid);
+  }
+  return text + "\n";
+}
+
 std::string rejected(const std::string& path, const std::vector<Complaint>& complaints) {
   const auto errors =
       std::ranges::count(complaints, Complaint::Severity::error, &Complaint::severity);
@@ -100,7 +113,7 @@ std::string accepted(const std::string& path, const LoadedConfig& loaded) {
                   counted(loaded.warnings.size(), "warning"),
                   config.enabled ? "" : ", switched off (enabled = false)");
   text += lines_of(loaded.warnings);
-  text += kernel_lines(config.kernel) + cgroup_line(config.cgroup);
+  text += kernel_lines(config.kernel) + cgroup_line(config.cgroup) + http_line(config.http);
   text += weakening_lines("  ", weakenings_of(config));
   for (const Server& server : config.servers) text += lines_of(server, config.cgroup);
   return text;

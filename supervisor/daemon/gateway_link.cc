@@ -15,10 +15,12 @@ GatewayLink::GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd so
 SysResult<void> GatewayLink::hand_over(std::uint32_t connection, const Peer& peer,
                                        int socket) const {
   wire::SessionGrant grant{.kind = wire::SupervisorSends::session,
+                           .via = peer.via,
                            .uid = peer.uid,
                            .gid = peer.gid,
                            .pid = peer.pid,
                            .connection = connection,
+                           .token = peer.token,
                            .group_count = static_cast<std::uint32_t>(peer.groups.size())};
   std::copy(peer.groups.begin(), peer.groups.end(), grant.groups.begin());
   const std::array<int, 1> fds{socket};

@@ -40,7 +40,14 @@ bool has_hung_up(const Fd& socket) {
   return ::poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-Peer peer_of(const HttpToken& token) { return {token.uid, token.gid, 0, token.groups}; }
+Peer peer_of(const HttpListen& http, std::uint32_t index) {
+  const HttpToken& token = http.tokens[index];
+  return {.uid = token.uid,
+          .gid = token.gid,
+          .groups = token.groups,
+          .via = wire::SessionVia::http_token,
+          .token = index};
+}
 
 }  // namespace
 
@@ -176,6 +183,7 @@ void HttpHost::update_intake() {
 
 void HttpHost::on_connection(Fd socket) {
   auto peer = identify(socket.get());
+  if (peer) peer->via = wire::SessionVia::http_socket;
   const std::string_view refusal = refusal_for(peer);
   if (refusal.empty()) return bring(std::move(socket), std::move(*peer));
   write_reply(socket.get(), refusal);
@@ -283,7 +291,7 @@ void HttpHost::obey(const wire::HttpRequest& request) {
   switch (request.kind) {
     case wire::HttpAsks::open_for_token:
       if (request.who >= config_.http->tokens.size()) return break_off("there is no such token");
-      return open_for(request, peer_of(config_.http->tokens[request.who]));
+      return open_for(request, peer_of(*config_.http, request.who));
     case wire::HttpAsks::open_for_peer: {
       const auto found = guests_.find(request.who);
       // Not there: it was told so by the end of that connection.

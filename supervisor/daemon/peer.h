@@ -6,15 +6,19 @@
 #include "policy/config.h"
 #include "policy/result.h"
 #include "policy/server_set.h"
+#include "supervisor/kernel/wire.h"
 
 namespace cellblock::daemon {
 
-/// Who connected, as the kernel recorded it at connect(2); nothing of it comes from the peer.
+/// Who connected, as the kernel recorded it at connect(2), or whose token was shown; nothing of it
+/// comes from the peer.
 struct Peer {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::int32_t pid = 0;  ///< for display only: may be somebody else's by now
   std::vector<std::uint32_t> groups;
+  wire::SessionVia via = wire::SessionVia::socket;
+  std::uint32_t token = 0;  ///< of http_token: index in HttpListen::tokens
 };
 
 /// SO_PEERCRED and SO_PEERGROUPS. An error with more groups than wire::max_groups: a cut list could

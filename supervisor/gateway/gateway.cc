@@ -39,12 +39,17 @@ void fill_from_kernel(std::span<std::byte> bytes) {
   }
 }
 
-Peer peer_of(const wire::SessionGrant& grant) {
+// The name of a token is for the audit log and for status: nothing is decided by it.
+Peer peer_of(const wire::SessionGrant& grant, const std::optional<HttpListen>& http) {
+  const bool named =
+      grant.via == wire::SessionVia::http_token && http && grant.token < http->tokens.size();
   return {.session = grant.connection,
           .uid = grant.uid,
           .gid = grant.gid,
           .pid = grant.pid,
-          .groups = {grant.groups.begin(), grant.groups.begin() + grant.group_count}};
+          .groups = {grant.groups.begin(), grant.groups.begin() + grant.group_count},
+          .via = grant.via,
+          .token = named ? std::string_view(http->tokens[grant.token].name) : ""};
 }
 
 }  // namespace
@@ -108,7 +113,8 @@ void Gateway::open_session(const wire::SessionGrant& grant, Fd connection) {
   uid_ = grant.uid;
   if (sessions_.contains(grant.connection)) return give_up("a connection that is open already");
   GatewayServices& services = *this;
-  auto session = std::make_unique<SessionRunner>(services, peer_of(grant), std::move(connection));
+  auto session = std::make_unique<SessionRunner>(services, peer_of(grant, config_.http),
+                                                 std::move(connection));
   SessionRunner& opened = *session;
   sessions_.emplace(grant.connection, std::move(session));
   if (shutting_down_) opened.stop(Session::StopReason::shutting_down);
@@ -289,7 +295,10 @@ std::string Gateway::status(const Peer& peer) const {
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;
     rows.push_back(std::move(row));
   }
-  return status_json(config_, rows);
+  const auto over_http = std::ranges::count_if(sessions_, [](const auto& entry) {
+    return entry.second->session().peer().via != wire::SessionVia::socket;
+  });
+  return status_json(config_, rows, {peer.uid, static_cast<std::size_t>(over_http)});
 }
 
 }  // namespace cellblock::gateway

@@ -174,14 +174,24 @@ enum class SupervisorSends : std::uint8_t {
   audit_channel = 2,  ///< fds: a fresh audit socket, after the writer came back
 };
 
-/// Who connected, as the kernel says (SO_PEERCRED, SO_PEERGROUPS). pid is for display only.
+/// How a session came.
+enum class SessionVia : std::uint8_t {
+  socket = 0,       ///< the host itself, on the daemon's socket
+  http_socket = 1,  ///< cellblock-http, for a host on its Unix socket
+  http_token = 2,   ///< cellblock-http, for whoever has that token
+};
+
+/// Who connected, as the kernel says (SO_PEERCRED, SO_PEERGROUPS), or as a token is configured. pid
+/// is for display only.
 struct SessionGrant {
   SupervisorSends kind{};
-  std::array<std::uint8_t, 3> reserved{};
+  SessionVia via{};
+  std::array<std::uint8_t, 2> reserved{};
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::int32_t pid = 0;
   std::uint32_t connection = 0;  ///< comes back in session_closed
+  std::uint32_t token = 0;       ///< http_token: index in HttpListen::tokens
   std::uint32_t group_count = 0;
   std::array<std::uint32_t, max_groups> groups{};
 };

@@ -173,6 +173,17 @@ TEST(CliStatus, IsAnAlignedTableWithoutColourInAPipe) {
             "\nweakened git: network = \"host\"\n");
 }
 
+TEST(CliStatus, TellsWhereHttpIsServedAndTheDeclaredEra) {
+  FakeGateway gateway(answering(
+      R"({"version":"1","mode":"user","http":{"address":"127.0.0.1:8377","socket":"/run/h.sock",)"
+      R"("tokens":["laptop","ci"],"connections":1},"servers":[{"name":"web","era":"auto",)"
+      R"("catalogue":{"era":"legacy"}}]})"));
+  const auto ended = cli(gateway, {"status", "web"});
+  EXPECT_THAT(ended.out, HasSubstr("HTTP on 127.0.0.1:8377 and /run/h.sock: tokens laptop, ci, "
+                                   "1 connection of yours\n"));
+  EXPECT_THAT(ended.out, HasSubstr("era        auto (declared)\n"));
+}
+
 TEST(CliStatus, KnowsOneServerAndRefusesAnUnknownOne) {
   FakeGateway gateway(answering(one_line(status)));
   EXPECT_THAT(cli(gateway, {"status", "files"}).out, Not(HasSubstr("git")));

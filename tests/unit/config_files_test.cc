@@ -43,6 +43,23 @@ TEST(ConfigFiles, ReadsTheMainFileAndTheServerFilesBesideIt) {
   EXPECT_EQ(loaded->config.listen.socket, "/tmp/x/c.sock");
 }
 
+TEST(ConfigFiles, TheReportNamesWhereHttpIsServedItsTokensAndEachDeclaredEra) {
+  LoadedConfig loaded;
+  HttpListen& http = loaded.config.http.emplace();
+  http.address = "127.0.0.1";
+  http.port = 8377;
+  http.socket = "/run/h.sock";
+  http.tokens = {{.uid = 1000, .name = "laptop"}};
+  Server server;
+  server.name = "a";
+  server.command = {"/bin/true"};
+  server.era = ServerEra::modern;
+  loaded.config.servers = {server};
+  EXPECT_THAT(report(loaded),
+              HasSubstr("  HTTP: 127.0.0.1:8377 and /run/h.sock, token laptop (uid 1000)\n"));
+  EXPECT_THAT(report(loaded), HasSubstr("era modern"));
+}
+
 TEST(ConfigFiles, ReadsSecretsInTheOrderOfServersAndVariables) {
   const ScratchDirectory scratch;
   const std::string one = scratch.write("one", "1\n", 0600);

@@ -29,7 +29,8 @@ class HttpHostChannel : public testing::Test {
                            if (!fds.empty()) helper_ = *duplicate(fds[0]);
                            return {};
                          },
-                         .open_session = [this](const Peer&) -> Result<Fd> {
+                         .open_session = [this](const Peer& peer) -> Result<Fd> {
+                           opened_.push_back(peer);
                            if (refuses_) return fail("no");
                            Pair ends = *make_stream_pair();
                            return std::move(ends.first);
@@ -78,11 +79,25 @@ class HttpHostChannel : public testing::Test {
   boost::asio::io_context loop_;
   Config config_ = config_with_a_token();
   std::vector<wire::SupervisorAsks> asked_;
+  std::vector<Peer> opened_;
   Fd helper_;
   std::uint32_t questions_ = 0;
   std::uint32_t answers_ = 0;
   bool refuses_ = false;
 };
+
+TEST_F(HttpHostChannel, ASessionIsOpenedForTheTokensUserAndSaysWhichTokenItWas) {
+  config_.http->tokens.push_back({.uid = 1000, .gid = 100, .groups = {27}, .name = "ci"});
+  const auto host = make_host();
+  ASSERT_TRUE(send_record(helper_.get(),
+                          wire::HttpRequest{.kind = wire::HttpAsks::open_for_token, .who = 1}));
+  loop_.poll();
+  ASSERT_EQ(opened_.size(), 1U);
+  EXPECT_EQ(opened_[0].uid, 1000U);
+  EXPECT_EQ(opened_[0].groups, std::vector<std::uint32_t>{27});
+  EXPECT_EQ(opened_[0].via, wire::SessionVia::http_token);
+  EXPECT_EQ(opened_[0].token, 1U);
+}
 
 TEST_F(HttpHostChannel, AHelperThatIsBusyLosesNoAnswer) {
   expect_all_answered(wire::HttpTells::opened);

@@ -431,6 +431,26 @@ TEST_F(GatewayEndToEnd, RefusesNewCallsWhileTheAuditWriterIsGone) {
   EXPECT_EQ(host.read_json()["id"], 5000);
 }
 
+TEST_F(GatewayEndToEnd, NamesTheTokenOfASessionThatCameOverHttp) {
+  config_.http.emplace();
+  config_.http->address = "::1";
+  config_.http->port = 8377;
+  config_.http->tokens = {{.uid = user + 1, .name = "others"}, {.uid = user, .name = "laptop"}};
+  config_.servers[0].era = ServerEra::legacy;
+  start();
+  Lines host = connect({.via = wire::SessionVia::http_token, .uid = user, .token = 1});
+  host.send(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/status","params":{}})");
+  const Json status = host.read_json()["result"];
+  EXPECT_EQ(status["http"], Json::parse(R"({"address":"[::1]:8377","socket":"","connections":1,
+                                            "tokens":["laptop"]})"));
+  EXPECT_EQ(status["servers"][0]["era"], "legacy");
+  wire::AuditRecord record;
+  ASSERT_TRUE(receive_record(audit_.get(), record));
+  EXPECT_EQ(record.kind, wire::AuditKind::session_opened);
+  EXPECT_STREQ(record.reason.data(), "http_token");
+  EXPECT_EQ(std::string_view(record.tool.data(), record.tool_length), "laptop");
+}
+
 TEST_F(GatewayEndToEnd, EndsWhenASessionOfAnotherUserArrives) {
   start();
   Lines first = connect(user);

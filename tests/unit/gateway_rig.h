@@ -151,11 +151,11 @@ class GatewayRig : public ::testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  Lines connect(std::uint32_t uid = user) {
+  Lines connect(std::uint32_t uid = user) { return connect(wire::SessionGrant{.uid = uid}); }
+
+  Lines connect(wire::SessionGrant grant) {
     Pair ends = stream_pair();
-    wire::SessionGrant grant;
     grant.kind = wire::SupervisorSends::session;
-    grant.uid = uid;
     grant.connection = ++connections_;
     const int fd = ends.second.get();
     EXPECT_TRUE(send_record(supervisor_.get(), grant, std::span(&fd, 1)));

@@ -92,6 +92,7 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"command", server.command.empty() ? "" : server.command.front()},
             {"profile", profile_name(server.syscalls)},
             {"network", name_of(server.network)},
+            {"era", name_of(server.era)},
             {"run_as", run_as_name(server.run_as)},
             {"home", name_of(server.home)},
             {"write_exec", name_of(written_code(server.syscalls))},
@@ -126,19 +127,34 @@ Json cgroup_json(const Cgroup& cgroup) {
           {"because", cgroup.missing_because}};
 }
 
+// Of other users' tokens not even the names.
+Json http_json(const HttpListen& listen, const HttpUse& use) {
+  Json tokens = Json::array();
+  for (const HttpToken& token : listen.tokens) {
+    if (token.uid == use.uid) tokens.push_back(token.name);
+  }
+  return {{"address", tcp_address(listen)},
+          {"socket", listen.socket},
+          {"tokens", std::move(tokens)},
+          {"connections", use.connections}};
+}
+
 }  // namespace
 
-std::string status_json(const Config& config, const std::vector<ServerRow>& servers) {
+std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
+                        const HttpUse& http) {
   Json list = Json::array();
   for (const ServerRow& row : servers) list.push_back(json_of(row, config.cgroup));
-  return text_of({{"version", CELLBLOCK_VERSION},
-                  {"mode", config.mode == RunMode::user ? "user" : "system"},
-                  {"enabled", config.enabled},
-                  {"weakenings", weakenings_of(config)},
-                  {"kernel_lacks", landlock_lacks(config.kernel.landlock_abi)},
-                  {"landlock_abi", config.kernel.landlock_abi},
-                  {"cgroup", cgroup_json(config.cgroup)},
-                  {"servers", std::move(list)}});
+  Json json{{"version", CELLBLOCK_VERSION},
+            {"mode", config.mode == RunMode::user ? "user" : "system"},
+            {"enabled", config.enabled},
+            {"weakenings", weakenings_of(config)},
+            {"kernel_lacks", landlock_lacks(config.kernel.landlock_abi)},
+            {"landlock_abi", config.kernel.landlock_abi},
+            {"cgroup", cgroup_json(config.cgroup)}};
+  if (config.http) json["http"] = http_json(*config.http, http);
+  json["servers"] = std::move(list);
+  return text_of(json);
 }
 
 std::string logs_json(const std::vector<const StderrLine*>& lines) {

@@ -43,7 +43,14 @@ struct ServerRow {
   CatalogueView catalogue;
 };
 
-std::string status_json(const Config& config, const std::vector<ServerRow>& servers);
+/// What of the HTTP listener is this user's.
+struct HttpUse {
+  std::uint32_t uid = 0;
+  std::size_t connections = 0;  ///< sessions that came over it
+};
+
+std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
+                        const HttpUse& http);
 std::string logs_json(const std::vector<const StderrLine*>& lines);
 std::string denied_json(const std::vector<const Denied*>& denied);
 std::string stopped_json(std::size_t cells);
