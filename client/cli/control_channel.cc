@@ -124,19 +124,30 @@ client::Result<std::string> ControlChannel::next_line(Deadline deadline) {
 
 bool ControlChannel::wait_readable(Deadline deadline) {
   while (true) {
-    // A pipe reports its writers' end by POLLHUP, asked or not; a socket by POLLRDHUP.
-    std::array<pollfd, 2> watched{
+    // A pipe reports its writers' end by POLLHUP, asked or not; a socket by POLLRDHUP. One that
+    // nobody reads any more says so by itself.
+    std::array<pollfd, 3> watched{
         pollfd{.fd = socket_.get(), .events = POLLIN, .revents = 0},
-        pollfd{.fd = host_gone_ ? -1 : STDIN_FILENO, .events = POLLRDHUP, .revents = 0}};
+        pollfd{.fd = input_ended_ ? -1 : STDIN_FILENO, .events = POLLRDHUP, .revents = 0},
+        pollfd{.fd = output_closed_ ? -1 : STDOUT_FILENO, .events = 0, .revents = 0}};
     const int timeout = poll_timeout(std::min(deadline, host_deadline_));
     const int count = ::poll(watched.data(), watched.size(), timeout);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
-    if (watched[1].revents != 0) {
-      host_gone_ = true;
-      host_deadline_ = std::chrono::steady_clock::now() + end_grace;
-    }
+    watch_host(watched[1], watched[2]);
     if (watched[0].revents != 0) return true;
+  }
+}
+
+void ControlChannel::watch_host(const pollfd& input, const pollfd& output) {
+  const auto now = std::chrono::steady_clock::now();
+  if (input.revents != 0) {
+    input_ended_ = true;
+    host_deadline_ = std::min(host_deadline_, now + answers_time);
+  }
+  if (output.revents != 0) {
+    output_closed_ = true;
+    host_deadline_ = std::min(host_deadline_, now + end_grace);
   }
 }
 

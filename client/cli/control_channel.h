@@ -1,5 +1,7 @@
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
 #include <string>
 
@@ -39,12 +41,12 @@ class ControlChannel {
   /// the answer. Ends early when the host is gone.
   client::Result<AttachOutcome> attach(const std::string& server, const AttachWith& with);
 
-  /// Waits for cellblock/ended or the end of the connection, until the deadline, or until the host
-  /// has been gone for `end_grace`.
+  /// Waits for cellblock/ended or the end of the connection, until the deadline, or as long as a
+  /// host is waited for: `answers_time` after its input ended, `end_grace` once it has gone.
   Ending wait_for_end(Deadline deadline);
 
-  /// The host closed its end of descriptor 0.
-  bool host_gone() const { return host_gone_; }
+  /// The host closed its end of descriptor 0, or reads descriptor 1 no more.
+  bool host_gone() const { return input_ended_ || output_closed_; }
   int socket() const { return socket_.get(); }
   /// What arrived behind the last line.
   std::string take_rest() { return std::move(buffer_); }
@@ -53,14 +55,19 @@ class ControlChannel {
   client::Result<void> send_attach(const std::string& line, const AttachWith& with) const;
   client::Result<std::string> next_line(Deadline deadline);
   bool wait_readable(Deadline deadline);
+  void watch_host(const pollfd& input, const pollfd& output);
 
   client::OwnedFd socket_;
   std::string buffer_;
-  bool host_gone_ = false;
+  bool input_ended_ = false;
+  bool output_closed_ = false;
   Deadline host_deadline_ = never;
 };
 
-/// How long the rest may take once the host has closed its end.
+/// How long the rest may take once the host reads no more either.
 inline constexpr std::chrono::milliseconds end_grace{1'800};
+/// How long answers to what it asked may take, once it has closed its end. The gateway ends the
+/// session after a minute; this is for one that hangs.
+inline constexpr std::chrono::milliseconds answers_time{62'000};
 
 }  // namespace cellblock::cli

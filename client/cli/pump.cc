@@ -34,7 +34,7 @@ bool Pump::drain(Flow& flow, int to) {
 
 void Pump::end_input() {
   input_ended_ = true;
-  deadline_ = std::chrono::steady_clock::now() + end_grace;
+  deadline_ = std::chrono::steady_clock::now() + answers_time;
 }
 
 PumpEnd Pump::run() {

@@ -22,7 +22,7 @@ class Pump {
   /// `received` has arrived already and goes to the host first; at most one buffer of it.
   Pump(int in, int out, int socket, std::string_view received);
 
-  /// Until either side is gone; `end_grace` after end of input at the latest.
+  /// Until either side is gone; `answers_time` after end of input at the latest.
   PumpEnd run();
 
  private:

@@ -163,7 +163,27 @@ TEST(Connect, LeavesWhenTheHostIsGoneThoughTheGatewaySaysNothing) {
     (void)peer.read_line();
   });
   Subprocess bridge(connect_words(gateway.path()));
+  bridge.close_input();
+  bridge.close_output();
   EXPECT_EQ(bridge.wait().exit_code, 0);
+}
+
+TEST_P(Handover, PassesAnAnswerThatComesAfterTheEndOfInput) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    const auto attach = peer.read_line().value_or("");
+    ASSERT_EQ(peer.fds.size(), 2U) << attach;
+    peer.answer(attach, R"({"server":"files","session":"1","cell":"1","stdio":true})");
+    EXPECT_EQ(read_line_from(peer.fds[0].get()), "one");
+    EXPECT_EQ(read_line_from(peer.fds[0].get()), "");
+    write_to(peer.fds[1].get(), "late\n");
+    peer.send(R"({"jsonrpc":"2.0","method":"cellblock/ended","params":{"reason":"host_closed"}})"
+              "\n");
+  });
+  Subprocess bridge(connect_words(gateway.path()), GetParam());
+  bridge.write("one\n");
+  const auto ended = bridge.wait();
+  EXPECT_EQ(ended.out, "late\n");
+  EXPECT_EQ(ended.exit_code, 0);
 }
 
 TEST(Connect, JustLeavesOnSigterm) {

@@ -263,6 +263,26 @@ TEST_F(LegTest, TheDeclaredEraIsNotAskedAbout) {
   EXPECT_EQ(effects_.cells.size(), 1U);
 }
 
+TEST_F(LegTest, ACancellationGoesToTheCellOfTheCallThatItNames) {
+  is_known_as(Era::modern);
+  attach_on_demand();
+  host_says(modern("8", "tools/call", R"("name":"read_a","arguments":{},)"));
+  cell_runs();
+  const Json of_modern = effects_.last_to_cell()["id"];
+  host_says(std::string(initialize));
+  cell_runs();
+  server_answers(
+      R"({"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"f","version":"1"}})");
+  const Json of_legacy = Json::parse(
+      ask(R"({"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"read_a"}})"));
+  for (const auto& [theirs, ours] : {std::pair("8", of_modern), std::pair("9", of_legacy)}) {
+    host_says(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+              std::string(theirs) + "}}");
+    EXPECT_EQ(effects_.last_to_cell()["method"], "notifications/cancelled");
+    EXPECT_EQ(effects_.last_to_cell()["params"]["requestId"], ours);
+  }
+}
+
 TEST_F(LegTest, AModernHostOutlivesTheCellAndTheNextCallStartsAnother) {
   is_known_as(Era::modern);
   attach_on_demand();

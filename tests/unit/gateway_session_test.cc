@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using wire::AuditKind;
 using wire::AuditOutcome;
 
@@ -101,6 +102,35 @@ TEST_F(SessionTest, AnswersAttachOnlyOnceTheProgramRuns) {
       ElementsAre(
           R"({"jsonrpc":"2.0","id":1,"result":{"server":"files","session":"12","cell":"37"}})"));
   EXPECT_EQ(effects_.flow, HostFlow::flowing);
+}
+
+TEST_F(SessionTest, LabelsAreWrittenDownWhenTheAttachIsTaken) {
+  const std::pair label(AuditKind::label, AuditOutcome::none);
+  attach(R"(,"labels":{"org":"acme"})");
+  EXPECT_THAT(effects_.notes, Not(Contains(label)));
+  cell().started(37, now_);
+  cell().running(now_);
+  EXPECT_THAT(effects_.notes, Contains(label).Times(1));
+  EXPECT_EQ(session().labels().size(), 1U);
+}
+
+TEST_F(SessionTest, LabelsOfARefusedAttachAreWrittenDownWithItAndForgotten) {
+  attach(R"(,"labels":{"org":"acme"})");
+  cell().refused(wire::StartRefusal::too_many_cells, {}, now_);
+  EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::denied),
+                                          std::pair(AuditKind::label, AuditOutcome::none)));
+  EXPECT_THAT(session().labels(), IsEmpty());
+}
+
+TEST_F(SessionTest, TheDirectoryOfARefusedAttachIsClosedAtOnce) {
+  config_.servers[0].workspace.emplace();
+  attach(R"(,"workspace":true)");
+  EXPECT_TRUE(effects_.holds_workspace);
+  cell().refused(wire::StartRefusal::workspace_refused, {}, now_);
+  EXPECT_FALSE(effects_.holds_workspace);
+  config_.servers[0].workspace.reset();
+  attach(R"(,"workspace":true)");
+  EXPECT_FALSE(effects_.holds_workspace);
 }
 
 TEST_F(SessionTest, AttachesOnce) {

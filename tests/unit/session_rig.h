@@ -69,10 +69,12 @@ struct Recorder final : SessionEffects, CellEffects {
   AuditState audit_state() const override { return audit; }
   void to_control(std::string_view line) override { control.emplace_back(line); }
   DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override {
+    holds_workspace = offer.workspace == WorkspaceOffer::offered;
     return {
         .stdio = stdio && offer.stdio == StdioOffer::offered,
         .workspace = offer.workspace == WorkspaceOffer::offered ? workspace : WorkspaceFound::none};
   }
+  void drop_workspace() override { holds_workspace = false; }
   void set_host_flow(HostFlow now) override { flow = now; }
   void close_host() override { did.emplace_back("close_host"); }
   ServerCell& make_cell(const CellPlan& plan) override {
@@ -121,6 +123,7 @@ struct Recorder final : SessionEffects, CellEffects {
   HostFlow flow = HostFlow::flowing;
   AuditState audit = AuditState::writable;
   bool stdio = false;
+  bool holds_workspace = false;
   WorkspaceFound workspace = WorkspaceFound::directory;
   std::vector<std::unique_ptr<ServerCell>> cells;
   FakeCatalogues fake_catalogues;

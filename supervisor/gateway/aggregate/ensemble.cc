@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/leg/era_of.h"
+#include "supervisor/gateway/leg/named_call.h"
 
 namespace cellblock::gateway {
 
@@ -24,14 +26,17 @@ EnsembleSide& Ensemble::side_of(Era host) {
 }
 
 // As a leg chooses its lane.
-EnsembleSide* Ensemble::side_for(const Message& message) {
+EnsembleSide* Ensemble::side_for(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return &side_of(era_of(message));
+  if (message.method == mcp::notification::cancelled) {
+    if (EnsembleSide* side = way_of_call(sides_, message.request_id.in(line))) return side;
+  }
   if (sides_.empty()) return nullptr;
   return sides_.size() == 1 ? sides_.front().get() : &side_of(era_of(message));
 }
 
 void Ensemble::from_host(std::string_view line, const Message& message, Time now) {
-  if (EnsembleSide* side = side_for(message)) side->from_host(line, now);
+  if (EnsembleSide* side = side_for(line, message)) side->from_host(line, now);
 }
 
 void Ensemble::fail_all(const Failure& failure, Time now) {
@@ -55,10 +60,6 @@ std::size_t Ensemble::in_flight() const {
   std::size_t sum = 0;
   for (const auto& side : sides_) sum += side->in_flight();
   return sum;
-}
-
-bool Ensemble::is_starting() const {
-  return std::ranges::any_of(sides_, [](const auto& side) { return side->is_starting(); });
 }
 
 Traffic Ensemble::traffic(std::uint32_t server) const {

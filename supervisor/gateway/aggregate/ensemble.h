@@ -23,12 +23,11 @@ class Ensemble final : public Counterpart {
   bool stop_server(std::uint32_t server, const Failure& failure, Time now) override;
   void leave() override;
   std::size_t in_flight() const override;
-  bool is_starting() const override;
   std::uint64_t cell() const override { return 0; }
   Traffic traffic(std::uint32_t server) const override;
 
  private:
-  EnsembleSide* side_for(const Message& message);
+  EnsembleSide* side_for(std::string_view line, const Message& message);
   EnsembleSide& side_of(Era host);
 
   const SharedParts shared_;

@@ -119,11 +119,8 @@ std::size_t EnsembleSide::in_flight() const {
   return bridge_ ? bridge_->bridge().in_flight() : aggregate_.in_flight();
 }
 
-bool EnsembleSide::is_starting() const {
-  if (in_flight() == 0) return false;
-  return !waits_.empty() || std::ranges::any_of(members_, [](const auto& member) {
-    return member.second->leg().is_starting();
-  });
+bool EnsembleSide::is_in_flight(std::string_view theirs) const {
+  return bridge_ ? bridge_->bridge().is_in_flight(theirs) : aggregate_.is_in_flight(theirs);
 }
 
 Traffic EnsembleSide::traffic(std::uint32_t server) const {

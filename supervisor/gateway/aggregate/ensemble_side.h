@@ -39,8 +39,8 @@ class EnsembleSide final : private AggregateEffects {
   void leave();
 
   std::size_t in_flight() const;
+  bool is_in_flight(std::string_view theirs) const;
   /// As of a counterpart.
-  bool is_starting() const;
   Traffic traffic(std::uint32_t server) const;
 
  private:

@@ -46,8 +46,11 @@ class Bridge {
   /// The host has gone: what is in flight and parked is cancelled at the server.
   virtual void cancel_all(std::string_view reason, Time now) = 0;
 
-  /// Requests of the host without an answer yet; parked calls have had theirs.
+  /// Requests of the host without an answer yet. Parked calls have had theirs, and that of a stream
+  /// comes when somebody ends it.
   virtual std::size_t in_flight() const = 0;
+  /// One with this id of the host's, in raw JSON; streams too.
+  virtual bool is_in_flight(std::string_view host_id) const = 0;
 };
 
 }  // namespace cellblock::gateway

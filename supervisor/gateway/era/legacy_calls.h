@@ -69,6 +69,10 @@ class LegacyCalls {
   LegacyCall* find(std::uint64_t ours) {
     return find_if([ours](const LegacyCall& c) { return c.ours == ours && c.is_at_server(); });
   }
+  bool has_host(std::string_view host_id) const {
+    return std::ranges::any_of(calls_,
+                               [host_id](const LegacyCall& c) { return c.host_id == host_id; });
+  }
   LegacyCall* find_host(std::string_view host_id) {
     return find_if([host_id](const LegacyCall& c) { return c.host_id == host_id; });
   }

@@ -58,9 +58,8 @@ void LegacyOverModern::from_host(std::string_view line, const Message& message, 
   finish(now);
 }
 
-bool LegacyOverModern::is_in_flight(std::string_view host_id) {
-  return calls_.find_host(host_id) != nullptr || stream_.has(host_id) ||
-         introduction_.is_of(host_id);
+bool LegacyOverModern::is_in_flight(std::string_view host_id) const {
+  return calls_.has_host(host_id) || stream_.has(host_id) || introduction_.is_of(host_id);
 }
 
 void LegacyOverModern::request(std::string_view id, const Message& message, Json params,

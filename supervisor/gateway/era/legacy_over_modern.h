@@ -35,10 +35,10 @@ class LegacyOverModern : public Bridge {
   void fail_all(const Failure& failure, Time now) override;
   void cancel_all(std::string_view reason, Time now) override;
   std::size_t in_flight() const override;
+  bool is_in_flight(std::string_view host_id) const override;
 
  private:
   void request(std::string_view id, const Message& message, Json params, std::size_t bytes);
-  bool is_in_flight(std::string_view host_id);
   bool answered_here(std::string_view id, std::string_view method, const Json& params);
   void set_level(std::string_view id, const Json& params);
   void watch();

@@ -49,6 +49,10 @@ class ModernCalls {
   ModernCall* find(std::uint64_t ours) {
     return find_if([ours](const ModernCall& c) { return ours != 0 && c.ours == ours; });
   }
+  bool has_host(std::string_view host_id) const {
+    return std::ranges::any_of(calls_,
+                               [host_id](const ModernCall& c) { return c.host_id == host_id; });
+  }
   ModernCall* find_host(std::string_view host_id) {
     return find_if([host_id](const ModernCall& c) { return c.host_id == host_id; });
   }

@@ -52,7 +52,7 @@ ModernOverLegacy::ModernOverLegacy(BridgedServer server, SealBinding binding, Se
 std::size_t ModernOverLegacy::in_flight() const {
   const auto waiting =
       std::ranges::count_if(calls_.all(), [](const LegacyCall& c) { return !c.host_id.empty(); });
-  return held_.size() + streams_.size() + static_cast<std::size_t>(waiting);
+  return held_.size() + static_cast<std::size_t>(waiting);
 }
 
 void ModernOverLegacy::fail(std::string_view id, std::string_view method, const Failure& failure) {
@@ -73,8 +73,8 @@ void ModernOverLegacy::from_host(std::string_view line, const Message& message, 
   finish(now);
 }
 
-bool ModernOverLegacy::is_in_flight(std::string_view host_id) {
-  return calls_.find_host(host_id) != nullptr || streams_.has(host_id) || held_.has(host_id);
+bool ModernOverLegacy::is_in_flight(std::string_view host_id) const {
+  return calls_.has_host(host_id) || streams_.has(host_id) || held_.has(host_id);
 }
 
 void ModernOverLegacy::request(HostRequest request, Time now) {

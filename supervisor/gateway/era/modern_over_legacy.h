@@ -37,6 +37,7 @@ class ModernOverLegacy : public Bridge {
   void fail_all(const Failure& failure, Time now) override;
   void cancel_all(std::string_view reason, Time now) override;
   std::size_t in_flight() const override;
+  bool is_in_flight(std::string_view host_id) const override;
 
  private:
   void request(HostRequest request, Time now);
@@ -48,7 +49,6 @@ class ModernOverLegacy : public Bridge {
   void resume(HostRequest& request, Time now);
   void resume_after_url(HostRequest& request, const Json& responses);
   void cancel(std::string_view host_id, const Json& params);
-  bool is_in_flight(std::string_view host_id);
   void fail(std::string_view id, std::string_view method, const Failure& failure);
   Json carried(const Json& params) const;
   void want_logs(const Json& params, LegacyCall& call);

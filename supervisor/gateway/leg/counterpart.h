@@ -28,10 +28,8 @@ class Counterpart {
   /// The cells are no longer needed here. More than once is as good as once.
   virtual void leave() = 0;
 
+  /// Requests that wait for an answer. Streams do not: theirs comes when somebody ends them.
   virtual std::size_t in_flight() const = 0;
-  /// Something in flight waits for what has yet to come up: what a server offers, or the first
-  /// answer of a cell.
-  virtual bool is_starting() const = 0;
   /// Of one server: the cell that was there last. 0: there was none, or it is many servers.
   virtual std::uint64_t cell() const = 0;
   /// Of the cells of that server.

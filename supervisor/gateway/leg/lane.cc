@@ -32,7 +32,12 @@ std::size_t Lane::in_flight() const {
   const std::size_t below = bridge_         ? bridge_->in_flight()
                             : conversation_ ? conversation_->in_flight()
                                             : 0;
-  return below + held_.requests();
+  return below + held_.awaited();
+}
+
+bool Lane::is_in_flight(std::string_view theirs) const {
+  if (held_.has(theirs)) return true;
+  return bridge_ ? bridge_->is_in_flight(theirs) : conversation_ && conversation_->asks(theirs);
 }
 
 Traffic Lane::traffic() const {
@@ -81,7 +86,6 @@ bool Lane::may_start(Time now) {
 }
 
 void Lane::start_cell(Time now) {
-  has_answered_ = false;
   cell_ = &services_.make_cell(parts_.plan);
   cell_->use(*this, now);
 }
@@ -240,7 +244,6 @@ void Lane::cell_running(Time now) {
 
 void Lane::from_cell(std::string_view line, const Message& message, Time now) {
   if (initialize_ && refuses_initialize(line, message)) return start_again_as_modern(now);
-  if (message.kind != MessageKind::notification) has_answered_ = true;
   if (message.kind == MessageKind::notification) learn(message.method);
   if (message.kind == MessageKind::result) learn_answer(line, message);
   conversation_->from_cell(line, message, now);
@@ -267,7 +270,7 @@ void Lane::learn_answer(std::string_view line, const Message& message) {
 }
 
 bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) {
-  if (!conversation_ || conversation_->in_flight() == 0) return false;
+  if (!conversation_ || conversation_->is_idle()) return false;
   bool any = true;
   if (ours.empty()) {
     conversation_->fail_all(failure, now);
@@ -298,7 +301,7 @@ void Lane::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from
 
 void Lane::cell_gone(const Failure& failure, Time now) {
   last_cell_ = std::exchange(cell_, nullptr)->id();
-  running_ = open_ = has_answered_ = false;
+  running_ = open_ = false;
   lose(failure, now);
 }
 

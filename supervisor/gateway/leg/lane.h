@@ -59,8 +59,8 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void leave();
 
   std::size_t in_flight() const;
-  /// Requests wait for the cell, or for its first answer.
-  bool is_starting() const { return in_flight() != 0 && !has_answered_; }
+  /// By the host's id, in raw JSON: held here, or asked.
+  bool is_in_flight(std::string_view theirs) const;
   bool has_cell() const { return cell_ != nullptr; }
   /// The cell knows the host's session, and nobody here could tell the next one of it. While it is
   /// not known who speaks, somebody might have begun one.
@@ -129,7 +129,6 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   std::uint64_t last_cell_ = 0;
   bool running_ = false;
   bool open_ = false;
-  bool has_answered_ = false;
   std::optional<Conversation> conversation_;
   Traffic past_;  ///< of cells before this one
 

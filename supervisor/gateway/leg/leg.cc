@@ -8,6 +8,7 @@
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/leg/cached_answers.h"
 #include "supervisor/gateway/leg/era_of.h"
+#include "supervisor/gateway/leg/named_call.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
 
@@ -28,11 +29,6 @@ std::size_t Leg::in_flight() const {
   return sum;
 }
 
-bool Leg::is_starting() const {
-  if (!discovering_.empty()) return true;
-  return std::ranges::any_of(lanes_, [](const auto& lane) { return lane->is_starting(); });
-}
-
 std::uint64_t Leg::cell() const {
   std::uint64_t newest = 0;
   for (const auto& lane : lanes_) newest = std::max(newest, lane->cell());
@@ -50,7 +46,7 @@ Traffic Leg::traffic(std::uint32_t server) const {
 
 void Leg::from_host(std::string_view line, const Message& message, Time now) {
   if (answered_here(line, message)) return;
-  if (Lane* lane = lane_for(message)) lane->from_host(line, message, now);
+  if (Lane* lane = lane_for(line, message)) lane->from_host(line, message, now);
 }
 
 Lane& Leg::lane_of(std::optional<Era> host) {
@@ -68,10 +64,13 @@ Lane& Leg::lane_of(std::optional<Era> host) {
   return *lanes_.back();
 }
 
-// A request says its era itself. What else a modern host says need not, and answers to a server's
-// requests there are in the legacy era alone.
-Lane* Leg::lane_for(const Message& message) {
+// A request says its era itself. What else a modern host says need not; a cancellation names its
+// call, and answers to a server's requests there are in the legacy era alone.
+Lane* Leg::lane_for(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return &lane_of(era_of(message));
+  if (message.method == mcp::notification::cancelled) {
+    if (Lane* lane = way_of_call(lanes_, message.request_id.in(line))) return lane;
+  }
   if (lanes_.empty()) return nullptr;
   const bool only_one = lanes_.size() == 1 && lanes_.front()->host_era();
   return only_one ? lanes_.front().get() : &lane_of(era_of(message));

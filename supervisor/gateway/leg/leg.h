@@ -33,7 +33,6 @@ class Leg final : public Counterpart, private LaneEffects {
   bool stop_server(std::uint32_t, const Failure&, Time) override { return false; }
   void leave() override;
   std::size_t in_flight() const override;
-  bool is_starting() const override;
   std::uint64_t cell() const override;
   Traffic traffic(std::uint32_t server) const override;
 
@@ -52,7 +51,7 @@ class Leg final : public Counterpart, private LaneEffects {
   void lane_answered(Time now) override { above_.leg_answered(now); }
 
   Lane& lane_of(std::optional<Era> host);
-  Lane* lane_for(const Message& message);
+  Lane* lane_for(std::string_view line, const Message& message);
   bool answered_here(std::string_view line, const Message& message);
   bool answer_ping(std::string_view line, const Message& message);
   bool answer_list(std::string_view line, const Message& message);

@@ -22,8 +22,9 @@ namespace {
 using wire::AuditKind;
 using wire::AuditOutcome;
 
-// After its input has ended, a host may still wait for answers; a bridge must be gone within 2 s.
-constexpr Milliseconds answers_grace{1'000};
+// After its input has ended, a host may still wait for answers. One that does not goes: it closes
+// its output too, or ends its bridge.
+constexpr Milliseconds answers_time{60'000};
 
 }  // namespace
 
@@ -130,20 +131,9 @@ void Session::host_ended(HostEnd how, Time now) {
   }
 }
 
-// What was asked of a server that is only starting has had no chance yet.
 void Session::finish() {
   state_ = State::finishing;
-  waits_for_start_ = counterpart_->is_starting();
-  effects_.set_deadline(waits_for_start_ ? patience_with_starts() : answers_grace);
-}
-
-Milliseconds Session::patience_with_starts() const {
-  if (server_ != nullptr) return server_->timeouts.handshake;
-  Milliseconds longest = answers_grace;
-  for (const Server& server : config_.servers) {
-    longest = std::max(longest, server.timeouts.handshake);
-  }
-  return longest;
+  effects_.set_deadline(answers_time);
 }
 
 // --- cellblock's own requests --------------------------------------------------------------------
@@ -182,12 +172,12 @@ CellPlan Session::plan_of(const Server& server) const {
 
 void Session::attach(std::string_view id, const ControlRequest& request, Time now) {
   attachment_ = Attachment(id, request);
+  labels_ = request.labels;
   attachment_.take(effects_.take_descriptors(attachment_.offer()));
   if (const auto failure = refuse_to_attach(request)) {
     note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
     return attach_failed(*failure);
   }
-  keep_labels(request.labels);
   if (!request.server.empty()) {
     return attach_to(*find_server(config_, request.server), request.start, now);
   }
@@ -196,8 +186,7 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
 }
 
 // Anybody may say anything here: it is written down, and no permission looks at it.
-void Session::keep_labels(const std::vector<Label>& labels) {
-  labels_ = labels;
+void Session::note_labels() {
   for (const Label& label : labels_) {
     effects_.record({}, {.kind = AuditKind::label, .tool = label.value, .reason = label.name});
   }
@@ -223,17 +212,21 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
 
 void Session::attached(std::uint64_t cell) {
   state_ = State::attached;
+  note_labels();
   effects_.to_control(attachment_.answer(server_, peer_.session, cell));
   effects_.set_host_flow(HostFlow::flowing);
 }
 
 void Session::attach_failed(const Failure& failure) {
+  note_labels();
+  effects_.drop_workspace();
   effects_.to_control(error_reply(attachment_.id(), failure));
   if (attachment_.has_stdio()) return fail(failure);
   // The connection is as before: its owner may ask for the logs, or try again. A leg may be in the
   // middle of telling us; the next attach replaces it.
   state_ = State::unattached;
   server_ = nullptr;
+  labels_.clear();
   effects_.set_host_flow(HostFlow::flowing);
 }
 
@@ -292,11 +285,7 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
 
 void Session::leg_answered(Time now) {
   tell_refusals(now);
-  if (state_ != State::finishing) return;
-  if (counterpart_->in_flight() == 0) return leave(now);
-  if (!waits_for_start_ || counterpart_->is_starting()) return;
-  waits_for_start_ = false;
-  effects_.set_deadline(answers_grace);
+  if (state_ == State::finishing && counterpart_->in_flight() == 0) leave(now);
 }
 
 // --- the end -------------------------------------------------------------------------------------
@@ -327,7 +316,10 @@ void Session::stop(StopReason reason, Time now) {
   if (state_ == State::closing) return;
   const bool stopped = reason == StopReason::stopped;
   const Failure failure = stopped ? stopped_by_user(server_) : shutting_down(server_);
-  if (state_ == State::attaching) effects_.to_control(error_reply(attachment_.id(), failure));
+  if (state_ == State::attaching) {
+    note_labels();
+    effects_.to_control(error_reply(attachment_.id(), failure));
+  }
   if (counterpart_) counterpart_->fail_all(failure, now);
   close(stopped ? "stopped" : "shutting_down", &failure);
 }
@@ -343,6 +335,7 @@ void Session::close(std::string_view reason, const Failure* failure) {
   if (attachment_.has_stdio()) effects_.to_control(ended_notification(reason, failure));
   note(AuditKind::session_closed, AuditOutcome::none, reason);
   state_ = State::closing;
+  effects_.drop_workspace();
   effects_.close_host();
   if (counterpart_) counterpart_->leave();
 }

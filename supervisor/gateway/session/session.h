@@ -40,6 +40,8 @@ class SessionEffects : public McpServices {
   /// Takes over what came with the attach request, as far as it is what the offer says. A
   /// workspace is kept for all cells that are made from then on.
   virtual DescriptorsTaken take_descriptors(const DescriptorOffer& offer) = 0;
+  /// No cell is made with it any more.
+  virtual void drop_workspace() = 0;
   /// Held: no host line may come in until it flows again.
   virtual void set_host_flow(HostFlow flow) = 0;
   /// No more lines to or from the host; what is queued is still delivered.
@@ -109,14 +111,13 @@ class Session final : private LegEffects {
   void attach(std::string_view id, const ControlRequest& request, Time now);
   Identified who() const { return {peer_.uid, peer_.gid, peer_.groups}; }
   std::optional<Failure> refuse_to_attach(const ControlRequest& request) const;
-  void keep_labels(const std::vector<Label>& labels);
+  void note_labels();
   void attach_to(const Server& server, StartWhen start, Time now);
   CellPlan plan_of(const Server& server) const;
   void attached(std::uint64_t cell);
   void attach_failed(const Failure& failure);
 
   ServerSet permitted() const;
-  Milliseconds patience_with_starts() const;
   void finish();
   void fail(const Failure& failure);
   void leave(Time now);
@@ -142,7 +143,6 @@ class Session final : private LegEffects {
   std::unique_ptr<Counterpart> counterpart_;  ///< null: not attached
   std::vector<std::string> refusals_;         ///< for it, of requests that the host never saw
   bool host_has_asked_ = false;
-  bool waits_for_start_ = false;  ///< finishing: for what has had no chance to answer yet
   std::optional<Failure> failure_;
   std::uint64_t malformed_ = 0;
 };

@@ -51,6 +51,18 @@ class TimerAlarm final : public Alarm {
   Timer timer_;
 };
 
+std::string_view way_of(wire::SessionVia via) {
+  switch (via) {
+    case wire::SessionVia::socket:
+      break;
+    case wire::SessionVia::http_socket:
+      return "http_socket";
+    case wire::SessionVia::http_token:
+      return "http_token";
+  }
+  return {};
+}
+
 bool is_of(const CellRunner& cell, std::uint32_t server) {
   return cell.cell().plan().server == server && !cell.cell().is_over();
 }
@@ -65,7 +77,9 @@ SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection
         session_.deadline(now());
         settle();
       }) {
-  record({}, {.kind = wire::AuditKind::session_opened});
+  const Peer& who = session_.peer();
+  record({},
+         {.kind = wire::AuditKind::session_opened, .tool = who.token, .reason = way_of(who.via)});
 }
 
 HostLink::Receiver SessionRunner::host_receiver() {
@@ -98,10 +112,10 @@ DescriptorsTaken SessionRunner::take_descriptors(const DescriptorOffer& offer) {
 }
 
 // A session may need more than one cell, one after the other. Without a copy the cell is refused.
-// What came with an attach that was refused is for no cell at all.
 Fd SessionRunner::workspace_for(const CellPlan& plan) {
-  if (!plan.has_workspace) workspace_.reset();
-  return workspace_.valid() ? Fd(::fcntl(workspace_.get(), F_DUPFD_CLOEXEC, 0)) : Fd();
+  return plan.has_workspace && workspace_.valid()
+             ? Fd(::fcntl(workspace_.get(), F_DUPFD_CLOEXEC, 0))
+             : Fd();
 }
 
 std::unique_ptr<Alarm> SessionRunner::make_alarm(Alarm::Rings rings) {

@@ -35,6 +35,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   void to_host(Slices message) override;
   void to_control(std::string_view line) override { host_.to_control(line); }
   DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override;
+  void drop_workspace() override { workspace_.reset(); }
   void set_host_flow(HostFlow flow) override { host_.set_flow(flow); }
   void close_host() override { host_.close(); }
   ServerCell& make_cell(const CellPlan& plan) override;

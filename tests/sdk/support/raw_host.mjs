@@ -70,9 +70,12 @@ export class RawHost {
     return result.content[0].text.split('\n').map((line) => JSON.parse(line));
   }
 
+  // As the SDKs do it: what is still in flight is not waited for any longer.
   async close() {
     this.#child.stdin.end();
-    if (this.#child.exitCode === null) await once(this.#child, 'exit');
+    const patience = setTimeout(() => this.#child.kill(), 2_000);
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
+    clearTimeout(patience);
     return this.#child.exitCode;
   }
 }
