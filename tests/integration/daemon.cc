@@ -180,4 +180,8 @@ std::string server_of_build(const Daemon& daemon, std::string_view name, std::st
   return server_table(daemon, name, command, more);
 }
 
+std::string http_table(const Daemon& daemon) {
+  return fmt::format("[listen.http]\nsocket = \"{}\"\n", daemon.directory().path("run/http.sock"));
+}
+
 }  // namespace cellblock::harness

@@ -106,4 +106,7 @@ std::string server_of_build(const Daemon& daemon, std::string_view name, std::st
                             const std::vector<std::string>& arguments = {},
                             std::string_view more = "");
 
+/// [listen.http] on a Unix socket in the daemon's directory, which needs no token.
+std::string http_table(const Daemon& daemon);
+
 }  // namespace cellblock::harness

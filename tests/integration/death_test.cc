@@ -24,8 +24,10 @@ class Death : public testing::TestWithParam<Mode> {
     if (!running_as_root()) GTEST_SKIP() << "needs root: it kills other users' processes";
     daemon_.start(
         {.servers = server_of_build(daemon_, "echo", "echo_server") +
-                    server_of_build(daemon_, "silent", "misbehaving_server", {"stay-silent"})});
+                    server_of_build(daemon_, "silent", "misbehaving_server", {"stay-silent"}) +
+                    http_table(daemon_)});
     if (HasFatalFailure()) return;
+    ASSERT_EQ(daemon_.processes_named("cellblock-http").size(), 1U);
     host_.emplace(daemon_.connect());
     host_->open_session("echo");
   }
@@ -86,6 +88,13 @@ TEST_P(Death, OfTheAuditWriterIsMended) {
   EXPECT_EQ(answer["result"]["content"][0]["text"], "hello") << answer.dump();
 }
 
+TEST_P(Death, OfWhoeverParsesHttpLeavesOtherSessionsAsTheyAre) {
+  const Fd helper = watch(the("cellblock-http"));
+  ::kill(the("cellblock-http"), SIGKILL);
+  EXPECT_TRUE(wait_for_end(helper.get()));
+  EXPECT_EQ(host_->call_for_text("echo", {{"text", "still"}}), "still");
+}
+
 TEST_P(Death, OfTheLauncherEndsEverything) {
   ::kill(the("cellblock-launcher"), SIGKILL);
   expect_everything_ends();
@@ -94,7 +103,9 @@ TEST_P(Death, OfTheLauncherEndsEverything) {
 TEST_P(Death, OfTheSupervisorEndsEverything) {
   daemon_.process().signal(SIGKILL);
   expect_everything_ends();
-  ::unlink(daemon_.socket().c_str());  // nobody is left who could
+  // Nobody is left who could.
+  ::unlink(daemon_.socket().c_str());
+  ::unlink(daemon_.directory().path("run/http.sock").c_str());
 }
 
 TEST_P(Death, BySigtermIsAnOrderlyEnd) {

@@ -39,7 +39,8 @@ class Privilege : public testing::TestWithParam<Mode> {
 
   void SetUp() override {
     if (!running_as_root()) GTEST_SKIP() << "needs root: it looks into other users' processes";
-    daemon_.start({.servers = server_of_build(daemon_, "echo", "echo_server")});
+    daemon_.start(
+        {.servers = server_of_build(daemon_, "echo", "echo_server") + http_table(daemon_)});
     if (HasFatalFailure()) return;
     host_.emplace(daemon_.connect());
     host_->open_session("echo");
@@ -60,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Privilege,
 
 TEST_P(Privilege, NoProcessHoldsACapabilityOnTheHost) {
   const std::string host_namespace = user_namespace(::getpid());
-  ASSERT_GE(everybody_.size(), 5U) << "supervisor, launcher, audit writer, gateway, server";
+  ASSERT_GE(everybody_.size(), 6U) << "supervisor, launcher, audit writer, HTTP, gateway, server";
   for (const int pid : everybody_) {
     // Inside another user namespace a capability means nothing on the host.
     if (user_namespace(pid) != host_namespace) continue;
@@ -97,6 +98,27 @@ TEST_P(Privilege, EveryServerIsUnderAFilter) {
   const std::vector<int> servers = daemon_.processes_named("echo_server");
   ASSERT_EQ(servers.size(), 1U);
   EXPECT_EQ(status_field(servers[0], "Seccomp"), "2");
+}
+
+TEST_P(Privilege, WhoeverParsesHttpIsUnderAFilterInANamespaceOfItsOwn) {
+  const std::vector<int> helpers = daemon_.processes_named("cellblock-http");
+  ASSERT_EQ(helpers.size(), 1U);
+  EXPECT_EQ(status_field(helpers[0], "Seccomp"), "2");
+  EXPECT_EQ(status_field(helpers[0], "CapBnd"), no_capabilities);
+  EXPECT_NE(user_namespace(helpers[0]), user_namespace(::getpid()));
+  EXPECT_NE(user_namespace(helpers[0]), user_namespace(launcher()));
+}
+
+TEST_P(Privilege, WhoeverParsesHttpHasAnIdThatNobodyElseHas) {
+  if (GetParam() == Mode::user) GTEST_SKIP() << "without subordinate ids all run as the user";
+  const int helper = daemon_.processes_named("cellblock-http").at(0);
+  const std::string own = status_field(helper, "Uid");
+  for (const char* name : {"cellblockd", "cellblock-launcher", "cellblock-audit",
+                           "cellblock-gateway", "echo_server"}) {
+    for (const int other : daemon_.processes_named(name)) {
+      EXPECT_NE(status_field(other, "Uid"), own) << name;
+    }
+  }
 }
 
 // --- what the launcher can become
