@@ -19,7 +19,7 @@ class Subprocess {
 
   void write(const std::string& text) const;
   void close_input();
-  void close_output() { out_.close(); }  ///< nobody reads it any more
+  void close_output() { out_ = client::OwnedFd(); }  ///< nobody reads it any more
   std::string read_line();
   void kill(int signal) const;
 
