@@ -32,6 +32,8 @@ constexpr std::array networks = {Choice<NetworkMode>{"none", NetworkMode::none},
 constexpr std::array eras = {Choice<ServerEra>{"auto", ServerEra::automatic},
                              Choice<ServerEra>{"legacy", ServerEra::legacy},
                              Choice<ServerEra>{"modern", ServerEra::modern}};
+constexpr std::array sharings = {Choice<CellSharing>{"per-session", CellSharing::per_session},
+                                 Choice<CellSharing>{"per-user", CellSharing::per_user}};
 constexpr std::array homes = {Choice<HomeKind>{"persistent", HomeKind::persistent},
                               Choice<HomeKind>{"temporary", HomeKind::temporary}};
 constexpr std::array features = {
@@ -65,6 +67,22 @@ void refuse_idle_home_limit(const Scope& scope, const ServerText& text, const Se
   scope.error(text.limits.home->at, "limits.home",
               "has no effect on a persistent home, which is as large as its disk allows; allowed: "
               "home = \"temporary\", or leave this out");
+}
+
+// What belongs to one session cannot be given to the one process of several.
+void check_sharing(const Scope& scope, const ServerText& text, Server& server) {
+  check_choice(scope, "cells", text.cells, sharings, server.cells);
+  if (server.cells != CellSharing::per_user) return;
+  if (server.workspace) {
+    scope.error(text.cells->at, "cells",
+                "is \"per-user\", but each session has a workspace of its own; allowed: "
+                "\"per-session\", or no workspace");
+  }
+  if (server.client_features != ClientFeatures{}) {
+    scope.error(text.cells->at, "cells",
+                "is \"per-user\", so a question of the server would be no session's; allowed: "
+                "\"per-session\", or no client_features");
+  }
 }
 
 void check_files(const Scope& scope, const ServerText& text, const Surroundings& around,
@@ -114,6 +132,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   check_choice(scope, "era", text.era, eras, server.era);
   server.allow = check_allow(scope, text, around.identity, around.facts);
   server.client_features = check_features(scope, text.client_features);
+  check_sharing(scope, text, server);
   check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,
                 server.max_cells_per_user);
   const RunAsRules rules{around.mode, around.identity, around.facts};

@@ -110,6 +110,7 @@ void read_rights(TableReader& reader, ServerText& server) {
   server.client_features = reader.texts("client_features");
   server.max_cells_per_user = reader.integer("max_cells_per_user");
   server.era = reader.text("era");
+  server.cells = reader.text("cells");
 }
 
 }  // namespace

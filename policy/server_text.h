@@ -88,6 +88,7 @@ struct ServerText {
   TextList client_features;
   Maybe<std::int64_t> max_cells_per_user;
   Maybe<std::string> era;
+  Maybe<std::string> cells;
 };
 
 }  // namespace cellblock

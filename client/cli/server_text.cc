@@ -69,13 +69,26 @@ std::string program_text(const std::string& program) {
   return program == "server" ? std::string() : program + ", ";
 }
 
+// Of a cell that is no session's alone.
+std::string sharing_text(const Json& cell) {
+  if (text_of(cell, "session") != "0" || text_of(cell, "program") != "server") return "";
+  std::vector<std::string> sessions;
+  for (const Json& session : cell.value("sessions", Json::array())) {
+    if (session.is_string()) sessions.push_back(session.get<std::string>());
+  }
+  if (sessions.empty()) return ", kept for the next session";
+  return fmt::format(", shared by {} {}", sessions.size() == 1 ? "session" : "sessions",
+                     fmt::join(sessions, ", "));
+}
+
 std::string cell_text(const Json& cell) {
   const auto uptime = duration_text(std::chrono::milliseconds(number_of(cell, "uptime_ms")));
   return line("cell",
-              fmt::format("{}: {}{}, up {}, {} calls{}", text_of(cell, "cell"),
+              fmt::format("{}: {}{}, up {}, {} calls{}{}", text_of(cell, "cell"),
                           program_text(text_of(cell, "program")), text_of(cell, "state"), uptime,
                           number_of(cell, "calls"),
-                          cell.value("workspace", Json()) == Json(true) ? ", workspace" : ""));
+                          cell.value("workspace", Json()) == Json(true) ? ", workspace" : "",
+                          sharing_text(cell)));
 }
 
 std::string declared_text(const Json& declared) {
@@ -148,6 +161,9 @@ std::string server_details(const Json& server, Style style) {
                                       text_of(server, "profile"), text_of(server, "write_exec")));
   text += line("runs as",
                fmt::format("{}, home {}", text_of(server, "run_as"), text_of(server, "home")));
+  if (text_of(server, "sharing") == "per-user") {
+    text += line("cells", "one for all sessions of a user");
+  }
   text += declared_text(object_of(server, "declared"));
   if (server.contains("workspace")) text += workspace_text(object_of(server, "workspace"));
   if (server.contains("egress")) text += egress_text(object_of(server, "egress"));

@@ -74,7 +74,9 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       patience_(loop, [this] { give_up("cells that do not end"); }),
       sieve_([this](const wire::AuditRecord& record) { audit_.add(record); }),
       sums_due_(loop, [this] { sieve_.deadline(loop_.now()); }),
-      catalogues_(*this, std::move(channels.catalogues)) {}
+      catalogues_(*this, std::move(channels.catalogues)),
+      shared_(*this, {.settle_sessions = [this] { settle_sharing(); },
+                      .none_left = [this] { end_if_empty(); }}) {}
 
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
@@ -100,8 +102,13 @@ void Gateway::shut_down() {
   for (const auto& [connection, session] : sessions_) {
     session->stop(Session::StopReason::shutting_down);
   }
+  shared_.stop_all();
   patience_.set(shut_down_patience(config_));
-  if (sessions_.empty()) give_up("");
+  end_if_empty();
+}
+
+void Gateway::end_if_empty() {
+  if (shutting_down_ && sessions_.empty() && shared_.empty()) give_up("");
 }
 
 // --- sessions ------------------------------------------------------------------------------------
@@ -127,8 +134,12 @@ void Gateway::host_closed(SessionRunner& session) {
 void Gateway::finished(SessionRunner& session) {
   loop_.defer([this, connection = static_cast<std::uint32_t>(session.session().peer().session)] {
     sessions_.erase(connection);
-    if (shutting_down_ && sessions_.empty()) give_up("");
+    end_if_empty();
   });
+}
+
+void Gateway::settle_sharing() {
+  for (const auto& [connection, session] : sessions_) session->settle();
 }
 
 // --- cells ---------------------------------------------------------------------------------------
@@ -266,10 +277,11 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
 }
 
 std::size_t Gateway::stop_cells(std::uint32_t server) {
-  std::size_t cells = 0;
+  const std::set<std::uint64_t> sharing = shared_.sessions(server);
+  std::size_t cells = shared_.count(server);
   for (const auto& [connection, session] : sessions_) {
     const std::size_t of_session = session->cells_of(server);
-    if (of_session == 0) continue;
+    if (of_session == 0 && !sharing.contains(connection)) continue;
     cells += of_session;
     // Later in this turn, so that a session which stops its own cell gets its answer first.
     loop_.defer([this, connection, server] {
@@ -277,7 +289,19 @@ std::size_t Gateway::stop_cells(std::uint32_t server) {
       if (found != sessions_.end()) found->second->stop_server(server);
     });
   }
+  loop_.defer([this, server] { shared_.stop(server); });
   return cells;
+}
+
+std::vector<CellRow> Gateway::shared_rows(std::uint32_t server) const {
+  std::vector<CellRow> rows = shared_.rows(server, loop_.now());
+  for (CellRow& row : rows) {
+    for (const std::uint64_t number : row.sessions) {
+      const auto found = sessions_.find(static_cast<std::uint32_t>(number));
+      if (found != sessions_.end()) row.traffic += found->second->session().traffic(server);
+    }
+  }
+  return rows;
 }
 
 std::string Gateway::status(const Peer& peer) const {
@@ -289,6 +313,7 @@ std::string Gateway::status(const Peer& peer) const {
     for (const auto& [connection, session] : sessions_) {
       for (const CellRow& cell : session->rows(i, loop_.now())) row.cells.push_back(cell);
     }
+    for (const CellRow& cell : shared_rows(i)) row.cells.push_back(cell);
     for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
     row.catalogue = catalogues_.view(i);
     row.ledger = &history_[i].ledger;

@@ -13,6 +13,7 @@
 #include "supervisor/gateway/catalogue/catalogue_runner.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/launcher_channel.h"
+#include "supervisor/gateway/cell/shared_cells.h"
 #include "supervisor/gateway/io/record_reader.h"
 #include "supervisor/gateway/session/session_runner.h"
 #include "supervisor/gateway/supervisor_channel.h"
@@ -59,6 +60,10 @@ class Gateway final : private GatewayServices {
   void start_cell(CellRunner& cell, Fd workspace) override;
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
+  ServerCell& shared_cell(std::uint32_t server) override { return shared_.cell_of(server); }
+  std::size_t queued_for_shared(std::uint32_t server) const override {
+    return shared_.queued(server);
+  }
   void record(const wire::AuditRecord& record) override;
   AuditState audit_state() const override { return audit_.state(); }
   std::string answer_control(const ControlRequest& request, const Peer& peer) override;
@@ -80,6 +85,9 @@ class Gateway final : private GatewayServices {
   void egress_event(std::uint64_t cell, const wire::EgressEvent& event);
   void forget_if_done(std::uint64_t cell);
   std::string status(const Peer& peer) const;
+  std::vector<CellRow> shared_rows(std::uint32_t server) const;
+  void settle_sharing();
+  void end_if_empty();
   std::size_t stop_cells(std::uint32_t server);
 
   EventLoop& loop_;
@@ -99,6 +107,7 @@ class Gateway final : private GatewayServices {
   AuditSieve sieve_;
   Timer sums_due_;
   CatalogueRunner catalogues_;
+  SharedCells shared_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request

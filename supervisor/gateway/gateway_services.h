@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ namespace cellblock::gateway {
 
 class Catalogues;
 class CellRunner;
+class ServerCell;
 class SessionRunner;
 
 class GatewayServices {
@@ -37,6 +39,11 @@ class GatewayServices {
   virtual void start_cell(CellRunner& cell, Fd workspace) = 0;
   virtual void terminate_cell(std::uint64_t cell) = 0;
   virtual void kill_cell(std::uint64_t cell) = 0;
+
+  /// Of a server with `cells = "per-user"`: to be used at once.
+  virtual ServerCell& shared_cell(std::uint32_t server) = 0;
+  /// Bytes that its shared cell has not taken.
+  virtual std::size_t queued_for_shared(std::uint32_t server) const = 0;
 
   virtual void record(const wire::AuditRecord& record) = 0;
   virtual AuditState audit_state() const = 0;

@@ -20,7 +20,9 @@ const rules = {
   'tools/call log': [{ send: { method: 'notifications/message', params: { level: 'info', data: 'whose?' } } }, ok],
   'tools/call ask': [{ send: { id: 'q', method: 'roots/list', params: {} } }, ok],
   'tools/call update': [{ send: { method: 'notifications/resources/updated', params: { uri } } }, ok],
+  'tools/call change': [{ send: { method: 'notifications/prompts/list_changed' } }, ok],
   'tools/call crash': [{ exit: 1 }],
+  'prompts/list': [{ answer: { prompts: [], nextCursor: 'page 2' } }],
   'resources/subscribe': [{ answer: {} }],
   'resources/unsubscribe': [{ answer: {} }],
 };
@@ -111,6 +113,23 @@ test('updates reach whoever subscribed', async () => {
   assert.equal((await a.receive()).method, 'notifications/resources/updated');
   assert.equal(textOf(await a.receive()), 'ok');
   assert.deepEqual((await b.ask('ping')).result, {});
+});
+
+test('a list change reaches each session once', async () => {
+  a.send({ id: 1, method: 'tools/call', params: { name: 'change' } });
+  for (const host of [a, b]) {
+    assert.equal((await host.receive()).method, 'notifications/prompts/list_changed');
+  }
+  assert.equal(textOf(await a.receive()), 'ok');
+  assert.deepEqual((await b.ask('ping')).result, {});
+});
+
+test('a cursor of one session is none in the other', async () => {
+  const cursor = (await a.ask('prompts/list', {})).result.nextCursor;
+  assert.equal((await b.ask('prompts/list', { cursor })).error.code, -32602);
+  assert.equal((await a.ask('prompts/list', { cursor })).result.nextCursor !== undefined, true);
+  const asked = (await b.seen()).filter(({ method }) => method === 'prompts/list');
+  assert.deepEqual(asked.map(({ params }) => params.cursor), [undefined, 'page 2']);
 });
 
 test('the server is subscribed while somebody is', async () => {

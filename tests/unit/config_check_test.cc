@@ -261,6 +261,12 @@ TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
       Row{"max_cells_per_user = 0", "server.s.max_cells_per_user", "1 to 1024"},
       Row{"era = \"auto\"", "", ""},
       Row{"era = \"modern\"", "", ""},
+      Row{"cells = \"per-session\"", "", ""},
+      Row{"cells = \"per-user\"", "", ""},
+      Row{"cells = \"per-host\"", "server.s.cells", "\"per-session\", \"per-user\""},
+      Row{"cells = \"per-user\"\nclient_features = [\"roots\"]", "server.s.cells",
+          "no client_features"},
+      Row{"cells = \"per-session\"\nclient_features = [\"roots\"]", "", ""},
       Row{"era = \"2026\"", "server.s.era", "\"auto\", \"legacy\", \"modern\""},
   };
   for (const Row& row : rows) {

@@ -260,6 +260,8 @@ TEST(ConfigDepth, HoldsEveryRuleOfIdentitiesAndFiles) {
       {"execute_writable = true", "", ""},
       {"execute_writable = 1", "server.s.execute_writable", "true or false"},
       {"workspace = { allow = [\"/home/*/src/**\"], mode = \"rw\" }", "", ""},
+      {"workspace = { allow = [\"/home/*/src/**\"], mode = \"rw\" }\ncells = \"per-user\"",
+       "server.s.cells", "no workspace"},
       {"workspace = { mode = \"rw\" }", "server.s.workspace.allow", "0 patterns"},
       {"workspace = { allow = [\"/srv/x\"], mode = \"w\" }", "server.s.workspace.mode",
        "\"ro\", \"rw\""},

@@ -104,6 +104,27 @@ TEST_F(LegEndsTest, AnAnswerThatABridgeNestsTooDeeplyFailsItsCall) {
   EXPECT_THAT(said.dump(), HasSubstr("nested too deeply"));
 }
 
+// A session whose server is lost is over, also for what was asked in the other era or of nobody
+// yet.
+TEST_F(LegEndsTest, ALostServerAnswersWhatWaitedForSomethingElse) {
+  attach_and_run();
+  host_says(modern("5", "server/discover"));
+  EXPECT_THAT(effects_.host, IsEmpty());
+  cell().ended({}, now_);
+  EXPECT_EQ(effects_.last_to_host()["id"], 5);
+  EXPECT_TRUE(effects_.last_to_host().contains("error")) << effects_.last_to_host();
+}
+
+TEST_F(LegEndsTest, OfToolsThatNobodyMaySeeNoChangeIsTold) {
+  config_.servers[0].allow.tools.clear();
+  attach_and_run();
+  ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  cell_says(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  cell_says(R"({"jsonrpc":"2.0","method":"notifications/prompts/list_changed"})");
+  EXPECT_EQ(effects_.last_to_host()["method"], "notifications/prompts/list_changed");
+}
+
 // The name of the server is put before the question.
 TEST_F(LegEndsTest, AQuestionThatItsServersNameMadeTooLongIsRefusedToTheServer) {
   config_.servers[0].client_features.elicitation = true;

@@ -33,7 +33,7 @@ TEST(Subscriptions, OfASessionThatHasLeftGoWhereNobodyElseHasThem) {
   all.add(beta, "x://b");
   EXPECT_THAT(all.forget(alpha), ElementsAre("x://a"));
   EXPECT_THAT(all.forget(alpha), IsEmpty());
-  EXPECT_THAT(all.wanted(), ElementsAre("x://b"));
+  EXPECT_EQ(all.add(alpha, "x://b"), Added::another);
 }
 
 TEST(Subscriptions, HearOfTheResourceAndOfItsPartsOnceEach) {
@@ -47,22 +47,20 @@ TEST(Subscriptions, HearOfTheResourceAndOfItsPartsOnceEach) {
   EXPECT_THAT(all.wanting("x://ab"), IsEmpty());
 }
 
-TEST(Subscriptions, AreAskedForAnewOnceEach) {
-  Subscriptions all;
-  all.add(alpha, "x://a");
-  all.add(beta, "x://a");
-  all.add(beta, "x://b");
-  EXPECT_THAT(all.wanted(), ElementsAre("x://a", "x://b"));
-}
-
 TEST(Subscriptions, AreBounded) {
   Subscriptions all;
   EXPECT_EQ(all.add(alpha, std::string(Subscriptions::longest_uri + 1, 'x')), Added::refused);
-  for (std::size_t i = 0; i < Subscriptions::most; ++i) {
-    EXPECT_EQ(all.add(alpha, "x://" + std::to_string(i)), Added::first);
-  }
-  EXPECT_EQ(all.add(beta, "x://0"), Added::refused);
+  const auto fill = [&all](Subscriptions::Session session) {
+    std::size_t taken = 0;
+    while (all.add(session, "x://" + std::to_string(taken)) != Added::refused) ++taken;
+    return taken;
+  };
+  EXPECT_EQ(fill(alpha), Subscriptions::most_of_one);
   EXPECT_EQ(all.add(alpha, "x://0"), Added::another);
+  for (Subscriptions::Session one = beta; fill(one) != 0;) ++one;
+  EXPECT_EQ(all.remove(alpha, "x://0"), Removed::some);
+  EXPECT_EQ(all.add(99, "x://0"), Added::another);
+  EXPECT_EQ(all.add(99, "x://1"), Added::refused);
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ struct Recorder final : SessionEffects, CellEffects {
   void set_host_flow(HostFlow now) override { flow = now; }
   void close_host() override { did.emplace_back("close_host"); }
   ServerCell& make_cell(const CellPlan& plan) override {
+    if (lent != nullptr && lent->takes_users()) return *lent;
     CellEffects& effects = *this;
     cells.push_back(
         std::make_unique<ServerCell>(config_.servers[plan.server], plan, scanner_, effects));
@@ -95,6 +96,9 @@ struct Recorder final : SessionEffects, CellEffects {
     const auto program = cells.back()->plan().program;
     did.emplace_back(program == wire::CellProgram::probe ? "start_probe" : "start_cell");
   }
+  bool has_room(std::size_t bytes) const override { return bytes <= room; }
+  void keep_log(std::string_view text) override { logs.emplace_back(text); }
+  void settle_soon() override {}
   void close_cell_input() override { did.emplace_back("close_cell_input"); }
   void terminate_cell() override { did.emplace_back("terminate_cell"); }
   void kill_cell() override { did.emplace_back("kill_cell"); }
@@ -116,7 +120,7 @@ struct Recorder final : SessionEffects, CellEffects {
   Json last_to_host() const { return host.empty() ? Json{} : Json::parse(host.back()); }
   Json last_to_cell() const { return cell.empty() ? Json{} : Json::parse(cell.back()); }
 
-  std::vector<std::string> host, cell, control, did;
+  std::vector<std::string> host, cell, control, did, logs;
   std::vector<std::pair<AuditKind, AuditOutcome>> notes;
   std::vector<Failure> ends;
   std::optional<Milliseconds> deadline;
@@ -126,6 +130,8 @@ struct Recorder final : SessionEffects, CellEffects {
   bool holds_workspace = false;
   WorkspaceFound workspace = WorkspaceFound::directory;
   std::vector<std::unique_ptr<ServerCell>> cells;
+  std::size_t room = 1U << 20;
+  ServerCell* lent = nullptr;  ///< another session's, where they share it
   FakeCatalogues fake_catalogues;
 
  private:

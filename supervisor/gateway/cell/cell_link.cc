@@ -37,6 +37,7 @@ CellLink::CellLink(EventLoop& loop, CellPipes pipes, const Server& server, std::
               {.line = [this](std::string_view line) { receiver_.line(line); },
                .too_long = [this](std::size_t seen) { receiver_.too_long(seen); },
                .ended = [this] { receiver_.output_closed(); }}),
+      room_(2 * server.lines.from_host),
       collector_(ring, cell) {
   reader_.hold();
   output_.watch.on_readable = [this] {

@@ -38,6 +38,8 @@ class CellLink {
   void to_cell(std::span<const std::string_view> slices);
   void close_input();
   void flush() { writer_.flush(); }
+  /// Half of the bound is for one more line on top, the rest for what the gateway itself says.
+  bool has_room(std::size_t bytes) const { return queued() + bytes <= room_; }
   std::size_t queued() const { return writer_.queued(); }
   /// Whether it can still be told anything. Its input being closed by us is no fault of its.
   WriterState input_state() const { return closing_input_ ? WriterState::open : writer_.state(); }
@@ -59,6 +61,7 @@ class CellLink {
   Endpoint errors_;
   LineWriter writer_;
   LineReader reader_;
+  const std::size_t room_;
   StderrCollector collector_;
   bool begun_ = false;
   bool paused_ = false;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "supervisor/gateway/io/wall_clock.h"
+
 namespace cellblock::gateway {
 
 namespace {
@@ -114,10 +116,17 @@ void CellRunner::remember_end(const Failure& failure) {
   services_.remember_end(cell_.plan().server, failure);
 }
 
+// A server that writes too many of them is held to what it may write on stderr.
+void CellRunner::keep_log(std::string_view text) {
+  if (!logs_) logs_.emplace(services_.stderr_ring(cell_.plan().server), cell_.id());
+  logs_->add("[log] " + std::string(text) + "\n", unix_milliseconds());
+}
+
 // --- the end of each turn ------------------------------------------------------------------------
 
 void CellRunner::settle() {
   finish();
+  cell_.tell(now());
   if (link_) link_->flush();
   check_input();
 }
@@ -157,6 +166,7 @@ CellRow CellRunner::row(Time at) const {
   row.program = cell_.plan().program;
   row.workspace = cell_.plan().has_workspace;
   row.noise_lines = cell_.noise_lines();
+  row.traffic.foreign_answers = cell_.foreign_answers();
   return row;
 }
 

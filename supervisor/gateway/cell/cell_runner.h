@@ -9,6 +9,7 @@
 #include "supervisor/gateway/audit/audit_record.h"
 #include "supervisor/gateway/cell/cell_link.h"
 #include "supervisor/gateway/cell/server_cell.h"
+#include "supervisor/gateway/cell/stderr_log.h"
 #include "supervisor/gateway/gateway_services.h"
 #include "supervisor/gateway/session/status_report.h"
 
@@ -63,6 +64,7 @@ class CellRunner final : private CellEffects {
   // CellEffects
   void start_cell() override;
   void to_cell(Slices message) override;
+  bool has_room(std::size_t bytes) const override { return link_ && link_->has_room(bytes); }
   void close_cell_input() override;
   void terminate_cell() override { services_.terminate_cell(cell_.id()); }
   void kill_cell() override { services_.kill_cell(cell_.id()); }
@@ -71,6 +73,8 @@ class CellRunner final : private CellEffects {
   void record(const AuditNote& note) override { services_.record(audit_record(origin(), note)); }
   std::vector<std::string> stderr_tail() override;
   void remember_end(const Failure& failure) override;
+  void keep_log(std::string_view text) override;
+  void settle_soon() override { keeper_.cell_turn_done(); }
 
   Time now() const { return services_.loop().now(); }
   CellLink::Receiver receiver();
@@ -86,6 +90,7 @@ class CellRunner final : private CellEffects {
   Timer deadline_;
   std::optional<CellFacts> facts_;  ///< it has ended, its last words are being read
   bool overflow_logged_ = false;
+  std::optional<StderrCollector> logs_;  ///< messages of a shared cell that are no session's
 };
 
 }  // namespace cellblock::gateway

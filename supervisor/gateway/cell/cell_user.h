@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "policy/failure.h"
@@ -27,8 +28,11 @@ class CellUser {
   /// It has let go of its user already.
   virtual void cell_gone(const Failure& failure, Time now) = 0;
 
-  /// Whether a call in flight has this id of ours, in raw JSON: then its answer, its progress and
-  /// the notifications of its stream are this user's.
+  /// Whose lane it is; 0: no session's.
+  virtual std::uint64_t session() const = 0;
+
+  /// Whether a call has this id of ours, in raw JSON, that is in flight or was cancelled: then its
+  /// answer, its progress and the notifications of its stream are this user's.
   virtual bool owns(std::string_view ours) const = 0;
 
  protected:

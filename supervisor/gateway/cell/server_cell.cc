@@ -11,14 +11,21 @@ namespace cellblock::gateway {
 using wire::AuditKind;
 using wire::AuditOutcome;
 
+bool is_shared(const Server& server, const CellPlan& plan) {
+  return server.cells == CellSharing::per_user && plan.program == wire::CellProgram::server;
+}
+
 ServerCell::ServerCell(const Server& server, CellPlan plan, MessageScanner& scanner,
                        CellEffects& effects)
-    : server_(server), plan_(plan), scanner_(scanner), effects_(effects) {}
+    : server_(server), plan_(plan), scanner_(scanner), effects_(effects) {
+  if (is_shared(server, plan)) shared_.emplace(scanner, effects);
+}
 
 // --- by its users --------------------------------------------------------------------------------
 
 void ServerCell::use(CellUser& user, Time now) {
   users_.push_back(&user);
+  if (shared_) shared_->join(user);
   if (life_.state() == CellState::stopped) {
     since_ = now;
     act(life_.on(CellInput::start));
@@ -28,9 +35,40 @@ void ServerCell::use(CellUser& user, Time now) {
 }
 
 void ServerCell::leave(CellUser& user) {
-  if (std::erase(users_, &user) == 0 || !users_.empty()) return;
+  if (std::erase(users_, &user) == 0) return;
+  if (shared_) {
+    shared_->leave(user);
+    return effects_.settle_soon();
+  }
+  if (users_.empty()) stop();
+}
+
+template <typename Tell>
+void ServerCell::tell_users(Tell tell) {
+  for (CellUser* user : std::vector(users_)) {
+    if (std::ranges::find(users_, user) != users_.end()) tell(*user);
+  }
+}
+
+std::set<std::uint64_t> ServerCell::sessions() const {
+  std::set<std::uint64_t> all;
+  for (const CellUser* user : users_) all.insert(user->session());
+  return all;
+}
+
+void ServerCell::stop() {
+  if (!may_go_on()) return;
   if (cause_ == GivenUp::no) cause_ = GivenUp::asked_to_stop;
   act(life_.on(CellInput::stop));
+}
+
+void ServerCell::say(CellUser& user, Slices message) {
+  if (shared_) return shared_->from_user(user, message);
+  effects_.to_cell(message);
+}
+
+void ServerCell::tell(Time now) {
+  if (shared_) shared_->tell(now);
 }
 
 void ServerCell::asked() {
@@ -68,7 +106,7 @@ void ServerCell::fault(GivenUp cause) {
 void ServerCell::started(std::uint64_t cell, Time now) {
   id_ = cell;
   since_ = now;
-  note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
+  if (!shared_) note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
   act(life_.on(CellInput::started));
   if (life_.state() == CellState::building) effects_.set_deadline(server_.timeouts.handshake);
 }
@@ -88,10 +126,10 @@ void ServerCell::refused(wire::StartRefusal refusal, const CellFacts& facts, Tim
 
 void ServerCell::running(Time now) {
   act(life_.on(CellInput::running));
-  if (users_.empty()) return;
+  if (users_.empty() && !shared_) return;
   note(AuditKind::cell_started, AuditOutcome::ok, "");
   effects_.set_deadline(std::nullopt);
-  for (CellUser* user : std::vector(users_)) user->cell_running(now);
+  tell_users([now](CellUser& user) { user.cell_running(now); });
   if (output_closed_) fault(GivenUp::closed_stdout);
 }
 
@@ -118,10 +156,15 @@ bool ServerCell::is_in_use() const {
   return state == CellState::handshaking || state == CellState::ready;
 }
 
+bool ServerCell::may_go_on() const {
+  const CellState state = life_.state();
+  return state == CellState::asked || state == CellState::building || is_in_use();
+}
+
 // --- what it says --------------------------------------------------------------------------------
 
 void ServerCell::line(std::string_view line, Time now) {
-  if (users_.empty()) return;
+  if (users_.empty() && !shared_) return;
   const auto message = scanner_.scan(line);
   if (!message) return refused_line(line, message.error(), now);
   noise_.renew();
@@ -132,13 +175,10 @@ void ServerCell::line(std::string_view line, Time now) {
     effects_.set_deadline(std::nullopt);
     act(life_.on(CellInput::answered));
   }
-  if (CellUser* user = user_of(*message, line)) user->from_cell(line, *message, now);
-}
-
-// With one user everything is that user's, what was never asked for included: it is the user that
-// counts it.
-CellUser* ServerCell::user_of(const Message& /*message*/, std::string_view /*line*/) const {
-  return users_.front();
+  if (shared_) return shared_->from_cell(line, *message, now);
+  // With one user everything is that user's, what was never asked for included: it is the user that
+  // counts it.
+  users_.front()->from_cell(line, *message, now);
 }
 
 void ServerCell::refused_line(std::string_view line, const Refused& refused, Time now) {
@@ -158,8 +198,15 @@ void ServerCell::lose_answer(std::string_view line, const Refused& refused, Time
 }
 
 bool ServerCell::lose_answers(std::string_view ours, const Failure& failure, Time now) {
+  std::vector<std::string> all{std::string(ours)};
+  if (shared_ && ours.empty()) shared_->lose_all();
+  if (shared_ && !ours.empty()) {
+    for (std::string& other : shared_->lost(ours)) all.push_back(std::move(other));
+  }
   bool any = false;
-  for (CellUser* user : std::vector(users_)) any |= user->answer_lost(ours, failure, now);
+  for (const std::string& one : all) {
+    tell_users([&](CellUser& user) { any |= user.answer_lost(one, failure, now); });
+  }
   return any;
 }
 
@@ -209,7 +256,12 @@ void ServerCell::buried(const EndedCell& ended, const Failure& failure, Time now
 }
 
 void ServerCell::tell_gone(const Failure& failure, Time now) {
-  for (CellUser* user : std::exchange(users_, {})) user->cell_gone(failure, now);
+  shared_.reset();
+  while (!users_.empty()) {
+    CellUser& user = *users_.front();
+    users_.erase(users_.begin());
+    user.cell_gone(failure, now);
+  }
 }
 
 void ServerCell::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {

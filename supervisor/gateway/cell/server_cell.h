@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,14 @@
 #include "supervisor/gateway/cell/cell_lifetime.h"
 #include "supervisor/gateway/cell/cell_user.h"
 #include "supervisor/gateway/cell/noise_budget.h"
+#include "supervisor/gateway/cell/shared_talk.h"
 #include "supervisor/gateway/io/clock.h"
 #include "supervisor/gateway/message/slices.h"
 #include "supervisor/kernel/wire.h"
 
 /// One cell from the request to start it to its burial, and whoever uses it meanwhile. Validates
-/// what it says and hands it on; knows nothing of MCP's methods and nothing of hosts. Pure: lines,
-/// launcher events and times in, effects out.
+/// what it says and hands it on; knows nothing of MCP's methods and nothing of hosts: where several
+/// use it, shared_talk.h does. Pure: lines, launcher events and times in, effects out.
 namespace cellblock::gateway {
 
 struct CellPlan {
@@ -31,11 +33,13 @@ struct CellPlan {
   std::string_view purpose;  ///< for the audit log; static text, empty: a plain session
 };
 
+/// Several sessions of one user use it. Probes and surveys have a cell to themselves.
+bool is_shared(const Server& server, const CellPlan& plan);
+
 /// What one cell wants done; the adaptor knows which cell that is.
-class CellEffects {
+class CellEffects : public SharedTalkEffects {
  public:
   virtual void start_cell() = 0;  ///< asks the launcher
-  virtual void to_cell(Slices message) = 0;
   virtual void close_cell_input() = 0;
   virtual void terminate_cell() = 0;
   virtual void kill_cell() = 0;
@@ -44,7 +48,6 @@ class CellEffects {
   /// The one deadline of the cell; nullopt: none. A new one replaces it.
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
 
-  virtual void record(const AuditNote& note) = 0;
   virtual std::vector<std::string> stderr_tail() = 0;
   virtual void remember_end(const Failure& failure) = 0;
 
@@ -60,9 +63,13 @@ class ServerCell {
   // By its users. A user must leave before it is destroyed, unless cell_gone() came.
   /// The first one asks for the cell. Who comes later hears at once if its program runs.
   void use(CellUser& user, Time now);
-  /// The last one to leave stops it. Others do nothing.
+  /// The last one to leave stops it, unless it is shared. Others do nothing.
   void leave(CellUser& user);
+  /// To a cell that has no other user.
   void say(Slices message) { effects_.to_cell(message); }
+  void say(CellUser& user, Slices message);
+  /// In which era it is spoken to: where it is shared, what its users said first decides.
+  Era agree_on(Era wanted) { return shared_ ? shared_->agree_on(wanted) : wanted; }
   /// A request goes to it. The clock of the handshake starts with the first: a host that takes its
   /// time does not make its server late.
   void asked();
@@ -80,21 +87,37 @@ class ServerCell {
   void ended(const CellFacts& facts, Time now);
   void deadline();
 
+  // By who keeps a shared one.
+  /// Hands out what is answered without the server.
+  void tell(Time now);
+  void stop();
+  bool has_users() const { return !users_.empty(); }
+  /// Each once.
+  std::set<std::uint64_t> sessions() const;
+  /// It neither ends nor has refused its handshake.
+  bool takes_users() const { return may_go_on() && !(shared_ && shared_->is_spent()); }
+
   const Server& server() const { return server_; }
   const CellPlan& plan() const { return plan_; }
   std::uint64_t id() const { return id_; }  ///< 0: the launcher has not answered
   CellState state() const { return life_.state(); }
   Time since() const { return since_; }
   std::uint64_t noise_lines() const { return noise_.total(); }
+  /// Those that no user counts.
+  std::uint64_t foreign_answers() const { return shared_ ? shared_->foreign_answers() : 0; }
   bool is_over() const { return life_.is_over(); }
 
  private:
-  CellUser* user_of(const Message& message, std::string_view line) const;
   void refused_line(std::string_view line, const Refused& refused, Time now);
   void lose_answer(std::string_view line, const Refused& refused, Time now);
   bool lose_answers(std::string_view ours, const Failure& failure, Time now);
+  /// What one user hears may make others leave.
+  template <typename Tell>
+  void tell_users(Tell tell);
   /// Its program runs, and it has not been asked to end.
   bool is_in_use() const;
+  /// It was asked for, and it has not been asked to end.
+  bool may_go_on() const;
   void act(CellAction action);
   void fault(GivenUp cause);
   EndedCell end(const CellFacts& facts, Time now) const;
@@ -107,6 +130,7 @@ class ServerCell {
   MessageScanner& scanner_;
   CellEffects& effects_;
   std::vector<CellUser*> users_;  ///< one, unless it is shared
+  std::optional<SharedTalk> shared_;
 
   CellLifetime life_;
   std::uint64_t id_ = 0;

@@ -15,7 +15,10 @@ Subscriptions::Added Subscriptions::add(Session session, std::string_view uri) {
   if (uri.size() > longest_uri) return Added::refused;
   Entry entry{session, std::string(uri)};
   if (std::ranges::find(entries_, entry) != entries_.end()) return Added::another;
-  if (entries_.size() == most) return Added::refused;
+  const auto of_this = std::ranges::count(entries_, session, &Entry::session);
+  if (entries_.size() >= most || of_this >= static_cast<std::ptrdiff_t>(most_of_one)) {
+    return Added::refused;
+  }
   const bool first = !is_wanted(uri);
   entries_.push_back(std::move(entry));
   return first ? Added::first : Added::another;
@@ -43,14 +46,6 @@ std::vector<Subscriptions::Session> Subscriptions::wanting(std::string_view uri)
     if (!told && is_resource_within(uri, entry.uri)) sessions.push_back(entry.session);
   }
   return sessions;
-}
-
-std::vector<std::string> Subscriptions::wanted() const {
-  std::vector<std::string> uris;
-  for (const Entry& entry : entries_) {
-    if (std::ranges::find(uris, entry.uri) == uris.end()) uris.push_back(entry.uri);
-  }
-  return uris;
 }
 
 }  // namespace cellblock::gateway

@@ -13,7 +13,8 @@ namespace cellblock::gateway {
 class Subscriptions {
  public:
   using Session = std::uint64_t;
-  static constexpr std::size_t most = 1'024;  ///< pairs of session and URI
+  static constexpr std::size_t most = 4'096;       ///< pairs of session and URI
+  static constexpr std::size_t most_of_one = 512;  ///< session, so that it leaves room for others
   static constexpr std::size_t longest_uri = 4'096;
 
   enum class Added : std::uint8_t {
@@ -33,8 +34,6 @@ class Subscriptions {
 
   /// Who hears that `uri` was updated, which may be a part of what they subscribed to.
   std::vector<Session> wanting(std::string_view uri) const;
-  /// Each URI once, to be asked for again of a server that was started anew.
-  std::vector<std::string> wanted() const;
 
  private:
   struct Entry {

@@ -74,9 +74,9 @@ class Conversation {
   bool is_idle() const { return calls_.size() == 0; }  ///< no streams either
   /// Whether a call of the host's with this id of the host's, in raw JSON, is in flight.
   bool asks(std::string_view theirs) const { return calls_.find_theirs(theirs) != nullptr; }
-  /// Whether a call in flight has this id of ours, in raw JSON, or a task this token.
+  /// Whether a call has this id of ours, in raw JSON, in flight or cancelled, or a task this token.
   bool owns(std::string_view ours) const {
-    return calls_.find(ours) != nullptr || task_progress_.has(ours);
+    return calls_.find(ours) != nullptr || calls_.was_cancelled(ours) || task_progress_.has(ours);
   }
   /// Null: there is none with this id of ours. Valid until the next message.
   const Call* call(std::string_view ours) const { return calls_.find(ours); }

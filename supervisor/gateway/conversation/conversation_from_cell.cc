@@ -82,6 +82,8 @@ void Conversation::notification_from_cell(std::string_view line, const Message& 
     return progress_from_cell(line, message, now);
   }
   if (is_early(line, message)) return;
+  // No change of it can be seen by whom it always is empty for.
+  if (message.method == "notifications/tools/list_changed" && server_.allow.tools.empty()) return;
   std::vector<Replacement> edits;
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);

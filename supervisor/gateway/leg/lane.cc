@@ -120,6 +120,7 @@ void Lane::ask_for_era() {
 
 void Lane::open(Time now) {
   open_ = true;
+  cell_era_ = cell_->agree_on(*cell_era_);
   if (host_era_ == cell_era_) {
     bridge_.reset();
   } else if (!bridge_) {
@@ -202,7 +203,8 @@ void Lane::to_server(std::string_view text) {
 }
 
 void Lane::to_cell(Slices message) {
-  if (cell_ != nullptr) cell_->say(message);
+  CellUser& user = *this;
+  if (cell_ != nullptr) cell_->say(user, message);
 }
 
 void Lane::drain(Time now) {

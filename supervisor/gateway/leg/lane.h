@@ -82,6 +82,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void from_cell(std::string_view line, const Message& message, Time now) override;
   bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
   void cell_gone(const Failure& failure, Time now) override;
+  std::uint64_t session() const override { return parts_.session; }
   bool owns(std::string_view ours) const override;
 
   // ConversationEffects, and of BridgeEffects what has the same name

@@ -273,13 +273,23 @@ void Session::tell_refusals(Time now) {
 }
 
 void Session::leg_running(Time /*now*/) {
-  if (state_ == State::attaching) attached(counterpart_->cell());
+  if (state_ == State::attaching) {
+    // A cell's start is the attach of its session, unless it is no session's alone.
+    if (is_shared(*server_, plan_of(*server_))) {
+      note(AuditKind::attach, AuditOutcome::ok, "shared");
+    }
+    attached(counterpart_->cell());
+  }
 }
 
 void Session::leg_lost(const Failure& failure, After after, Time now) {
   if (state_ == State::attaching) return attach_failed(failure);
   const bool is_served = state_ == State::attached || state_ == State::finishing;
-  if (after == After::over && is_served) return fail(failure);
+  if (after == After::over && is_served) {
+    // What was asked in the other era, or of nobody yet, is not answered any more either.
+    counterpart_->fail_all(failure, now);
+    return fail(failure);
+  }
   leg_answered(now);
 }
 

@@ -134,6 +134,10 @@ Catalogues::Waiter SessionRunner::want_catalogue(std::uint32_t server, Told told
 }
 
 ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
+  if (is_shared(services_.config().servers[plan.server], plan)) {
+    shared_.add(plan.server);
+    return services_.shared_cell(plan.server);
+  }
   CellKeeper& keeper = *this;
   const CellOwner owner{.pid = session_.peer().pid, .session = session_.peer().session};
   cells_.push_back(
@@ -191,10 +195,7 @@ void SessionRunner::check_host() {
 // until it has written everything would stand still for ever. Nor a host that speaks to many
 // servers for the queue of one: that is bounded by itself.
 void SessionRunner::balance() {
-  std::size_t fullest = 0;
-  if (!session_.has_many_servers()) {
-    for (const auto& cell : cells_) fullest = std::max(fullest, cell->queued());
-  }
+  const std::size_t fullest = session_.has_many_servers() ? 0 : fullest_queue();
   if (fullest > high_water) host_.set_paused(true);
   if (fullest < low_water) host_.set_paused(false);
   const std::size_t waiting = host_.is_closing() ? 0 : host_.queued();
@@ -202,6 +203,17 @@ void SessionRunner::balance() {
     if (waiting > high_water) cell->set_paused(true);
     if (waiting < low_water) cell->set_paused(false);
   }
+}
+
+// A shared cell is never held back for one of its hosts: that would hold back the others. A host
+// that does not read loses its session when its queue is full.
+std::size_t SessionRunner::fullest_queue() const {
+  std::size_t fullest = 0;
+  for (const auto& cell : cells_) fullest = std::max(fullest, cell->queued());
+  for (std::uint32_t i = 0; i < services_.config().servers.size(); ++i) {
+    if (shared_.contains(i)) fullest = std::max(fullest, services_.queued_for_shared(i));
+  }
+  return fullest;
 }
 
 // A cell that is over may still be in one of its own callbacks.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/server_set.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/gateway_services.h"
 #include "supervisor/gateway/session/host_link.h"
@@ -29,6 +30,8 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   std::vector<CellRow> rows(std::uint32_t server, Time now) const;
   /// How many of them are not over yet.
   std::size_t cells_of(std::uint32_t server) const;
+  /// Carries out what a cell brought about that is not its alone.
+  void settle();
 
  private:
   // SessionEffects
@@ -53,7 +56,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   Time now() const { return services_.loop().now(); }
   HostLink::Receiver host_receiver();
   Fd workspace_for(const CellPlan& plan);
-  void settle();
+  std::size_t fullest_queue() const;
   void settle_cells();
   void check_host();
   void balance();
@@ -62,6 +65,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   GatewayServices& services_;
   Fd workspace_;                                    ///< not valid: none
   std::vector<std::unique_ptr<CellRunner>> cells_;  ///< outlive the session's use of them
+  ServerSet shared_;                                ///< whose cells are not its alone
   Session session_;
   HostLink host_;
   Timer deadline_;

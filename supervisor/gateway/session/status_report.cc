@@ -59,9 +59,17 @@ Json json_of(const std::vector<Label>& labels) {
   return json;
 }
 
+Json sessions_of(const CellRow& cell) {
+  Json sessions = Json::array();
+  if (cell.session != 0) sessions.push_back(std::to_string(cell.session));
+  for (const std::uint64_t session : cell.sessions) sessions.push_back(std::to_string(session));
+  return sessions;
+}
+
 Json json_of(const CellRow& cell) {
   return {{"cell", std::to_string(cell.cell)},
           {"session", std::to_string(cell.session)},
+          {"sessions", sessions_of(cell)},
           {"state", public_name_of(cell.state)},
           {"uptime_ms", cell.uptime_ms},
           {"program", name_of(cell.program)},
@@ -95,6 +103,7 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"era", name_of(server.era)},
             {"run_as", run_as_name(server.run_as)},
             {"home", name_of(server.home)},
+            {"sharing", server.cells == CellSharing::per_user ? "per-user" : "per-session"},
             {"write_exec", name_of(written_code(server.syscalls))},
             {"limits", limits_json(server, cgroup)},
             {"weakenings", weakenings_of(server, cgroup)},

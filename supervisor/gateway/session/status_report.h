@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace cellblock::gateway {
 struct CellRow {
   std::uint64_t cell = 0;
   std::uint64_t session = 0;
+  std::set<std::uint64_t> sessions;  ///< that use it, where it is shared
   CellState state = CellState::stopped;
   std::int64_t uptime_ms = 0;
   wire::CellProgram program = wire::CellProgram::server;
