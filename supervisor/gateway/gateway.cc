@@ -81,6 +81,7 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
   if (!why.empty()) spdlog::info("gateway ends: {}", why);
+  catalogues_.finish();
   sieve_.finish();
   audit_.flush();
   loop_.stop();

@@ -157,32 +157,75 @@ TEST_F(CatalogueCacheTest, RefreshesAChangedListOnceAMinuteAndServesTheOldOneMea
 }
 
 TEST_F(CatalogueCacheTest, LearnsListsFromSessionsAndCleansThem) {
-  cache->learn_list(0, ListKind::tools, R"([{"name":"early"}])");
+  cache->learn_list(0, ListKind::tools, R"([{"name":"early"}])", now);
   EXPECT_EQ(cache->find(0, now), nullptr);
   want(0, 1);
   find(0, with_tool("x"));
   cache->list_changed(0, ListKind::tools);
-  cache->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
+  cache->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])", now);
   EXPECT_EQ(cache->find(0, now)->list(ListKind::tools),
             R"([{"name":"y","description":"\\u{202e}"}])");
   EXPECT_EQ(cache->view(0, now).source, CatalogueSource::session);
   EXPECT_FALSE(cache->view(0, now).changed);
+  cache->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])", now);
+  cache->learn_list(0, ListKind::tools, "not JSON", now);
+  EXPECT_EQ(effects.saved.size(), 1U);
+}
+
+TEST_F(CatalogueCacheTest, SavesWhatSessionsLearnOnceAMinuteHoweverOftenAListChanges) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  EXPECT_FALSE(cache->next_save());
+  for (int i = 0; i < 1000; ++i) {
+    cache->learn_list(0, ListKind::tools, R"([{"name":"t)" + std::to_string(i) + R"("}])", now);
+  }
+  EXPECT_EQ(cache->find(0, now)->list(ListKind::tools), R"([{"name":"t999"}])");
+  EXPECT_EQ(effects.saved.size(), 1U);
+  ASSERT_EQ(cache->next_save(), now.time + CatalogueCache::save_gap);
+  cache->save_due(now);
+  EXPECT_EQ(effects.saved.size(), 1U);
+  pass(CatalogueCache::save_gap);
+  cache->save_due(now);
+  ASSERT_EQ(effects.saved.size(), 2U);
+  EXPECT_EQ(effects.saved.back().second.catalogue, *cache->find(0, now));
+  EXPECT_FALSE(cache->next_save());
+}
+
+TEST_F(CatalogueCacheTest, SavesAtTheEndWhatIsNotSavedYetAndNothingTwice) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  cache->learn_list(0, ListKind::tools, R"([{"name":"y"}])", now);
+  cache->save_all(now);
+  cache->save_all(now);
   EXPECT_EQ(effects.saved.size(), 2U);
-  cache->learn_list(0, ListKind::tools, R"([{"name":"y","description":"\u202e"}])");
-  cache->learn_list(0, ListKind::tools, "not JSON");
-  EXPECT_EQ(effects.saved.size(), 2U);
+}
+
+TEST_F(CatalogueCacheTest, ABoundHoldsForAllListsOfAServerTogether) {
+  want(0, 1);
+  find(0, with_tool("x"));
+  config.catalogue.max_bytes = 1000;
+  const std::string list = R"([{"name":"n","description":")" + std::string(400, 'x') + R"("}])";
+  cache->learn_list(0, ListKind::prompts, list, now);
+  cache->learn_list(0, ListKind::tools, list, now);
+  EXPECT_EQ(cache->find(0, now)->list(ListKind::prompts), list);
+  EXPECT_EQ(cache->find(0, now)->list(ListKind::tools), list);
+  cache->learn_list(
+      0, ListKind::resources,
+      R"([{"uri":"a:1","name":"n","description":")" + std::string(400, 'x') + R"("}])", now);
+  EXPECT_EQ(cache->find(0, now)->list(ListKind::resources), "[]");
 }
 
 TEST_F(CatalogueCacheTest, LearnsWhoItIsFromSessionsOfTheSameEra) {
   want(0, 1);
   find(0, with_tool("x", Era::modern));
   cache->learn_answer(0, Era::legacy,
-                      R"({"protocolVersion":"2025-11-25","serverInfo":{"name":"old"}})");
+                      R"({"protocolVersion":"2025-11-25","serverInfo":{"name":"old"}})", now);
   EXPECT_EQ(cache->find(0, now)->server_info, "{}");
   EXPECT_EQ(cache->eras(0), (Eras{.legacy = Speaks::yes, .modern = Speaks::yes}));
   cache->learn_answer(
       0, Era::modern,
-      R"({"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}}})");
+      R"({"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}}})",
+      now);
   EXPECT_EQ(cache->find(0, now)->server_info, R"({"name":"n"})");
 }
 
@@ -190,7 +233,7 @@ TEST_F(CatalogueCacheTest, LearnsNothingFromWhatAHostOfAnOlderRevisionIsTold) {
   want(0, 1);
   find(0, with_tool("x"));
   cache->learn_answer(0, Era::legacy,
-                      R"({"protocolVersion":"2024-11-05","serverInfo":{"name":"old"}})");
+                      R"({"protocolVersion":"2024-11-05","serverInfo":{"name":"old"}})", now);
   EXPECT_EQ(cache->find(0, now)->server_info, "{}");
   EXPECT_EQ(cache->find(0, now)->protocol_version, "2025-11-25");
 }
@@ -198,12 +241,12 @@ TEST_F(CatalogueCacheTest, LearnsNothingFromWhatAHostOfAnOlderRevisionIsTold) {
 TEST_F(CatalogueCacheTest, DropsWhatASessionContradicts) {
   want(0, 1);
   find(0, with_tool("x"));
-  cache->learn_speaks(0, Era::legacy, Speaks::no);
+  cache->learn_speaks(0, Era::legacy, Speaks::no, now);
   EXPECT_EQ(cache->find(0, now), nullptr);
   EXPECT_THAT(effects.removed, ElementsAre(0));
   want(1, 2);
   find(1, with_tool("x"));
-  cache->learn_speaks(1, Era::modern, Speaks::yes);
+  cache->learn_speaks(1, Era::modern, Speaks::yes, now);
   EXPECT_EQ(cache->find(1, now), nullptr);
 }
 

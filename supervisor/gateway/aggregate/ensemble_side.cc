@@ -36,7 +36,8 @@ class EnsembleSide::Member final : private LegEffects {
         leg_({.shared = side.shared_,
               .plan = {.server = server, .purpose = "aggregate"},
               .session = side.session_,
-              .start = StartWhen::on_demand},
+              .start = StartWhen::on_demand,
+              .teaches = Teaches::nothing},
              side.services_, *this) {}
 
   Leg& leg() { return leg_; }

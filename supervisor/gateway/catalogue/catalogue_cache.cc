@@ -34,6 +34,22 @@ void take_introduction(Catalogue& into, Catalogue&& from) {
   into.instructions = std::move(from.instructions);
 }
 
+bool is_same_introduction(const Catalogue& a, const Catalogue& b) {
+  return a.protocol_version == b.protocol_version && a.server_info == b.server_info &&
+         a.capabilities == b.capabilities && a.instructions == b.instructions;
+}
+
+std::size_t introduction_size(const Catalogue& catalogue) {
+  return catalogue.protocol_version.size() + catalogue.server_info.size() +
+         catalogue.capabilities.size() + catalogue.instructions.size();
+}
+
+std::size_t size_of(const Catalogue& catalogue) {
+  std::size_t size = introduction_size(catalogue);
+  for (const std::string& list : catalogue.lists) size += list.size();
+  return size;
+}
+
 }  // namespace
 
 std::string_view name_of(CatalogueSource source) {
@@ -135,12 +151,40 @@ std::vector<std::pair<CatalogueCache::Waiter, CatalogueCache::Told>> CatalogueCa
   return std::exchange(entry.waiting, {});
 }
 
-void CatalogueCache::keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source) {
+// At once if that was not done lately, else when it is due.
+void CatalogueCache::changed(std::uint32_t server, CatalogueSource source, Now now) {
   Entry& entry = entries_.at(server);
-  if (entry.kept == kept) return;
-  entry.kept = std::move(kept);
   entry.source = source;
+  entry.unsaved = true;
+  if (!entry.saved || now.time - *entry.saved >= save_gap) save(server, now);
+}
+
+void CatalogueCache::save(std::uint32_t server, Now now) {
+  Entry& entry = entries_.at(server);
+  if (!std::exchange(entry.unsaved, false) || !entry.kept) return;
+  entry.saved = now.time;
   effects_.save(server, *entry.kept);
+}
+
+std::optional<Time> CatalogueCache::next_save() const {
+  std::optional<Time> next;
+  for (const Entry& entry : entries_) {
+    if (!entry.unsaved || !entry.saved) continue;
+    const Time due = *entry.saved + save_gap;
+    if (!next || due < *next) next = due;
+  }
+  return next;
+}
+
+void CatalogueCache::save_due(Now now) {
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.unsaved && (!entry.saved || now.time - *entry.saved >= save_gap)) save(i, now);
+  }
+}
+
+void CatalogueCache::save_all(Now now) {
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) save(i, now);
 }
 
 void CatalogueCache::found(std::uint32_t server, Catalogue catalogue, const Findings& findings,
@@ -151,44 +195,57 @@ void CatalogueCache::found(std::uint32_t server, Catalogue catalogue, const Find
   if (catalogue.era == Era::legacy) entry.eras.modern = Speaks::no;
   catalogue.found_at_ms = now.unix_ms;
   entry.changed.reset();
-  keep(server, {std::move(catalogue), entry.eras, findings}, CatalogueSource::survey);
+  entry.kept = KeptCatalogue{std::move(catalogue), entry.eras, findings};
+  changed(server, CatalogueSource::survey, now);
 }
 
-void CatalogueCache::learn_list(std::uint32_t server, ListKind kind, std::string_view items) {
+// As a survey is bounded: all of a server's together.
+bool CatalogueCache::fits(const Catalogue& catalogue, std::size_t without, std::size_t with) const {
+  return size_of(catalogue) - without + with <= config_.catalogue.max_bytes;
+}
+
+void CatalogueCache::learn_list(std::uint32_t server, ListKind kind, std::string_view items,
+                                Now now) {
   Entry& entry = entries_.at(server);
-  entry.changed.reset(static_cast<std::size_t>(kind));
-  if (!entry.kept || items.size() > config_.catalogue.max_bytes) return;
+  if (!entry.kept) return;
+  Catalogue& catalogue = entry.kept->catalogue;
+  if (!fits(catalogue, catalogue.list(kind).size(), items.size())) return;
   Json list = read_tree(items);
   if (!list.is_array()) return;
-  KeptCatalogue kept = *entry.kept;
-  kept.findings.add(clean_items(list, kind));
+  const Findings findings = clean_items(list, kind);
   std::string text = write_tree(list);
-  if (text == kept.catalogue.list(kind)) return;
-  kept.catalogue.lists.at(static_cast<std::size_t>(kind)) = std::move(text);
-  keep(server, std::move(kept), CatalogueSource::session);
+  std::string& known = catalogue.lists.at(static_cast<std::size_t>(kind));
+  // Escapes that say what was hidden are longer than what they stand for.
+  if (!fits(catalogue, known.size(), text.size())) return;
+  entry.changed.reset(static_cast<std::size_t>(kind));
+  if (text == known) return;
+  known = std::move(text);
+  entry.kept->findings.add(findings);
+  changed(server, CatalogueSource::session, now);
 }
 
-void CatalogueCache::learn_answer(std::uint32_t server, Era era, std::string_view result) {
+void CatalogueCache::learn_answer(std::uint32_t server, Era era, std::string_view result, Now now) {
   Findings findings;
   auto introduction = read_introduction(era, result, findings);
   if (!introduction) return;
-  learn_speaks(server, era, Speaks::yes);
-  const Entry& entry = entries_.at(server);
+  learn_speaks(server, era, Speaks::yes, now);
+  Entry& entry = entries_.at(server);
   if (!entry.kept || entry.kept->catalogue.era != era) return;
+  Catalogue& catalogue = entry.kept->catalogue;
   // To a host of an older revision a server says less.
-  if (introduction->protocol_version < entry.kept->catalogue.protocol_version) return;
-  KeptCatalogue kept = *entry.kept;
-  take_introduction(kept.catalogue, std::move(*introduction));
-  keep(server, std::move(kept), CatalogueSource::session);
+  if (introduction->protocol_version < catalogue.protocol_version) return;
+  if (is_same_introduction(catalogue, *introduction)) return;
+  if (!fits(catalogue, introduction_size(catalogue), introduction_size(*introduction))) return;
+  take_introduction(catalogue, std::move(*introduction));
+  changed(server, CatalogueSource::session, now);
 }
 
-void CatalogueCache::learn_speaks(std::uint32_t server, Era era, Speaks speaks) {
+void CatalogueCache::learn_speaks(std::uint32_t server, Era era, Speaks speaks, Now now) {
   Entry& entry = entries_.at(server);
   if (std::exchange(speaks_of(entry.eras, era), speaks) == speaks || !entry.kept) return;
-  KeptCatalogue kept = *entry.kept;
-  kept.eras = entry.eras;
-  if (contradicts(kept)) return drop(server);
-  keep(server, std::move(kept), entry.source);
+  entry.kept->eras = entry.eras;
+  if (contradicts(*entry.kept)) return drop(server);
+  changed(server, entry.source, now);
 }
 
 void CatalogueCache::list_changed(std::uint32_t server, ListKind kind) {
@@ -200,6 +257,7 @@ void CatalogueCache::drop(std::uint32_t server) {
   entry.kept.reset();
   entry.source = CatalogueSource::none;
   entry.changed.reset();
+  entry.unsaved = false;
   effects_.remove(server);
 }
 
@@ -209,6 +267,7 @@ void CatalogueCache::forget_server(std::uint32_t server) {
   entry.eras = {};
   entry.failed.reset();
   entry.surveyed.reset();
+  entry.saved.reset();
   entry.discard = entry.surveying;
 }
 

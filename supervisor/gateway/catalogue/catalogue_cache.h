@@ -84,11 +84,19 @@ class CatalogueCache {
                                                     Now now);
   void found(std::uint32_t server, Catalogue catalogue, const Findings& findings, Now now);
 
-  void learn_list(std::uint32_t server, ListKind kind, std::string_view items);
-  void learn_answer(std::uint32_t server, Era era, std::string_view result);
-  void learn_speaks(std::uint32_t server, Era era, Speaks speaks);
+  /// Known at once, saved at most once in save_gap for each server: sessions may learn as often as
+  /// a server likes to change its mind.
+  void learn_list(std::uint32_t server, ListKind kind, std::string_view items, Now now);
+  void learn_answer(std::uint32_t server, Era era, std::string_view result, Now now);
+  void learn_speaks(std::uint32_t server, Era era, Speaks speaks, Now now);
   void list_changed(std::uint32_t server, ListKind kind);
   void forget_server(std::uint32_t server);
+
+  static constexpr Milliseconds save_gap{60'000};
+  /// When save_due() is to be called; nullopt: all is saved.
+  std::optional<Time> next_save() const;
+  void save_due(Now now);
+  void save_all(Now now);  ///< at the end
 
  private:
   struct Entry {
@@ -99,6 +107,8 @@ class CatalogueCache {
     bool surveying = false;
     bool discard = false;          ///< what the running survey finds is not to be kept
     std::optional<Time> surveyed;  ///< when the last one ended
+    std::optional<Time> saved;     ///< when it was last
+    bool unsaved = false;
     std::optional<Failure> failed;
     std::vector<std::pair<Waiter, Told>> waiting;
   };
@@ -107,7 +117,9 @@ class CatalogueCache {
   bool is_recent(const Entry& entry, Milliseconds span, Now now) const;
   void start(std::uint32_t server);
   void drop(std::uint32_t server);
-  void keep(std::uint32_t server, KeptCatalogue kept, CatalogueSource source);
+  bool fits(const Catalogue& catalogue, std::size_t without, std::size_t with) const;
+  void changed(std::uint32_t server, CatalogueSource source, Now now);
+  void save(std::uint32_t server, Now now);
 
   const Config& config_;
   CacheEffects& effects_;

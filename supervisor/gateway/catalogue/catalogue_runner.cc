@@ -18,7 +18,13 @@ void log_failure(const SysResult<void>& done, std::string_view what, const Serve
 }  // namespace
 
 CatalogueRunner::CatalogueRunner(GatewayServices& services, std::unique_ptr<CatalogueStore> store)
-    : services_(services), cache_(services.config(), *this), store_(std::move(store)) {
+    : services_(services),
+      cache_(services.config(), *this),
+      store_(std::move(store)),
+      saving_(services.loop(), [this] {
+        cache_.save_due(now());
+        save_later();
+      }) {
   if (store_) read_all_kept();
 }
 
@@ -67,16 +73,29 @@ void CatalogueRunner::forget(Waiter waiter) {
 }
 
 void CatalogueRunner::learn_list(std::uint32_t server, ListKind kind, std::string_view items) {
-  cache_.learn_list(server, kind, items);
+  cache_.learn_list(server, kind, items, now());
+  save_later();
 }
 
 void CatalogueRunner::learn_answer(std::uint32_t server, Era era, std::string_view result) {
-  cache_.learn_answer(server, era, result);
+  cache_.learn_answer(server, era, result, now());
+  save_later();
 }
 
 void CatalogueRunner::learn_speaks(std::uint32_t server, Era era, Speaks speaks) {
-  cache_.learn_speaks(server, era, speaks);
+  cache_.learn_speaks(server, era, speaks, now());
+  save_later();
 }
+
+// What cannot be saved now, because that was done lately.
+void CatalogueRunner::save_later() {
+  const auto due = cache_.next_save();
+  if (!due || saving_.is_set()) return;
+  const auto left = std::chrono::ceil<Milliseconds>(*due - services_.loop().now());
+  saving_.set(std::max(left, Milliseconds{0}));
+}
+
+void CatalogueRunner::finish() { cache_.save_all(now()); }
 
 void CatalogueRunner::list_changed(std::uint32_t server, ListKind kind) {
   cache_.list_changed(server, kind);
@@ -110,6 +129,7 @@ void CatalogueRunner::begin_next() {
       .found =
           [this, server](Surveyed surveyed) {
             cache_.found(server, std::move(surveyed.catalogue), surveyed.findings, now());
+            save_later();
             survey_ended(server, nullptr);
           },
       .failed = [this, server](const Failure& failure) { survey_ended(server, &failure); },

@@ -35,6 +35,9 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
   void list_changed(std::uint32_t server, ListKind kind) override;
   void forget_server(std::uint32_t server) override;
 
+  /// Nothing more is learnt: what is not on disk yet is put there.
+  void finish();
+
   CatalogueView view(std::uint32_t server) const { return cache_.view(server, now()); }
   /// Of the cells of surveys.
   std::vector<CellRow> rows(std::uint32_t server) const;
@@ -52,6 +55,7 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
 
   CatalogueCache::Now now() const;
   void read_all_kept();
+  void save_later();
   void begin_next();
   bool has_survey(std::uint32_t server) const;
   void survey_ended(std::uint32_t server, const Failure* failure);
@@ -61,6 +65,7 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
   GatewayServices& services_;
   CatalogueCache cache_;
   std::unique_ptr<CatalogueStore> store_;
+  Timer saving_;
   std::list<Running> surveys_;
   std::deque<std::uint32_t> queued_;
   std::vector<Waiter> to_be_told_;  ///< later in this turn

@@ -7,6 +7,7 @@
 #include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/catalogue/learning.h"
+#include "supervisor/gateway/conversation/answer_edits.h"
 #include "supervisor/gateway/leg/bridging.h"
 #include "supervisor/gateway/leg/initialize_refusal.h"
 #include "supervisor/gateway/message/failures.h"
@@ -268,6 +269,7 @@ void Lane::learn_answer(std::string_view line, const Message& message) {
   if (parts_.plan.has_workspace) return;
   const Call* call = conversation_->call(message.id.in(line));
   if (call == nullptr) return;
+  if (parts_.teaches == Teaches::nothing && list_of(call->kind)) return;
   learn_from_answer(services_.catalogues(), parts_.plan.server, *call, message.result.in(line));
 }
 

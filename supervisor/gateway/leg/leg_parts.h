@@ -19,12 +19,16 @@ struct SharedParts {
   Sealer& sealer;
 };
 
+/// Whether the lists that its host asks for become part of the catalogues.
+enum class Teaches : std::uint8_t { lists, nothing };
+
 /// One leg: to which server, and how.
 struct LegParts {
   SharedParts shared;
   CellPlan plan;
   std::uint64_t session = 0;
   StartWhen start = StartWhen::now;
+  Teaches teaches = Teaches::lists;
 
   const Server& server() const { return shared.config.servers[plan.server]; }
 };
