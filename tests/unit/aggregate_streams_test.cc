@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include <chrono>
 
 #include "supervisor/gateway/aggregate/list_refresh.h"
@@ -5,6 +7,10 @@
 
 namespace cellblock::gateway::testing {
 namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
 
 constexpr const char* subscription = "io.modelcontextprotocol/subscriptionId";
 
@@ -117,21 +123,90 @@ TEST_F(AggregateStreams, AskForAllPagesOfAListThatChanged) {
   EXPECT_EQ(rig_.said()["result"]["tools"].size(), 3U);
 }
 
-TEST_F(AggregateStreams, AskAServerThatAnnouncesWithoutEndOnceInAWhile) {
+TEST_F(AggregateStreams, AskAServerThatAnnouncesWithoutEndEverMoreSeldom) {
   start(files);
   rig_.host(listen("s", {{"toolsListChanged", true}}));
   rig_.said();
-  const TestJson stream = rig_.asked(files);
-  const TestJson change = on_stream(stream["id"], "notifications/tools/list_changed");
+  const TestJson change = on_stream(rig_.asked(files)["id"], "notifications/tools/list_changed");
+  std::vector<Milliseconds> gaps;
+  Time last = rig_.now;
+  for (int i = 0; i < 9; ++i) {
+    rig_.leg(files, change);
+    TestJson asked;
+    while (asked.is_null() && rig_.due) {
+      rig_.ring();
+      asked = rig_.asked(files);
+    }
+    rig_.leg(files, result(asked["id"], {{"tools", items()}}));
+    gaps.push_back(std::chrono::duration_cast<Milliseconds>(rig_.now - last));
+    last = rig_.now;
+  }
+  while (rig_.due) rig_.ring();
+  using namespace std::chrono_literals;
+  EXPECT_THAT(gaps, ElementsAre(50ms, 1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s));
+  rig_.now += 2 * ListRefresh::longest_gap;
+  rig_.leg(files, change);
+  ASSERT_TRUE(rig_.due);
+  EXPECT_EQ(*rig_.due, rig_.now + ListRefresh::coalesce);
+}
+
+TEST_F(AggregateStreams, DoNotMakeOneServerWaitBecauseAnotherAnnouncesWithoutEnd) {
+  start(files);
+  start(apps);
+  rig_.host(listen("s", {{"toolsListChanged", true}}));
+  rig_.said();
+  const auto change = [](const TestJson& stream) {
+    return on_stream(stream["id"], "notifications/tools/list_changed");
+  };
+  const TestJson busy = change(rig_.asked(files));
+  const TestJson quiet = change(rig_.asked(apps));
+  rig_.leg(files, busy);
+  rig_.ring();
+  rig_.leg(files, busy);
+  rig_.leg(apps, quiet);
+  ASSERT_TRUE(rig_.due);
+  EXPECT_EQ(*rig_.due, rig_.now + ListRefresh::coalesce);
+}
+
+TEST_F(AggregateStreams, CancelAtItsServerWhatTheyAskedForAndNoLongerWaitFor) {
+  start(files);
+  rig_.host(listen("s", {{"toolsListChanged", true}}));
+  rig_.said();
+  const TestJson change = on_stream(rig_.asked(files)["id"], "notifications/tools/list_changed");
   rig_.leg(files, change);
   rig_.ring();
-  const Time first = rig_.now;
-  EXPECT_EQ(rig_.asked(files)["method"], "tools/list");
+  const TestJson first = rig_.asked(files);
   rig_.leg(files, change);
-  EXPECT_TRUE(rig_.asked(files).is_null());
   rig_.ring();
-  EXPECT_EQ(rig_.asked(files)["method"], "tools/list");
-  EXPECT_GE(rig_.now - first, ListRefresh::gap);
+  const auto again = rig_.all_asked(files);
+  ASSERT_THAT(again, SizeIs(2));
+  EXPECT_EQ(again[0]["method"], "notifications/cancelled");
+  EXPECT_EQ(again[0]["params"]["requestId"], first["id"]);
+  EXPECT_EQ(again[1]["method"], "tools/list");
+  rig_.ring();
+  EXPECT_EQ(rig_.asked(files)["params"]["requestId"], again[1]["id"]);
+  EXPECT_FALSE(rig_.due);
+}
+
+TEST_F(AggregateStreams, KeepAListWhenAllOfItsServerWouldBeTooMuch) {
+  rig_.config.catalogue.max_bytes = 1000;
+  rig_.make();
+  start(files);
+  rig_.ready(files, catalogue_of(items(tool("read_x")), TestJson::array(), TestJson::array(),
+                                 items(TestJson{{"name", std::string(600, 'p')}})));
+  rig_.ready(apps, catalogue_of(items(tool("open"))));
+  rig_.all_said();
+  rig_.host(listen("s", {{"toolsListChanged", true}}));
+  rig_.said();
+  rig_.leg(files,
+           on_stream(rig_.all_asked(files).back()["id"], "notifications/tools/list_changed"));
+  rig_.ring();
+  rig_.leg(
+      files,
+      result(rig_.asked(files)["id"],
+             {{"tools", items(TestJson{{"name", "t"}, {"description", std::string(500, 'x')}})}}));
+  rig_.host(request(2, "tools/list"));
+  EXPECT_THAT(each(rig_.said()["result"]["tools"], "name"), Contains("files__read_x"));
 }
 
 TEST_F(AggregateStreams, KeepAListThatCannotBeAskedForAgain) {

@@ -48,7 +48,7 @@ Aggregate::Aggregate(const Config& config, const ServerSet& permitted, std::uint
       effects_(effects),
       lists_(members_, assortment_, session, sealer),
       calls_(members_, assortment_, ids_, effects),
-      refresh_(members_, assortment_, ids_, effects),
+      refresh_(members_, assortment_, ids_, effects, config.catalogue.max_bytes),
       streams_(members_, assortment_, ids_, effects) {}
 
 // --- the host's requests -------------------------------------------------------------------------
@@ -272,7 +272,7 @@ void Aggregate::deadline(Time now) {
   for (const WaitingRequest& request : waiting_.take_due(now)) {
     answered(request.line, request.message, Knowledge::complete, now);
   }
-  refresh_.ask_due(meta_, now);
+  refresh_.deadline(meta_, now);
   if (tell_due_ && *tell_due_ <= now) {
     tell_due_.reset();
     tell_changes();

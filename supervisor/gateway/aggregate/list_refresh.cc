@@ -1,6 +1,9 @@
 #include "supervisor/gateway/aggregate/list_refresh.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
 
 #include "policy/mcp/lists.h"
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
@@ -8,6 +11,7 @@
 #include "supervisor/gateway/catalogue/list_pages.h"
 #include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -19,25 +23,72 @@ void append_items(std::string& items, const Json& page) {
   }
 }
 
+std::size_t size_of(const OfferedList& list) {
+  std::size_t size = 0;
+  for (const OfferedItem& item : list) size += item.key.size() + item.rest.size() + item.ui.size();
+  return size;
+}
+
 }  // namespace
 
 void ListRefresh::mark(std::uint32_t server, ListKind kind, Time now) {
-  marked_.emplace(server, kind);
-  if (due_) return;
-  due_ = now + coalesce;
-  if (asked_at_) due_ = std::max(*due_, *asked_at_ + gap);
+  Announcer& announcer = announcers_[server];
+  announcer.marked.insert(kind);
+  if (announcer.due) return;
+  announcer.due = now + coalesce;
+  if (announcer.asked_at) {
+    announcer.due = std::max(*announcer.due, *announcer.asked_at + announcer.gap);
+  }
 }
 
-void ListRefresh::ask_due(const std::string& meta, Time now) {
-  if (!due_ || now < *due_) return;
-  due_.reset();
-  asked_at_ = now;
-  for (const auto& [server, kind] : std::exchange(marked_, {})) {
+std::optional<Time> ListRefresh::next_due() const {
+  std::optional<Time> next;
+  const auto lower = [&next](Time due) { next = std::min(next.value_or(due), due); };
+  for (const auto& [server, announcer] : announcers_) {
+    if (announcer.due) lower(*announcer.due);
+  }
+  for (const Asked& asked : asked_) lower(asked.due);
+  return next;
+}
+
+void ListRefresh::take_due(Announcer& announcer, Time now) {
+  announcer.due.reset();
+  const bool goes_on = announcer.asked_at && now - *announcer.asked_at < 2 * announcer.gap;
+  announcer.gap = goes_on ? std::min(2 * announcer.gap, longest_gap) : first_gap;
+  announcer.asked_at = now;
+}
+
+// Whoever is told may fail at once and have this called again: nothing is told out of a table.
+void ListRefresh::deadline(const std::string& meta, Time now) {
+  give_up_if([now](const Asked& asked) { return asked.due <= now; });
+  std::vector<Asked> due;
+  for (auto& [server, announcer] : announcers_) {
+    if (!announcer.due || now < *announcer.due) continue;
+    take_due(announcer, now);
+    for (const ListKind kind : std::exchange(announcer.marked, {})) {
+      due.push_back({.server = server, .kind = kind, .items = "[", .due = now + patience});
+    }
+  }
+  for (Asked& next : due) {
     // The answer to an older question may be older than the change.
-    std::erase_if(asked_, [changed = server, of_kind = kind](const Asked& asked) {
-      return asked.server == changed && asked.kind == of_kind;
+    give_up_if([&next](const Asked& asked) {
+      return asked.server == next.server && asked.kind == next.kind;
     });
-    ask({.server = server, .kind = kind, .items = "[", .meta = meta}, "");
+    next.meta = meta;
+    ask(std::move(next), "");
+  }
+}
+
+// Else they would be in flight at the leg, and keep the host's own calls from it.
+void ListRefresh::give_up_if(const std::function<bool(const Asked&)>& is_over) {
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> given_up;
+  std::erase_if(asked_, [&](const Asked& asked) {
+    if (!is_over(asked)) return false;
+    given_up.emplace_back(asked.server, asked.ours);
+    return true;
+  });
+  for (const auto& [server, ours] : given_up) {
+    say_to_leg(effects_, server, cancelled_notification(ours, "no longer asked"));
   }
 }
 
@@ -69,11 +120,25 @@ ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view l
   append_items(asked.items, *page);
   const Json* cursor = member(result, "nextCursor");
   const bool has_more = cursor != nullptr && cursor->is_string();
-  if (!has_more || ++asked.pages > max_pages || asked.items.size() > max_bytes) {
-    return finish(asked);
-  }
+  if (!fits(asked)) return Answer::more_to_come;
+  if (!has_more || ++asked.pages > max_pages) return finish(asked);
   ask(std::move(asked), message.next_cursor.in(line));
   return Answer::more_to_come;
+}
+
+// With the server's other lists, whether they are known or being asked for.
+bool ListRefresh::fits(const Asked& asked) const {
+  std::array<std::size_t, list_kind_count> sizes{};
+  if (const auto offer = assortment_.offers().find(asked.server);
+      offer != assortment_.offers().end()) {
+    std::ranges::transform(offer->second.lists, sizes.begin(), size_of);
+  }
+  for (const Asked& other : asked_) {
+    auto& size = sizes.at(static_cast<std::size_t>(other.kind));
+    if (other.server == asked.server) size = std::max(size, other.items.size());
+  }
+  sizes.at(static_cast<std::size_t>(asked.kind)) = asked.items.size();
+  return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) <= max_bytes_;
 }
 
 ListRefresh::Answer ListRefresh::finish(const Asked& asked) {
@@ -84,15 +149,18 @@ ListRefresh::Answer ListRefresh::finish(const Asked& asked) {
   return Answer::list_is_new;
 }
 
+// How often it has announced is remembered: an end does not make it a better server.
 void ListRefresh::leg_failed(std::uint32_t server) {
   std::erase_if(asked_, [&](const Asked& asked) { return asked.server == server; });
-  std::erase_if(marked_, [&](const auto& mark) { return mark.first == server; });
+  const auto found = announcers_.find(server);
+  if (found == announcers_.end()) return;
+  found->second.marked.clear();
+  found->second.due.reset();
 }
 
 void ListRefresh::clear() {
   asked_.clear();
-  marked_.clear();
-  due_.reset();
+  announcers_.clear();
 }
 
 }  // namespace cellblock::gateway

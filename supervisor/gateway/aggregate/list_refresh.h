@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "policy/jsonrpc.h"
@@ -22,19 +23,27 @@ namespace cellblock::gateway {
 class ListRefresh {
  public:
   static constexpr Milliseconds coalesce{50};  ///< servers announce every tool by itself
-  /// From one time of asking to the next: a server that announces without end is not asked so.
-  static constexpr Milliseconds gap{1'000};
+  /// From one time of asking a server to the next. It doubles with each time that the server
+  /// announces within twice as long, so that one that announces without end is hardly asked.
+  static constexpr Milliseconds first_gap{1'000};
+  static constexpr Milliseconds longest_gap{60'000};
+  static constexpr Milliseconds patience{30'000};  ///< for all pages of a list
   static constexpr std::size_t max_pages = 64;
-  static constexpr std::size_t max_bytes = 16U << 20;  ///< of one list
 
+  /// `max_bytes`: of all lists of one server.
   ListRefresh(const Members& members, Assortment& assortment, OwnIds& ids,
-              AggregateEffects& effects)
-      : members_(members), assortment_(assortment), ids_(ids), effects_(effects) {}
+              AggregateEffects& effects, std::size_t max_bytes)
+      : members_(members),
+        assortment_(assortment),
+        ids_(ids),
+        effects_(effects),
+        max_bytes_(max_bytes) {}
 
   void mark(std::uint32_t server, ListKind kind, Time now);
-  std::optional<Time> next_due() const { return due_; }
-  /// `meta`: of the host's requests, since lists may depend on a client's capabilities.
-  void ask_due(const std::string& meta, Time now);
+  std::optional<Time> next_due() const;
+  /// Asks for what is due, and gives up what has not come. `meta`: of the host's requests, since
+  /// lists may depend on a client's capabilities.
+  void deadline(const std::string& meta, Time now);
 
   enum class Answer : std::uint8_t { not_mine, more_to_come, list_is_new };
   Answer answer(std::uint32_t server, std::string_view line, const Message& message);
@@ -50,18 +59,27 @@ class ListRefresh {
     std::size_t pages = 1;
     std::string items;  ///< of the pages so far: a JSON array without its end
     std::string meta;
+    Time due;  ///< for the last page
   };
+  struct Announcer {
+    std::set<ListKind> marked;
+    std::optional<Time> due;
+    std::optional<Time> asked_at;
+    Milliseconds gap = first_gap;
+  };
+  void take_due(Announcer& announcer, Time now);
+  void give_up_if(const std::function<bool(const Asked&)>& is_over);
   void ask(Asked asked, std::string_view raw_cursor);
+  bool fits(const Asked& asked) const;
   Answer finish(const Asked& asked);
 
   const Members& members_;
   Assortment& assortment_;
   OwnIds& ids_;
   AggregateEffects& effects_;
-  std::set<std::pair<std::uint32_t, ListKind>> marked_;
+  const std::size_t max_bytes_;
+  std::map<std::uint32_t, Announcer> announcers_;  ///< by server
   std::vector<Asked> asked_;
-  std::optional<Time> due_;
-  std::optional<Time> asked_at_;
 };
 
 }  // namespace cellblock::gateway
