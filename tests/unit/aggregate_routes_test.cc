@@ -145,9 +145,10 @@ TEST_F(Routes, ShowTemplatesThatMightMeanAnothersResourceInTheirQualifiedForm) {
   routes.list_template(0, "file:///{path}");
   routes.list_template(1, "file:///docs/{+path}");
   routes.list_template(2, "memo:{id}");
-  EXPECT_EQ(routes.shown_template(0, "file:///{path}"), "file:///{path}");
-  EXPECT_EQ(routes.shown_template(1, "file:///docs/{+path}"),
-            "cellblock://docs/file:///docs/{+path}");
+  EXPECT_EQ(routes.shown_template(0, "file:///{path}"), "cellblock://apps/file:///{path}");
+  EXPECT_EQ(routes.shown_template(1, "file:///docs/{+path}"), "file:///docs/{+path}");
+  EXPECT_EQ(routes.shown_template(2, "file:///docs/{+path}"),
+            "cellblock://files/file:///docs/{+path}");
   EXPECT_EQ(routes.shown_template(2, "memo:{id}"), "memo:{id}");
   EXPECT_EQ(routes.find("cellblock://docs/file:///docs/a/b%2Fc", Certainty::certain),
             (Route{1, "file:///docs/a/b%2Fc"}));
@@ -206,22 +207,63 @@ TEST(ResultUris, AreFoundHoweverManyThereAre) {
   EXPECT_EQ(uris_in(R"({"content":[)" + items + "{}]}").size(), 5'000U);
 }
 
+TEST_F(Routes, FollowTheTemplateWithTheLongestBeginning) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  routes.list_template(0, "file:///{+path}");
+  routes.list_template(2, "file:///docs/{+path}");
+  routes.list_template(1, "file:///docs/{+path}");
+  EXPECT_EQ(routes.find("file:///docs/a/b", Certainty::certain), (Route{1, "file:///docs/a/b"}));
+  EXPECT_EQ(routes.find("file:///a/b", Certainty::certain), (Route{0, "file:///a/b"}));
+  EXPECT_EQ(routes.shown(0, "file:///docs/a"), "cellblock://apps/file:///docs/a");
+}
+
+TEST_F(Routes, AreNotCapturedByATemplateOfEverything) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  routes.list_template(0, "{+uri}");
+  routes.list_template(0, "{scheme}:{+rest}");
+  routes.list_template(1, "memo:{id}");
+  EXPECT_EQ(routes.find("memo:1", Certainty::certain), (Route{1, "memo:1"}));
+  EXPECT_FALSE(routes.find("other:1", Certainty::guess));
+  EXPECT_EQ(routes.shown_template(0, "{+uri}"), "cellblock://apps/{+uri}");
+  EXPECT_EQ(routes.find("cellblock://apps/memo:1", Certainty::certain), (Route{0, "memo:1"}));
+}
+
+std::string expensive_template(std::size_t number) {
+  return "x:{+x}" + std::string(1'500, 'a') + std::to_string(number) + "b";
+}
+
 // A server chooses both sides of the comparison.
 TEST_F(Routes, ShowWhatWouldTakeTooLongToFindInItsQualifiedForm) {
   const Members members(config_, permitted_);
   ResourceRoutes routes(members);
   for (std::size_t i = 0; i < ResourceRoutes::max_templates; ++i) {
-    routes.list_template(0, "{+x}" + std::string(1'500, 'a') + std::to_string(i) + "b");
+    routes.list_template(0, expensive_template(i));
   }
-  routes.list_resource(1, "listed:1");
+  routes.list_resource(1, "x:listed");
   ResourceRoutes::Effort effort;
   for (int i = 0; i < 1'000; ++i)
-    routes.mention(1, std::string(2'000, 'a') + std::to_string(i), effort);
-  EXPECT_EQ(effort.left, 0U);
-  EXPECT_EQ(routes.mention(1, "new:1", effort), "cellblock://docs/new:1");
-  EXPECT_EQ(routes.mention(1, "listed:1", effort), "listed:1");
-  EXPECT_EQ(routes.find("cellblock://docs/new:1", Certainty::certain), (Route{1, "new:1"}));
-  EXPECT_EQ(routes.mention(1, "new:1"), "new:1");
+    routes.mention(1, "x:" + std::string(2'000, 'a') + std::to_string(i), effort);
+  EXPECT_EQ(effort.spent.at(0), ResourceRoutes::max_effort);
+  EXPECT_EQ(routes.mention(1, "x:new", effort), "cellblock://docs/x:new");
+  EXPECT_EQ(routes.mention(1, "x:listed", effort), "x:listed");
+  EXPECT_EQ(routes.mention(1, "y:new", effort), "y:new");
+  EXPECT_EQ(routes.find("cellblock://docs/x:new", Certainty::certain), (Route{1, "x:new"}));
+  EXPECT_EQ(routes.mention(1, "x:new"), "x:new");
+}
+
+TEST_F(Routes, AreFoundWithTheTemplatesOfOneServerHoweverLongThoseOfAnotherTake) {
+  const Members members(config_, permitted_);
+  ResourceRoutes routes(members);
+  for (std::size_t i = 0; i < ResourceRoutes::max_templates; ++i) {
+    routes.list_template(0, expensive_template(i));
+  }
+  routes.list_template(1, "x:{id}");
+  const std::string uri = "x:" + std::string(2'000, 'a');
+  EXPECT_EQ(routes.find(uri, Certainty::certain), (Route{1, uri}));
+  // And the answer may not say so of what is nobody's to tell.
+  EXPECT_EQ(routes.shown(1, uri), "cellblock://docs/" + uri);
 }
 
 }  // namespace

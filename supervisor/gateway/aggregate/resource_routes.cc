@@ -1,6 +1,7 @@
 #include "supervisor/gateway/aggregate/resource_routes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "supervisor/gateway/aggregate/uri_template.h"
 
@@ -15,6 +16,11 @@ bool is_qualified(std::string_view uri) {
   return uri.starts_with(general_prefix) || uri.starts_with(ui_prefix);
 }
 
+// A template that does not even say the scheme would be everybody's resources.
+bool says_scheme(std::string_view uri_template) {
+  return literal_beginning(uri_template).find(':') != std::string_view::npos;
+}
+
 std::string scheme_of(std::string_view uri) { return std::string(uri.substr(0, uri.find(':'))); }
 
 }  // namespace
@@ -22,6 +28,7 @@ std::string scheme_of(std::string_view uri) { return std::string(uri.substr(0, u
 void ResourceRoutes::clear_listed() {
   listed_.clear();
   templates_.clear();
+  template_servers_ = 0;
   schemes_.clear();
 }
 
@@ -31,10 +38,21 @@ void ResourceRoutes::list_resource(std::uint32_t server, const std::string& uri)
   note_scheme(server, uri);
 }
 
+ResourceRoutes::Template ResourceRoutes::template_of(std::uint32_t server,
+                                                     const std::string& uri_template) {
+  return {server, uri_template, literal_beginning(uri_template).size()};
+}
+
 void ResourceRoutes::list_template(std::uint32_t server, const std::string& uri_template) {
-  const auto same = std::ranges::count(templates_, server, [](const auto& t) { return t.first; });
-  if (same < std::ptrdiff_t{max_templates}) templates_.emplace_back(server, uri_template);
+  if (!says_scheme(uri_template)) return;
   note_scheme(server, uri_template);
+  const auto same = std::ranges::count(templates_, server, &Template::server);
+  if (same == std::ptrdiff_t{max_templates}) return;
+  if (same == 0) ++template_servers_;
+  Template added = template_of(server, uri_template);
+  const auto place = std::ranges::upper_bound(
+      templates_, added, [](const Template& a, const Template& b) { return a.comes_before(b); });
+  templates_.insert(place, std::move(added));
 }
 
 void ResourceRoutes::list_reference(std::uint32_t server, const std::string& uri) {
@@ -67,21 +85,29 @@ std::optional<ResourceRoutes::Route> ResourceRoutes::unqualified(std::string_vie
 }
 
 const std::uint32_t* ResourceRoutes::owner(const std::string& uri, Effort& effort) const {
+  effort.was_enough = true;
   if (const auto listed = listed_.find(uri); listed != listed_.end()) return &listed->second;
   if (const std::uint32_t* server = owner_by_template(uri, effort)) return server;
-  if (effort.left == 0) return nullptr;
   const auto mentioned = mentioned_.find(uri);
   return mentioned == mentioned_.end() ? nullptr : &mentioned->second;
 }
 
+bool ResourceRoutes::spend(const Template& entry, std::string_view uri, Effort& effort) const {
+  const std::size_t share = max_effort / template_servers_;
+  std::size_t& spent = effort.spent[entry.server];
+  spent = std::min(share, spent + match_effort(entry.text, uri));
+  return spent < share;
+}
+
 const std::uint32_t* ResourceRoutes::owner_by_template(const std::string& uri,
                                                        Effort& effort) const {
-  for (const auto& [server, uri_template] : templates_) {
-    if (!uri.starts_with(uri_template.substr(0, uri_template.find('{')))) continue;
-    const std::size_t wanted = match_effort(uri_template, uri);
-    effort.left -= std::min(wanted, effort.left);
-    if (effort.left == 0) return nullptr;
-    if (template_matches(uri_template, uri)) return &server;
+  for (const Template& entry : templates_) {
+    if (!uri.starts_with(literal_beginning(entry.text))) continue;
+    if (!spend(entry, uri, effort)) {
+      effort.was_enough = false;
+    } else if (template_matches(entry.text, uri)) {
+      return &entry.server;
+    }
   }
   return nullptr;
 }
@@ -93,7 +119,7 @@ std::optional<ResourceRoutes::Route> ResourceRoutes::find(std::string_view shown
   if (is_qualified(shown)) return unqualified(shown);
   const std::string uri(shown);
   if (const std::uint32_t* server = owner(uri, effort)) return Route{*server, uri};
-  if (certainty == Certainty::certain || effort.left == 0) return std::nullopt;
+  if (certainty == Certainty::certain) return std::nullopt;
   const auto scheme = schemes_.find(scheme_of(uri));
   if (scheme == schemes_.end() || !scheme->second) return std::nullopt;
   return Route{*scheme->second, uri};
@@ -102,21 +128,26 @@ std::optional<ResourceRoutes::Route> ResourceRoutes::find(std::string_view shown
 std::string ResourceRoutes::shown(std::uint32_t server, const std::string& uri,
                                   Effort& effort) const {
   const auto back = find(uri, Certainty::certain, effort);
-  return back == Route{server, uri} ? uri : qualified(server, uri);
+  // It might lead somewhere else where there is more time to look.
+  const bool leads_back = back == Route{server, uri} && effort.was_enough;
+  return leads_back ? uri : qualified(server, uri);
 }
 
 std::string ResourceRoutes::shown_template(std::uint32_t server,
                                            const std::string& uri_template) const {
-  const bool taken = std::ranges::any_of(templates_, [&](const auto& entry) {
-    return entry.first < server && templates_may_overlap(entry.second, uri_template);
+  const Template wanted = template_of(server, uri_template);
+  const bool is_anothers = std::ranges::any_of(templates_, [&](const Template& entry) {
+    return entry.server != server && entry.comes_before(wanted) &&
+           templates_may_overlap(entry.text, uri_template);
   });
-  return taken || is_qualified(uri_template) ? qualified(server, uri_template) : uri_template;
+  const bool leads_back = says_scheme(uri_template) && !is_anothers && !is_qualified(uri_template);
+  return !leads_back ? qualified(server, uri_template) : uri_template;
 }
 
 std::string ResourceRoutes::mention(std::uint32_t server, const std::string& uri, Effort& effort) {
   if (uri.empty()) return uri;
   const bool may_be_kept = !is_qualified(uri) && uri.size() <= max_matched_uri;
-  if (may_be_kept && owner(uri, effort) == nullptr && effort.left > 0 &&
+  if (may_be_kept && owner(uri, effort) == nullptr && effort.was_enough &&
       mentioned_.size() < max_mentioned) {
     mentioned_.emplace(uri, server);
   }

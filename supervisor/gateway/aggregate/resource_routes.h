@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "supervisor/gateway/aggregate/members.h"
@@ -17,7 +16,9 @@
 /// to hosts: `ui://cellblock/SERVER/…`), which always leads there. An unqualified one is the
 /// resource of the first server
 ///   1. that lists it, or refers to it from a tool (`_meta.ui.resourceUri`),
-///   2. with a template that it matches,
+///   2. with a template that it matches and that says the scheme: of several the one with the
+///   longest
+///      beginning before its first expression,
 ///   3. that has mentioned it in a result,
 ///   4. with resources of its scheme, if no other server has any.
 namespace cellblock::gateway {
@@ -27,13 +28,15 @@ class ResourceRoutes {
   static constexpr std::size_t max_mentioned = 4096;
   static constexpr std::size_t max_templates = 128;  ///< of one server; further ones match nothing
   /// On templates, in steps of a byte (match_effort), for all that one message names: a few tenths
-  /// of a second at the worst. What would take more is shown in its qualified form, and found in
-  /// it alone.
+  /// of a second at the worst. Servers with templates share it evenly. Where a server's share is
+  /// used up its templates match nothing more, and what might be its is shown in the qualified
+  /// form.
   static constexpr std::size_t max_effort = 32U << 20;
 
-  /// What is left of it for one message.
+  /// What one message has cost.
   struct Effort {
-    std::size_t left = max_effort;
+    std::unordered_map<std::uint32_t, std::size_t> spent;  ///< by server
+    bool was_enough = true;                                ///< for what was looked up last
   };
 
   explicit ResourceRoutes(const Members& members) : members_(members) {}
@@ -74,7 +77,18 @@ class ResourceRoutes {
 
  private:
   std::optional<Route> unqualified(std::string_view qualified) const;
-  /// Null: nobody's, or not to be found out with the effort that is left: then that is 0.
+  struct Template {
+    std::uint32_t server = 0;
+    std::string text;
+    std::size_t literal = 0;  ///< size of its beginning
+
+    bool comes_before(const Template& other) const {
+      return literal != other.literal ? literal > other.literal : server < other.server;
+    }
+  };
+  static Template template_of(std::uint32_t server, const std::string& uri_template);
+  bool spend(const Template& entry, std::string_view uri, Effort& effort) const;
+  /// Null: nobody's.
   const std::uint32_t* owner(const std::string& uri, Effort& effort) const;
   const std::uint32_t* owner_by_template(const std::string& uri, Effort& effort) const;
   std::string qualified(std::uint32_t server, const std::string& uri) const;
@@ -82,7 +96,8 @@ class ResourceRoutes {
 
   const Members& members_;
   std::unordered_map<std::string, std::uint32_t> listed_;
-  std::vector<std::pair<std::uint32_t, std::string>> templates_;
+  std::vector<Template> templates_;  ///< those that come before others first
+  std::size_t template_servers_ = 0;
   std::unordered_map<std::string, std::uint32_t> mentioned_;
   /// nullopt: of several servers.
   std::unordered_map<std::string, std::optional<std::uint32_t>> schemes_;

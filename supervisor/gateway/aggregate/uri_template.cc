@@ -81,8 +81,8 @@ bool template_matches(std::string_view uri_template, std::string_view uri) {
 }
 
 bool templates_may_overlap(std::string_view one, std::string_view other) {
-  const std::string_view a = one.substr(0, one.find('{'));
-  const std::string_view b = other.substr(0, other.find('{'));
+  const std::string_view a = literal_beginning(one);
+  const std::string_view b = literal_beginning(other);
   return a.starts_with(b) || b.starts_with(a);
 }
 

@@ -18,6 +18,11 @@ constexpr std::size_t match_effort(std::string_view uri_template, std::string_vi
   return uri_template.size() * (uri.size() + 1);
 }
 
+/// What stands before its first expression.
+constexpr std::string_view literal_beginning(std::string_view uri_template) {
+  return uri_template.substr(0, uri_template.find('{'));
+}
+
 bool template_matches(std::string_view uri_template, std::string_view uri);
 
 /// Whether some URI might be of both: what stands before the first expression does not tell them
