@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -375,6 +376,43 @@ TEST_F(ProgressTest, FlowsOnAfterItsInterval) {
   now_ += ProgressPace::interval;
   progress(1'000);
   EXPECT_EQ(mine_.effects.host.back()["params"]["progress"], 1'000);
+}
+
+TEST_F(ProgressTest, IsKeptOnlyWhereItIsShort) {
+  for (int i = 0; i < 200; ++i) progress(i);
+  server(mine_, {{"jsonrpc", "2.0"},
+                 {"method", "notifications/progress"},
+                 {"params",
+                  {{"progressToken", call_},
+                   {"progress", 200},
+                   {"message", std::string(ProgressPace::longest_kept, 'x')}}}});
+  server(mine_, {{"jsonrpc", "2.0"}, {"id", call_}, {"result", {{"content", json::array()}}}});
+  ASSERT_THAT(mine_.effects.host, SizeIs(ProgressPace::most + 2));
+  EXPECT_EQ(mine_.effects.host[ProgressPace::most]["params"]["progress"], 199);
+}
+
+TEST_F(ProgressTest, IsKeptForAllCallsOfAHostWithinOneBound) {
+  const std::string message(ProgressPace::longest_kept - 1'000, 'x');
+  std::vector<json> calls;
+  for (int i = 0; i < 20; ++i) {
+    host(mine_, {{"jsonrpc", "2.0"},
+                 {"id", 100 + i},
+                 {"method", "tools/call"},
+                 {"params", {{"name", "t"}, {"_meta", {{"progressToken", i}}}}}});
+    call_ = calls.emplace_back(mine_.effects.cell.back()["id"]);
+    for (unsigned j = 0; j < ProgressPace::most; ++j) progress(j);
+    server(mine_,
+           {{"jsonrpc", "2.0"},
+            {"method", "notifications/progress"},
+            {"params", {{"progressToken", call_}, {"progress", 1e6}, {"message", message}}}});
+  }
+  mine_.effects.host.clear();
+  for (const json& call : calls) {
+    server(mine_, {{"jsonrpc", "2.0"}, {"id", call}, {"result", {{"content", json::array()}}}});
+  }
+  const auto kept = std::ranges::count_if(mine_.effects.host,
+                                          [](const json& line) { return line.contains("method"); });
+  EXPECT_EQ(kept, 16);
 }
 
 TEST_F(ProgressTest, EndsWithItsCall) {

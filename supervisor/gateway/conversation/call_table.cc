@@ -48,6 +48,12 @@ std::size_t CallTable::awaited() const {
   return calls_.size() - static_cast<std::size_t>(streams);
 }
 
+std::size_t CallTable::kept_progress() const {
+  std::size_t bytes = 0;
+  for (const Call& call : calls_) bytes += call.pace.kept_bytes();
+  return bytes;
+}
+
 std::optional<Call> CallTable::remove(const Call* call) {
   if (call == nullptr) return std::nullopt;
   Call& place = calls_[static_cast<std::size_t>(call - calls_.data())];

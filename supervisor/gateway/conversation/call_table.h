@@ -67,7 +67,8 @@ class CallTable {
 
   std::vector<Call> take_all();
   std::size_t size() const { return calls_.size(); }
-  std::size_t awaited() const;  ///< all but streams
+  std::size_t awaited() const;        ///< all but streams
+  std::size_t kept_progress() const;  ///< bytes, of all calls
 
  private:
   std::optional<Call> remove(const Call* call);

@@ -273,7 +273,16 @@ void Conversation::progress_from_cell(std::string_view line, const Message& mess
   edits.push_back({message.progress_token, token});
   const EditedMessage edited(line, std::move(edits));
   if (verdict == ProgressPace::Verdict::pass) return effects_.to_host(edited.slices());
-  pace.keep(edited.flatten());
+  keep_progress(pace, edited);
+}
+
+// For the answer. Where it is too much, what was kept before it is the last that the host hears.
+void Conversation::keep_progress(ProgressPace& pace, const EditedMessage& edited) const {
+  const std::size_t others =
+      calls_.kept_progress() + task_progress_.kept_progress() - pace.kept_bytes();
+  const bool fits =
+      edited.size() <= ProgressPace::longest_kept && others + edited.size() <= max_kept_progress;
+  if (fits) pace.keep(edited.flatten());
 }
 
 void Conversation::say_whole_to_host(std::string_view line) {

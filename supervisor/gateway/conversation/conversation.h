@@ -51,8 +51,9 @@ struct Traffic {
 
 class Conversation {
  public:
-  static constexpr std::size_t max_calls = 256;        ///< in flight, host to server
-  static constexpr std::size_t max_server_calls = 64;  ///< in flight, server to host
+  static constexpr std::size_t max_calls = 256;               ///< in flight, host to server
+  static constexpr std::size_t max_server_calls = 64;         ///< in flight, server to host
+  static constexpr std::size_t max_kept_progress = 1U << 20;  ///< bytes, of all calls
 
   Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
                HandedValues values, ConversationEffects& effects);
@@ -121,6 +122,7 @@ class Conversation {
   bool is_stray(std::string_view line, const Message& message);
   void progress_from_host(std::string_view line, const Message& message);
   void progress_from_cell(std::string_view line, const Message& message, Time now);
+  void keep_progress(ProgressPace& pace, const EditedMessage& edited) const;
   void answer(const Call& call, const Failure& failure, Time now);
   void say_to_host(std::string_view text);
   void say_whole_to_host(std::string_view line);

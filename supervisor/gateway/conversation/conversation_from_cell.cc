@@ -132,6 +132,7 @@ void Conversation::follow_task(std::string_view line, const Message& message, Ca
   if (message.kind != MessageKind::result || message.task_ids.size() != 1) return;
   const std::string_view task = message.task_ids.front().in(line);
   if (call.kind == CallKind::task_result) return task_progress_.end(task);
+  if (!values_.knows_task(task)) return;
   const bool is_awaited = call.kind == CallKind::tool_call && !call.progress_token.empty();
   if (is_awaited && call.era == Era::legacy) task_progress_.begin(std::move(call), task);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ class ProgressPace {
  public:
   static constexpr unsigned most = 100;  ///< in each interval
   static constexpr std::chrono::seconds interval{1};
+  static constexpr std::size_t longest_kept = 64U << 10;  ///< what is longer is not kept
 
   enum class Verdict : std::uint8_t { pass, keep, falls };
 
@@ -24,6 +26,7 @@ class ProgressPace {
 
   /// The last one that was to be kept, as it goes to the host.
   void keep(std::string text) { kept_ = std::move(text); }
+  std::size_t kept_bytes() const { return kept_ ? kept_->size() : 0; }
   std::optional<std::string> take_kept() { return std::exchange(kept_, std::nullopt); }
 
  private:

@@ -44,6 +44,11 @@ class TaskProgress {
   bool has(std::string_view ours) const {
     return std::ranges::count(running_, parse_upstream_id(ours), &Running::ours) != 0;
   }
+  std::size_t kept_progress() const {
+    std::size_t bytes = 0;
+    for (const Running& one : running_) bytes += one.pace.kept_bytes();
+    return bytes;
+  }
   void end(std::string_view task) {
     std::erase_if(running_, [task](const Running& one) { return one.task == task; });
   }
