@@ -204,6 +204,8 @@ CrashVerdict judge_end(const EndedCell& cell) {
   return judge_own_end(cell);
 }
 
+std::string last_words_of(const EndedCell& cell) { return with_last_words({}, cell); }
+
 std::string describe(std::string_view server, const CrashVerdict& verdict) {
   return fmt::format("cell \"{}\": {}", server, verdict.cause);
 }

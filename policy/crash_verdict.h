@@ -64,6 +64,9 @@ struct CrashVerdict {
 
 CrashVerdict judge_end(const EndedCell& cell);
 
+/// What it said last, on stderr or else on stdout: `; last words: "Error: …"`; empty: nothing.
+std::string last_words_of(const EndedCell& cell);
+
 /// `cell "git": step enter_root failed: EACCES: Permission denied (hint)`
 std::string describe(std::string_view server, const CrashVerdict& verdict);
 

@@ -164,7 +164,7 @@ class Loader {
     refuse_foreign_cells(loaded.config);
     find_disks(loaded.config);
     for (Server& server : loaded.config.servers) {
-      server.fingerprint = server_fingerprint(server, wanted.programs);
+      server.fingerprint = server_fingerprint(server, loaded.config.catalogue, wanted.programs);
     }
     loaded.secrets = in_order(loaded.config, secrets);
     for (auto& [path, text] : secrets) wipe(text);

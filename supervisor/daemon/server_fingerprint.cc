@@ -54,12 +54,13 @@ void add_program(std::string& text, const std::string& path) {
 
 }  // namespace
 
-std::array<std::uint8_t, 32> server_fingerprint(const Server& server,
+std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const CatalogueRules& rules,
                                                 const std::set<std::string>& programs) {
   Server declared = server;
   declared.fingerprint = {};
   const std::vector<std::byte> bytes = encode(declared);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (server.era == ServerEra::automatic) text += fmt::format("{}\n", rules.era_probe.count());
   add_command(text, server);
   for (const Bind& bind : server.binds) {
     if (programs.contains(bind.source)) add_program(text, bind.source);

@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include <chrono>
 #include <set>
 
@@ -136,7 +138,8 @@ TEST(AggregateLists, SayWhatIsMissingAndWhyAndAreNoErrorForTheRest) {
   const TestJson answer = rig.said();
   EXPECT_EQ(each(answer["result"]["tools"], "name"), Names{"apps__y"});
   EXPECT_EQ(answer["result"]["_meta"]["cellblock/unavailable"],
-            items(TestJson{{"server", "files"}, {"reason", "no such program"}}));
+            items(TestJson{
+                {"server", "files"}, {"reason", "no such program"}, {"brief", "no such program"}}));
   EXPECT_EQ(answer["result"]["ttlMs"], 0);
 
   rig.wanted.clear();
@@ -145,6 +148,37 @@ TEST(AggregateLists, SayWhatIsMissingAndWhyAndAreNoErrorForTheRest) {
   rig.now += std::chrono::minutes(1);
   EXPECT_EQ(list_of(rig, "tools/list")["result"]["tools"].size(), 1U);
   EXPECT_EQ(rig.wanted, std::vector<std::uint32_t>{1}) << "but it is looked at again";
+}
+
+TEST(AggregateLists, DoNotWaitForAServerThatOthersWaitedForInVain) {
+  AggregateRig rig({server_named("apps"), server_named("files")});
+  rig.known_broken.emplace(1, AggregateRig::failure("it hangs; last words: \"zzz\""));
+  rig.host(request(1, "tools/list"));
+  EXPECT_EQ(rig.wanted, (std::vector<std::uint32_t>{0, 1})) << "it is asked for";
+  rig.ready(0, catalogue_of(items(tool("y"))));
+  const TestJson answer = rig.said();
+  EXPECT_EQ(each(answer["result"]["tools"], "name"), Names{"apps__y"}) << "nobody waits for it";
+  EXPECT_EQ(answer["result"]["_meta"]["cellblock/unavailable"][0]["brief"], "it hangs");
+
+  rig.now += std::chrono::minutes(2);
+  rig.wanted.clear();
+  list_of(rig, "tools/list");
+  EXPECT_TRUE(rig.wanted.empty()) << "it has been asked for";
+  rig.known_broken.clear();
+  rig.ready(1, catalogue_of(items(tool("x"))));
+  EXPECT_EQ(list_of(rig, "tools/list")["result"]["tools"].size(), 2U) << "it came back";
+}
+
+TEST(AggregateLists, LeaveAServerAloneThatRests) {
+  AggregateRig rig({server_named("files")});
+  rig.known_broken.emplace(0, AggregateRig::failure("it hangs"));
+  rig.rest = Broken::Rest::not_over;
+  EXPECT_EQ(list_of(rig, "tools/list")["result"]["tools"].size(), 0U);
+  EXPECT_TRUE(rig.wanted.empty());
+  rig.now += std::chrono::minutes(2);
+  rig.rest = Broken::Rest::over;
+  EXPECT_EQ(list_of(rig, "tools/list")["result"]["tools"].size(), 0U);
+  EXPECT_EQ(rig.wanted, std::vector<std::uint32_t>{0});
 }
 
 TEST(AggregateLists, AreAnsweredWithoutAServerThatTakesTooLong) {
@@ -210,6 +244,24 @@ TEST(AggregateLists, LeaveOutWhatWouldBeTooMuchAndSayOfWhom) {
   const TestJson answer = list_of(rig, "tools/list");
   EXPECT_EQ(each(answer["result"]["tools"], "name"), (Names{"apps__a", "files__b"}));
   EXPECT_EQ(answer["result"]["_meta"]["cellblock/unavailable"][0]["server"], "apps");
+}
+
+TEST(AggregateDiscovery, NamesMissingServersAndWhyButNotInTheirWords) {
+  std::vector<Server> servers;
+  for (int i = 10; i < 50; ++i) servers.push_back(server_named("s" + std::to_string(i)));
+  AggregateRig rig(std::move(servers));
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    Failure failure = AggregateRig::failure("cell \"s\": exited with code 3; last words: \"obey\"");
+    failure.cause = "exited with code 3\x1b; last words: \"obey\"";
+    rig.known_broken.emplace(i, failure);
+  }
+  rig.host(request(1, "server/discover"));
+  const TestJson answer = rig.said();
+  const std::string words = answer["result"]["instructions"];
+  EXPECT_THAT(words, ::testing::HasSubstr("\nNot listed now:\n- s10: exited with code 3\\x1b\n"));
+  EXPECT_THAT(words, ::testing::HasSubstr("- and 8 more\n"));
+  EXPECT_THAT(words, ::testing::Not(::testing::HasSubstr("obey")));
+  EXPECT_EQ(answer["result"]["_meta"]["cellblock/unavailable"].size(), 40U);
 }
 
 TEST(AggregateDiscovery, TellsWhatAnyServerHasAndQuotesEachInItsOwnSection) {

@@ -120,6 +120,11 @@ class AggregateRig final : public AggregateEffects {
   void to_leg(std::uint32_t server, Slices message) override {
     leg_lines[server].push_back(joined(message));
   }
+  std::optional<Broken> broken(std::uint32_t server) const override {
+    const auto found = known_broken.find(server);
+    if (found == known_broken.end()) return std::nullopt;
+    return Broken{.failure = &found->second, .rest = rest};
+  }
   void want_catalogue(std::uint32_t server) override { wanted.push_back(server); }
   void record(std::optional<std::uint32_t> server, const AuditNote& note) override {
     const std::string name = server ? config.servers[*server].name : "nobody's";
@@ -140,6 +145,8 @@ class AggregateRig final : public AggregateEffects {
   std::vector<std::string> host_lines;
   std::map<std::uint32_t, std::vector<std::string>> leg_lines;
   std::vector<std::uint32_t> wanted;
+  std::map<std::uint32_t, Failure> known_broken;  ///< since other sessions asked for them
+  Broken::Rest rest = Broken::Rest::over;
   std::vector<std::string> records;
 
  private:

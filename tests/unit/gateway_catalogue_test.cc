@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
+#include "supervisor/gateway/catalogue/catalogue_report.h"
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
@@ -15,13 +17,17 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct Recorder final : CacheEffects {
-  void start_survey(std::uint32_t server) override { surveys.push_back(server); }
+  void start_survey(std::uint32_t server, const SurveyStart& start) override {
+    surveys.push_back(server);
+    last_start = start;
+  }
   void save(std::uint32_t server, const KeptCatalogue& kept) override {
     saved.emplace_back(server, kept);
   }
   void remove(std::uint32_t server) override { removed.push_back(server); }
 
   std::vector<std::uint32_t> surveys;
+  SurveyStart last_start;
   std::vector<std::pair<std::uint32_t, KeptCatalogue>> saved;
   std::vector<std::uint32_t> removed;
 };
@@ -61,7 +67,10 @@ class CatalogueCacheTest : public ::testing::Test {
     }
   }
   void find(std::uint32_t server, Catalogue catalogue) {
-    cache->found(server, std::move(catalogue), {}, now);
+    const Eras eras = catalogue.era == Era::modern
+                          ? Eras{.modern = Speaks::yes}
+                          : Eras{.legacy = Speaks::yes, .modern = Speaks::no};
+    cache->found(server, {std::move(catalogue), eras, {}}, now);
     end_survey(server);
   }
 
@@ -108,6 +117,64 @@ TEST_F(CatalogueCacheTest, StartsNothingForAWhileAfterAFailure) {
   pass(Milliseconds{30'000});
   EXPECT_FALSE(want(0, 3));
   EXPECT_THAT(effects.surveys, ElementsAre(0, 0));
+}
+
+TEST_F(CatalogueCacheTest, LetsABrokenServerRestLongerEachTimeForWhoeverWantsAll) {
+  using Rest = Broken::Rest;
+  EXPECT_FALSE(cache->broken(0, now));
+  for (const int seconds : {30, 120, 600, 600}) {
+    want(0, 1);
+    end_survey(0, &broken);
+    ASSERT_TRUE(cache->broken(0, now));
+    EXPECT_EQ(cache->broken(0, now)->failure->message, "broken");
+    pass(std::chrono::seconds(seconds) - Milliseconds{1});
+    EXPECT_EQ(cache->broken(0, now)->rest, Rest::not_over) << seconds;
+    pass(Milliseconds{1});
+    EXPECT_EQ(cache->broken(0, now)->rest, Rest::over) << seconds;
+  }
+  want(0, 2);
+  end_survey(0, &broken);
+  cache->forget_server(0);
+  EXPECT_FALSE(cache->broken(0, now)) << "cellblock restart";
+  want(0, 3);
+  end_survey(0, &broken);
+  pass(Milliseconds{30'000});
+  EXPECT_EQ(cache->broken(0, now)->rest, Rest::over) << "it is the first time again";
+  want(0, 4);
+  find(0, with_tool("x"));
+  EXPECT_FALSE(cache->broken(0, now));
+}
+
+TEST_F(CatalogueCacheTest, AsksAgainBesidesWhetherAServerIsModernThatWasOnlySilent) {
+  want(0, 1);
+  EXPECT_EQ(effects.last_start.hurry, SurveyStart::Hurry::somebody_waits);
+  cache->found(0, {with_tool("x"), {.legacy = Speaks::yes}, {}}, now);
+  end_survey(0);
+  EXPECT_EQ(cache->eras(0).modern, Speaks::unknown);
+  EXPECT_TRUE(want(0, 2));
+  EXPECT_THAT(effects.surveys, ElementsAre(0));  // one has just ended
+  pass(Milliseconds{600'000});
+  EXPECT_TRUE(want(0, 3)) << "nobody is held up by it";
+  EXPECT_THAT(effects.surveys, ElementsAre(0, 0));
+  EXPECT_EQ(effects.last_start.hurry, SurveyStart::Hurry::nobody_waits);
+  find(0, with_tool("y", Era::modern));
+  EXPECT_EQ(cache->find(0, now)->era, Era::modern);
+}
+
+TEST_F(CatalogueCacheTest, TellsASurveyWhatSessionsLearned) {
+  cache->learn_speaks(0, Era::legacy, Speaks::no, now);
+  want(0, 1);
+  EXPECT_EQ(effects.last_start.known, (Eras{.legacy = Speaks::no}));
+}
+
+TEST_F(CatalogueCacheTest, ReportsHowMuchItLists) {
+  want(0, 1);
+  Catalogue catalogue = with_tool("x");
+  catalogue.lists.at(0) = R"([{"name":"a,]\"","n":[1,2]},{"name":"b"},{"name":"c"}])";
+  catalogue.lists.at(1) = R"([{"uri":"a:b"}])";
+  find(0, catalogue);
+  const auto lists = catalogue_json(cache->view(0, now))["lists"];
+  EXPECT_EQ(lists.dump(), R"({"tools":3,"resources":1,"resourceTemplates":0,"prompts":0})");
 }
 
 TEST_F(CatalogueCacheTest, FindsAgainWhatIsPastItsExpiryAndGivesItIfThatFails) {

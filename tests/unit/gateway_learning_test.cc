@@ -15,6 +15,7 @@ using ::testing::IsEmpty;
 struct FakeCatalogues final : Catalogues {
   const Catalogue* find(std::uint32_t) const override { return known ? &catalogue : nullptr; }
   Eras eras(std::uint32_t) const override { return {}; }
+  std::optional<Broken> broken(std::uint32_t) const override { return {}; }
   Waiter want(std::uint32_t, Told) override { return 1; }
   void forget(Waiter) override {}
   void learn_list(std::uint32_t, ListKind kind, std::string_view items) override {

@@ -253,14 +253,29 @@ TEST_F(LegTest, AnotherErrorOfInitializeIsTheHostsToHear) {
   EXPECT_EQ(effects_.cells.size(), 1U);
 }
 
-TEST_F(LegTest, TheDeclaredEraIsNotAskedAbout) {
-  config_.servers[0].era = ServerEra::legacy;
-  attach_on_demand();
-  host_says(std::string(initialize));
-  cell_runs();
-  server_refuses(-32601);
-  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32601);
-  EXPECT_EQ(effects_.cells.size(), 1U);
+TEST_F(LegTest, AHostHearsThatTheDeclaredEraIsNotTheServers) {
+  for (const ServerEra era : {ServerEra::legacy, ServerEra::modern}) {
+    for (const Era host : {Era::legacy, Era::modern}) {
+      // A modern host's first request says nothing of the era of a server declared to be modern.
+      if (host == Era::modern && era == ServerEra::modern) continue;
+      config_.servers[0].era = era;
+      session_.reset();
+      attach_on_demand();
+      const std::size_t cells = effects_.cells.size();
+      host_says(host == Era::legacy ? std::string(initialize)
+                                    : modern("1", "resources/read", R"("uri":"a:b",)"));
+      cell_runs();
+      server_refuses(-32601);
+      const auto error = effects_.last_to_host()["error"];
+      EXPECT_EQ(error["data"]["code"], "server_failed") << error;
+      EXPECT_THAT(
+          error["message"].get<std::string>(),
+          ::testing::HasSubstr(std::string("refused ") +
+                               (era == ServerEra::legacy ? "initialize" : "server/discover") +
+                               " (-32601), but [server.files] says era = "));
+      EXPECT_EQ(effects_.cells.size(), cells + 1) << "nothing else is tried";
+    }
+  }
 }
 
 TEST_F(LegTest, ACancellationGoesToTheCellOfTheCallThatItNames) {

@@ -26,6 +26,7 @@ struct Recorder final : SurveyEffects {
   void to_cell(std::string_view line) override { said.emplace_back(line); }
   void stop_cell() override { did.emplace_back("stop"); }
   void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
+  CellWords words() const override { return {"; last words: \"hm\"", {"hm"}}; }
   void found(Surveyed surveyed) override { result = std::move(surveyed); }
   void failed(const Failure& failed) override { failure = failed; }
 
@@ -38,12 +39,18 @@ struct Recorder final : SurveyEffects {
 
 class SurveyTest : public ::testing::Test {
  protected:
-  void begin(ServerEra era = ServerEra::automatic) {
+  void begin(ServerEra era = ServerEra::automatic, const SurveyStart& start = {}) {
     server.name = "git";
     server.era = era;
-    survey.emplace(server, rules, effects);
+    survey.emplace(server, rules, start, effects);
     survey->begin(now);
   }
+  /// The cell that has been told to stop is over, and the next one runs.
+  void next_cell() {
+    survey->cell_over(now);
+    run();
+  }
+  void say_nothing() { wait(*effects.deadline); }
   void run() { survey->cell_running(now); }
 
   void hear(std::string line) {
@@ -79,8 +86,7 @@ class SurveyTest : public ::testing::Test {
     begin();
     run();
     refuse(-32601);
-    survey->cell_over(now);
-    run();
+    next_cell();
   }
 
   Server server;
@@ -232,9 +238,113 @@ TEST_F(SurveyTest, AsksNoQuestionWhoseAnswerIsDeclared) {
   run();
   EXPECT_EQ(last_method(), "server/discover");
   EXPECT_EQ(effects.deadline, rules.survey);
+}
+
+TEST_F(SurveyTest, SaysThatTheDeclaredEraIsNotTheServers) {
+  begin(ServerEra::modern);
+  run();
   refuse(-32601);
   ASSERT_TRUE(effects.failure);
-  EXPECT_THAT(effects.failure->message, HasSubstr("answered server/discover with -32601 no\\x1b"));
+  EXPECT_EQ(effects.failure->code, FailureCode::server_failed);
+  EXPECT_EQ(effects.failure->message,
+            "server \"git\" refused server/discover (-32601), but [server.git] says era = "
+            "\"modern\"; without it the era is found out");
+  for (const int code : {-32601, -32022}) {
+    effects = {};
+    begin(ServerEra::legacy);
+    run();
+    refuse(code, R"({"supported":["2026-07-28"]})");
+    ASSERT_TRUE(effects.failure);
+    EXPECT_EQ(effects.failure->code, FailureCode::server_failed);
+    EXPECT_THAT(effects.failure->message, HasSubstr("refused initialize (" + std::to_string(code) +
+                                                    "), but [server.git] says era = \"legacy\""));
+  }
+}
+
+TEST_F(SurveyTest, AsksAModernServerAgainThatWasTooSlowForTheProbe) {
+  for (const int code : {-32022, -32601}) {
+    effects = {};
+    begin();
+    run();
+    say_nothing();
+    next_cell();
+    EXPECT_EQ(last_method(), "initialize");
+    wait(Milliseconds{6'000});
+    refuse(code, code == -32022 ? R"({"supported":["2026-07-28"]})" : "{}");
+    EXPECT_FALSE(effects.failure) << effects.failure->message;
+    next_cell();
+    EXPECT_EQ(last_method(), "server/discover");
+    EXPECT_EQ(effects.deadline, rules.survey) << "all the time there is";
+    wait(Milliseconds{6'000});
+    answer(introduction);
+    answer(R"({"tools":[]})");
+    ASSERT_TRUE(effects.result);
+    EXPECT_EQ(effects.result->eras, (Eras{.legacy = Speaks::no, .modern = Speaks::yes}));
+    EXPECT_THAT(effects.did, ElementsAre("start", "stop", "start", "stop", "start", "stop"));
+  }
+}
+
+TEST_F(SurveyTest, AsksNoThirdTimeWhoRefusesBothBeginnings) {
+  become_legacy();
+  refuse(-32601);
+  ASSERT_TRUE(effects.failure);
+  EXPECT_THAT(effects.failure->message, HasSubstr("answered initialize with -32601"));
+
+  effects = {};
+  become_legacy();
+  refuse(-32022, R"({"supported":["2026-07-28"]})");
+  EXPECT_FALSE(effects.failure);
+  next_cell();
+  refuse(-32601);
+  EXPECT_TRUE(effects.failure);
+}
+
+TEST_F(SurveyTest, IsPatientWithAServerThatSessionsKnowToBeModern) {
+  begin(ServerEra::automatic, {.known = {.legacy = Speaks::no}});
+  run();
+  EXPECT_EQ(last_method(), "server/discover");
+  EXPECT_EQ(effects.deadline, rules.survey);
+  effects = {};
+  begin(ServerEra::automatic, {.known = {.modern = Speaks::yes}});
+  run();
+  EXPECT_EQ(effects.deadline, rules.survey / 2);
+}
+
+TEST_F(SurveyTest, IsPatientWhenNobodyWaits) {
+  begin(ServerEra::automatic, {.hurry = SurveyStart::Hurry::nobody_waits});
+  run();
+  EXPECT_EQ(effects.deadline, rules.survey / 2);
+}
+
+TEST_F(SurveyTest, TakesSilenceForNoProofThatAServerIsNotModern) {
+  const auto list_all = [this] {
+    answer(initialized);
+    for (const char* list : {"tools", "resources", "resourceTemplates", "prompts"}) {
+      answer(std::string(R"({")") + list + R"(":[]})");
+    }
+  };
+  become_legacy();
+  list_all();
+  ASSERT_TRUE(effects.result);
+  EXPECT_EQ(effects.result->eras, (Eras{.legacy = Speaks::yes, .modern = Speaks::no}));
+
+  effects = {};
+  begin();
+  run();
+  say_nothing();
+  next_cell();
+  list_all();
+  ASSERT_TRUE(effects.result);
+  EXPECT_EQ(effects.result->eras, (Eras{.legacy = Speaks::yes, .modern = Speaks::unknown}));
+
+  effects = {};
+  begin();
+  run();
+  survey->cell_gone(plain_failure(FailureCode::handshake_timeout, "start.handshake_timeout"), now);
+  next_cell();
+  list_all();
+  ASSERT_TRUE(effects.result);
+  EXPECT_EQ(effects.result->eras.modern, Speaks::unknown);
 }
 
 TEST_F(SurveyTest, AnswersPingAndRefusesEverythingElse) {
@@ -331,11 +441,15 @@ TEST_F(SurveyTest, EndsWhenItsTimeIsUpWhateverItWaitsFor) {
   wait(rules.survey);
   ASSERT_TRUE(effects.failure);
   EXPECT_EQ(effects.failure->code, FailureCode::handshake_timeout);
-  EXPECT_THAT(effects.failure->message, HasSubstr("tools/list"));
+  EXPECT_EQ(effects.failure->message,
+            "what \"git\" offers could not be found out: it is running but had not answered "
+            "tools/list after 30000 ms; catalogue.survey_timeout is 30000 ms; last words: \"hm\"");
+  EXPECT_THAT(effects.failure->stderr_tail, ElementsAre("hm"));
   effects = {};
   begin();
   wait(rules.survey);
-  EXPECT_TRUE(effects.failure);
+  ASSERT_TRUE(effects.failure);
+  EXPECT_THAT(effects.failure->message, HasSubstr("was not running after 30000 ms"));
 }
 
 TEST_F(SurveyTest, CleansWhatItFinds) {

@@ -23,13 +23,24 @@ class ServerFingerprintTest : public ::testing::Test {
     server.binds = {{scratch.path(), scratch.path(), Access::read},
                     {program, program, Access::read}};
   }
-  auto of(const Server& one) const { return server_fingerprint(one, {program}); }
+  auto of(const Server& one) const { return server_fingerprint(one, rules, {program}); }
 
   ScratchDirectory scratch;
   std::string script;
   std::string program;
   Server server;
+  CatalogueRules rules;
 };
+
+TEST_F(ServerFingerprintTest, IsAnotherWhenAServerMayTakeLongerToSayItsEra) {
+  Server declared = server;
+  declared.era = ServerEra::modern;
+  const auto before = of(server);
+  const auto of_declared = of(declared);
+  rules.era_probe *= 2;
+  EXPECT_NE(of(server), before);
+  EXPECT_EQ(of(declared), of_declared);
+}
 
 TEST_F(ServerFingerprintTest, IsTheSameWhileNothingChanges) {
   EXPECT_EQ(of(server), of(server));
@@ -70,9 +81,9 @@ TEST_F(ServerFingerprintTest, IsAnotherWhenAFileOfTheProgramIs) {
 }
 
 TEST_F(ServerFingerprintTest, LooksAtNoPathThatIsNoProgram) {
-  const auto before = server_fingerprint(server, {});
+  const auto before = server_fingerprint(server, rules, {});
   std::ofstream(program + "/lib/index.js") << "22";
-  EXPECT_EQ(server_fingerprint(server, {}), before);
+  EXPECT_EQ(server_fingerprint(server, rules, {}), before);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ using wire::AuditOutcome;
 struct FakeCatalogues final : Catalogues {
   const Catalogue* find(std::uint32_t) const override { return known ? &*known : nullptr; }
   Eras eras(std::uint32_t) const override { return speaks; }
+  std::optional<Broken> broken(std::uint32_t) const override { return {}; }
   Waiter want(std::uint32_t, Told told) override {
     waiting.emplace_back(++last, std::move(told));
     return last;

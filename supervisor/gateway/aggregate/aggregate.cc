@@ -149,8 +149,19 @@ void Aggregate::notification_from_host(std::string_view line, const Message& mes
 
 void Aggregate::want_all(Time now) {
   for (const std::uint32_t server : members_.all()) {
-    if (supply_.need(server, now) == Supply::Ask::now) effects_.want_catalogue(server);
+    if (supply_.need(server, now) == Supply::Ask::now) want(server, now);
   }
+}
+
+// Who comes later is not to wait for what others have waited for in vain. When it comes back, the
+// host hears that lists have changed.
+void Aggregate::want(std::uint32_t server, Time now) {
+  if (const auto broken = effects_.broken(server)) {
+    supply_.is_broken(server, *broken->failure, now);
+    if (broken->rest == Broken::Rest::not_over) return;
+  }
+  supply_.asked(server);
+  effects_.want_catalogue(server);
 }
 
 Knowledge Aggregate::knowledge() const {
@@ -163,8 +174,13 @@ std::vector<Unavailable> Aggregate::unavailable() const {
   std::vector<Unavailable> missing;
   for (const std::uint32_t server : members_.all()) {
     if (assortment_.has(server)) continue;
-    const std::string* reason = supply_.reason(server);
-    missing.push_back({server, reason != nullptr ? *reason : "what it offers is not known yet"});
+    const Supply::Reason* reason = supply_.reason(server);
+    if (reason != nullptr) {
+      missing.push_back({server, reason->full, reason->brief});
+    } else {
+      constexpr const char* not_yet = "what it offers is not known yet";
+      missing.push_back({server, not_yet, not_yet});
+    }
   }
   return missing;
 }

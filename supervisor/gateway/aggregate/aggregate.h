@@ -84,6 +84,7 @@ class Aggregate {
 
   // What the servers offer
   void want_all(Time now);
+  void want(std::uint32_t server, Time now);
   Knowledge knowledge() const;
   std::vector<Unavailable> unavailable() const;
   void catalogue_settled(Time now);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "supervisor/gateway/audit/audit_note.h"
+#include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/io/clock.h"
 #include "supervisor/gateway/message/slices.h"
 
@@ -19,6 +20,8 @@ class AggregateEffects {
   /// Likewise, to the leg of a server: which starts its cell if the message needs one.
   virtual void to_leg(std::uint32_t server, Slices message) = 0;
 
+  /// As the catalogues say it: nobody is to wait for such a server.
+  virtual std::optional<Broken> broken(std::uint32_t server) const = 0;
   /// Ends in catalogue_ready or catalogue_failed, once. Asked again only after that.
   virtual void want_catalogue(std::uint32_t server) = 0;
 

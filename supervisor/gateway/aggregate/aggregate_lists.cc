@@ -21,7 +21,8 @@ std::string closing(const Members& members, const std::vector<Unavailable>& unav
   Json meta = {{mcp::meta_key::server, {{"name", "cellblock"}, {"version", CELLBLOCK_VERSION}}}};
   Json missing = Json::array();
   for (const Unavailable& one : unavailable) {
-    missing.push_back({{"server", members.name(one.server)}, {"reason", one.reason}});
+    missing.push_back(
+        {{"server", members.name(one.server)}, {"reason", one.reason}, {"brief", one.brief}});
   }
   if (!missing.empty()) meta[mcp::meta_key::unavailable] = std::move(missing);
   const auto ttl = unavailable.empty() ? AggregateLists::complete_ttl : Milliseconds{0};
@@ -71,7 +72,8 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
   const auto from = place_of(kind, message.cursor.in(line), now);
   if (!from) return protocol_error(id, mcp::invalid_params, "Invalid cursor");
   for (const std::uint32_t server : assortment_.cut_short()) {
-    unavailable.push_back({server, "some of what it lists is left out: it is too much"});
+    constexpr const char* too_much = "some of what it lists is left out: it is too much";
+    unavailable.push_back({server, too_much, too_much});
   }
   const auto page = assortment_.page(kind, *from);
   std::string result = "{\"" + std::string(mcp::facts_of(kind).items) + "\":" + page.items + ",";
@@ -88,8 +90,8 @@ std::string AggregateLists::discover(std::string_view id,
   return result_reply(id, R"({"supportedVersions":[")" + std::string(mcp::modern_revision) +
                               R"("],"capabilities":)" + merged_capabilities(members_, assortment_) +
                               R"(,"instructions":)" +
-                              json_string(merged_instructions(members_, assortment_)) + "," +
-                              closing(members_, unavailable) + "}");
+                              json_string(merged_instructions(members_, assortment_, unavailable)) +
+                              "," + closing(members_, unavailable) + "}");
 }
 
 }  // namespace cellblock::gateway

@@ -9,17 +9,12 @@
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/aggregate/assortment.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/unavailable.h"
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/io/clock.h"
 
 /// Answers that need no server: the four lists and server/discover.
 namespace cellblock::gateway {
-
-/// A server that is not, or not wholly, in an answer.
-struct Unavailable {
-  std::uint32_t server = 0;
-  std::string reason;
-};
 
 class AggregateLists {
  public:

@@ -1,6 +1,7 @@
 #include "supervisor/gateway/aggregate/introduction.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "policy/mcp/meta_keys.h"
@@ -37,6 +38,19 @@ std::string quote_lines(std::string_view text) {
   return quote + "\n";
 }
 
+std::string missing_text(const Members& members, const std::vector<Unavailable>& missing) {
+  if (missing.empty()) return {};
+  const std::size_t named = std::min(missing.size(), max_missing_named);
+  std::string text = "\nNot listed now:\n";
+  for (const Unavailable& one : std::span(missing).first(named)) {
+    text += "- " + members.name(one.server) + ": " + one.brief + "\n";
+  }
+  if (named < missing.size()) {
+    text += "- and " + std::to_string(missing.size() - named) + " more\n";
+  }
+  return text;
+}
+
 OfferedFeatures everything() {
   return {.tools = true,
           .resources = true,
@@ -67,8 +81,9 @@ OfferedFeatures merged_features(const Members& members, const Assortment& assort
 
 }  // namespace
 
-std::string merged_instructions(const Members& members, const Assortment& assortment) {
-  std::string text(opening);
+std::string merged_instructions(const Members& members, const Assortment& assortment,
+                                const std::vector<Unavailable>& missing) {
+  std::string text = std::string(opening) + missing_text(members, missing);
   for (const auto& [server, offer] : assortment.offers()) {
     if (offer.instructions.empty()) continue;
     const std::string section =

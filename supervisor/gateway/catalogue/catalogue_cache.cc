@@ -15,8 +15,14 @@ using Json = nlohmann::ordered_json;
 
 // For this long a server that could not be surveyed is not tried again, whoever asks.
 constexpr Milliseconds back_off{30'000};
+// Nor for so long by whoever wants all servers: longer each time that it fails again.
+constexpr std::array<Milliseconds, 3> rests{Milliseconds{30'000}, Milliseconds{120'000},
+                                            Milliseconds{600'000}};
 // Servers announce changes of their lists in bursts, and some at every start.
 constexpr Milliseconds refresh_gap{60'000};
+// A legacy server that said nothing to server/discover may be a modern one that was slow; one that
+// is silent each time costs a cell each time.
+constexpr Milliseconds doubt_gap{600'000};
 
 Speaks& speaks_of(Eras& eras, Era era) { return era == Era::modern ? eras.modern : eras.legacy; }
 
@@ -95,6 +101,14 @@ Eras CatalogueCache::eras(std::uint32_t server) const {
   return entries_.at(server).eras;
 }
 
+std::optional<Broken> CatalogueCache::broken(std::uint32_t server, Now now) const {
+  const Entry& entry = entries_.at(server);
+  if (!entry.failed || is_fresh(entry, now)) return std::nullopt;
+  const Milliseconds rest = rests.at(std::min(entry.failures, rests.size()) - 1);
+  return Broken{.failure = &*entry.failed,
+                .rest = is_recent(entry, rest, now) ? Broken::Rest::not_over : Broken::Rest::over};
+}
+
 CatalogueView CatalogueCache::view(std::uint32_t server, Now now) const {
   const Entry& entry = entries_.at(server);
   return {.kept = entry.kept ? &*entry.kept : nullptr,
@@ -107,15 +121,28 @@ CatalogueView CatalogueCache::view(std::uint32_t server, Now now) const {
 }
 
 void CatalogueCache::start(std::uint32_t server) {
-  entries_.at(server).surveying = true;
-  effects_.start_survey(server);
+  Entry& entry = entries_.at(server);
+  entry.surveying = true;
+  using Hurry = SurveyStart::Hurry;
+  effects_.start_survey(
+      server, {.known = entry.eras,
+               .hurry = entry.waiting.empty() ? Hurry::nobody_waits : Hurry::somebody_waits});
+}
+
+// While it is still given.
+bool CatalogueCache::is_to_be_found_again(std::uint32_t server, Now now) const {
+  const Entry& entry = entries_.at(server);
+  if (entry.surveying) return false;
+  if (entry.changed.any() && !is_recent(entry, refresh_gap, now)) return true;
+  const bool is_in_doubt =
+      entry.kept->catalogue.era == Era::legacy && eras(server).modern == Speaks::unknown;
+  return is_in_doubt && !is_recent(entry, doubt_gap, now);
 }
 
 bool CatalogueCache::want(std::uint32_t server, Waiter waiter, Told told, Now now) {
   Entry& entry = entries_.at(server);
   if (is_fresh(entry, now)) {
-    const bool again = entry.changed.any() && !entry.surveying;
-    if (again && !is_recent(entry, refresh_gap, now)) start(server);
+    if (is_to_be_found_again(server, now)) start(server);
     return true;
   }
   if (entry.failed && !entry.surveying && is_recent(entry, back_off, now)) return true;
@@ -142,6 +169,7 @@ std::vector<std::pair<CatalogueCache::Waiter, CatalogueCache::Told>> CatalogueCa
   entry.surveying = false;
   entry.surveyed = now.time;
   entry.failed.reset();
+  entry.failures = failure == nullptr ? 0 : entry.failures + 1;
   if (failure != nullptr) entry.failed = *failure;
   const bool again = std::exchange(entry.discard, false) && !entry.waiting.empty();
   if (again) {
@@ -187,15 +215,15 @@ void CatalogueCache::save_all(Now now) {
   for (std::uint32_t i = 0; i < entries_.size(); ++i) save(i, now);
 }
 
-void CatalogueCache::found(std::uint32_t server, Catalogue catalogue, const Findings& findings,
-                           Now now) {
+void CatalogueCache::found(std::uint32_t server, KeptCatalogue found, Now now) {
   Entry& entry = entries_.at(server);
   if (entry.discard) return;
-  speaks_of(entry.eras, catalogue.era) = Speaks::yes;
-  if (catalogue.era == Era::legacy) entry.eras.modern = Speaks::no;
-  catalogue.found_at_ms = now.unix_ms;
+  // A session may have tried `initialize` meanwhile.
+  if (found.eras.legacy == Speaks::unknown) found.eras.legacy = entry.eras.legacy;
+  entry.eras = found.eras;
+  found.catalogue.found_at_ms = now.unix_ms;
   entry.changed.reset();
-  entry.kept = KeptCatalogue{std::move(catalogue), entry.eras, findings};
+  entry.kept = std::move(found);
   changed(server, CatalogueSource::survey, now);
 }
 
@@ -266,6 +294,7 @@ void CatalogueCache::forget_server(std::uint32_t server) {
   drop(server);
   entry.eras = {};
   entry.failed.reset();
+  entry.failures = 0;
   entry.surveyed.reset();
   entry.saved.reset();
   entry.discard = entry.surveying;

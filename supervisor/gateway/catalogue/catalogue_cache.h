@@ -10,6 +10,7 @@
 #include "policy/config.h"
 #include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/catalogue/metadata.h"
+#include "supervisor/gateway/catalogue/survey_start.h"
 #include "supervisor/gateway/io/clock.h"
 
 /// The catalogues of one user's gateway and who waits for them: what Catalogues decides, without
@@ -42,7 +43,7 @@ struct CatalogueView {
 class CacheEffects {
  public:
   /// survey_ended() follows, never during this call.
-  virtual void start_survey(std::uint32_t server) = 0;
+  virtual void start_survey(std::uint32_t server, const SurveyStart& start) = 0;
   virtual void save(std::uint32_t server, const KeptCatalogue& kept) = 0;
   virtual void remove(std::uint32_t server) = 0;
 
@@ -67,6 +68,7 @@ class CatalogueCache {
 
   const Catalogue* find(std::uint32_t server, Now now) const;
   Eras eras(std::uint32_t server) const;
+  std::optional<Broken> broken(std::uint32_t server, Now now) const;
   CatalogueView view(std::uint32_t server, Now now) const;
 
   /// True: `told` is to be called with answer() now. Else it is kept until survey_ended().
@@ -82,7 +84,7 @@ class CatalogueCache {
   /// Who is to be called with answer(). `failure` null: it was found, and put in by found().
   std::vector<std::pair<Waiter, Told>> survey_ended(std::uint32_t server, const Failure* failure,
                                                     Now now);
-  void found(std::uint32_t server, Catalogue catalogue, const Findings& findings, Now now);
+  void found(std::uint32_t server, KeptCatalogue found, Now now);
 
   /// Known at once, saved at most once in save_gap for each server: sessions may learn as often as
   /// a server likes to change its mind.
@@ -110,11 +112,13 @@ class CatalogueCache {
     std::optional<Time> saved;     ///< when it was last
     bool unsaved = false;
     std::optional<Failure> failed;
+    std::size_t failures = 0;  ///< in a row
     std::vector<std::pair<Waiter, Told>> waiting;
   };
 
   bool is_fresh(const Entry& entry, Now now) const;
   bool is_recent(const Entry& entry, Milliseconds span, Now now) const;
+  bool is_to_be_found_again(std::uint32_t server, Now now) const;
   void start(std::uint32_t server);
   void drop(std::uint32_t server);
   bool fits(const Catalogue& catalogue, std::size_t without, std::size_t with) const;

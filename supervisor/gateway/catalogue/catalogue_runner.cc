@@ -105,8 +105,8 @@ void CatalogueRunner::forget_server(std::uint32_t server) { cache_.forget_server
 
 // --- surveys -------------------------------------------------------------------------------------
 
-void CatalogueRunner::start_survey(std::uint32_t server) {
-  queued_.push_back(server);
+void CatalogueRunner::start_survey(std::uint32_t server, const SurveyStart& start) {
+  queued_.emplace_back(server, start);
   // Later in the turn: whoever wants a catalogue is not to be called back before he has said so.
   services_.loop().defer([this] { begin_next(); });
 }
@@ -119,20 +119,21 @@ bool CatalogueRunner::has_survey(std::uint32_t server) const {
 // The launcher gives a server one cell for surveys, and that of the last one may still be ending.
 void CatalogueRunner::begin_next() {
   const auto next = std::ranges::find_if_not(
-      queued_, [this](std::uint32_t server) { return has_survey(server); });
+      queued_, [this](const auto& queued) { return has_survey(queued.first); });
   if (next == queued_.end() || surveys_.size() >= max_surveys) return;
-  const std::uint32_t server = *next;
+  const auto [server, start] = *next;
   queued_.erase(next);
   surveys_.push_back({server, nullptr});
   const auto place = std::prev(surveys_.end());
   SurveyRunner::Receiver receiver{
       .found =
-          [this, server](Surveyed surveyed) {
-            cache_.found(server, std::move(surveyed.catalogue), surveyed.findings, now());
+          [this, server = server](Surveyed surveyed) {
+            cache_.found(server, {std::move(surveyed.catalogue), surveyed.eras, surveyed.findings},
+                         now());
             save_later();
             survey_ended(server, nullptr);
           },
-      .failed = [this, server](const Failure& failure) { survey_ended(server, &failure); },
+      .failed = [this, server = server](const Failure& failure) { survey_ended(server, &failure); },
       .over =
           [this, place] {
             // It is one of its own callbacks that brought us here.
@@ -141,7 +142,7 @@ void CatalogueRunner::begin_next() {
               begin_next();
             });
           }};
-  place->survey = std::make_unique<SurveyRunner>(services_, server, std::move(receiver));
+  place->survey = std::make_unique<SurveyRunner>(services_, server, start, std::move(receiver));
   place->survey->begin();
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
@@ -27,6 +28,9 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
 
   const Catalogue* find(std::uint32_t server) const override;
   Eras eras(std::uint32_t server) const override { return cache_.eras(server); }
+  std::optional<Broken> broken(std::uint32_t server) const override {
+    return cache_.broken(server, now());
+  }
   Waiter want(std::uint32_t server, Told told) override;
   void forget(Waiter waiter) override;
   void learn_list(std::uint32_t server, ListKind kind, std::string_view items) override;
@@ -44,7 +48,7 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
 
  private:
   // CacheEffects
-  void start_survey(std::uint32_t server) override;
+  void start_survey(std::uint32_t server, const SurveyStart& start) override;
   void save(std::uint32_t server, const KeptCatalogue& kept) override;
   void remove(std::uint32_t server) override;
 
@@ -67,7 +71,7 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
   std::unique_ptr<CatalogueStore> store_;
   Timer saving_;
   std::list<Running> surveys_;
-  std::deque<std::uint32_t> queued_;
+  std::deque<std::pair<std::uint32_t, SurveyStart>> queued_;
   std::vector<Waiter> to_be_told_;  ///< later in this turn
   Waiter last_waiter_ = 0;
 };

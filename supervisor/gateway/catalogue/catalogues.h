@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "policy/failure.h"
@@ -21,6 +22,16 @@ struct Eras {
   bool operator==(const Eras&) const = default;
 };
 
+/// A server whose last survey failed.
+struct Broken {
+  enum class Rest : std::uint8_t {
+    over,
+    not_over,  ///< whoever wants all servers is not to ask for this one: each failure costs a cell
+  };
+  const Failure* failure = nullptr;  ///< never null; valid until the next turn of the loop
+  Rest rest = Rest::over;
+};
+
 class Catalogues {
  public:
   /// `catalogue` is null if there is none; then `failure` says why. Both are gone after the call.
@@ -32,6 +43,8 @@ class Catalogues {
   virtual const Catalogue* find(std::uint32_t server) const = 0;
   /// By declaration (`era` in the TOML), or as seen.
   virtual Eras eras(std::uint32_t server) const = 0;
+  /// Of a server that nothing is known of since its last survey failed; nullopt: it is not so.
+  virtual std::optional<Broken> broken(std::uint32_t server) const = 0;
 
   /// Calls back once, never during this call: with what find() gives, else after a survey in a cell
   /// of its own. Any number may wait for one survey. After a survey that failed others fail at once

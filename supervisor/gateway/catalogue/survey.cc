@@ -5,16 +5,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
 #include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/catalogue/survey_talk.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/session/session_failures.h"
 
 namespace cellblock::gateway {
 
-Survey::Survey(const Server& server, const CatalogueRules& rules, SurveyEffects& effects)
-    : server_(server), rules_(rules), effects_(effects), pages_(rules.max_bytes) {}
+Survey::Survey(const Server& server, const CatalogueRules& rules, const SurveyStart& start,
+               SurveyEffects& effects)
+    : server_(server), rules_(rules), start_(start), effects_(effects), pages_(rules.max_bytes) {}
 
 void Survey::begin(Time now) {
   ends_ = now + rules_.survey;
@@ -24,27 +27,53 @@ void Survey::begin(Time now) {
 void Survey::start(State state, Time now) {
   state_ = state;
   running_ = false;
+  asked_at_ = now;
   effects_.start_cell();
   set_deadline(now);
 }
 
+void Survey::start_another(State state, Time now) {
+  state_ = State::between;
+  next_ = state;
+  running_ = false;
+  findings_ = {};
+  effects_.stop_cell();
+  set_deadline(now);
+}
+
+// For an answer to server/discover. All there is where the server is known to have no `initialize`:
+// then there is nothing else to ask it.
+Milliseconds Survey::patience() const {
+  if (server_.era == ServerEra::modern || has_no_initialize_ || start_.known.legacy == Speaks::no) {
+    return rules_.survey;
+  }
+  const bool is_patient =
+      start_.known.modern == Speaks::yes || start_.hurry == SurveyStart::Hurry::nobody_waits;
+  return is_patient ? std::max(rules_.era_probe, rules_.survey / 2) : rules_.era_probe;
+}
+
 // The probe's own clock starts when the program runs: a slow start of the cell is no silence.
 void Survey::set_deadline(Time now) {
-  const bool probing = state_ == State::asking && running_ && server_.era == ServerEra::automatic;
+  const bool probing = state_ == State::asking && running_;
   const Time end = probing ? std::min(ends_, probe_ends_) : ends_;
   const auto left = std::chrono::ceil<Milliseconds>(end - now);
   effects_.set_deadline(std::max(left, Milliseconds{0}));
 }
 
+void Survey::ask(const std::string& request, Time now) {
+  asked_at_ = now;
+  effects_.to_cell(request);
+  set_deadline(now);
+}
+
 void Survey::cell_running(Time now) {
   running_ = true;
   if (state_ == State::asking) {
-    probe_ends_ = now + rules_.era_probe;
-    effects_.to_cell(discover_request(++asked_));
+    probe_ends_ = now + patience();
+    ask(discover_request(++asked_), now);
   } else if (state_ == State::initializing) {
-    effects_.to_cell(initialize_request(++asked_));
+    ask(initialize_request(++asked_), now);
   }
-  set_deadline(now);
 }
 
 bool Survey::owns(std::string_view id) const {
@@ -86,24 +115,40 @@ void Survey::discover_answered(std::string_view line, const Message& message, Ti
   if (era_hint(error) == EraHint::unknown) {
     return fail("speaks no revision of MCP that cellblock knows: " + error_text(error));
   }
+  const std::string cause = "answered server/discover with " + error_text(error);
   // It refused a question of the very revision that it names: there is nothing to ask it.
-  if (era_hint(error) == EraHint::modern) {
-    return fail("answered server/discover with " + error_text(error));
+  if (era_hint(error) == EraHint::modern) return fail(cause);
+  if (server_.era == ServerEra::modern) {
+    return fail_with(declared_era_refused(server_, mcp::method::discover, error_code(error)));
   }
-  is_not_modern("answered server/discover with " + error_text(error), now);
+  is_not_modern(failure_of(cause), Heard::something, now);
 }
 
 void Survey::initialize_answered(std::string_view line, const Message& message, Time now) {
-  if (message.kind == MessageKind::error) {
-    return fail("answered initialize with " + error_text(message.error.in(line)));
-  }
+  if (message.kind == MessageKind::error) return initialize_refused(message.error.in(line), now);
   introduced(Era::legacy, message.result.in(line), now);
+}
+
+// Who has no `initialize` and has not refused server/discover had not come up in time to answer it.
+void Survey::initialize_refused(std::string_view error, Time now) {
+  const bool names_modern = era_hint(error) == EraHint::modern;
+  const bool has_none = names_modern || error_code(error) == std::to_string(mcp::method_not_found);
+  if (has_none && server_.era == ServerEra::legacy) {
+    return fail_with(declared_era_refused(server_, mcp::method::initialize, error_code(error)));
+  }
+  const bool may_be_modern = names_modern || (has_none && to_discover_ == Heard::nothing);
+  if (!may_be_modern) return fail("answered initialize with " + error_text(error));
+  has_no_initialize_ = true;
+  ends_ = now + rules_.survey;
+  start_another(State::asking, now);
 }
 
 void Survey::introduced(Era era, std::string_view result, Time now) {
   auto catalogue = read_introduction(era, result, findings_);
   if (!catalogue && era == Era::modern) {
-    return is_not_modern("answered server/discover without 2026-07-28 in supportedVersions", now);
+    return is_not_modern(
+        failure_of("answered server/discover without 2026-07-28 in supportedVersions"),
+        Heard::something, now);
   }
   if (!catalogue) return fail("answered initialize with a revision that cellblock does not know");
   catalogue_ = std::move(*catalogue);
@@ -116,8 +161,7 @@ void Survey::introduced(Era era, std::string_view result, Time now) {
 void Survey::next_page(Time now) {
   const auto page = pages_.next();
   if (!page) return finish();
-  effects_.to_cell(list_request(++asked_, catalogue_.era, *page));
-  set_deadline(now);
+  ask(list_request(++asked_, catalogue_.era, *page), now);
 }
 
 void Survey::list_answered(std::string_view line, const Message& message, Time now) {
@@ -142,52 +186,54 @@ void Survey::list_answered(std::string_view line, const Message& message, Time n
 }
 
 // Whatever it was: an error, silence, or its end.
-void Survey::is_not_modern(std::string_view because, Time now) {
-  if (server_.era == ServerEra::modern) return fail(because);
-  state_ = State::between;
-  running_ = false;
-  findings_ = {};
-  effects_.stop_cell();
-  set_deadline(now);
+void Survey::is_not_modern(const Failure& because, Heard heard, Time now) {
+  if (server_.era == ServerEra::modern || has_no_initialize_) return fail_with(because);
+  to_discover_ = heard;
+  start_another(State::initializing, now);
 }
 
 void Survey::cell_over(Time now) {
-  if (state_ == State::between) start(State::initializing, now);
+  if (state_ == State::between) start(next_, now);
 }
 
 void Survey::answer_lost(const Failure& failure, Time now) {
-  if (state_ == State::asking && running_) return is_not_modern(failure.message, now);
+  if (state_ == State::asking && running_) return is_not_modern(failure, Heard::something, now);
   if (state_ != State::done && state_ != State::between) fail_with(failure);
 }
 
 void Survey::cell_gone(const Failure& failure, Time now) {
   if (state_ == State::done || state_ == State::between) return;
-  if (state_ == State::asking && running_) return is_not_modern(failure.message, now);
-  fail_with(failure);
+  if (state_ != State::asking || !running_) return fail_with(failure);
+  // Its start.handshake_timeout was over first.
+  const bool was_silent = failure.code == FailureCode::handshake_timeout;
+  is_not_modern(failure, was_silent ? Heard::nothing : Heard::something, now);
 }
 
 void Survey::deadline(Time now) {
   if (state_ == State::done) return;
+  const Failure failure = failure_of(lateness(now), FailureCode::handshake_timeout);
   if (now < ends_ && state_ == State::asking && running_ && now >= probe_ends_) {
-    return is_not_modern("did not answer server/discover", now);
+    return is_not_modern(failure, Heard::nothing, now);
   }
   if (now < ends_) return set_deadline(now);
-  fail(fmt::format("did not come to an end of {} within catalogue.survey_timeout", waiting_for()),
-       FailureCode::handshake_timeout);
+  fail_with(failure);
+}
+
+std::string Survey::lateness(Time now) const {
+  const auto waited = std::chrono::duration_cast<Milliseconds>(now - asked_at_).count();
+  const auto all = rules_.survey.count();
+  if (state_ == State::between) {
+    return fmt::format("had a cell that did not end; catalogue.survey_timeout is {} ms", all);
+  }
+  if (!running_) return fmt::format("was not running after {} ms", waited);
+  return fmt::format(
+      "is running but had not answered {} after {} ms; catalogue.survey_timeout is {} ms",
+      waiting_for(), waited, all);
 }
 
 std::string_view Survey::waiting_for() const {
-  switch (state_) {
-    case State::asking:
-      return mcp::method::discover;
-    case State::between:
-      return "its first cell";
-    case State::initializing:
-      return mcp::method::initialize;
-    case State::listing:
-    case State::done:
-      break;
-  }
+  if (state_ == State::asking) return mcp::method::discover;
+  if (state_ == State::initializing) return mcp::method::initialize;
   const auto page = pages_.next();
   return page ? mcp::facts_of(page->kind).method : "its lists";
 }
@@ -197,14 +243,26 @@ void Survey::finish() {
   findings_.add(pages_.finish(catalogue_));
   effects_.set_deadline(std::nullopt);
   effects_.stop_cell();
-  effects_.found({std::move(catalogue_), findings_});
+  Eras eras{.legacy = Speaks::yes, .modern = Speaks::unknown};
+  if (to_discover_ == Heard::something) eras.modern = Speaks::no;
+  if (catalogue_.era == Era::modern) {
+    eras = {.legacy = has_no_initialize_ ? Speaks::no : start_.known.legacy, .modern = Speaks::yes};
+  }
+  effects_.found({std::move(catalogue_), findings_, eras});
 }
 
-void Survey::fail(std::string_view cause, FailureCode code) {
-  fail_with(plain_failure(
-      code, fmt::format("what \"{}\" offers could not be found out: it {}", server_.name, cause),
-      server_.name));
+Failure Survey::failure_of(std::string_view cause, FailureCode code) const {
+  CellWords words = effects_.words();
+  Failure failure = plain_failure(code,
+                                  fmt::format("what \"{}\" offers could not be found out: it {}{}",
+                                              server_.name, cause, words.text),
+                                  server_.name);
+  failure.cause = cause;
+  failure.stderr_tail = std::move(words.stderr_tail);
+  return failure;
 }
+
+void Survey::fail(std::string_view cause) { fail_with(failure_of(cause)); }
 
 void Survey::fail_with(const Failure& failure) {
   state_ = State::done;

@@ -5,11 +5,12 @@
 
 namespace cellblock::gateway {
 
-SurveyRunner::SurveyRunner(GatewayServices& services, std::uint32_t server, Receiver receiver)
+SurveyRunner::SurveyRunner(GatewayServices& services, std::uint32_t server,
+                           const SurveyStart& start, Receiver receiver)
     : services_(services),
       server_(server),
       receiver_(std::move(receiver)),
-      survey_(services.config().servers[server], services.config().catalogue, *this),
+      survey_(services.config().servers[server], services.config().catalogue, start, *this),
       deadline_(services.loop(), [this] {
         survey_.deadline(now());
         settle();
@@ -32,7 +33,16 @@ void SurveyRunner::start_cell() {
 
 void SurveyRunner::to_cell(std::string_view line) {
   const std::array<std::string_view, 2> message{line, "\n"};
-  if (cell_) cell_->cell().say(message);
+  if (!cell_) return;
+  // A survey is to wait no longer than a session would: start.handshake_timeout begins.
+  cell_->cell().asked();
+  cell_->cell().say(message);
+}
+
+CellWords SurveyRunner::words() const {
+  if (!cell_) return {};
+  EndedCell cell = cell_->cell().so_far(now());
+  return {last_words_of(cell), std::move(cell.stderr_tail)};
 }
 
 void SurveyRunner::stop_cell() {

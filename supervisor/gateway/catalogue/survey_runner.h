@@ -23,7 +23,8 @@ class SurveyRunner final : private SurveyEffects, private CellUser, private Cell
     std::function<void()> over;  ///< after it: no cell is left, and it may be destroyed
   };
 
-  SurveyRunner(GatewayServices& services, std::uint32_t server, Receiver receiver);
+  SurveyRunner(GatewayServices& services, std::uint32_t server, const SurveyStart& start,
+               Receiver receiver);
 
   void begin();
   std::optional<CellRow> row(Time now) const;
@@ -34,6 +35,7 @@ class SurveyRunner final : private SurveyEffects, private CellUser, private Cell
   void to_cell(std::string_view line) override;
   void stop_cell() override;
   void set_deadline(std::optional<Milliseconds> from_now) override;
+  CellWords words() const override;
   void found(Surveyed surveyed) override;
   void failed(const Failure& failure) override;
 

@@ -132,11 +132,16 @@ EraHint era_hint(std::string_view error) {
   return contains_text(*supported, is_legacy_version) ? EraHint::legacy : EraHint::unknown;
 }
 
-std::string error_text(std::string_view error) {
+std::string error_code(std::string_view error) {
   const Json value = parsed_object(error);
   const auto code = value.find("code");
-  const std::string number = code == value.end() ? "?" : text_of(*code);
-  return printable(fmt::format("{} {}", number, string_at(value, "message")), shown_error);
+  return code != value.end() && code->is_number() ? text_of(*code) : "?";
+}
+
+std::string error_text(std::string_view error) {
+  const Json value = parsed_object(error);
+  return printable(fmt::format("{} {}", error_code(error), string_at(value, "message")),
+                   shown_error);
 }
 
 std::optional<Catalogue> read_introduction(Era era, std::string_view result, Findings& findings) {

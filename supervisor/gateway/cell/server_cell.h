@@ -103,6 +103,8 @@ class ServerCell {
   CellState state() const { return life_.state(); }
   Time since() const { return since_; }
   std::uint64_t noise_lines() const { return noise_.total(); }
+  /// As if it ended now.
+  EndedCell so_far(Time now) const { return end({}, now); }
   /// Those that no user counts.
   std::uint64_t foreign_answers() const { return shared_ ? shared_->foreign_answers() : 0; }
   bool is_over() const { return life_.is_over(); }

@@ -7,6 +7,7 @@
 #include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/catalogue/learning.h"
+#include "supervisor/gateway/catalogue/survey_talk.h"
 #include "supervisor/gateway/conversation/answer_edits.h"
 #include "supervisor/gateway/leg/bridging.h"
 #include "supervisor/gateway/leg/initialize_refusal.h"
@@ -185,6 +186,28 @@ void Lane::start_again_as_modern(Time now) {
   advance(now);
 }
 
+bool Lane::refuses_declared_era(std::string_view line, const Message& message) {
+  if (server_.era == ServerEra::automatic || declared_era_agreed_) return false;
+  if (message.kind != MessageKind::error && message.kind != MessageKind::result) return false;
+  const bool is_legacy = server_.era == ServerEra::legacy;
+  const Call* call = conversation_->call(message.id.in(line));
+  const CallKind opening = is_legacy ? CallKind::initialize : CallKind::discover;
+  if (call == nullptr || call->kind != opening) return false;
+  declared_era_agreed_ = message.kind == MessageKind::result;
+  if (declared_era_agreed_) return false;
+  const std::string_view error = message.error.in(line);
+  return is_legacy ? means_no_initialize(error) : era_hint(error) != EraHint::modern;
+}
+
+// In the server's own words it would be a riddle: "Method not found".
+void Lane::fail_declared_era(std::string_view error, Time now) {
+  const bool is_legacy = server_.era == ServerEra::legacy;
+  fail_all(declared_era_refused(server_, is_legacy ? mcp::method::initialize : mcp::method::discover,
+                                error_code(error)),
+           now);
+  leg_.lane_answered(now);
+}
+
 // --- host to server ------------------------------------------------------------------------------
 
 void Lane::forward(std::string_view line, const Message& message, Time now) {
@@ -247,6 +270,7 @@ void Lane::cell_running(Time now) {
 
 void Lane::from_cell(std::string_view line, const Message& message, Time now) {
   if (initialize_ && refuses_initialize(line, message)) return start_again_as_modern(now);
+  if (refuses_declared_era(line, message)) return fail_declared_era(message.error.in(line), now);
   if (message.kind == MessageKind::notification) learn(message.method);
   if (message.kind == MessageKind::result) learn_answer(line, message);
   conversation_->from_cell(line, message, now);

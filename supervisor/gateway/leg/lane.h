@@ -115,6 +115,8 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void learn_answer(std::string_view line, const Message& message);
   void watch_initialize(std::string_view line, const Message& message);
   bool refuses_initialize(std::string_view line, const Message& message);
+  bool refuses_declared_era(std::string_view line, const Message& message);
+  void fail_declared_era(std::string_view error, Time now);
   void start_again_as_modern(Time now);
 
   const LegParts parts_;
@@ -140,6 +142,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   std::optional<HeldMessage> initialize_;  ///< while its answer may say that there is none
   bool legacy_refused_ = false;
   bool legacy_agreed_ = false;
+  bool declared_era_agreed_ = false;
 };
 
 }  // namespace cellblock::gateway

@@ -1,5 +1,7 @@
 #include "supervisor/gateway/session/session_failures.h"
 
+#include <fmt/format.h>
+
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
@@ -36,6 +38,15 @@ Failure bad_answer(const Refused& refused, const Server* server) {
                        "the server's answer is not valid JSON-RPC: " +
                            std::string(explain(refused.fault)) + " (" + refused.detail + ")",
                        name_or_nothing(server));
+}
+
+Failure declared_era_refused(const Server& server, std::string_view method, std::string_view code) {
+  return plain_failure(
+      FailureCode::server_failed,
+      fmt::format("server \"{0}\" refused {1} ({2}), but [server.{0}] says era = "
+                  "\"{3}\"; without it the era is found out",
+                  server.name, method, code, server.era == ServerEra::modern ? "modern" : "legacy"),
+      server.name);
 }
 
 Failure unreadable_between_eras(const Refused& refused, std::string_view server) {

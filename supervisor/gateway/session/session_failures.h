@@ -16,6 +16,8 @@ namespace cellblock::gateway {
 Failure not_allowlisted(const std::string& server);
 Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server);
 Failure bad_answer(const Refused& refused, const Server* server);
+/// The declared `era` of a server is not what it speaks. `code`: of its error, printable.
+Failure declared_era_refused(const Server& server, std::string_view method, std::string_view code);
 /// What a bridge wrote that is no message any more. `server`: empty for all of them together.
 Failure unreadable_between_eras(const Refused& refused, std::string_view server);
 /// Its audit record: of no call, since nobody can tell whose it was.

@@ -35,10 +35,19 @@ bool is_a_crash(const Failure& failure) {
   return failure.verdict != "stopped" && failure.verdict != "ordinary_exit";
 }
 
+// A server that nobody can list is not well because no session has tried it since.
+bool is_failed(const ServerRow& row) {
+  const CatalogueView& catalogue = row.catalogue;
+  const bool is_listed = catalogue.kept != nullptr && !catalogue.expired;
+  return (catalogue.failed != nullptr && !is_listed) ||
+         (row.last_end != nullptr && is_a_crash(row.last_end->failure));
+}
+
 std::string_view state_of(const ServerRow& row) {
   const auto best = std::ranges::max_element(row.cells, {}, rank_of);
   if (best != row.cells.end() && rank_of(*best) >= 0) return public_name_of(best->state);
-  return row.last_end != nullptr && is_a_crash(row.last_end->failure) ? "failed" : "stopped";
+  if (is_failed(row)) return "failed";
+  return row.catalogue.surveying ? "surveying" : "stopped";
 }
 
 std::string_view name_of(wire::CellProgram program) {

@@ -1,0 +1,82 @@
+// Servers that come up late, not at all, or speak another era than their declaration says.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { Daemon } from './support/daemon.mjs';
+import { declareMock, said, textOf } from './support/mock.mjs';
+import { RawHost, envelope } from './support/raw_host.mjs';
+
+const daemon = new Daemon();
+const introduction = {
+  supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, resultType: 'complete', ttlMs: 0, cacheScope: 'private',
+};
+const modernOnly = [{ error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'], requested: 'x' } } }];
+const unknown = [{ error: { code: -32601, message: 'Method not found' } }];
+const echo = { 'tools/call echo': [{ answer: { resultType: 'complete', ...said('hello') } }] };
+const late = { busy: 1000 }; // five times catalogue.era_timeout
+
+before(async () => {
+  declareMock(daemon, 'late', {
+    ...echo, 'server/discover': [late, { answer: introduction }], initialize: [late, ...modernOnly],
+  });
+  declareMock(daemon, 'not-modern', { 'server/discover': unknown }, ['era = "modern"']);
+  declareMock(daemon, 'not-legacy', { initialize: unknown }, ['era = "legacy"']);
+  declareMock(daemon, 'broken', { 'server/discover': [{ line: 'oh' }, { exit: 3 }], initialize: [{ exit: 3 }] });
+  daemon.more += '[catalogue]\nera_timeout = "200ms"\n';
+  await daemon.start();
+});
+after(() => daemon.stop());
+
+async function withHost(transport, talk) {
+  const host = new RawHost(transport);
+  try {
+    await talk(host);
+  } finally {
+    await host.close();
+  }
+}
+
+describe('a modern server that comes up later than catalogue.era_timeout', () => {
+  test('is found to be modern, and used', async () => {
+    await withHost(daemon.throughCell('late'), async (host) => {
+      const { result } = await host.ask('server/discover', { _meta: envelope });
+      assert.ok(result?.supportedVersions.includes('2026-07-28'));
+      const call = await host.ask('tools/call', { name: 'echo', arguments: {}, _meta: envelope });
+      assert.equal(textOf(call), 'hello');
+    });
+  });
+});
+
+describe('a server that refuses the era that it is declared to speak', () => {
+  test('fails with a sentence that names both, for hosts of both eras', async () => {
+    const refusals = { 'not-modern': ['server/discover', 'modern'], 'not-legacy': ['initialize', 'legacy'] };
+    for (const [name, [method, era]] of Object.entries(refusals)) {
+      const sentence = `server "${name}" refused ${method} (-32601), but [server.${name}] says era = "${era}"; `
+        + 'without it the era is found out';
+      await withHost(daemon.throughCell(name), async (host) => {
+        const { error } = await host.ask('server/discover', { _meta: envelope });
+        assert.equal(error.message, sentence);
+        assert.equal(error.data.code, 'server_failed');
+      });
+      await withHost(daemon.throughCell(name), async (host) => {
+        const { error } = await host.ask('initialize', {
+          protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'h', version: '1' },
+        });
+        assert.equal(error.message, sentence);
+      });
+    }
+  });
+});
+
+describe('a server that cannot be had', () => {
+  test('is named with its reason to a host of all servers', async () => {
+    await withHost(daemon.together(), async (host) => {
+      const listed = await host.ask('tools/list', { _meta: envelope });
+      const missing = listed.result._meta['cellblock/unavailable'].find(({ server }) => server === 'broken');
+      assert.match(missing.brief, /^exited with code 3 before it answered$/);
+      const { result } = await host.ask('server/discover', { _meta: envelope });
+      assert.match(result.instructions, /Not listed now:\n(- .*\n)*- broken: exited with code 3 before it answered\n/);
+    });
+  });
+});
