@@ -92,6 +92,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void handle(const FailedUnnamed& failure);
 
   Result<std::string> answer_to(const Asked& request);
+  void ended(const Error& why);
   void fail_all(const Error& why);
   void complete(std::uint64_t id, Result<std::string> result);
 
@@ -119,8 +120,7 @@ void Session::Impl::connect(Completion<void> done) {
                                         },
                                     .ended =
                                         [weak = weak_from_this()](const Error& why) {
-                                          if (const auto self = weak.lock())
-                                            self->fail_all(self->farewell.value_or(why));
+                                          if (const auto self = weak.lock()) self->ended(why);
                                         }};
   const auto path = options.socket.empty() ? default_socket_path() : options.socket;
   channel->connect(path, std::move(handlers), std::move(done));
@@ -175,6 +175,12 @@ void Session::Impl::complete(std::uint64_t id, Result<std::string> result) {
   if (call.empty()) return;
   call.mapped().deadline.cancel();
   post(std::move(call.mapped().done), std::move(result));
+}
+
+void Session::Impl::ended(const Error& why) {
+  const Error told = farewell.value_or(why);
+  if (options.on_ended) options.on_ended(told);
+  fail_all(told);
 }
 
 void Session::Impl::fail_all(const Error& why) {

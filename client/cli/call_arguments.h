@@ -12,4 +12,11 @@ namespace cellblock::cli {
 client::Result<std::string> call_arguments(const std::string& json,
                                            const std::vector<std::string>& pairs);
 
+/// The same of the words that follow a tool's name: at most one `{...}`, and name=value, each
+/// with or without `--arg` in front.
+client::Result<std::string> call_arguments(const std::vector<std::string>& words);
+
+/// Words without the `--arg` that may stand before a pair, or at its beginning (`--arg=a=1`).
+std::vector<std::string> without_arg_flags(const std::vector<std::string>& words);
+
 }  // namespace cellblock::cli

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,7 @@ struct ServerRequest {
 struct CallRequest {
   ServerRequest to;
   std::string tool;
-  std::vector<std::string> pairs;  ///< --arg k=v
-  std::string arguments;           ///< a JSON object, or empty
+  std::vector<std::string> arguments;  ///< as call_arguments() takes them
 };
 
 enum class Frames : std::uint8_t { hidden, shown };
@@ -56,7 +56,13 @@ Exit run_check(const Context& context, const std::string& path);
 /// Everything that a server offers, asked by hand.
 Exit run_inspect(const Context& context, const InspectRequest& request);
 
+struct ConnectRequest {
+  std::string server;  ///< none: all at once
+  std::string workspace;
+  std::map<std::string, std::string> labels;
+};
+
 /// The stdio bridge.
-Exit run_connect(const Context& context, const std::string& server, const std::string& workspace);
+Exit run_connect(const Context& context, const ConnectRequest& request);
 
 }  // namespace cellblock::cli

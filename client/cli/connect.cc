@@ -99,7 +99,8 @@ Exit copy(const Context& context, const std::string& server, ControlChannel& con
 
 }  // namespace
 
-Exit run_connect(const Context& context, const std::string& server, const std::string& workspace) {
+Exit run_connect(const Context& context, const ConnectRequest& request) {
+  const auto& [server, workspace, labels] = request;
   // Its stdout is the host's: nothing of ours may go there, not even with --json.
   const Context quiet{.socket = context.socket, .output = Output::human, .mode = context.mode};
   auto directory = client::workspace_of({.workspace = workspace});
@@ -108,8 +109,9 @@ Exit run_connect(const Context& context, const std::string& server, const std::s
   if (!socket) return fail_to_host(quiet, socket.error());
   ControlChannel control(std::move(*socket));
   const bool both = can_be_handed_over(STDIN_FILENO) && can_be_handed_over(STDOUT_FILENO);
-  const auto outcome = control.attach(
-      server, {.handover = both ? Handover::yes : Handover::no, .workspace = directory->get()});
+  const auto outcome = control.attach(server, {.handover = both ? Handover::yes : Handover::no,
+                                               .workspace = directory->get(),
+                                               .labels = labels});
   if (!outcome) return fail_to_host(quiet, outcome.error());
   if (!outcome->failure.empty()) return fail_attach(quiet, server, workspace, *outcome, control);
   return outcome->taken == Handover::yes ? wait(quiet, server, control)

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/terminal_text.h"
+
 namespace cellblock::cli {
 namespace {
 
@@ -14,11 +16,16 @@ std::string text_member(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// What stands beside cellblock's own words must not begin a line of its own.
+std::string line_member(const Json& object, const char* name) {
+  return safe_line(text_member(object, name));
+}
+
 std::string embedded_text(const Json& block) {
   const auto resource = block.find("resource");
   if (resource == block.end() || !resource->is_object()) return "[resource]";
   const auto text = text_member(*resource, "text");
-  return fmt::format("[resource {}]{}{}", text_member(*resource, "uri"), text.empty() ? "" : "\n",
+  return fmt::format("[resource {}]{}{}", line_member(*resource, "uri"), text.empty() ? "" : "\n",
                      text);
 }
 
@@ -27,8 +34,8 @@ std::string block_text(const Json& block) {
   const auto type = text_member(block, "type");
   if (type == "text") return text_member(block, "text");
   if (type == "resource") return embedded_text(block);
-  if (type == "resource_link") return fmt::format("[resource {}]", text_member(block, "uri"));
-  return fmt::format("[{} {}, {} bytes of base64]", type, text_member(block, "mimeType"),
+  if (type == "resource_link") return fmt::format("[resource {}]", line_member(block, "uri"));
+  return fmt::format("[{} {}, {} bytes of base64]", safe_line(type), line_member(block, "mimeType"),
                      text_member(block, "data").size());
 }
 

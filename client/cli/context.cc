@@ -49,6 +49,7 @@ std::string advice_to_nobody() {
 std::string advice_on(const client::Error& error, const std::string& socket) {
   const auto server = server_of(error);
   if (error.rpc_code == not_allowlisted && server.empty()) return advice_to_nobody();
+  if (is_no_such_tool(error)) return R"("cellblock tools" lists those that you may call.)";
   if (error.rpc_code == unknown_name) return {};  // of what a server has: it was not refused
   auto advice = error.rpc_code == workspace_refused
                     ? "\"cellblock status NAME\" shows which directories it may be given."
@@ -102,7 +103,7 @@ client::Error naming_workspace(client::Error error, const std::string& workspace
 
 Exit explain(const Context& context, const client::Error& error) {
   const auto exit = exit_for(error);
-  fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
+  fmt::print(stderr, "cellblock: {}\n", safe_line(error.text));
   print_stderr_of(error);
   const auto advice = advice_on(error, context.socket);
   if (!advice.empty()) fmt::print(stderr, "  {}\n", advice);

@@ -68,8 +68,9 @@ Exit run_status(const Context& context, const std::string& server) {
   if (!status) return explain(context, status.error());
   if (!server.empty()) *status = only_server(*status, server);
   if (status->empty()) {
-    return explain(context, {.code = client::ErrorCode::refused,
-                             .text = fmt::format("there is no server \"{}\" for you", server)});
+    return explain(context,
+                   {.code = client::ErrorCode::refused,
+                    .text = fmt::format("there is no server \"{}\" for this user", server)});
   }
   if (context.output == Output::json) return print_json(*status);
   fmt::print("{}", status_text(*status, Style::for_stdout(),

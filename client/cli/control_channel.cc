@@ -73,9 +73,11 @@ Ending read_ending(const std::string& line) {
 client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
                                                      const AttachWith& with) {
   // Hosts start the bridge to ask one thing, or twice; what they ask is often known already.
-  const auto params = client::attach_params(server, {.stdio = with.handover == Handover::yes,
-                                                     .workspace = with.workspace >= 0,
-                                                     .on_demand = true});
+  const auto params = client::attach_params(server,
+                                            {.stdio = with.handover == Handover::yes,
+                                             .workspace = with.workspace >= 0,
+                                             .on_demand = true},
+                                            with.labels);
   CELLBLOCK_CHECK(send_attach(client::request_line("1", control_method::attach, params), with));
   return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }

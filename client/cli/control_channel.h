@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "cellblock/error.h"
@@ -17,7 +18,8 @@ enum class Handover : std::uint8_t { no, yes };
 /// What goes along with the attach.
 struct AttachWith {
   Handover handover = Handover::no;
-  int workspace = -1;  ///< an open directory; -1: none
+  int workspace = -1;                              ///< an open directory; -1: none
+  std::map<std::string, std::string> labels = {};  ///< client::AttachOptions::labels
 };
 
 /// What came of attaching.

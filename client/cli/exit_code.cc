@@ -8,15 +8,9 @@ namespace cellblock::cli {
 
 using client::ErrorCode;
 
-namespace {
-
-// What the gateway says of a tool that the user may not call, and servers of one that they do not
-// have: to the caller it does not exist either way.
 bool is_no_such_tool(const client::Error& error) {
   return error.rpc_code == mcp::invalid_params && error.text.starts_with("Unknown tool: ");
 }
-
-}  // namespace
 
 Exit exit_for(const client::Error& error) {
   switch (error.code) {

@@ -22,6 +22,10 @@ enum class Exit : int {
 
 Exit exit_for(const client::Error& error);
 
+/// What the gateway says of a tool that the user may not call, and servers of one that they do not
+/// have: to the caller it does not exist either way.
+bool is_no_such_tool(const client::Error& error);
+
 /// What to do next, as a sentence; empty if there is nothing to advise.
 std::string advice_for(client::ErrorCode code, const std::string& socket);
 

@@ -12,6 +12,7 @@
 
 #include "cellblock/types.h"
 #include "client/cli/commands.h"
+#include "client/cli/inspect/command.h"
 #include "client/cli/terminal_text.h"
 #include "client/default_socket.h"
 #include "policy/suggestion.h"
@@ -28,7 +29,7 @@ struct Flags {
   std::string server;
   std::string workspace;
   std::string path;
-  CallRequest call;
+  std::string tool;
   double timeout_seconds = 60;
   unsigned lines = 100;
   bool denied = false;
@@ -37,6 +38,8 @@ struct Flags {
   bool timings = false;
   std::string era = "legacy";
   std::vector<std::string> words;
+  std::vector<std::string> pairs;   // --arg
+  std::vector<std::string> labels;  // --label
 };
 
 using Shared = std::shared_ptr<Flags>;
@@ -114,38 +117,54 @@ void workspace_option(CLI::App* sub, Flags& flags) {
       });
 }
 
+// All servers at once have none.
+void refuse_idle_workspace(const Flags& flags) {
+  if (flags.workspace.empty() || !flags.server.empty()) return;
+  throw CLI::ValidationError("--workspace", "a workspace goes to one server: name it");
+}
+
+void pairs_option(CLI::App* sub, Flags& flags) {
+  sub->add_option("--arg", flags.pairs, "one argument; what reads as JSON is that, else it is text")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
 // `call files__read_file` is a tool of all servers at once: no server's name has an underscore.
 void take_tool_of_all(Flags& flags) {
   if (flags.server.find('_') == std::string::npos) {
-    if (flags.call.tool.empty()) throw CLI::RequiredError("TOOL");
+    if (flags.tool.empty()) throw CLI::RequiredError("TOOL");
     return;
   }
-  if (!flags.call.arguments.empty()) throw CLI::ExtrasError({flags.call.arguments});
-  flags.call.arguments = std::exchange(flags.call.tool, std::exchange(flags.server, {}));
+  if (!flags.tool.empty()) flags.words.insert(flags.words.begin(), std::move(flags.tool));
+  flags.tool = std::exchange(flags.server, {});
+  refuse_idle_workspace(flags);
+}
+
+CallRequest call_of(const Flags& flags) {
+  CallRequest request{.to = server_of(flags), .tool = flags.tool, .arguments = flags.words};
+  request.arguments.insert(request.arguments.end(), flags.pairs.begin(), flags.pairs.end());
+  return request;
 }
 
 void declare_call(CLI::App& app, Command& command, const Shared& flags) {
   auto* call = add(app, command, "call", "call a tool and print its answer",
-                   "cellblock call files read_text_file --arg path=/data/notes.txt", [flags] {
-                     auto request = flags->call;
-                     request.to = server_of(*flags);
-                     return run_call(context_of(*flags), request);
-                   });
+                   "cellblock call files read_text_file path=/data/notes.txt",
+                   [flags] { return run_call(context_of(*flags), call_of(*flags)); });
   call->parse_complete_callback([flags] { take_tool_of_all(*flags); });
   server_option(call, *flags)->required();
-  call->add_option("TOOL", flags->call.tool, "the tool; not where NAME is SERVER__TOOL already");
-  call->add_option("ARGUMENTS", flags->call.arguments, "all arguments as one JSON object");
-  call->add_option("--arg", flags->call.pairs,
-                   "one argument; what reads as JSON is that, else it is text")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+  call->add_option("TOOL", flags->tool, "the tool; not where NAME is SERVER__TOOL already");
+  call->add_option("ARGUMENTS", flags->words, "name=value ..., or all as one JSON object")
+      ->type_name("");
+  pairs_option(call, *flags);
   workspace_option(call, *flags);
   timeout_option(call, *flags);
 }
 
 InspectRequest inspection_of(const Flags& flags) {
+  auto words = flags.words;
+  words.insert(words.end(), flags.pairs.begin(), flags.pairs.end());
   return {.to = server_of(flags),
-          .words = flags.words,
+          .words = std::move(words),
           .era = flags.era == "modern" ? Era::modern : Era::legacy,
           .frames = flags.frames ? Frames::shown : Frames::hidden,
           .timings = flags.timings ? Timings::shown : Timings::hidden};
@@ -153,8 +172,10 @@ InspectRequest inspection_of(const Flags& flags) {
 
 // With --all the first word is the command's, not a server's.
 void take_command_of_all(Flags& flags) {
-  if (!flags.all || flags.server.empty()) return;
-  flags.words.insert(flags.words.begin(), std::exchange(flags.server, {}));
+  if (flags.all && !flags.server.empty()) {
+    flags.words.insert(flags.words.begin(), std::exchange(flags.server, {}));
+  }
+  refuse_idle_workspace(flags);
 }
 
 void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
@@ -163,9 +184,11 @@ void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
           "cellblock inspect files\n  cellblock inspect files read file:///data/a --frames",
           [flags] { return run_inspect(context_of(*flags), inspection_of(*flags)); });
   inspect->parse_complete_callback([flags] { take_command_of_all(*flags); });
+  inspect->footer("Commands:\n" + command_help(CommandSource::arguments) + inspect->get_footer());
   server_option(inspect, *flags);
   inspect->add_option("COMMAND", flags->words, "and its words; without one there is a prompt: help")
       ->type_name("");
+  pairs_option(inspect, *flags);
   inspect->add_flag("--all", flags->all, "all servers at once; then the first word is a command");
   inspect->add_flag("--frames", flags->frames, "show each message of the connection, on stderr");
   inspect->add_flag("--timings", flags->timings, "tell how long it took, on stderr");
@@ -178,17 +201,46 @@ void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
   timeout_option(inspect, *flags);
 }
 
+// What they may be is said by the gateway, which has to look at them anyway.
+std::string check_label(const std::string& label) {
+  const auto equals = label.find('=');
+  const bool is_pair = equals != std::string::npos && equals != 0;
+  return is_pair ? std::string() : label + ": expected NAME=VALUE";
+}
+
+void label_option(CLI::App* sub, Flags& flags) {
+  sub->add_option("--label", flags.labels,
+                  "whom the session works for, for status and the audit log; at most 8")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check(check_label);
+}
+
+std::map<std::string, std::string> labels_of(const Flags& flags) {
+  std::map<std::string, std::string> labels;
+  for (const auto& label : flags.labels) {
+    const auto equals = label.find('=');
+    labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  return labels;
+}
+
 void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
   auto* connect = add(app, command, "connect",
                       "be that server, or all of them as one, on stdin and stdout, for an agent",
                       R"({"command": "cellblock", "args": ["connect", "files"]})", [flags] {
-                        return run_connect(context_of(*flags), flags->server, flags->workspace);
+                        return run_connect(context_of(*flags), {.server = flags->server,
+                                                                .workspace = flags->workspace,
+                                                                .labels = labels_of(*flags)});
                       });
+  connect->parse_complete_callback([flags] { refuse_idle_workspace(*flags); });
   server_option(connect, *flags);
   workspace_option(connect, *flags);
+  label_option(connect, *flags);
   auto* tools =
       add(app, command, "tools", "list the tools of a server, or of all", "cellblock tools files",
           [flags] { return run_tools(context_of(*flags), server_of(*flags)); });
+  tools->parse_complete_callback([flags] { refuse_idle_workspace(*flags); });
   server_option(tools, *flags);
   workspace_option(tools, *flags);
   timeout_option(tools, *flags);
@@ -221,7 +273,8 @@ void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
   auto* stop = add(app, command, "stop", "stop your cells of a server", "cellblock stop files",
                    [flags] { return run_stop(context_of(*flags), flags->server); });
   server_option(stop, *flags)->required();
-  auto* restart = add(app, command, "restart", "stop them and forget the last failure",
+  auto* restart = add(app, command, "restart",
+                      "stop them; forget the last failure and what was known of its lists",
                       "cellblock restart files",
                       [flags] { return run_restart(context_of(*flags), flags->server); });
   server_option(restart, *flags)->required();

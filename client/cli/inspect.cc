@@ -55,17 +55,23 @@ Exit run_once(const Context& context, const InspectRequest& request,
 
 bool is_at_terminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
-Exit no_command(const Context& context) {
-  return explain(context, {.code = client::ErrorCode::invalid_argument,
-                           .text = "without a command it needs a terminal; commands are:\n" +
-                                   command_help(CommandSource::arguments)});
+Exit no_command(const Context& context, const std::string& server) {
+  client::Error error{.code = client::ErrorCode::invalid_argument,
+                      .text = "without a command it needs a terminal"};
+  if (is_one_shot_command(server)) {
+    error.text += fmt::format("; did you mean \"cellblock inspect --all {}\"?", server);
+  }
+  const auto exit = explain(context, error);
+  fmt::print(stderr, "Commands:\n{}", command_help(CommandSource::arguments));
+  return exit;
 }
 
 }  // namespace
 
 Exit run_inspect(const Context& context, const InspectRequest& request) {
   if (request.words.empty()) {
-    return is_at_terminal() ? run_console(context, request) : no_command(context);
+    return is_at_terminal() ? run_console(context, request)
+                            : no_command(context, request.to.server);
   }
   const auto command = read_command(request.words, CommandSource::arguments);
   return command ? run_once(context, request, *command) : explain(context, command.error());

@@ -69,6 +69,17 @@ std::string program_text(const std::string& program) {
   return program == "server" ? std::string() : program + ", ";
 }
 
+std::string labels_text(const Json& cell) {
+  std::string text;
+  const Json labels = object_of(cell, "labels");
+  for (const auto& [name, value] : labels.items()) {
+    if (value.is_string()) {
+      text += fmt::format(", {}={}", safe_line(name), safe_line(value.get<std::string>()));
+    }
+  }
+  return text;
+}
+
 // Of a cell that is no session's alone.
 std::string sharing_text(const Json& cell) {
   if (text_of(cell, "session") != "0" || text_of(cell, "program") != "server") return "";
@@ -84,11 +95,11 @@ std::string sharing_text(const Json& cell) {
 std::string cell_text(const Json& cell) {
   const auto uptime = duration_text(std::chrono::milliseconds(number_of(cell, "uptime_ms")));
   return line("cell",
-              fmt::format("{}: {}{}, up {}, {} calls{}{}", text_of(cell, "cell"),
+              fmt::format("{}: {}{}, up {}, {} calls{}{}{}", text_of(cell, "cell"),
                           program_text(text_of(cell, "program")), text_of(cell, "state"), uptime,
                           number_of(cell, "calls"),
                           cell.value("workspace", Json()) == Json(true) ? ", workspace" : "",
-                          sharing_text(cell)));
+                          labels_text(cell), sharing_text(cell)));
 }
 
 std::string declared_text(const Json& declared) {

@@ -68,9 +68,21 @@ std::string last_end_of(const Json& server, Style style) {
 std::string weakenings_of(const std::string& whose, const Json& object, Style style) {
   std::string text;
   for (const auto& weakening : texts_of(object, "weakenings")) {
-    text += fmt::format("{} {}: {}\n", style.paint(Colour::weak, "weakened"), whose, weakening);
+    // Painted after wrapping: escape sequences take no room.
+    auto line = wrapped(fmt::format("weakened {}: {}\n", whose, weakening), terminal_width(), 4);
+    text +=
+        style.paint(Colour::weak, "weakened") + line.substr(std::string_view("weakened").size());
   }
   return text;
+}
+
+// One is told, more are counted.
+std::string weakening_summary(const Json& server, Style style) {
+  const auto name = text_of(server, "name");
+  const auto count = texts_of(server, "weakenings").size();
+  if (count < 2) return weakenings_of(name, server, style);
+  return fmt::format("{} {}: in {} ways (\"cellblock status {}\" lists them)\n",
+                     style.paint(Colour::weak, "weakened"), name, count, name);
 }
 
 std::string host_lacks(const Json& status) {
@@ -102,10 +114,10 @@ std::string http_line(const Json& status) {
 
 std::string headline(const Json& status, Style style) {
   const bool off = status.contains("enabled") && status["enabled"] == false;
-  return fmt::format(
-      "cellblock {}, {} mode{}\n{}\n", text_of(status, "version"), text_of(status, "mode"),
-      off ? ", " + style.paint(Colour::bad, "switched off: nothing is started") : "",
-      http_line(status));
+  return fmt::format("cellblock {}, {} mode{}\n{}\n", text_of(status, "version"),
+                     text_of(status, "mode"),
+                     off ? ", " + style.paint(Colour::bad, "switched off: nothing is started") : "",
+                     http_line(status));
 }
 
 }  // namespace
@@ -121,9 +133,12 @@ std::string status_text(std::string_view status_json, Style style, StatusView vi
   for (const auto& server : servers) {
     rows.push_back(row_of(server));
     ends += last_end_of(server, style);
-    weak += weakenings_of(text_of(server, "name"), server, style);
-    if (view == StatusView::summary) weak += denied_summary(server, style);
-    if (view == StatusView::one_server) details += server_details(server, style);
+    if (view == StatusView::summary) {
+      weak += weakening_summary(server, style) + denied_summary(server, style);
+    } else {
+      weak += weakenings_of(text_of(server, "name"), server, style);
+      details += server_details(server, style);
+    }
   }
   weak += host_lacks(status);
   const auto body = servers.empty() ? "There is no server that you may use.\n" : table(rows, style);

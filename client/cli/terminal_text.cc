@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "policy/printable.h"
 
 namespace cellblock::cli {
@@ -10,6 +12,12 @@ namespace {
 
 // What is shown was bounded when it was received.
 constexpr std::size_t whole = std::size_t{1} << 30;
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
+
+std::size_t columns_of(std::string_view text) {
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues));
+}
 
 }  // namespace
 
@@ -32,12 +40,40 @@ std::string cut_to(std::string_view safe, std::size_t columns) {
   std::size_t seen = 0;
   std::size_t last = 0;  // where the last column that stays ends
   for (std::size_t i = 0; i < safe.size(); ++i) {
-    const bool continues = (static_cast<unsigned char>(safe[i]) & 0xc0U) == 0x80U;
-    if (continues) continue;
+    if (continues(safe[i])) continue;
     if (seen + 1 == columns) last = i;
     if (seen++ == columns) return std::string(safe.substr(0, last)) + "…";
   }
   return std::string(safe);
+}
+
+std::string wrapped(std::string_view safe, std::size_t columns, std::size_t indent) {
+  if (columns == 0) return std::string(safe);
+  std::string lines;
+  std::size_t column = 0;
+  bool begun = false;  // a word of this line is there
+  while (true) {
+    const auto end = std::min(safe.find_first_of(" \n"), safe.size());
+    const auto word = safe.substr(0, end);
+    const auto width = columns_of(word);
+    if (begun && column + 1 + width > columns) {
+      lines += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (begun) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += width;
+    begun = true;
+    if (end == safe.size()) return lines;
+    if (safe[end] == '\n') {
+      lines += '\n';
+      column = 0;
+      begun = false;
+    }
+    safe.remove_prefix(end + 1);
+  }
 }
 
 std::size_t terminal_width() {

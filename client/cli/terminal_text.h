@@ -19,6 +19,10 @@ std::string safe_text(std::string_view text);
 /// one column. 0: the whole.
 std::string cut_to(std::string_view safe, std::size_t columns);
 
+/// Lines of at most that many columns, broken at spaces; all but the first begin with `indent`
+/// blanks. A word that is longer stays whole. 0: as it is.
+std::string wrapped(std::string_view safe, std::size_t columns, std::size_t indent);
+
 /// Of the terminal that stdout is; 0 if it is none, or does not say.
 std::size_t terminal_width();
 

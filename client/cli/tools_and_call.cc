@@ -34,7 +34,7 @@ Exit print_tools(const std::vector<client::Tool>& tools) {
 }
 
 client::Result<client::ToolResult> call(const Context& context, const CallRequest& request) {
-  const auto arguments = CELLBLOCK_TRY(call_arguments(request.arguments, request.pairs));
+  const auto arguments = CELLBLOCK_TRY(call_arguments(request.arguments));
   auto server = CELLBLOCK_TRY(open_server(context, request.to.server,
                                           {.workspace = request.to.workspace}, request.to.timeout));
   return server.call_tool(request.tool, arguments, {.timeout = request.to.timeout, .stop = {}});

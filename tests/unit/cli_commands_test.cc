@@ -72,6 +72,18 @@ TEST(CliCall, MergesArgumentsAndPrintsText) {
   EXPECT_EQ(ended.exit_code, 0);
 }
 
+TEST(CliCall, TakesArgumentsAsTheInspectorDoes) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.greet();
+    const auto call = peer.read_line().value_or("");
+    EXPECT_THAT(call, HasSubstr(R"("arguments":{"a":1,"n":3,"path":"/x"}})"));
+    peer.answer(call, R"({"content":[]})");
+    (void)peer.read_line();
+  });
+  const auto ended = cli(gateway, {"call", "files", "t", R"({"a":1})", "n=3", "--arg", "path=/x"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 TEST(CliCall, PrintsTheWholeResultAsItCame) {
   const std::string result = R"({ "content":[], "x":1.50 })";
   FakeGateway gateway(after_greeting(result));
@@ -292,6 +304,20 @@ TEST(CliWorkspace, IsAUsageErrorIfItIsNoDirectory) {
   EXPECT_THAT(ended.err, HasSubstr("cellblock: the workspace /etc/passwd: Not a directory"));
 }
 
+TEST(CliWorkspace, IsAUsageErrorWithoutTheServerThatItIsFor) {
+  FakeGateway gateway([](FakeConnection&) {});
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"tools"},
+                                                {"connect"},
+                                                {"call", "files__read"},
+                                                {"inspect", "--all", "tools"}}) {
+    auto all = words;
+    all.insert(all.end(), {"--workspace", "/usr"});
+    const auto ended = cli(gateway, all);
+    EXPECT_EQ(ended.exit_code, 2) << words[0];
+    EXPECT_THAT(ended.err, HasSubstr("a workspace goes to one server: name it")) << words[0];
+  }
+}
+
 TEST(CliWorkspace, IsAUsageErrorIfItIsEmpty) {
   FakeGateway gateway([](FakeConnection&) {});
   for (const auto* command : {"tools", "connect", "probe"}) {
@@ -352,7 +378,14 @@ TEST(CliErrors, TellAServersOwnErrorFromARefusal) {
   FakeGateway own(answering_call(R"({"code":-32602,"message":"path must be a string"})"));
   EXPECT_EQ(cli(own, {"call", "files", "t"}).exit_code, 3);
   FakeGateway refused(answering_call(R"({"code":-32602,"message":"Unknown tool: t"})"));
-  EXPECT_EQ(cli(refused, {"call", "files", "t"}).exit_code, 4);
+  const auto ended = cli(refused, {"call", "files", "t"});
+  EXPECT_EQ(ended.exit_code, 4);
+  EXPECT_THAT(ended.err, HasSubstr("\"cellblock tools\" lists those that you may call."));
+}
+
+TEST(CliErrors, OfAServerAreOneLine) {
+  FakeGateway gateway(refusing(R"({"code":-32000,"message":"a\ncellblock: all is well"})"));
+  EXPECT_THAT(cli(gateway, {"tools", "files"}).err, HasSubstr("a\\x0acellblock: all is well"));
 }
 
 TEST(CliErrors, NameTheProgramWhenTheFlagsAreWrong) {

@@ -95,6 +95,33 @@ TEST(CliInspect, HasTheExitCodesOfTheOtherCommands) {
   EXPECT_EQ(inspect(empty, {"files", "tools", "--era", "old"}).exit_code, 2);
 }
 
+TEST(CliInspect, GuessesThatACommandWasMeantWhereThereIsNoSuchServer) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    const auto id = FakeConnection::id_of(peer.read_line().value_or(""));
+    peer.send(R"({"jsonrpc":"2.0","id":)" + id +
+              R"(,"error":{"code":-31001,"message":"no","data":{"code":"not_allowlisted"}}})"
+              "\n");
+    (void)peer.read_line();
+  });
+  EXPECT_THAT(inspect(gateway, {"tools"}).err,
+              HasSubstr("did you mean \"cellblock inspect --all tools\"?"));
+  EXPECT_THAT(inspect(gateway, {"read", "info"}).err,
+              HasSubstr("did you mean \"cellblock inspect --all read\"?"));
+}
+
+TEST(CliInspect, TellsWhichEraKnowsARequest) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.greet();
+    const auto id = FakeConnection::id_of(peer.read_line().value_or(""));
+    peer.send(R"({"jsonrpc":"2.0","id":)" + id +
+              R"(,"error":{"code":-32601,"message":"Method not found"}})"
+              "\n");
+    (void)peer.read_line();
+  });
+  EXPECT_THAT(inspect(gateway, {"files", "raw", "server/discover"}).err,
+              HasSubstr("this is a request of 2026-07-28: --era modern"));
+}
+
 TEST(CliInspect, SpeaksWithAllServersWithoutAName) {
   FakeGateway gateway([](FakeConnection& peer) {
     const auto attach = peer.read_line().value_or("");

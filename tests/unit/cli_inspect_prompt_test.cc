@@ -8,7 +8,9 @@
 #include <unistd.h>
 #include <utmp.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "tests/unit/fake_gateway.h"
@@ -174,6 +176,27 @@ TEST(CliInspectPrompt, CompletesTheNamesOfTools) {
   prompt.type("call me\t\n");
   prompt.until("done");
   prompt.type("quit\n");
+}
+
+TEST(CliInspectPrompt, TellsAsItHappensHowTheServerEndedAndEndsWithItsCode) {
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  const auto later = std::to_string(now.count() + 60'000);
+  FakeGateway gateway([&](FakeConnection& peer) {
+    const auto first = peer.read_line().value_or("");
+    if (first.contains("cellblock/attach")) {
+      peer.answer(first, R"({"server":"files","session":"1","cell":"2"})");
+      peer.answer(peer.read_line().value_or(""), R"({"protocolVersion":"2025-11-25"})");
+      (void)peer.read_line();
+      return;  // its server crashed: the session is over
+    }
+    peer.answer(first, R"({"servers":[{"name":"files","cells":[],"last_end":{"at_ms":)" + later +
+                           R"(,"verdict":"crash","cause":"killed by SIGSEGV"}}]})");
+    (void)peer.read_line();
+  });
+  Prompt prompt(gateway, "legacy");
+  prompt.until("files: killed by SIGSEGV");
+  EXPECT_EQ(WEXITSTATUS(prompt.end()), 5);
 }
 
 TEST(CliInspectPrompt, LeavesTheTerminalBlockingForItsShell) {

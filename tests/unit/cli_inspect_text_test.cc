@@ -91,6 +91,15 @@ TEST(InspectResults, AreShownByWhatTheyHold) {
   EXPECT_EQ(result_text(Verb::raw, R"({"a":1})"), "{\n  \"a\": 1\n}");
 }
 
+TEST(InspectResults, WriteNoLineOfAServersWhereItSaysNoText) {
+  EXPECT_EQ(result_text(Verb::call, R"({"content":[{"type":"resource_link","uri":"a\nb"},)"
+                                    R"({"type":"image","mimeType":"c\nd","data":"AAAA"}]})"),
+            "[resource a\\x0ab]\n[image c\\x0ad, 4 bytes of base64]");
+  EXPECT_EQ(result_text(Verb::get, R"({"messages":[{"role":"a\nb","content":{"type":"text"}}]})"),
+            "a\\x0ab: ");
+  EXPECT_EQ(result_text(Verb::complete, R"({"completion":{"values":["a\nb"]}})"), "a\\x0ab");
+}
+
 TEST(InspectResults, ReadOddOnesWithoutHarm) {
   for (const auto verb : {Verb::call, Verb::read, Verb::get, Verb::complete, Verb::raw}) {
     for (const char* odd : {"1", "[]", R"({"contents":{}})", R"({"messages":[1,{"content":[]}]})",
@@ -217,9 +226,22 @@ TEST(InspectQuestions, AreAskedFieldByFieldUntilEachFits) {
 
 TEST(InspectQuestions, CanBeDeclinedOrLeftAtAnyTime) {
   EXPECT_EQ((Desk{.typed = {"d"}}.ask(form)), R"({"action":"decline"})");
-  EXPECT_EQ((Desk{.typed = {""}}.ask(form)), R"({"action":"decline"})");
+  EXPECT_EQ((Desk{.typed = {"no"}}.ask(form)), R"({"action":"decline"})");
+  EXPECT_EQ((Desk{.typed = {"c"}}.ask(form)), R"({"action":"cancel"})");
   EXPECT_EQ((Desk{.typed = {}}.ask(form)), R"({"action":"cancel"})");
   EXPECT_EQ((Desk{.typed = {"a", "Ada"}}.ask(form)), R"({"action":"cancel"})");
+}
+
+TEST(InspectQuestions, AreAskedAgainWhereASlipOfTheFingerAnswers) {
+  Desk desk{.typed = {"", "x", "sure", "a", "Ada", ""}};
+  EXPECT_EQ(desk.ask(form), R"({"action":"accept","content":{"name":"Ada"}})");
+  EXPECT_THAT(desk.shown, HasSubstr("it is a, d or c"));
+}
+
+TEST(InspectQuestions, HaveAServersFurtherLinesBehindItsFirst) {
+  Desk desk{.typed = {"d"}};
+  (void)desk.ask(R"({"message":"Who?\nThe server asks: your password","requestedSchema":{}})");
+  EXPECT_THAT(desk.shown, HasSubstr("Who?\n    The server asks: your password"));
 }
 
 TEST(InspectQuestions, ShowAnAddressAndDoNotOpenIt) {

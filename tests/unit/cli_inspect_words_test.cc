@@ -77,6 +77,24 @@ TEST(InspectCommands, RawSendsWhatIsTyped) {
   EXPECT_EQ(raw.params, (Json{{"level", "debug"}}));
 }
 
+TEST(InspectCommands, TakeArgumentsAsTheOtherCommandsDo) {
+  const Json two{{"a", 1}, {"b", "x"}};
+  for (const char* line :
+       {R"(call t b=x {"a":1})", R"(call t --arg a=1 --arg b=x)", R"(call t --arg=a=1 b=x)"}) {
+    EXPECT_EQ(command(line).params["arguments"], two) << line;
+  }
+  EXPECT_EQ(command("get p --arg a=1").params["arguments"], (Json{{"a", "1"}}));
+}
+
+TEST(InspectCommands, HaveAHelpOf80Columns) {
+  const auto help = command_help(CommandSource::prompt);
+  for (std::size_t begin = 0; begin < help.size();) {
+    const auto end = help.find('\n', begin);
+    EXPECT_LE(end - begin, 80U) << help.substr(begin, end - begin);
+    begin = end + 1;
+  }
+}
+
 TEST(InspectCommands, SayHowTheyAreUsedWhereTheyAreMisused) {
   EXPECT_THAT(refusal("describe server x"), HasSubstr("describe tool|prompt|resource"));
   EXPECT_THAT(refusal("read"), HasSubstr("read URI"));

@@ -29,6 +29,7 @@ struct CommandFacts {
 };
 
 constexpr std::size_t any = 256;
+constexpr std::size_t width_of_form = 29;  // so that no line is over 80 columns
 
 constexpr std::array commands = {
     CommandFacts{"tools", "", "list its tools", Verb::list, 0, 0},
@@ -70,17 +71,6 @@ Result<void> check_pair(const std::string& word) {
   return wrong(fmt::format("{}: expected name=value", word));
 }
 
-// `{…}` first, then name=value.
-Result<std::string> arguments_in(Words words) {
-  std::string object;
-  if (!words.empty() && words.front().starts_with('{')) {
-    object = words.front();
-    words = words.subspan(1);
-  }
-  for (const auto& word : words) CELLBLOCK_CHECK(check_pair(word));
-  return call_arguments(object, {words.begin(), words.end()});
-}
-
 Result<Json> object_in(const std::string& text) {
   auto object = Json::parse(text, nullptr, false);
   if (!object.is_object()) return wrong("parameters are one JSON object");
@@ -90,7 +80,7 @@ Result<Json> object_in(const std::string& text) {
 // A prompt's arguments are texts, whatever they look like.
 Result<Json> texts_in(Words words) {
   auto texts = Json::object();
-  for (const auto& word : words) {
+  for (const auto& word : without_arg_flags({words.begin(), words.end()})) {
     CELLBLOCK_CHECK(check_pair(word));
     const auto equals = word.find('=');
     texts[word.substr(0, equals)] = word.substr(equals + 1);
@@ -99,7 +89,8 @@ Result<Json> texts_in(Words words) {
 }
 
 Result<void> fill_call(InspectCommand& command, Words words) {
-  const auto text = CELLBLOCK_TRY(arguments_in(words.subspan(1)));
+  const auto rest = words.subspan(1);
+  const auto text = CELLBLOCK_TRY(call_arguments({rest.begin(), rest.end()}));
   auto arguments = CELLBLOCK_TRY(object_in(text));
   command.method = mcp::method::tools_call;
   command.params["name"] = words[0];
@@ -202,6 +193,10 @@ Result<InspectCommand> read_command(const std::vector<std::string>& words, Comma
   return command;
 }
 
+bool is_one_shot_command(const std::string& word) {
+  return find_command(word, CommandSource::arguments) != nullptr;
+}
+
 std::vector<std::string> command_words(CommandSource source) {
   std::vector<std::string> words;
   for (const auto& command : commands) {
@@ -214,8 +209,10 @@ std::string command_help(CommandSource source) {
   std::string text;
   for (const auto& command : commands) {
     if (!is_from(command, source)) continue;
-    text += fmt::format("  {:<48}{}\n", fmt::format("{} {}", command.word, command.usage),
-                        command.meaning);
+    const auto form = fmt::format("{} {}", command.word, command.usage);
+    const bool fits = form.size() < width_of_form;
+    text += fits ? fmt::format("  {:<{}}{}\n", form, width_of_form, command.meaning)
+                 : fmt::format("  {}\n  {:<{}}{}\n", form, "", width_of_form, command.meaning);
   }
   return text;
 }

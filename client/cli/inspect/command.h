@@ -41,6 +41,9 @@ enum class CommandSource : std::uint8_t { arguments, prompt };
 client::Result<InspectCommand> read_command(const std::vector<std::string>& words,
                                             CommandSource source);
 
+/// A command that arguments can give begins with this word.
+bool is_one_shot_command(const std::string& word);
+
 /// All words that a command may begin with.
 std::vector<std::string> command_words(CommandSource source);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "client/cli/inspect/command.h"
@@ -27,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 std::chrono::microseconds since(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
 }
+
+std::string at_width(const std::string& text) { return wrapped(text, terminal_width(), 4); }
 
 class Console {
  public:
@@ -51,6 +54,8 @@ class Console {
   const std::vector<std::string>& names(ListKind kind);
   void notified(std::string_view method, std::string_view params);
   void seen(client::FrameDirection direction, std::string_view frame);
+  void lost(const client::Error& why);
+  Exit end(Exit last);
   void greet();
   Exit obey(const std::string& line);
   Exit obey(const InspectCommand& command);
@@ -60,6 +65,7 @@ class Console {
   Clock::time_point began_ = Clock::now();
   std::map<ListKind, std::vector<std::string>> names_;
   bool quit_ = false;
+  std::optional<client::Error> lost_;  ///< the connection is over
   Peer peer_;
   Terminal terminal_;
 };
@@ -69,10 +75,12 @@ client::Options Console::options() {
   options.socket = context_.socket;
   options.on_notification = [this](auto method, auto params) { notified(method, params); };
   options.on_frame = [this](auto direction, auto frame) { seen(direction, frame); };
+  options.on_ended = [this](const client::Error& why) { lost(why); };
   options.on_request = [this](auto method, auto params) {
     return answer_question(
-        method, params, [this](const std::string& text) { return terminal_.answer(text); },
-        [this](const std::string& text) { terminal_.show(text); });
+        method, params,
+        [this](const std::string& text) { return terminal_.answer(at_width(text)); },
+        [this](const std::string& text) { terminal_.show(at_width(text)); });
   };
   return options;
 }
@@ -112,9 +120,24 @@ void Console::seen(client::FrameDirection direction, std::string_view frame) {
   terminal_.show(frame_text(direction, since(began_), frame));
 }
 
+// The line that is being typed has nobody to go to.
+void Console::lost(const client::Error& why) {
+  lost_ = why;
+  terminal_.interrupt();
+}
+
+// A failure that was the answer to the last command is not told again.
+Exit Console::end(Exit last) {
+  if (last != Exit::server_failed && last != Exit::unreachable) {
+    return explain(context_, peer_.loss(*lost_));
+  }
+  fmt::print(stderr, "cellblock: the session is over\n");
+  return last;
+}
+
 void Console::greet() {
   terminal_.show(
-      fmt::format("Connected to {} ({} era). \"help\" lists the commands, Tab completes, Ctrl-C "
+      fmt::format("Connected to {} ({} era).\n\"help\" lists the commands, Tab completes, Ctrl-C "
                   "cancels a call.",
                   request_.to.server.empty() ? "all servers" : safe_line(request_.to.server),
                   request_.era == Era::legacy ? "legacy" : "modern"));
@@ -124,14 +147,17 @@ Exit Console::run() {
   auto opened = open_peer(context_, peer_, request_.to.server, request_.to.workspace);
   if (!opened) return explain(context_, opened.error());
   greet();
+  Exit last = Exit::ok;
   while (!quit_) {
+    if (lost_) return end(last);
     const auto line = terminal_.command(
         fmt::format("{}> ", request_.to.server.empty() ? "all" : request_.to.server));
+    if (lost_) return end(last);
     if (line.end == LineEnd::ended) break;
     if (line.end == LineEnd::interrupted || line.text.find_first_not_of(" \t") == std::string::npos)
       continue;
     // Whoever looks at it knows what failed; only the end of the connection ends the program.
-    if (obey(line.text) == Exit::unreachable) return Exit::unreachable;
+    last = obey(line.text);
   }
   return Exit::ok;
 }

@@ -23,12 +23,6 @@ std::unexpected<client::Error> wrong(std::string text) {
       client::Error{.code = client::ErrorCode::invalid_argument, .text = std::move(text)});
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 struct Choice {
   Json value;
   std::string title;
@@ -126,6 +120,12 @@ std::string type_of_field(const FormField& field) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
 
 std::vector<FormField> form_fields(const Json& requested_schema) {
   std::vector<FormField> fields;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "client/cli/json_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/tool_text.h"
+#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
 
 namespace cellblock::cli {
@@ -93,6 +95,18 @@ Exit show(const Context& context, Verb verb, const std::string& result) {
   return exit_of(verb, result);
 }
 
+// What the other era alone knows.
+client::Error naming_era(client::Error error, Era era, std::string_view method) {
+  const bool is_modern = method == mcp::method::discover || method == mcp::method::listen;
+  if (error.rpc_code != mcp::method_not_found) return error;
+  if (is_modern && era == Era::legacy) {
+    error.text += "; this is a request of 2026-07-28: --era modern";
+  } else if (method == mcp::method::initialize && era == Era::modern) {
+    error.text += "; this is a request of the revisions before 2026-07-28: --era legacy";
+  }
+  return error;
+}
+
 Exit request(const Context& context, Peer& peer, const InspectCommand& command) {
   if (command.method.starts_with(mcp::notification::prefix)) {
     const auto sent = peer.notify(command.method, command.params);
@@ -100,8 +114,26 @@ Exit request(const Context& context, Peer& peer, const InspectCommand& command) 
   }
   const auto result = command.verb == Verb::raw ? peer.ask_once(command.method, command.params)
                                                 : peer.ask(command.method, command.params);
-  if (!result) return explain(context, result.error());
+  if (!result) return explain(context, naming_era(result.error(), peer.era(), command.method));
   return show(context, command.verb, *result);
+}
+
+// Of a session that was open for long: how another one ended long before is no cause.
+constexpr std::chrono::seconds just_now{10};
+
+std::optional<client::Error> cause_of_loss(const Context& context, const std::string& server,
+                                           std::chrono::system_clock::time_point began) {
+  const auto since = std::max(began, std::chrono::system_clock::now() - just_now);
+  auto cause = failure_since(context, server, since);
+  if (cause) cause->text = fmt::format("{}: {}", server, cause->text);
+  return cause;
+}
+
+// `inspect tools`: the command was meant, of all servers.
+client::Error naming_command(client::Error error, const std::string& server) {
+  if (error.code != client::ErrorCode::refused || !is_one_shot_command(server)) return error;
+  error.text += fmt::format("; did you mean \"cellblock inspect --all {}\"?", server);
+  return error;
 }
 
 }  // namespace
@@ -109,13 +141,15 @@ Exit request(const Context& context, Peer& peer, const InspectCommand& command) 
 client::Result<void> open_peer(const Context& context, Peer& peer, const std::string& server,
                                const std::string& workspace) {
   const auto began = std::chrono::system_clock::now();
+  if (!server.empty()) {
+    peer.explain_loss_with([context, server, began](const client::Error& error) {
+      return cause_of_loss(context, server, began).value_or(error);
+    });
+  }
   auto opened = peer.open(server, {.workspace = workspace});
   if (opened) return opened;
-  auto error = naming_workspace(std::move(opened.error()), workspace);
-  if (error.code == client::ErrorCode::disconnected && !server.empty()) {
-    error = failure_since(context, server, began).value_or(error);
-  }
-  return std::unexpected(std::move(error));
+  return std::unexpected(
+      naming_command(naming_workspace(std::move(opened.error()), workspace), server));
 }
 
 Exit carry_out(const Context& context, Peer& peer, const InspectCommand& command) {

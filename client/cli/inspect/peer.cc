@@ -76,7 +76,15 @@ Result<T> Peer::wait(Start start) {
     context_.restart();
     context_.run_one();
   }
+  if (!*result && result->error().code == client::ErrorCode::disconnected) {
+    return std::unexpected(loss(result->error()));
+  }
   return *std::move(result);
+}
+
+client::Error Peer::loss(const client::Error& error) {
+  if (!loss_) loss_ = explainer_ ? explainer_(error) : error;
+  return *loss_;
 }
 
 Result<void> Peer::open(const std::string& server, const client::AttachOptions& with) {

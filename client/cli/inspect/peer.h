@@ -3,9 +3,12 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cellblock/session.h"
@@ -28,6 +31,12 @@ class Peer {
 
   Peer(Settings settings, client::Options options);
 
+  /// Given the error of a lost connection, who knows better says what ended it. Asked once.
+  using LossExplainer = std::function<client::Error(client::Error)>;
+  void explain_loss_with(LossExplainer explainer) { explainer_ = std::move(explainer); }
+  /// What ended the connection that this error tells of.
+  client::Error loss(const client::Error& error);
+
   /// Connects, attaches, and says hello as its era does.
   client::Result<void> open(const std::string& server, const client::AttachOptions& with);
 
@@ -49,6 +58,8 @@ class Peer {
   void cancel();
   bool is_asking() const { return asking_ > 0; }
 
+  Era era() const { return settings_.era; }
+
   boost::asio::io_context& context() { return context_; }
 
  private:
@@ -64,6 +75,8 @@ class Peer {
   client::Limits limits_;
   boost::asio::io_context context_{1};
   client::Session session_;
+  LossExplainer explainer_;
+  std::optional<client::Error> loss_;
   std::string introduction_;
   std::uint64_t next_token_ = 1;
   unsigned asking_ = 0;  ///< how deep: a request of a list, a round of a call

@@ -26,10 +26,10 @@ std::string contents_text(const Json& result) {
   const auto contents = objects_of(result, "contents");
   for (const auto& content : contents) {
     if (!text.empty()) text += '\n';
-    if (contents.size() > 1) text += fmt::format("[{}]\n", raw_text(content, "uri"));
+    if (contents.size() > 1) text += fmt::format("[{}]\n", text_of(content, "uri"));
     text += content.contains("text")
                 ? raw_text(content, "text")
-                : fmt::format("[{}, {} bytes of base64]", raw_text(content, "mimeType"),
+                : fmt::format("[{}, {} bytes of base64]", text_of(content, "mimeType"),
                               raw_text(content, "blob").size());
   }
   return text;
@@ -39,7 +39,7 @@ std::string messages_text(const Json& result) {
   auto text = raw_text(result, "description");
   for (const auto& message : objects_of(result, "messages")) {
     const Json as_content{{"content", Json::array({message.value("content", Json())})}};
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", raw_text(message, "role"),
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", text_of(message, "role"),
                         content_text(dumped(as_content, -1)));
   }
   return text;
@@ -50,7 +50,8 @@ std::string completion_text(const Json& result) {
   std::string text;
   if (completion.contains("values") && completion["values"].is_array()) {
     for (const auto& value : completion["values"]) {
-      if (value.is_string()) text += (text.empty() ? "" : "\n") + value.get<std::string>();
+      if (value.is_string())
+        text += (text.empty() ? "" : "\n") + safe_line(value.get<std::string>());
     }
   }
   const auto total = number_of(completion, "total");

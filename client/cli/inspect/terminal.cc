@@ -210,6 +210,8 @@ TypedLine Terminal::command(const std::string& prompt) {
   return line;
 }
 
+void Terminal::interrupt() { impl_->interrupted = true; }
+
 std::optional<std::string> Terminal::answer(const std::string& question) {
   // Above the line: libedit bounds the length of a prompt.
   show(question);

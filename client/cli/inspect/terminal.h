@@ -38,6 +38,9 @@ class Terminal {
   /// The next command. The context runs meanwhile.
   TypedLine command(const std::string& prompt);
 
+  /// Ends the command that is being typed, as Ctrl-C does; from inside the context.
+  void interrupt();
+
   /// A line in answer to this text, which is escaped; nothing at Ctrl-C and at the end of input.
   /// The context stands still: this may be called from inside it.
   std::optional<std::string> answer(const std::string& question);

@@ -46,6 +46,10 @@ enum class FrameDirection : std::uint8_t { to_daemon, from_daemon };
 /// session.
 using FrameObserver = std::function<void(FrameDirection direction, std::string_view frame)>;
 
+/// The connection has ended, and not by close(): once, from the executor, before the calls that
+/// were open are completed with the same error.
+using EndHandler = std::function<void(const Error& why)>;
+
 struct Options {
   std::string socket;  ///< empty: default_socket_path()
   Limits limits;
@@ -55,6 +59,7 @@ struct Options {
   NotificationHandler on_notification;
   RequestHandler on_request;  ///< none: every request is answered -32601
   FrameObserver on_frame;
+  EndHandler on_ended;
 };
 
 /// Where a daemon listens: the environment's CELLBLOCK_SOCKET, the user's own daemon
