@@ -244,6 +244,42 @@ TEST_F(LegTest, NothingIsLearntForOthersFromACellWithAWorkspace) {
   }
 }
 
+struct Above final : LegEffects {
+  void to_host(Slices) override {}
+  void leg_running(Time) override {}
+  void leg_lost(const Failure&, After, Time) override {}
+  void leg_answered(Time) override {}
+};
+
+// Else a server that announces without end would rewrite what is kept of it as often.
+TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
+  is_known_as(Era::modern);
+  Above above;
+  for (const Teaches teaches : {Teaches::nothing, Teaches::lists}) {
+    Leg leg({.shared = {config_, ids_, scanner_, sealer_},
+             .plan = {.server = 0, .purpose = "aggregate"},
+             .session = 12,
+             .start = StartWhen::on_demand,
+             .teaches = teaches},
+            effects_, above);
+    const auto asks = [&](std::string line) {
+      const std::size_t size = line.size();
+      line.resize(size + MessageScanner::padding);
+      const auto view = std::string_view(line).substr(0, size);
+      const auto message = scanner_.scan(view);
+      ASSERT_TRUE(message);
+      leg.from_host(view, *message, now_);
+    };
+    asks(modern("1", "tools/call", R"("name":"read_a",)"));
+    cell_runs();
+    server_answers(R"({"content":[]})");
+    asks(modern("2", "tools/list"));
+    server_answers(R"({"tools":[{"name":"read_b"}]})");
+    EXPECT_EQ(effects_.fake_catalogues.learnt, teaches == Teaches::lists ? 1 : 0);
+    leg.leave();
+  }
+}
+
 TEST_F(LegTest, AnotherErrorOfInitializeIsTheHostsToHear) {
   attach_on_demand();
   host_says(std::string(initialize));

@@ -26,10 +26,10 @@ std::vector<std::string> texts(const Json& object, const char* name) {
 }
 
 void add_resource(StreamFilter& filter, Assortment& assortment, const std::string& shown,
-                  Knowledge knowledge) {
+                  Knowledge knowledge, ResourceRoutes::Effort& effort) {
   using Certainty = ResourceRoutes::Certainty;
   const auto certainty = knowledge == Knowledge::grows ? Certainty::certain : Certainty::guess;
-  auto route = assortment.routes().find(shown, certainty);
+  auto route = assortment.routes().find(shown, certainty, effort);
   if (!route) {
     filter.all_found = false;
     return;
@@ -74,8 +74,9 @@ StreamFilter read_filter(std::string_view params, const Members& members, Assort
   filter.tools = flag(*wanted, mcp::change_of(ListKind::tools).wanted);
   filter.prompts = flag(*wanted, mcp::change_of(ListKind::prompts).wanted);
   filter.resources = flag(*wanted, mcp::change_of(ListKind::resources).wanted);
+  ResourceRoutes::Effort effort;
   for (const std::string& uri : texts(*wanted, "resourceSubscriptions")) {
-    add_resource(filter, assortment, uri, knowledge);
+    add_resource(filter, assortment, uri, knowledge, effort);
   }
   for (const std::string& shown : texts(*wanted, "taskIds")) {
     auto route = find_task(members, json_string(shown));
