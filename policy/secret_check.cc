@@ -74,10 +74,11 @@ class SecretCheck {
     if (path.empty()) return false;
     const auto bad = facts_.bad_secrets.find(path);
     if (bad == facts_.bad_secrets.end()) return true;
-    here.error(text.value.at, text.name.value,
-               fmt::format("\"{}\" {}; allowed: a file of root's (or, rootless, yours) with mode "
-                           "0600 or 0400",
-                           path, bad->second));
+    here.error(
+        text.value.at, text.name.value,
+        fmt::format("\"{}\" {}; allowed: a file of root's or the daemon's user's (or, rootless, "
+                    "yours) with mode 0600 or 0400",
+                    path, bad->second));
     return false;
   }
 

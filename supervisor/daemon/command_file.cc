@@ -28,6 +28,7 @@ CommandFacts facts_of(const WalkFailure& failure, std::string host_path) {
     case WalkFailure::Kind::hidden:
       facts.state = CommandState::not_visible;
       break;
+    case WalkFailure::Kind::closed:
     case WalkFailure::Kind::failed:
       facts.state = CommandState::unreadable;
       break;

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "policy/daemon_check.h"
 #include "policy/facts_wanted.h"
 #include "supervisor/daemon/cgroup_leftovers.h"
 #include "supervisor/daemon/cgroup_look.h"
@@ -154,9 +155,10 @@ class Loader {
     HostFacts facts = gather_facts(wanted, owners_);
     facts.config_path = main_path_;
     facts.cgroup = find_cgroup(wanted.cgroup);
-    SecretTexts secrets = read_secrets(wanted, facts);
+    const Owners secret_owners = owners_of_secrets(facts);
+    SecretTexts secrets = read_secrets(wanted, secret_owners, facts);
     for (const std::string& path : wanted.tokens) {
-      facts.tokens[path] = look_at_token(path, secret_owners());
+      facts.tokens[path] = look_at_token(path, secret_owners);
     }
     LoadedConfig loaded;
     loaded.config =
@@ -204,12 +206,18 @@ class Loader {
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
-  // A service's credentials belong to the service's own user.
-  static Owners secret_owners() { return {0, ::geteuid()}; }
+  // A service's credentials belong to the service's own user: whoever runs this, or, started as
+  // root, whoever will. What is wrong with [daemon] is complained about by the check.
+  Owners owners_of_secrets(const HostFacts& facts) const {
+    Owners owners = {0, ::geteuid()};
+    Complaints unheard;
+    owners.push_back(check_identity(unheard, texts_.front(), request_.mode, facts).uid);
+    return owners;
+  }
 
   // Each file once, so that what was judged is what is used.
-  SecretTexts read_secrets(const FactsWanted& wanted, HostFacts& facts) const {
-    const Owners owners = secret_owners();
+  static SecretTexts read_secrets(const FactsWanted& wanted, const Owners& owners,
+                                  HostFacts& facts) {
     SecretTexts secrets;
     for (const std::string& path : wanted.secrets) {
       auto text = read_secret_file(path, owners);

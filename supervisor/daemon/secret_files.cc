@@ -27,6 +27,7 @@ std::optional<std::string> problem_of(const struct stat& status, std::span<const
 
 Result<std::string> content_of(const TrustedFile& file) {
   const auto fd = reopen_for_reading(file);
+  if (!fd && fd.error().number == EACCES) return fail(closed_text(file.status.st_uid));
   if (!fd) return fail("cannot be opened: " + fd.error().text());
   auto bytes = read_all(fd->get(), max_secret_bytes, Sealing::any);
   if (!bytes && bytes.error().number == EFBIG) return fail("is larger than 64KiB");

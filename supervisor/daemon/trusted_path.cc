@@ -101,6 +101,10 @@ class Walk {
   Outcome take(const std::string& part) {
     CELLBLOCK_CHECK(judge_directory(steps_.back()));
     auto fd = open_at(steps_.back().fd.get(), part.c_str(), O_PATH | O_NOFOLLOW);
+    if (!fd && fd.error().number == EACCES) {
+      const auto text = closed_text(steps_.back().status.st_uid);
+      return failure(Kind::closed, fmt::format("the directory {} {}", here(), text));
+    }
     if (!fd) return failure(fd.error());
     const auto status = status_of(*fd);
     if (!status) return failure(status.error());
@@ -176,6 +180,11 @@ std::optional<std::string> unsafe_owner_or_mode(const struct stat& status,
 std::expected<TrustedFile, WalkFailure> open_trusted(const std::string& path,
                                                      const WalkRules& rules) {
   return Walk(rules).to(path);
+}
+
+std::string closed_text(uid_t owner) {
+  return fmt::format("is readable by {} alone, but cellblockd runs as uid {}: chown it",
+                     owner == 0 ? "root" : fmt::format("uid {}", owner), ::geteuid());
 }
 
 // Through the descriptor, not the path, so that it is the very file that was judged. Non-blocking,

@@ -19,7 +19,8 @@ namespace cellblock {
 
 /// Why a path is not to be trusted, or could not be opened.
 struct WalkFailure {
-  enum class Kind { missing, unsafe, hidden, failed } kind{};
+  /// closed: this process may not look there
+  enum class Kind { missing, unsafe, hidden, closed, failed } kind{};
   std::string text;
 };
 
@@ -49,6 +50,9 @@ std::expected<TrustedFile, WalkFailure> open_trusted(const std::string& path,
 /// that lets somebody write shows as a group bit.
 std::optional<std::string> unsafe_owner_or_mode(const struct stat& status,
                                                 std::span<const uid_t> owners);
+
+/// What to do about a file or directory of `owner` that this process may not read.
+std::string closed_text(uid_t owner);
 
 SysResult<Fd> reopen_for_reading(const TrustedFile& file);
 

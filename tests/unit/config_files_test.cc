@@ -80,6 +80,24 @@ TEST(ConfigFiles, ReadsSecretsInTheOrderOfServersAndVariables) {
   EXPECT_THAT(report(loaded), Not(HasSubstr("2\n1")));
 }
 
+TEST(ConfigFiles, SecretsOfTheUserThatTheDaemonWillBeAreAcceptedFromRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to give a file away";
+  const ScratchDirectory scratch;
+  const auto loaded_with_secret_of = [&](uid_t owner) {
+    const std::string secret = scratch.write("secret", "1\n", 0600);
+    EXPECT_EQ(::chown(secret.c_str(), owner, 0), 0);
+    const std::string main = scratch.write(
+        "c.toml",
+        "daemon = { user = 4321, group = 4321 }\n[server.a]\ncommand=[\"/bin/true\"]\n"
+        "env_from_file = { X = \"" +
+            secret + "\" }\n",
+        0644);
+    return report(load_config({main, RunMode::system, "/tmp/x/c.sock"}));
+  };
+  EXPECT_THAT(loaded_with_secret_of(4321), Not(HasSubstr("env_from_file")));
+  EXPECT_THAT(loaded_with_secret_of(4322), HasSubstr("is owned by uid 4322"));
+}
+
 TEST(ConfigFiles, RefusesAFileOrDirectoryThatOthersCanChange) {
   struct Row {
     mode_t file, directory;

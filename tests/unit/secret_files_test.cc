@@ -65,5 +65,35 @@ TEST(SecretFiles, RefusesWhatIsNoSmallTextFile) {
   EXPECT_FALSE(read(fifo).has_value());
 }
 
+/// Another user of this process, until the end of the scope.
+class AsUser {
+ public:
+  explicit AsUser(uid_t uid) : changed_(::seteuid(uid) == 0) {}
+  ~AsUser() { static_cast<void>(::seteuid(0)); }
+  AsUser(const AsUser&) = delete;
+  AsUser& operator=(const AsUser&) = delete;
+  bool changed() const { return changed_; }
+
+ private:
+  bool changed_;
+};
+
+TEST(SecretFiles, SaysWhomToGiveAFileOrADirectoryOfRootsThatTheDaemonMayNotRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  const ScratchDirectory scratch;
+  const std::string path = scratch.write("a", "x", 0600);
+  ASSERT_EQ(::chmod(scratch.path().c_str(), 0700), 0);
+  const std::string advice = "is readable by root alone, but cellblockd runs as uid 4321: chown it";
+  const auto read_by_daemon = [&] {
+    const AsUser daemon(4321);
+    EXPECT_TRUE(daemon.changed());
+    return read(path);
+  };
+  EXPECT_THAT(read_by_daemon().error().text,
+              HasSubstr("directory " + scratch.path() + " " + advice));
+  ASSERT_EQ(::chmod(scratch.path().c_str(), 0755), 0);
+  EXPECT_EQ(read_by_daemon().error().text, advice);
+}
+
 }  // namespace
 }  // namespace cellblock
