@@ -31,6 +31,12 @@ std::string printable(std::string_view text) {
 
 void Complaints::error(std::string_view file, Place at, std::string key, std::string text) {
   ++errors_;
+  // What is wrong with one value often makes more of it wrong: the first says what to mend.
+  const auto is_same = [&](const Complaint& said) {
+    return said.severity == Complaint::Severity::error && said.file == file && said.key == key &&
+           at.line > 0 && Place{said.line, said.column} == at;
+  };
+  if (std::ranges::any_of(all_, is_same)) return;
   add({Complaint::Severity::error, std::string(file), at.line, at.column, std::move(key),
        std::move(text)});
 }

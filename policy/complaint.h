@@ -32,6 +32,7 @@ inline constexpr std::size_t max_complaints = 1000;
 /// Collects complaints; from max_complaints on they are only counted.
 class Complaints {
  public:
+  /// Only the first of a value's: of the same key at the same place.
   void error(std::string_view file, Place at, std::string key, std::string text);
   void warning(std::string_view file, Place at, std::string key, std::string text);
 

@@ -9,6 +9,7 @@
 #include "policy/catalogue_check.h"
 #include "policy/daemon_check.h"
 #include "policy/http_check.h"
+#include "policy/idle_tokens.h"
 #include "policy/kernel_check.h"
 #include "policy/mapped_ids.h"
 #include "policy/server_check.h"
@@ -116,6 +117,19 @@ void check_id_map(const ConfigText& main, const Config& config, Complaints& comp
                                ranges, most_id_ranges));
 }
 
+void warn_of_idle_tokens(const ConfigText& main, const Config& config, Complaints& complaints) {
+  if (complaints.has_errors()) return;
+  for (const std::uint32_t index : idle_tokens(config)) {
+    const HttpTokenText& text = main.http->tokens[index];
+    complaints.warning(
+        main.file, text.user->at, "listen.http.token.user",
+        fmt::format("no server allows the user of token \"{}\" (uid {}): each of its "
+                    "requests gets 403; allowed: a user in allow.users, or in a "
+                    "group of allow.groups, of a server",
+                    config.http->tokens[index].name, config.http->tokens[index].uid));
+  }
+}
+
 }  // namespace
 
 Config check_config(const CheckRequest& request, const HostFacts& facts, Complaints& complaints) {
@@ -137,6 +151,8 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   check_id_map(main, config, complaints);
   if (config.servers.empty() && !complaints.has_errors()) {
     complaints.warning(main.file, {}, "server", "no server is declared");
+  } else {
+    warn_of_idle_tokens(main, config, complaints);
   }
   return config;
 }

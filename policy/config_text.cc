@@ -68,6 +68,9 @@ HttpText read_http(TableReader reader) {
 }
 
 void read_listen(TableReader reader, ConfigText& text) {
+  for (const char* key : {"address", "port", "socket", "mode", "group", "token"}) {
+    reader.refuse(key, "stands in [listen.http]; did you mean that table?");
+  }
   if (auto http = reader.table("http")) text.http = read_http(std::move(*http));
 }
 
@@ -103,6 +106,7 @@ void read_installation(TableReader& reader, ConfigText& text) {
   if (auto daemon = reader.table("daemon")) text.daemon = read_daemon(std::move(*daemon));
   if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
   if (auto listen = reader.table("listen")) read_listen(std::move(*listen), text);
+  reader.refuse("http", "is no table of its own; did you mean [listen.http]?");
   if (auto sandbox = reader.table("sandbox")) text.sandbox = read_sandbox(std::move(*sandbox));
   if (auto catalogue = reader.table("catalogue")) {
     text.catalogue = read_catalogue(std::move(*catalogue));

@@ -26,12 +26,25 @@ constexpr std::size_t most_groups = 256;
 // Of a number without an account: a group that nobody is allowed by.
 constexpr std::uint32_t group_of_nobody = 65'534;
 
+// Not written, and not written wrongly either.
+template <class T>
+bool is_absent(const Scope& scope, std::string_view key, const Maybe<T>& text) {
+  return !text && !scope.mentioned(key);
+}
+
 void check_address(const Scope& scope, const HttpText& text, HttpListen& http) {
   if (!text.address) {
-    if (text.port) scope.error(text.port->at, "port", "has no meaning without `address`");
+    if (text.port && is_absent(scope, "address", text.address)) {
+      scope.error(text.port->at, "port", "has no meaning without `address`");
+    }
     return;
   }
   const std::string& address = text.address->value;
+  if (address == "localhost") {
+    scope.error(text.address->at, "address",
+                "names are not taken; allowed: \"127.0.0.1\" or \"::1\"");
+    return;
+  }
   if (address != "127.0.0.1" && address != "::1") {
     scope.error(text.address->at, "address",
                 fmt::format("\"{}\" is not this host alone; allowed: \"127.0.0.1\", \"::1\"; for "
@@ -41,6 +54,7 @@ void check_address(const Scope& scope, const HttpText& text, HttpListen& http) {
   }
   http.address = address;
   if (!text.port) {
+    if (!is_absent(scope, "port", text.port)) return;
     scope.error(text.at, "port", "is missing; allowed: a port from 1024 to 65535");
     return;
   }
@@ -50,6 +64,7 @@ void check_address(const Scope& scope, const HttpText& text, HttpListen& http) {
 }
 
 void refuse_without_socket(const Scope& scope, const HttpText& text) {
+  if (!is_absent(scope, "socket", text.socket)) return;
   if (text.mode) scope.error(text.mode->at, "mode", "has no meaning without `socket`");
   if (text.group) scope.error(text.group->at, "group", "has no meaning without `socket`");
 }
@@ -117,8 +132,10 @@ std::uint32_t gid_of(const HttpTokenText& text, std::uint32_t uid, const HttpSur
 
 void check_token_user(const Scope& scope, const HttpTokenText& text, const HttpSurroundings& around,
                       const HostFacts& facts, HttpToken& token) {
-  if (!text.user)
+  if (!text.user) {
+    if (!is_absent(scope, "user", text.user)) return;
     return scope.error(text.at, "user", "is missing; allowed: whom the token stands for");
+  }
   const auto uid = check_user(scope, "user", *text.user, facts);
   if (!uid) return;
   const Place at = text.user->at;
@@ -141,6 +158,7 @@ void check_token_user(const Scope& scope, const HttpTokenText& text, const HttpS
 void check_token_file(const Scope& scope, const HttpTokenText& text, const HostFacts& facts,
                       HttpToken& token) {
   if (!text.file) {
+    if (!is_absent(scope, "file", text.file)) return;
     return scope.error(text.at, "file",
                        "is missing; allowed: the absolute path of the token's file");
   }
@@ -189,12 +207,13 @@ void refuse_twins(const Scope& scope, const HttpText& text, const HttpListen& ht
 void check_tokens(const Scope& scope, const HttpText& text, const HttpSurroundings& around,
                   const HostFacts& facts, HttpListen& http) {
   const Scope here = scope.below("token");
-  if (!text.address && !text.tokens.empty()) {
+  const bool on_tcp = !is_absent(scope, "address", text.address);
+  if (!on_tcp && !text.tokens.empty()) {
     return scope.error(text.tokens.front().at, "token",
                        "has no meaning on a Unix socket, where the kernel says who connects; "
                        "allowed: with `address`");
   }
-  if (text.address && text.tokens.empty()) {
+  if (on_tcp && text.tokens.empty() && !scope.mentioned("token")) {
     return scope.error(text.at, "token",
                        "is missing: any program on this host, of any user, can reach a loopback "
                        "port; allowed: at least one [[listen.http.token]]");
@@ -217,9 +236,10 @@ std::optional<HttpListen> check_http(Complaints& complaints, const ConfigText& t
   const Scope scope{complaints, text.file, "listen.http."};
   const HttpText& written = *text.http;
   HttpListen http;
-  if (!written.address && !written.socket) {
+  if (is_absent(scope, "address", written.address) && is_absent(scope, "socket", written.socket)) {
     scope.error(written.at, "address",
                 "is missing, and so is `socket`; allowed: `address` and `port`, `socket`, or both");
+    return http;
   }
   check_address(scope, written, http);
   check_socket(scope, written, around, facts, http);

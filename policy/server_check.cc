@@ -14,6 +14,7 @@
 #include "policy/limits_check.h"
 #include "policy/names.h"
 #include "policy/path_rules.h"
+#include "policy/placeholder_check.h"
 #include "policy/run_as_check.h"
 #include "policy/runtime_check.h"
 #include "policy/secret_check.h"
@@ -127,6 +128,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   CheckedServer checked;
   Server& server = checked.server;
   server.name = text.name.value;
+  refuse_placeholders(scope, text);
   check_files(scope, text, around, server);
   check_fences(scope, text, around, server);
   check_choice(scope, "era", text.era, eras, server.era);

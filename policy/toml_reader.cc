@@ -51,6 +51,7 @@ TableReader::TableReader(TableReader&& other) noexcept
       prefix_(std::move(other.prefix_)),
       complaints_(other.complaints_),
       asked_(std::move(other.asked_)),
+      refused_(std::move(other.refused_)),
       keys_(other.keys_) {}
 
 TableReader::~TableReader() {
@@ -199,8 +200,9 @@ std::vector<TextAt> TableReader::names() {
 }
 
 void TableReader::refuse(std::string_view key, std::string text) {
-  const toml::node* node = find(key);
+  const toml::node* node = table_->get(key);
   if (node == nullptr) return;
+  refused_.emplace_back(key);
   complaints_->error(file_, place_of(node->source()), path_of(key), std::move(text));
 }
 
@@ -209,6 +211,7 @@ void TableReader::complain_about_unknown_keys() {
   const std::vector<std::string_view> known(asked_.begin(), asked_.end());
   for (const auto& [key, node] : *table_) {
     if (std::ranges::find(known, key.str()) != known.end()) continue;
+    if (std::ranges::find(refused_, key.str()) != refused_.end()) continue;
     const std::string_view guess = nearest(key.str(), known);
     std::string text = "unknown key";
     if (!guess.empty()) text += fmt::format("; did you mean \"{}\"?", guess);

@@ -64,6 +64,7 @@ class TableReader {
   std::string prefix_;  ///< "server.files."
   Complaints* complaints_;
   std::vector<std::string> asked_;
+  std::vector<std::string> refused_;
   enum class Keys { fixed, free } keys_ = Keys::fixed;
 };
 

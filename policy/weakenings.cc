@@ -125,6 +125,11 @@ std::vector<std::string> weakenings_of(const Config& config) {
     out.push_back(fmt::format("socket.mode = \"{}\" (every local user may connect)",
                               mode_text(config.listen.mode)));
   }
+  if (config.http && !config.http->socket.empty() &&
+      (config.http->mode & anybody_may_connect) != 0) {
+    out.push_back(fmt::format("listen.http.mode = \"{}\" (every local user may connect)",
+                              mode_text(config.http->mode)));
+  }
   if (config.kernel.min_landlock < Kernel{}.min_landlock) {
     out.push_back(fmt::format("sandbox.min_landlock = {} (this kernel has ABI {})",
                               config.kernel.min_landlock, config.kernel.landlock_abi));

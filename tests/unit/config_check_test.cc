@@ -562,5 +562,36 @@ TEST(ConfigCheck, RootlessRefusesIdsAndNeedsAPlaceForItsSocket) {
   EXPECT_EQ(check("", facts, RunMode::user).errors().size(), 1U);
 }
 
+TEST(ConfigCheck, APlaceholderOfTheClientIsRefusedWhereNothingFillsItIn) {
+  for (const char* line :
+       {"read = [\"/srv/${client.user}\"]", "write = [\"/srv/${client.uid}\"]",
+        "workspace = { allow = [\"/home/${client.user}/**\"] }",
+        "env_from_file = { A = \"/etc/${client.user}\" }",
+        "network = \"egress\"\negress = { allow = [\"${client.user}.example.org:443\"] }"}) {
+    EXPECT_THAT(lines_of(check(server(line)).errors()), HasSubstr("is filled in under env only"))
+        << line;
+  }
+  EXPECT_THAT(check(server("env = { A = \"${client.user}\" }")).errors(), IsEmpty());
+}
+
+TEST(ConfigCheck, ATokenWhoseUserNoServerAllowsIsAWarningAndAnOpenSocketAWeakening) {
+  HostFacts facts = example_facts();
+  facts.users["bob"] = {1003, 1003};
+  facts.tokens["/t/ci"] = {{1}, ""};
+  const auto warnings_for = [&](const std::string& user) {
+    return lines_of(
+        check("[listen.http]\naddress = \"127.0.0.1\"\nport = 8765\n[[listen.http.token]]\n"
+              "name = \"ci\"\nfile = \"/t/ci\"\nuser = \"" +
+                  user + "\"\n" + server(""),
+              facts)
+            .warnings());
+  };
+  EXPECT_THAT(warnings_for("bob"),
+              HasSubstr("no server allows the user of token \"ci\" (uid 1003)"));
+  EXPECT_THAT(warnings_for("alice"), Not(HasSubstr("no server allows")));
+  const Config open = check("[listen.http]\nsocket = \"/run/h.sock\"\nmode = \"0666\"\n").config;
+  EXPECT_THAT(weakenings_of(open), Contains(HasSubstr("listen.http.mode = \"0666\"")));
+}
+
 }  // namespace
 }  // namespace cellblock

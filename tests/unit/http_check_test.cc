@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "policy/config_text.h"
 
 namespace cellblock {
@@ -68,6 +70,26 @@ TEST(HttpCheck, ASocketNeedsNoToken) {
   EXPECT_EQ(outcome.http->mode, 0666U);
 }
 
+TEST(HttpCheck, OfOneMistakeThereIsOneComplaint) {
+  const std::string own(token);
+  const std::string tcp = "address = \"127.0.0.1\"\nport = 8765\n";
+  for (const std::string& toml :
+       {http(""), http("address = 127\nport = 8765\n" + own),
+        http("address = \"127.0.0.1\"\nport = \"8765\"\n" + own),
+        http("socket = \"here\"\nmode = \"0600\"\n"), http("socket = 1\nmode = \"0600\"\n"),
+        http(tcp + "[[listen.http.token]]\nname = \"a\"\nfile = 1\nuser = \"alice\"\n"),
+        std::string("[listen]\naddress = \"127.0.0.1\"\n"), std::string("[http]\nport = 1\n")}) {
+    const std::string complaints = check(toml).complaints;
+    EXPECT_EQ(std::ranges::count(complaints, '\n'), 1) << toml << complaints;
+  }
+}
+
+TEST(HttpCheck, ATableOfAnotherNameIsToldTheRightOne) {
+  EXPECT_THAT(check("[http]\nport = 1\n").complaints, HasSubstr("did you mean [listen.http]?"));
+  EXPECT_THAT(check("[listen]\nport = 1\n").complaints,
+              HasSubstr("listen.port: stands in [listen.http]"));
+}
+
 TEST(HttpCheck, WhatIsWrongIsSaidWithWhatIsAllowed) {
   const std::string tcp = "address = \"127.0.0.1\"\nport = 8765\n";
   const std::string own(token);
@@ -77,7 +99,8 @@ TEST(HttpCheck, WhatIsWrongIsSaidWithWhatIsAllowed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "listen.http.address: is missing"},
       {"address = \"0.0.0.0\"\nport = 8765\n" + own, "put your own ingress in front"},
-      {"address = \"localhost\"\nport = 8765\n" + own, "is not this host alone"},
+      {"address = \"localhost\"\nport = 8765\n" + own,
+       "names are not taken; allowed: \"127.0.0.1\" or"},
       {"address = \"127.0.0.1\"\n" + own, "listen.http.port: is missing"},
       {"address = \"127.0.0.1\"\nport = 80\n" + own, "listen.http.port"},
       {tcp, "listen.http.token: is missing"},
