@@ -1,6 +1,7 @@
 #include "supervisor/daemon/http_host.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -10,6 +11,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "policy/failure.h"
+#include "policy/names.h"
 #include "supervisor/daemon/explain_end.h"
 
 namespace cellblock::daemon {
@@ -24,10 +27,27 @@ constexpr std::chrono::steady_clock::time_point no_time{};
 // A helper that lived this long did not die of what killed the one before it.
 constexpr milliseconds healthy_life{60'000};
 
-constexpr std::string_view busy =
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-constexpr std::string_view forbidden =
-    "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+// As cellblock-http answers, which sees nothing of these connections.
+std::string page(std::string_view status, FailureCode code, std::string_view sentence) {
+  Failure failure;
+  failure.code = code;
+  failure.message = sentence;
+  const std::string body = error_reply({}, failure);
+  return fmt::format(
+      "HTTP/1.1 {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
+      "Connection: close\r\n\r\n{}",
+      status, body.size(), body);
+}
+
+std::string busy() {
+  return page("503 Service Unavailable", FailureCode::too_many,
+              "Too many connections over HTTP, or it is being started; try again.");
+}
+
+std::string forbidden() {
+  return page("403 Forbidden", FailureCode::not_allowlisted,
+              "This user may use no server of cellblock: no allow list names him.");
+}
 
 // It is closed next either way.
 void write_reply(int socket, std::string_view reply) {
@@ -132,6 +152,11 @@ void HttpHost::start_again_later() {
 }
 
 Result<void> HttpHost::listen() {
+  const std::string tcp = tcp_address(*config_.http);
+  const std::string& path = config_.http->socket;
+  const bool both = !tcp.empty() && !path.empty();
+  spdlog::info("HTTP on {}{}{}", tcp.empty() ? "" : "http://" + tcp + "/mcp", both ? " and " : "",
+               path);
   if (!sockets_.unix_socket) return {};
   listener_ =
       CELLBLOCK_TRY(Listener::listen(loop_, sockets_.unix_socket->take(), [this](Fd connection) {
@@ -184,7 +209,7 @@ void HttpHost::update_intake() {
 void HttpHost::on_connection(Fd socket) {
   auto peer = identify(socket.get());
   if (peer) peer->via = wire::SessionVia::http_socket;
-  const std::string_view refusal = refusal_for(peer);
+  const std::string refusal = refusal_for(peer);
   if (refusal.empty()) return bring(std::move(socket), std::move(*peer));
   write_reply(socket.get(), refusal);
   // A host that is still sending reads an answer only after it could.
@@ -193,13 +218,13 @@ void HttpHost::on_connection(Fd socket) {
 }
 
 // The bound of one user keeps places for the others.
-std::string_view HttpHost::refusal_for(const Result<Peer>& peer) const {
-  if (!peer || !may_connect(*peer, config_)) return forbidden;
-  if (!running_ || broken_ || finished_) return busy;
-  if (guests_.size() >= config_.http->max_connections) return busy;
+std::string HttpHost::refusal_for(const Result<Peer>& peer) const {
+  if (!peer || !may_connect(*peer, config_)) return forbidden();
+  if (!running_ || broken_ || finished_) return busy();
+  if (guests_.size() >= config_.http->max_connections) return busy();
   const auto of_user = std::ranges::count_if(
       guests_, [&](const auto& entry) { return entry.second.peer.uid == peer->uid; });
-  return of_user < config_.listen.max_connections_per_user ? std::string_view{} : busy;
+  return of_user < config_.listen.max_connections_per_user ? std::string{} : busy();
 }
 
 void HttpHost::bring(Fd socket, Peer peer) {

@@ -75,7 +75,7 @@ class HttpHost {
   };
 
   void on_connection(Fd socket);
-  std::string_view refusal_for(const Result<Peer>& peer) const;
+  std::string refusal_for(const Result<Peer>& peer) const;
   void bring(Fd socket, Peer peer);
   void tell(const wire::HttpAnswer& answer, Fd session = {});
   void tell_what_waits();

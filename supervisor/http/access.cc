@@ -11,11 +11,17 @@ namespace {
 
 constexpr std::array<std::string_view, 3> loopback_names = {"localhost", "127.0.0.1", "[::1]"};
 
+bool is_port(std::string_view text) {
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  return !text.empty() && text.size() <= 5 && std::ranges::all_of(text, is_digit);
+}
+
 // Whatever the port: a loopback name leads here by no resolver of a stranger's, and the port may be
 // one that is forwarded to ours.
 bool is_loopback(std::string_view authority) {
   const bool has_port = authority.rfind(':') != std::string_view::npos && !authority.ends_with(']');
   const std::string_view name = has_port ? authority.substr(0, authority.rfind(':')) : authority;
+  if (has_port && !is_port(authority.substr(name.size() + 1))) return false;
   return std::ranges::find(loopback_names, name) != loopback_names.end();
 }
 
@@ -31,12 +37,14 @@ bool host_is_allowed(const Request& request, const AccessRules& rules) {
   return host && is_own_authority(*host, rules);
 }
 
-// What stands behind "http://" or "https://"; empty for anything else, "null" too.
+// What stands behind "http://", which is all that is spoken here, or behind "https://" where an
+// ingress in front may speak that: of a declared host. Empty for anything else, "null" too.
 std::string_view authority_of(std::string_view origin) {
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (origin.starts_with(scheme)) return origin.substr(scheme.size());
-  }
-  return {};
+  constexpr std::string_view plain = "http://";
+  constexpr std::string_view secure = "https://";
+  if (origin.starts_with(plain)) return origin.substr(plain.size());
+  const bool is_secure = origin.starts_with(secure) && !is_loopback(origin.substr(secure.size()));
+  return is_secure ? origin.substr(secure.size()) : std::string_view{};
 }
 
 // A page of our own has the same authority as what it asks for, port included. On the Unix socket
@@ -50,9 +58,10 @@ bool origin_is_allowed(const Request& request, const AccessRules& rules) {
                       authority == lower_case(request.header("host").value_or("")));
 }
 
-Reply forbidden(std::string_view what) {
-  return error_page(403, {}, mcp::invalid_request,
-                    std::string("Forbidden: this ") + std::string(what) + " is not allowed here");
+Reply forbidden(std::string_view what, std::string_view key) {
+  return error_page(
+      403, {}, mcp::invalid_request,
+      std::string("Forbidden: this ") + std::string(what) + " is none of " + std::string(key));
 }
 
 }  // namespace
@@ -63,8 +72,12 @@ std::optional<Reply> refuse_stranger(const Request& request, Transport transport
     return error_page(400, {}, mcp::invalid_request,
                       "A header that decides something is there twice");
   }
-  if (transport == Transport::tcp && !host_is_allowed(request, rules)) return forbidden("Host");
-  if (request.header("origin") && !origin_is_allowed(request, rules)) return forbidden("Origin");
+  if (transport == Transport::tcp && !host_is_allowed(request, rules)) {
+    return forbidden("Host", "listen.http.hosts");
+  }
+  if (request.header("origin") && !origin_is_allowed(request, rules)) {
+    return forbidden("Origin", "listen.http.origins");
+  }
   return std::nullopt;
 }
 

@@ -57,6 +57,10 @@ class Connection {
 
   /// No request of it was ever admitted.
   bool is_stranger() const { return !served_; }
+  /// All that it asked is answered, and nothing of another request has come.
+  bool is_idle() const {
+    return state_ == State::reading && served_ && !begun_ && inbox_.empty() && queued() == 0;
+  }
   std::size_t queued() const { return outbox_.queued(); }
 
  private:

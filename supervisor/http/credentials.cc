@@ -12,8 +12,12 @@ constexpr std::string_view scheme = "bearer ";
 
 }  // namespace
 
+bool Credentials::carries_token(std::string_view authorization) {
+  return lower_case(authorization.substr(0, scheme.size())) == scheme;
+}
+
 std::optional<std::uint32_t> Credentials::find(std::string_view authorization) const {
-  if (lower_case(authorization.substr(0, scheme.size())) != scheme) return std::nullopt;
+  if (!carries_token(authorization)) return std::nullopt;
   const auto digest = sha256(authorization.substr(scheme.size()));
   if (!digest) return std::nullopt;
   std::optional<std::uint32_t> found;

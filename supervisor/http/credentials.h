@@ -19,6 +19,9 @@ class Credentials {
   /// one as for a right one.
   std::optional<std::uint32_t> find(std::string_view authorization) const;
 
+  /// Whether there is one at all.
+  static bool carries_token(std::string_view authorization);
+
  private:
   std::vector<HttpToken> tokens_;
 };

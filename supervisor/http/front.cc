@@ -12,15 +12,32 @@ namespace {
 
 constexpr std::size_t most_links = 32;  // of one identity: one for each path it uses
 constexpr int overloaded = -31006;      // FailureCode::too_many
+constexpr int no_server = -31001;       // FailureCode::not_allowlisted
 constexpr std::string_view connection_lost =
     R"({"code":-31003,"message":"The connection to cellblock's gateway ended","data":{"code":"server_failed"}})";
 constexpr std::string_view session_ended =
     R"({"code":-31003,"message":"The session was ended","data":{"code":"server_failed"}})";
 
+constexpr std::string_view realm = "Bearer realm=\"cellblock\"";
+
 Reply no_token() {
   Reply reply = error_page(401, {}, mcp::invalid_request, "A bearer token is needed");
-  reply.headers.push_back({"WWW-Authenticate", "Bearer realm=\"cellblock\""});
+  reply.headers.push_back({"WWW-Authenticate", std::string(realm)});
   return reply;
+}
+
+// As RFC 6750 wants it.
+Reply wrong_token() {
+  Reply reply =
+      error_page(401, {}, mcp::invalid_request, "This bearer token is none that cellblock knows");
+  reply.headers.push_back({"WWW-Authenticate", std::string(realm) + ", error=\"invalid_token\""});
+  return reply;
+}
+
+Reply not_allowlisted() {
+  return error_page(403, {}, no_server,
+                    "This user may use no server of cellblock: no allow list names him.",
+                    R"({"code":"not_allowlisted"})");
 }
 
 // One line, as the socket's protocol wants it. A newline of a valid message is white space.
@@ -33,10 +50,11 @@ std::string on_one_line(std::string body) {
 
 }  // namespace
 
-Front::Front(Surroundings& around, const HttpListen& listen)
+Front::Front(Surroundings& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens)
     : around_(around),
       access_{listen.hosts, listen.origins},
       credentials_(listen.tokens),
+      idle_tokens_(std::move(idle_tokens)),
       max_sessions_(listen.max_sessions),
       session_idle_(listen.session_idle) {}
 
@@ -51,8 +69,10 @@ Front::Admission Front::admit(const Request& head, const std::optional<Caller>& 
     admission.caller = *peer;
   } else if (const auto token = credentials_.find(head.header("authorization").value_or(""))) {
     admission.caller = {.kind = Caller::Kind::token, .token = *token};
+    if (idle_tokens_.contains(*token)) admission.refusal = not_allowlisted();
   } else {
-    admission.refusal = no_token();
+    const bool has_token = Credentials::carries_token(head.header("authorization").value_or(""));
+    admission.refusal = has_token ? wrong_token() : no_token();
   }
   if (!admission.refusal) admission.refusal = refuse_head(head);
   if (!admission.refusal) return admission;

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,7 +25,8 @@ class Front {
  public:
   using Time = std::chrono::milliseconds;  ///< since any fixed point
 
-  Front(Surroundings& around, const HttpListen& listen);
+  /// `idle_tokens`: policy/idle_tokens.h.
+  Front(Surroundings& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens = {});
 
   /// By the headers alone, before a byte of the body is read.
   struct Admission {
@@ -83,6 +85,7 @@ class Front {
   Surroundings& around_;
   AccessRules access_;
   Credentials credentials_;
+  std::set<std::uint32_t> idle_tokens_;
   std::size_t max_sessions_;
   Time session_idle_;
   MessageScanner scanner_;

@@ -8,9 +8,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include "policy/idle_tokens.h"
 
 namespace cellblock::http {
 namespace {
@@ -20,10 +21,6 @@ using std::chrono::duration_cast;
 constexpr Milliseconds tick_interval{15'000};
 constexpr Milliseconds a_moment{50};
 constexpr Milliseconds patience_at_the_end{2'000};
-// For the first request of a connection while others want its place: whoever connects as fast as it
-// can fills the kernel's queue, where the others keep their turn, and pushes out only itself.
-constexpr Milliseconds stranger_time{100};
-constexpr int accepts_per_wake = 16;
 constexpr std::uint64_t most_body_bytes = 64U << 20;  // of all that come in at one time
 constexpr std::uint64_t body_share = 16U << 20;       // of one caller
 constexpr std::size_t most_queued = 32U << 20;        // that one socket does not take
@@ -47,10 +44,6 @@ std::size_t longest_to_host(const Config& config) {
   return longest + line_slack;
 }
 
-Fd accept_one(int socket) {
-  return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-}
-
 ShareBudget::Bounds body_bounds(const Config& config) {
   const std::uint64_t longest = longest_from_host(config);
   return {std::max(most_body_bytes, 2 * longest), std::max(body_share, longest + line_slack)};
@@ -61,14 +54,14 @@ std::size_t queue_bound(const Config& config) {
   return std::max({most_queued, 2 * longest_to_host(config), 2 * longest_from_host(config)});
 }
 
-// Nothing of the next one's: the socket itself is of no use any more.
-bool is_broken(int accept_error) {
-  return accept_error == EBADF || accept_error == EINVAL || accept_error == ENOTSOCK ||
-         accept_error == EOPNOTSUPP;
-}
-
 Reply too_busy() {
   Reply reply = error_page(503, {}, -31006, "Too much is being received; try again");
+  reply.headers.push_back({"Retry-After", "1"});
+  return reply;
+}
+
+Reply too_many_connections() {
+  Reply reply = error_page(503, {}, -31006, "Too many connections with this token; close one");
   reply.headers.push_back({"Retry-After", "1"});
   return reply;
 }
@@ -92,7 +85,7 @@ Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener
            .refused = [this](std::uint32_t request) { backend_ended(request); },
            .peer = [this](Fd socket, const Caller& peer) { welcome(std::move(socket), peer); },
            .gone = [this] { finish(); }}),
-      front_(*this, *config.http),
+      front_(*this, *config.http, idle_tokens(config)),
       ticks_(loop, [this] { tick(); }),
       pause_(loop,
              [this] {
@@ -121,51 +114,6 @@ void Server::finish() {
 }
 
 // --- hosts ---------------------------------------------------------------------------------------
-
-void Server::accept_some() {
-  for (int i = 0; i < accepts_per_wake; ++i) {
-    if (tcp_guests_ >= config_.http->max_connections && !make_room()) {
-      // They wait in the kernel's queue.
-      static_cast<void>(listening_.want_read(false));
-      return pause_.set(a_moment);
-    }
-    Fd socket = accept_one(listener_.get());
-    if (socket.valid()) {
-      welcome(std::move(socket), std::nullopt);
-      continue;
-    }
-    if (is_broken(errno)) return fail_listening(errno);
-    if (errno != EMFILE && errno != ENFILE) return;
-    static_cast<void>(listening_.want_read(false));
-    return pause_.set(a_moment);
-  }
-}
-
-// Whoever has shown no token yet, the longest: such connections cost no right, so they must not
-// keep anybody out. One whose request lies in the socket already is looked at first.
-bool Server::make_room() {
-  for (const GuestId id : strangers()) {
-    auto found = guests_.find(id);
-    if (found != guests_.end()) found->second.connection->look();
-    // What was found may have ended it.
-    found = guests_.find(id);
-    if (found == guests_.end()) return true;
-    if (!found->second.connection->is_stranger()) continue;
-    if (loop_.now() - found->second.since < stranger_time) return false;
-    found->second.connection->close();
-    return true;
-  }
-  return false;
-}
-
-// The oldest first.
-std::vector<Server::GuestId> Server::strangers() const {
-  std::vector<GuestId> ids;
-  for (const auto& [id, guest] : guests_) {
-    if (!guest.peer && guest.connection->is_stranger()) ids.push_back(id);
-  }
-  return ids;
-}
 
 // Or the loop would spin. A supervisor that ends shuts the socket too, and its channel at once
 // after: then this is no failure.
@@ -212,6 +160,10 @@ Connection::Events Server::events_of(GuestId id) {
 std::optional<Reply> Server::look_at(Guest& guest, const Request& head) {
   Front::Admission admission = front_.admit(head, guest.peer);
   if (admission.refusal) return std::move(admission.refusal);
+  const bool is_new =
+      guest.connection->is_stranger() || key_of(guest.caller) != key_of(admission.caller);
+  if (!guest.peer && is_new && !has_place_for(guest, admission.caller))
+    return too_many_connections();
   guest.caller = admission.caller;
   return std::nullopt;
 }

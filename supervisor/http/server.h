@@ -52,7 +52,11 @@ class Server final : public Surroundings {
   using GuestId = std::uint64_t;
 
   void accept_some();
+  bool somebody_waits() const;
   bool make_room();
+  bool push_out_idle();
+  bool close_idle(GuestId id);
+  bool has_place_for(const Guest& newcomer, const Caller& caller);
   std::vector<GuestId> strangers() const;
   void fail_listening(int error);
   void welcome(Fd socket, std::optional<Caller> peer);

@@ -11,9 +11,12 @@ namespace cellblock::http {
 namespace {
 
 using Json = nlohmann::json;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr std::string_view modern_meta =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{})";
@@ -133,6 +136,10 @@ TEST_F(HttpFront, ARequestIsJudgedByItsHeadersAlone) {
       {"rebound name", with(good, "host", "evil.example.com:8800"), 403},
       {"name that begins well", with(good, "host", "localhost.example.com:8800"), 403},
       {"forwarded port", with(good, "host", "localhost:1"), 0},
+      {"no port", with(good, "host", "localhost:x"), 403},
+      {"empty port", with(good, "host", "localhost:"), 403},
+      {"too long a port", with(good, "host", "localhost:123456"), 403},
+      {"own page over https", with(good, "origin", "https://localhost:8800"), 403},
       {"no host", without(good, "host"), 403},
       {"own origin", with(good, "origin", "http://localhost:8800"), 0},
       {"declared origin", with(good, "origin", "https://app.example.org"), 0},
@@ -149,6 +156,27 @@ TEST_F(HttpFront, ARequestIsJudgedByItsHeadersAlone) {
       {"anything", with(good, "accept", "*/*"), 0},
   };
   for (const auto& [what, request, status] : cases) EXPECT_EQ(refusal_of(request), status) << what;
+}
+
+TEST_F(HttpFront, AWrongTokenIsToldFromNone) {
+  const auto refusal = [&](const Request& request) {
+    return front_.admit(request, std::nullopt).refusal.value_or(Reply{});
+  };
+  const Reply wrong = refusal(with(post(""), "authorization", "Bearer " + std::string(32, 'x')));
+  EXPECT_EQ(wrong.status, 401U);
+  EXPECT_THAT(wrong.headers, Contains(Field(&Header::value, HasSubstr("error=\"invalid_token\""))));
+  const Reply none = refusal(without(post(""), "authorization"));
+  EXPECT_EQ(none.status, 401U);
+  EXPECT_THAT(none.headers, Not(Contains(Field(&Header::value, HasSubstr("error=")))));
+}
+
+TEST_F(HttpFront, ATokenWhoseUserMayUseNothingIsForbiddenInAllButName) {
+  const Front idle(around_, listen_with_token(), {0});
+  const auto refusal = idle.admit(post(""), std::nullopt).refusal;
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->status, 403U);
+  EXPECT_THAT(refusal->body, HasSubstr("no allow list names him"));
+  EXPECT_THAT(refusal->body, HasSubstr("-31001"));
 }
 
 TEST_F(HttpFront, AWrongHostIsRefusedBeforeTheTokenIsLookedAt) {

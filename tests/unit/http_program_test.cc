@@ -99,6 +99,7 @@ class HttpProgram : public testing::Test {
     config.http->port = 1;
     config.http->max_connections = 2;
     config.http->tokens.push_back({*sha256(token), 1000, 1000, {}, "ci"});
+    config.servers.emplace_back().allow.uids = {1000};
     return config;
   }
 
@@ -162,6 +163,36 @@ TEST_F(HttpProgram, ARequestThatHasComeIsHeardHoweverManyConnectAfterIt) {
   wire::HttpRequest asked;
   ASSERT_TRUE(receive_record(supervisor_.get(), asked));
   EXPECT_EQ(asked.kind, wire::HttpAsks::open_for_token);
+}
+
+TEST_F(HttpProgram, AnIdleConnectionGoesForOneThatWaitsAndTheOneOfWhomHasMost) {
+  start();
+  const std::string nonsense =
+      "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
+      "\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: 1\r\n\r\nx";
+  std::vector<Fd> idle;
+  for (int i = 0; i < 2; ++i) {
+    idle.push_back(connect());
+    ASSERT_GT(::send(idle.back().get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 0);
+    ASSERT_THAT(read_some(idle.back().get()), StartsWith("HTTP/1.1 400 "));
+  }
+  const Fd host = connect();
+  ask(host, "");
+  EXPECT_THAT(read_some(host.get()), StartsWith("HTTP/1.1 401 "));
+  EXPECT_EQ(read_some(idle[0].get()), "") << "the oldest was closed";
+}
+
+TEST_F(HttpProgram, NobodyIsSentAwayForSomebodyWhoIsNotThere) {
+  start();
+  const Fd one = connect();
+  const Fd other = connect();
+  // Both are accepted, and both have long had their time, before one of them speaks.
+  pollfd closed{.fd = other.get(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&closed, 1, 300), 0);
+  ask(one, "");
+  EXPECT_THAT(read_some(one.get()), StartsWith("HTTP/1.1 401 "));
+  ask(other, "");
+  EXPECT_THAT(read_some(other.get()), StartsWith("HTTP/1.1 401 "));
 }
 
 /// Whether it is anywhere in the memory of that process; nothing: it may not be read.
