@@ -27,6 +27,16 @@ std::string known_text(const Json& catalogue) {
   return text;
 }
 
+std::string lists_text(const Json& lists) {
+  std::string text;
+  for (const auto& [list, count] : lists.items()) {
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count.dump(),
+                        list == "resourceTemplates" ? "resource templates" : safe_line(list));
+  }
+  return text.empty() && !lists.empty() ? "nothing" : text;
+}
+
 std::string metadata_text(const Json& metadata) {
   std::string text;
   for (const auto& [finding, count] : metadata.items()) {
@@ -43,6 +53,8 @@ std::string catalogue_text(const Json& server) {
   std::string text =
       line("era", text_of(server, "era") + " (declared)") +
       line("catalogue", catalogue.contains("era") ? known_text(catalogue) : "nothing is known yet");
+  if (auto lists = lists_text(object_of(catalogue, "lists")); !lists.empty())
+    text += line("", "lists while no cell runs: " + lists);
   if (is_true(catalogue, "surveying")) text += line("", "it is being found out");
   const Json metadata = object_of(catalogue, "metadata");
   if (!metadata.empty()) text += line("", "metadata refused or mended: " + metadata_text(metadata));

@@ -74,18 +74,20 @@ void print_stderr_of(const client::Error& error) {
 
 }  // namespace
 
-client::Result<client::Client> open(const Context& context) {
+client::Result<client::Client> open(const Context& context, client::FrameObserver on_frame) {
   client::Options options;
   options.socket = context.socket;
   options.client_name = "cellblock";
+  options.on_frame = std::move(on_frame);
   return client::Client::connect(std::move(options));
 }
 
 client::Result<client::Client> open_server(const Context& context, const std::string& server,
                                            const client::AttachOptions& with,
-                                           std::chrono::milliseconds timeout) {
+                                           std::chrono::milliseconds timeout,
+                                           client::FrameObserver on_frame) {
   const client::CallOptions bounded{.timeout = timeout, .stop = {}};
-  auto connection = CELLBLOCK_TRY(open(context));
+  auto connection = CELLBLOCK_TRY(open(context, std::move(on_frame)));
   if (auto attached = connection.attach(server, with, bounded); !attached) {
     return std::unexpected(naming_workspace(std::move(attached.error()), with.workspace));
   }

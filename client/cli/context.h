@@ -26,12 +26,13 @@ struct Context {
 inline constexpr int unknown_name = mcp::invalid_params;
 
 /// A connection, as the command identifies itself.
-client::Result<client::Client> open(const Context& context);
+client::Result<client::Client> open(const Context& context, client::FrameObserver on_frame = {});
 
 /// Connected, attached to this server, and past MCP's handshake, all before `timeout` is over.
 client::Result<client::Client> open_server(const Context& context, const std::string& server,
                                            const client::AttachOptions& with,
-                                           std::chrono::milliseconds timeout);
+                                           std::chrono::milliseconds timeout,
+                                           client::FrameObserver on_frame = {});
 
 /// Says of a refused workspace which directory it was, as its path resolves here.
 client::Error naming_workspace(client::Error error, const std::string& workspace);

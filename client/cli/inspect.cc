@@ -10,6 +10,7 @@
 #include "client/cli/inspect/frame_text.h"
 #include "client/cli/inspect/inspection.h"
 #include "client/cli/inspect/peer.h"
+#include "client/cli/missing_servers.h"
 #include "policy/result.h"
 
 namespace cellblock::cli {
@@ -22,12 +23,13 @@ std::chrono::microseconds since(Clock::time_point begin) {
 }
 
 // On stderr: stdout has the answer alone.
-client::Options options_of(const Context& context, Frames frames) {
+client::Options options_of(const Context& context, Frames frames, MissingServers& missing) {
   client::Options options;
   options.socket = context.socket;
-  if (frames == Frames::hidden) return options;
-  options.on_frame = [began = Clock::now()](client::FrameDirection direction,
-                                            std::string_view frame) {
+  options.on_frame = [frames, &missing, began = Clock::now()](client::FrameDirection direction,
+                                                              std::string_view frame) {
+    missing.see(frame);
+    if (frames == Frames::hidden) return;
     fmt::print(stderr, "{}\n", frame_text(direction, since(began), frame));
   };
   return options;
@@ -35,17 +37,22 @@ client::Options options_of(const Context& context, Frames frames) {
 
 Exit run_once(const Context& context, const InspectRequest& request,
               const InspectCommand& command) {
+  MissingServers missing;
   Peer peer({.era = request.era,
              .interaction = Interaction::none,
              .start_timeout = request.to.timeout,
              .call_timeout = request.to.timeout},
-            options_of(context, request.frames));
+            options_of(context, request.frames, missing));
   const auto begin = Clock::now();
   if (auto opened = open_peer(context, peer, request.to.server, request.to.workspace); !opened) {
     return explain(context, opened.error());
   }
   const auto start = since(begin);
   const auto exit = carry_out(context, peer, command);
+  // What any one server says there is its own.
+  if (request.to.server.empty() && command.verb == Verb::list) {
+    fmt::print(stderr, "{}", missing.take());
+  }
   if (request.timings == Timings::shown) {
     fmt::print(stderr, "start {}, command {}\n", milliseconds_text(start),
                milliseconds_text(since(begin) - start));

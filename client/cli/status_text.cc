@@ -24,12 +24,23 @@ Colour colour_of(std::string_view state) {
   return Colour::plain;
 }
 
+// Those in which the server does not serve anybody are counted apart.
 std::string cells_of(const Json& server) {
-  const auto cells = objects_of(server, "cells");
-  if (cells.empty()) return "-";
+  std::size_t serving = 0;
+  std::size_t surveys = 0;
   std::int64_t longest = 0;
-  for (const auto& cell : cells) longest = std::max(longest, number_of(cell, "uptime_ms"));
-  return fmt::format("{} (up {})", cells.size(), duration_text(std::chrono::milliseconds(longest)));
+  for (const auto& cell : objects_of(server, "cells")) {
+    const bool is_survey = text_of(cell, "program") == "survey";
+    ++(is_survey ? surveys : serving);
+    if (!is_survey) longest = std::max(longest, number_of(cell, "uptime_ms"));
+  }
+  std::vector<std::string> texts;
+  if (serving > 0) {
+    const auto up = duration_text(std::chrono::milliseconds(longest));
+    texts.push_back(fmt::format("{} (up {})", serving, up));
+  }
+  if (surveys > 0) texts.push_back(fmt::format("{} survey{}", surveys, surveys == 1 ? "" : "s"));
+  return texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 Row row_of(const Json& server) {
@@ -63,6 +74,13 @@ std::string last_end_of(const Json& server, Style style) {
                                  style.paint(Colour::bad, verdict), text_of(*end, "cause"));
   for (const auto& line : texts_of(*end, "stderr")) text += fmt::format("  | {}\n", line);
   return text;
+}
+
+std::string last_survey_of(const Json& server, Style style) {
+  const auto failed = text_of(object_of(server, "catalogue"), "failed");
+  if (failed.empty()) return {};
+  return fmt::format("\n{}: last survey: {}\n", text_of(server, "name"),
+                     style.paint(Colour::bad, failed));
 }
 
 std::string weakenings_of(const std::string& whose, const Json& object, Style style) {
@@ -134,6 +152,7 @@ std::string status_text(std::string_view status_json, Style style, StatusView vi
     rows.push_back(row_of(server));
     ends += last_end_of(server, style);
     if (view == StatusView::summary) {
+      ends += last_survey_of(server, style);
       weak += weakening_summary(server, style) + denied_summary(server, style);
     } else {
       weak += weakenings_of(text_of(server, "name"), server, style);

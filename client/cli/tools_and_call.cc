@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "client/cli/call_arguments.h"
 #include "client/cli/commands.h"
 #include "client/cli/content_text.h"
+#include "client/cli/missing_servers.h"
 #include "client/cli/terminal_text.h"
 #include "policy/result.h"
 
@@ -43,11 +46,18 @@ client::Result<client::ToolResult> call(const Context& context, const CallReques
 }  // namespace
 
 Exit run_tools(const Context& context, const ServerRequest& request) {
-  auto connection =
-      open_server(context, request.server, {.workspace = request.workspace}, request.timeout);
+  MissingServers missing;
+  client::FrameObserver observer;
+  // A server's own lists may say anything there.
+  if (request.server.empty()) {
+    observer = [&missing](auto, std::string_view frame) { missing.see(frame); };
+  }
+  auto connection = open_server(context, request.server, {.workspace = request.workspace},
+                                request.timeout, std::move(observer));
   if (!connection) return explain(context, connection.error());
   const auto tools = connection->list_tools({.timeout = request.timeout, .stop = {}});
   if (!tools) return explain(context, tools.error());
+  fmt::print(stderr, "{}", missing.take());
   return context.output == Output::json ? print_tools_json(*tools) : print_tools(*tools);
 }
 

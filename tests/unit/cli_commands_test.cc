@@ -56,6 +56,23 @@ TEST(CliTools, PrintsTheArrayAsJson) {
                                                             "\n");
 }
 
+constexpr auto with_a_missing_server =
+    R"({"tools":[{"name":"a__x"}],"_meta":{"cellblock/unavailable":[{"server":"bad","reason":"cell \"bad\": exited with code 3; last words: \"x\"","brief":"exited with code 3\u001b"}]}})";
+
+TEST(CliTools, SaysOnStderrWhichOfAllServersIsNotListed) {
+  FakeGateway gateway(after_greeting(with_a_missing_server));
+  const auto ended = cli(gateway, {"tools"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "a__x  \n");
+  EXPECT_EQ(ended.err,
+            "not listed: bad (exited with code 3\\x1b); \"cellblock status bad\" tells more\n");
+}
+
+TEST(CliTools, TakesNoServersWordThatOthersAreMissing) {
+  FakeGateway gateway(after_greeting(with_a_missing_server));
+  EXPECT_EQ(cli(gateway, {"tools", "a"}).err, "");
+}
+
 TEST(CliCall, MergesArgumentsAndPrintsText) {
   FakeGateway gateway([](FakeConnection& peer) {
     peer.greet();
@@ -194,6 +211,30 @@ TEST(CliStatus, TellsWhereHttpIsServedAndTheDeclaredEra) {
   EXPECT_THAT(ended.out, HasSubstr("HTTP on 127.0.0.1:8377 and /run/h.sock: tokens laptop, ci, "
                                    "1 connection of yours\n"));
   EXPECT_THAT(ended.out, HasSubstr("era        auto (declared)\n"));
+}
+
+TEST(CliStatus, CountsSurveysApartAndSaysWhichFailed) {
+  FakeGateway gateway(answering(one_line(
+      R"({"version":"1","mode":"system","enabled":true,"servers":[
+{"name":"new","state":"surveying","cells":[{"cell":"1","uptime_ms":9,"program":"survey"}]},
+{"name":"busy","state":"ready","cells":[{"cell":"2","uptime_ms":1200,"program":"server"},
+ {"cell":"3","uptime_ms":99000,"program":"survey"}]},
+{"name":"bad","state":"failed","cells":[],"catalogue":{"source":"none",
+ "failed":"cell \"bad\": exited with code 3\u001b"}}]})")));
+  const auto ended = cli(gateway, {"status"});
+  EXPECT_THAT(ended.out, HasSubstr("new     surveying  1 survey                "));
+  EXPECT_THAT(ended.out, HasSubstr("busy    ready      1 (up 1.2 s), 1 survey  "));
+  EXPECT_THAT(ended.out, HasSubstr("bad     failed     -  "));
+  EXPECT_THAT(ended.out, HasSubstr("\nbad: last survey: cell \"bad\": exited with code 3\\x1b\n"));
+}
+
+TEST(CliStatus, TellsWhatIsListedWhileNoCellRuns) {
+  FakeGateway gateway(answering(one_line(
+      R"({"version":"1","mode":"system","enabled":true,"servers":[{"name":"web","state":"stopped",
+ "catalogue":{"source":"disk","era":"legacy","protocol_version":"2025-11-25","found_at_ms":0,
+ "lists":{"tools":12,"resources":0,"resourceTemplates":1,"prompts":0}}}]})")));
+  EXPECT_THAT(cli(gateway, {"status", "web"}).out,
+              HasSubstr("lists while no cell runs: 12 tools, 1 resource templates\n"));
 }
 
 TEST(CliStatus, KnowsOneServerAndRefusesAnUnknownOne) {

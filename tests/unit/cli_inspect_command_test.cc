@@ -129,11 +129,14 @@ TEST(CliInspect, SpeaksWithAllServersWithoutAName) {
     peer.answer(attach, R"({"session":"1"})");
     peer.answer(peer.read_line().value_or(""), R"({"protocolVersion":"2025-11-25"})");
     (void)peer.read_line();
-    peer.answer(peer.read_line().value_or(""), R"({"tools":[{"name":"a__b"}]})");
+    peer.answer(
+        peer.read_line().value_or(""),
+        R"({"tools":[{"name":"a__b"}],"_meta":{"cellblock/unavailable":[{"server":"c","brief":"no"}]}})");
     (void)peer.read_line();
   });
   const auto ended = inspect(gateway, {"--all", "tools"});
   EXPECT_EQ(ended.out, "a__b  \n") << ended.err;
+  EXPECT_EQ(ended.err, "not listed: c (no); \"cellblock status c\" tells more\n");
 }
 
 }  // namespace

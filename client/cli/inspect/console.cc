@@ -18,6 +18,7 @@
 #include "client/cli/inspect/terminal.h"
 #include "client/cli/inspect/words.h"
 #include "client/cli/json_text.h"
+#include "client/cli/missing_servers.h"
 #include "client/cli/terminal_text.h"
 
 namespace cellblock::cli {
@@ -64,6 +65,7 @@ class Console {
   InspectRequest request_;
   Clock::time_point began_ = Clock::now();
   std::map<ListKind, std::vector<std::string>> names_;
+  MissingServers missing_;
   bool quit_ = false;
   std::optional<client::Error> lost_;  ///< the connection is over
   Peer peer_;
@@ -116,6 +118,7 @@ void Console::notified(std::string_view method, std::string_view params) {
 }
 
 void Console::seen(client::FrameDirection direction, std::string_view frame) {
+  missing_.see(frame);
   if (request_.frames == Frames::hidden) return;
   terminal_.show(frame_text(direction, since(began_), frame));
 }
@@ -182,8 +185,12 @@ Exit Console::obey(const InspectCommand& command) {
     request_.frames = command.name == "on" ? Frames::shown : Frames::hidden;
   } else {
     const auto begin = Clock::now();
+    missing_.take();
     const auto exit = carry_out(context_, peer_, command);
     (void)std::fflush(stdout);
+    if (request_.to.server.empty() && command.verb == Verb::list) {
+      fmt::print(stderr, "{}", missing_.take());
+    }
     terminal_.show(fmt::format("({})", milliseconds_text(since(begin))));
     return exit;
   }
