@@ -31,6 +31,8 @@ constexpr std::array known_failures = {
     KnownFailure{-31011, "bad_answer", ErrorCode::server_failed},
     KnownFailure{-31012, "workspace_refused", ErrorCode::refused},
     KnownFailure{-31013, "identity_not_mapped", ErrorCode::refused},
+    KnownFailure{-31014, "denied", ErrorCode::refused},
+    KnownFailure{-31015, "approval_required", ErrorCode::refused},
 };
 
 ErrorCode code_of_rpc(int rpc_code) {

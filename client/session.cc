@@ -275,7 +275,7 @@ void Session::attach(std::string_view server, const AttachOptions& with, millise
                                     {.workspace = workspace->valid(),
                                      .probe = with.program == CellProgram::probe,
                                      .on_demand = with.start == StartWhen::on_demand},
-                                    with.labels);
+                                    with.labels, with.role);
   impl_->request(control_method::attach, params, deadline, std::move(finish),
                  std::move(*workspace));
 }

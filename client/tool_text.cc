@@ -104,7 +104,7 @@ Result<std::string> initialize_params(const Options& options) {
 }
 
 std::string attach_params(std::string_view server, AttachFlags flags,
-                          const std::map<std::string, std::string>& labels) {
+                          const std::map<std::string, std::string>& labels, std::string_view role) {
   std::string members;
   const auto add = [&members](std::string_view member) {
     members.append(members.empty() ? "" : ",").append(member);
@@ -114,6 +114,7 @@ std::string attach_params(std::string_view server, AttachFlags flags,
   if (flags.workspace) add(R"("workspace":true)");
   if (flags.probe) add(R"("probe":true)");
   if (flags.on_demand) add(R"("start":"on_demand")");
+  if (!role.empty()) add(fmt::format(R"("role":{})", json_string(role)));
   if (!labels.empty()) {
     add(R"("labels":)" + Json(labels).dump(-1, ' ', false, Json::error_handler_t::replace));
   }

@@ -36,7 +36,8 @@ struct AttachFlags {
 };
 /// No server: all at once.
 std::string attach_params(std::string_view server, AttachFlags flags,
-                          const std::map<std::string, std::string>& labels = {});
+                          const std::map<std::string, std::string>& labels = {},
+                          std::string_view role = {});
 Result<Attached> read_attached(std::string_view result);
 
 }  // namespace cellblock::client

@@ -8,12 +8,13 @@
 #include <string>
 #include <utility>
 
+#include "policy/access/pattern_check.h"
+
 namespace cellblock {
 namespace {
 
 // uid_t's last value means "none" to the kernel.
 constexpr std::int64_t last_id = std::numeric_limits<std::uint32_t>::max() - 1;
-constexpr std::size_t longest_tool_name = 128;
 constexpr std::size_t most_entries = 1024;
 
 std::optional<std::uint32_t> number_of(const Scope& scope, std::string_view key,
@@ -37,28 +38,22 @@ bool is_cell_id(const Identity& identity, std::uint32_t id) {
 using CheckId = std::optional<std::uint32_t> (*)(const Scope&, std::string_view,
                                                  const Located<IdText>&, const HostFacts&);
 
-struct IdListRules {
-  std::string_view key;
-  CheckId check;
-  const Identity& identity;
-};
-
 bool too_many(const Scope& scope, std::string_view key, std::size_t count, Place at) {
   if (count <= most_entries) return false;
   scope.error(at, key, fmt::format("has {} entries; allowed: at most {}", count, most_entries));
   return true;
 }
 
-std::vector<std::uint32_t> check_ids(const Scope& scope, const IdList& texts,
-                                     const IdListRules& rules, const HostFacts& facts) {
+std::vector<std::uint32_t> check_ids(const Scope& scope, std::string_view key, const IdList& texts,
+                                     CheckId check, const Accounts& accounts) {
   std::vector<std::uint32_t> ids;
-  if (!texts.empty() && too_many(scope, rules.key, texts.size(), texts.front().at)) return ids;
+  if (!texts.empty() && too_many(scope, key, texts.size(), texts.front().at)) return ids;
   for (const auto& text : texts) {
-    const auto id = rules.check(scope, rules.key, text, facts);
+    const auto id = check(scope, key, text, accounts.facts);
     if (!id) continue;
-    if (is_cell_id(rules.identity, *id)) {
+    if (is_cell_id(accounts.identity, *id)) {
       scope.error(
-          text.at, rules.key,
+          text.at, key,
           fmt::format("{} is in daemon.id_range, which belongs to cells; allowed: users and "
                       "groups of people",
                       *id));
@@ -66,35 +61,6 @@ std::vector<std::uint32_t> check_ids(const Scope& scope, const IdList& texts,
     add_unique(ids, *id);
   }
   return ids;
-}
-
-bool is_tool_letter(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '/' || c == '-';
-}
-
-std::optional<ToolPattern> parse_tool(std::string_view text) {
-  const bool is_prefix = text.ends_with('*');
-  const std::string_view name = is_prefix ? text.substr(0, text.size() - 1) : text;
-  if (name.size() > longest_tool_name || (name.empty() && !is_prefix)) return std::nullopt;
-  if (!std::ranges::all_of(name, is_tool_letter)) return std::nullopt;
-  return ToolPattern{std::string(name), is_prefix};
-}
-
-std::vector<ToolPattern> check_tools(const Scope& scope, const TextList& texts) {
-  std::vector<ToolPattern> tools;
-  if (!texts.empty() && too_many(scope, "tools", texts.size(), texts.front().at)) return tools;
-  for (const TextAt& text : texts) {
-    if (auto tool = parse_tool(text.value)) {
-      tools.push_back(std::move(*tool));
-    } else {
-      scope.error(text.at, "tools",
-                  fmt::format("\"{}\" is no tool name; allowed: at most {} of A-Z a-z 0-9 _ . / -, "
-                              "with or without one * at the end",
-                              text.value, longest_tool_name));
-    }
-  }
-  return tools;
 }
 
 }  // namespace
@@ -123,28 +89,44 @@ std::optional<std::uint32_t> check_group(const Scope& scope, std::string_view ke
   return std::nullopt;
 }
 
-Allow check_allow(const Scope& scope, const ServerText& text, const Identity& identity,
-                  const HostFacts& facts) {
+std::vector<std::uint32_t> check_users(const Scope& scope, const IdList& texts,
+                                       const Accounts& accounts) {
+  return check_ids(scope, "users", texts, check_user, accounts);
+}
+
+std::vector<std::uint32_t> check_groups(const Scope& scope, const IdList& texts,
+                                        const Accounts& accounts) {
+  return check_ids(scope, "groups", texts, check_group, accounts);
+}
+
+std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,
+                                const Accounts& accounts) {
   if (!text.allow) {
-    if (scope.mentioned("allow")) return {};  // of the wrong type
+    if (scope.mentioned("allow") || !text.rules.empty()) return std::nullopt;
     scope.warning(text.name.at, "allow",
                   "is missing, so nobody can use it; allowed: { users = [...], groups = [...], "
                   "tools = [...] }");
-    return {};
+    return std::nullopt;
   }
   const Scope here = scope.below("allow");
   const std::size_t errors_before = scope.complaints.error_count();
-  Allow allow;
-  allow.uids = check_ids(here, text.allow->users, {"users", check_user, identity}, facts);
-  allow.gids = check_ids(here, text.allow->groups, {"groups", check_group, identity}, facts);
-  allow.tools = check_tools(here, text.allow->tools);
-  if (scope.complaints.error_count() > errors_before) return allow;
-  if (allow.uids.empty() && allow.gids.empty()) {
+  Rule rule = short_form(check_users(here, text.allow->users, accounts),
+                         check_groups(here, text.allow->groups, accounts),
+                         check_patterns(here, NameKind::tool, text.allow->tools));
+  rule.line = text.allow->at.line;
+  if (text.allow->resources) {
+    rule.resources = check_patterns(here, NameKind::resource, text.allow->resources->value);
+  }
+  if (text.allow->prompts) {
+    rule.prompts = check_patterns(here, NameKind::prompt, text.allow->prompts->value);
+  }
+  if (scope.complaints.error_count() > errors_before) return rule;
+  if (rule.uids.empty() && rule.gids.empty()) {
     scope.warning(text.allow->at, "allow", "names no user and no group, so nobody can use it");
-  } else if (allow.tools.empty()) {
+  } else if (rule.tools.empty() && text.rules.empty()) {
     scope.warning(text.allow->at, "allow", "names no tools, so none can be called");
   }
-  return allow;
+  return rule;
 }
 
 }  // namespace cellblock

@@ -3,14 +3,21 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/host_facts.h"
 #include "policy/server_text.h"
 #include "policy/value_check.h"
 
-/// Who and what: names to ids, tool patterns, and the server's `allow`.
+/// Names to ids, and the short form of a server's rules.
 namespace cellblock {
+
+/// Whom ids may stand for.
+struct Accounts {
+  const Identity& identity;  ///< whose cells' ids are refused: a cell never uses the socket
+  const HostFacts& facts;
+};
 
 /// The uid that a name or number stands for; none: complained about.
 std::optional<std::uint32_t> check_user(const Scope& scope, std::string_view key,
@@ -18,8 +25,15 @@ std::optional<std::uint32_t> check_user(const Scope& scope, std::string_view key
 std::optional<std::uint32_t> check_group(const Scope& scope, std::string_view key,
                                          const Located<IdText>& text, const HostFacts& facts);
 
-/// `scope` is the server's. Ids of cells are refused: a cell never uses the socket.
-Allow check_allow(const Scope& scope, const ServerText& text, const Identity& identity,
-                  const HostFacts& facts);
+// The lists `users` and `groups`, each id once.
+
+std::vector<std::uint32_t> check_users(const Scope& scope, const IdList& texts,
+                                       const Accounts& accounts);
+std::vector<std::uint32_t> check_groups(const Scope& scope, const IdList& texts,
+                                        const Accounts& accounts);
+
+/// `allow`, as the rule that it is short for. `scope` is the server's. nullopt: there is none.
+std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,
+                                const Accounts& accounts);
 
 }  // namespace cellblock

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "policy/access/rule.h"
+
 /// The checked configuration: values only, every name resolved, every unit converted, every default
 /// filled in. It is made once by the supervisor, sealed, and read by every process of cellblock
 /// (config_bytes.h). Secrets are not in it: only the launcher gets those (config_bytes.h, Secrets).
@@ -148,21 +150,6 @@ struct Timeouts {
   bool operator==(const Timeouts&) const = default;
 };
 
-/// An exact tool name, or a prefix (`read_*`). Compared as bytes.
-struct ToolPattern {
-  std::string text;  ///< without the `*`
-  bool is_prefix = false;
-  bool operator==(const ToolPattern&) const = default;
-};
-
-/// Who may use a server, and which of its tools. Empty lists allow nobody and nothing.
-struct Allow {
-  std::vector<std::uint32_t> uids;
-  std::vector<std::uint32_t> gids;
-  std::vector<ToolPattern> tools;
-  bool operator==(const Allow&) const = default;
-};
-
 /// What a server may ask of the host's client. Refused unless declared.
 struct ClientFeatures {
   bool roots = false;
@@ -237,7 +224,7 @@ struct Server {
   Limits limits;
   LineLimits lines;
   Timeouts timeouts;
-  Allow allow;
+  std::vector<Rule> rules;  ///< in the order in which they stand; none: nobody may use it
   ClientFeatures client_features;
   ServerEra era = ServerEra::automatic;
   CellSharing cells = CellSharing::per_session;
@@ -348,6 +335,7 @@ struct Config {
   Cgroup cgroup;
   Kernel kernel;
   std::vector<ClientId> clients;  ///< sorted by uid; nobody else can be run as
+  std::vector<Role> roles;        ///< sorted by name; at most max_roles
   std::vector<Server> servers;    ///< sorted by name; processes name a server by its index here
   bool operator==(const Config&) const = default;
 };

@@ -20,7 +20,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x34'66'42'43;   // "CBf4"
+constexpr std::uint32_t config_magic = 0x35'66'42'43;   // "CBf5"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -35,8 +35,16 @@ auto fields(Is<Limits> auto& v) {
 }
 auto fields(Is<LineLimits> auto& v) { return std::tie(v.to_host, v.from_host, v.from_server); }
 auto fields(Is<Timeouts> auto& v) { return std::tie(v.handshake, v.end_of_input, v.terminate); }
-auto fields(Is<ToolPattern> auto& v) { return std::tie(v.text, v.is_prefix); }
-auto fields(Is<Allow> auto& v) { return std::tie(v.uids, v.gids, v.tools); }
+auto fields(Is<NamePattern> auto& v) { return std::tie(v.text, v.is_prefix); }
+auto fields(Is<Scalar> auto& v) { return std::tie(v.kind, v.text, v.number, v.boolean); }
+auto fields(Is<Condition> auto& v) {
+  return std::tie(v.argument, v.kind, v.one_of, v.min, v.max, v.below, v.is_optional);
+}
+auto fields(Is<Rule> auto& v) {
+  return std::tie(v.name, v.line, v.effect, v.binds_everybody, v.uids, v.gids, v.roles,
+                  v.is_about_everything, v.tools, v.resources, v.prompts, v.features, v.arguments);
+}
+auto fields(Is<Role> auto& v) { return std::tie(v.name, v.uids, v.gids); }
 auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
 auto fields(Is<EgressRule> auto& v) {
   return std::tie(v.target, v.host, v.address, v.prefix, v.port);
@@ -56,7 +64,7 @@ auto fields(Is<Disk> auto& v) { return std::tie(v.major, v.minor); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
-                  v.syscalls, v.limits, v.lines, v.timeouts, v.allow, v.client_features, v.era,
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.rules, v.client_features, v.era,
                   v.cells, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
@@ -80,7 +88,7 @@ auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
   return std::tie(v.mode, v.enabled, v.listen, v.http, v.catalogue, v.identity, v.state_directory,
-                  v.audit_log, v.cgroup, v.kernel, v.clients, v.servers);
+                  v.audit_log, v.cgroup, v.kernel, v.clients, v.roles, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }
@@ -92,6 +100,9 @@ template <class T>
 concept Number = std::unsigned_integral<T> && !std::same_as<T, bool>;
 
 constexpr std::uint8_t last_value(Access) { return 1; }
+constexpr std::uint8_t last_value(Effect) { return 2; }
+constexpr std::uint8_t last_value(ScalarKind) { return 2; }
+constexpr std::uint8_t last_value(ConditionKind) { return 3; }
 constexpr std::uint8_t last_value(SecretDelivery) { return 2; }
 constexpr std::uint8_t last_value(NetworkMode) { return 3; }
 constexpr std::uint8_t last_value(EgressTarget) { return 2; }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "policy/access/role_check.h"
 #include "policy/catalogue_check.h"
 #include "policy/daemon_check.h"
 #include "policy/http_check.h"
@@ -146,8 +147,9 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.catalogue = check_catalogue(complaints, main);
   const auto paths = protected_paths(request, config, facts);
   const Profiles profiles = check_profiles(complaints, main);
-  check_servers(request, {request.mode, config.identity, profiles, paths, facts}, complaints,
-                config);
+  config.roles = check_roles(complaints, main, {config.identity, facts});
+  check_servers(request, {request.mode, config.identity, profiles, paths, facts, config.roles},
+                complaints, config);
   check_id_map(main, config, complaints);
   if (config.servers.empty() && !complaints.has_errors()) {
     complaints.warning(main.file, {}, "server", "no server is declared");

@@ -102,6 +102,21 @@ void read_profiles(TableReader profiles, ConfigText& text) {
   }
 }
 
+RoleText read_role(TextAt name, TableReader reader) {
+  RoleText role;
+  role.name = std::move(name);
+  role.users = reader.ids("users");
+  role.groups = reader.ids("groups");
+  return role;
+}
+
+void read_roles(TableReader roles, ConfigText& text) {
+  for (TextAt& name : roles.names()) {
+    auto role = roles.table(name.value);
+    if (role) text.roles.push_back(read_role(std::move(name), std::move(*role)));
+  }
+}
+
 void read_installation(TableReader& reader, ConfigText& text) {
   if (auto daemon = reader.table("daemon")) text.daemon = read_daemon(std::move(*daemon));
   if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
@@ -112,13 +127,15 @@ void read_installation(TableReader& reader, ConfigText& text) {
     text.catalogue = read_catalogue(std::move(*catalogue));
   }
   if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
+  if (auto roles = reader.table("role")) read_roles(std::move(*roles), text);
 }
 
 void read_file(TableReader reader, FileRole role, ConfigText& text) {
   if (role == FileRole::main) {
     read_installation(reader, text);
   } else {
-    for (const char* key : {"daemon", "socket", "listen", "sandbox", "catalogue", "profile"}) {
+    for (const char* key :
+         {"daemon", "socket", "listen", "sandbox", "catalogue", "profile", "role"}) {
       reader.refuse(key, "stands in the main file only; allowed here: server tables");
     }
   }

@@ -83,6 +83,13 @@ struct ProfileText {
   Maybe<std::string> write_exec;
 };
 
+/// `[role.NAME]`
+struct RoleText {
+  TextAt name;
+  IdList users;
+  IdList groups;
+};
+
 /// What a file may hold: servers.d/*.toml only servers.
 enum class FileRole { main, servers_only };
 
@@ -98,6 +105,7 @@ struct ConfigText {
   SandboxText sandbox;
   CatalogueText catalogue;
   std::vector<ProfileText> profiles;
+  std::vector<RoleText> roles;
   std::vector<ServerText> servers;
 };
 

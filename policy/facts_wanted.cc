@@ -42,19 +42,42 @@ bool runs_as_client(const ServerText& server) {
   return server.run_as && server.run_as->value == IdText("client");
 }
 
+/// Whether somebody is to be run as them.
+enum class ForWhom { none, client };
+
+void want_people(const IdList& users, const IdList& groups, ForWhom purpose, FactsWanted& wanted) {
+  want_names(users, wanted.users);
+  want_names(groups, wanted.groups);
+  if (purpose == ForWhom::none) return;
+  for (const auto& user : users) want_number(user.value, wanted.uids);
+  for (const auto& group : groups) {
+    want_name(group.value, wanted.member_groups);
+    want_number(group.value, wanted.member_gids);
+  }
+}
+
+// Any server with run_as = "client" may give something to a role.
+void want_roles(std::span<const ConfigText> files, FactsWanted& wanted) {
+  const bool any_client = std::ranges::any_of(files, [](const ConfigText& file) {
+    return std::ranges::any_of(file.servers, runs_as_client);
+  });
+  for (const ConfigText& file : files) {
+    for (const RoleText& role : file.roles) {
+      want_people(role.users, role.groups, any_client ? ForWhom::client : ForWhom::none, wanted);
+    }
+  }
+}
+
 void want_identity(const ServerText& server, FactsWanted& wanted) {
   if (server.run_as) {
     want_name(server.run_as->value, wanted.users);
     want_number(server.run_as->value, wanted.uids);
   }
-  if (!server.allow) return;
-  want_names(server.allow->users, wanted.users);
-  want_names(server.allow->groups, wanted.groups);
-  if (!runs_as_client(server)) return;
-  for (const auto& user : server.allow->users) want_number(user.value, wanted.uids);
-  for (const auto& group : server.allow->groups) {
-    want_name(group.value, wanted.member_groups);
-    want_number(group.value, wanted.member_gids);
+  const ForWhom purpose = runs_as_client(server) ? ForWhom::client : ForWhom::none;
+  if (server.allow) want_people(server.allow->users, server.allow->groups, purpose, wanted);
+  for (const RuleText& rule : server.rules) {
+    want_people(rule.users ? rule.users->value : IdList{},
+                rule.groups ? rule.groups->value : IdList{}, purpose, wanted);
   }
 }
 
@@ -136,6 +159,7 @@ FactsWanted facts_wanted(std::span<const ConfigText> files) {
     want_http(file, wanted);
     for (const ServerText& server : file.servers) want_server(server, wanted);
   }
+  want_roles(files, wanted);
   return wanted;
 }
 

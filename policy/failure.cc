@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, failure_code_count> code_names = {
     "not_allowlisted",     "not_attached",  "server_failed",     "handshake_timeout",
     "too_large",           "too_many",      "audit_unavailable", "disabled",
     "invalid_request",     "shutting_down", "bad_answer",        "workspace_refused",
-    "identity_not_mapped",
+    "identity_not_mapped", "denied",        "approval_required",
 };
 
 std::string_view name_of_kind(EndKind kind) {

@@ -26,10 +26,12 @@ enum class FailureCode : std::uint8_t {
   bad_answer,           ///< the server answered with something that is not valid JSON-RPC
   workspace_refused,    ///< no directory, or none that the server's workspace.allow names
   identity_not_mapped,  ///< run_as = "client" has no id for this user
+  denied,               ///< a rule, with these arguments; or a role that is not this user's
+  approval_required,    ///< a rule asks somebody first, and nobody can be asked
 };
 
 inline constexpr std::uint8_t failure_code_count =
-    static_cast<std::uint8_t>(FailureCode::identity_not_mapped) + 1;
+    static_cast<std::uint8_t>(FailureCode::approval_required) + 1;
 
 std::string_view name_of(FailureCode code);  ///< "not_allowlisted"
 /// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).

@@ -1,6 +1,6 @@
 #include "policy/idle_tokens.h"
 
-#include "policy/permission.h"
+#include "policy/access/servers_for.h"
 
 namespace cellblock {
 
@@ -10,7 +10,7 @@ std::set<std::uint32_t> idle_tokens(const Config& config) {
   for (std::uint32_t i = 0; i < config.http->tokens.size(); ++i) {
     const HttpToken& token = config.http->tokens[i];
     const Identified who{token.uid, token.gid, token.groups};
-    if (servers_for(config.servers, who) == ServerSet{}) idle.insert(i);
+    if (servers_for(config, subject_of(config.roles, who)) == ServerSet{}) idle.insert(i);
   }
   return idle;
 }

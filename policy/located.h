@@ -27,6 +27,10 @@ using TextList = std::vector<TextAt>;
 using IdText = std::variant<std::string, std::int64_t>;
 using IdList = std::vector<Located<IdText>>;
 
+/// A string, an integer, a fraction, or a boolean.
+using ScalarText = std::variant<std::string, std::int64_t, double, bool>;
+using ScalarList = std::vector<Located<ScalarText>>;
+
 struct VariableText {
   TextAt name;
   TextAt value;

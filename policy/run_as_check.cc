@@ -119,6 +119,33 @@ void add_group(const Scope& scope, Place at, const GroupMembers& members, Client
   }
 }
 
+/// Whom a server's rules give something.
+struct People {
+  std::vector<std::uint32_t> uids;
+  std::vector<std::uint32_t> gids;
+};
+
+void add_unique(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& ids) {
+  for (const std::uint32_t id : ids) {
+    if (std::ranges::find(to, id) == to.end()) to.push_back(id);
+  }
+}
+
+People people_of(const Server& server, const std::vector<Role>& roles) {
+  People people;
+  for (const Rule& rule : server.rules) {
+    if (rule.effect == Effect::deny) continue;
+    add_unique(people.uids, rule.uids);
+    add_unique(people.gids, rule.gids);
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+      if ((rule.roles >> i & 1U) == 0) continue;
+      add_unique(people.uids, roles[i].uids);
+      add_unique(people.gids, roles[i].gids);
+    }
+  }
+  return people;
+}
+
 }  // namespace
 
 RunAs check_run_as(const Scope& scope, const ServerText& text, const RunAsRules& rules) {
@@ -135,14 +162,15 @@ std::vector<ClientId> clients_of(const Scope& scope, const ServerText& text, con
   if (rules.mode == RunMode::user) return {{rules.identity.uid, rules.identity.gid}};
   const Place at = text.run_as->at;
   Clients clients(scope, at, rules.identity);
-  for (const std::uint32_t uid : server.allow.uids) {
+  const People people = people_of(server, rules.roles);
+  for (const std::uint32_t uid : people.uids) {
     if (const auto client = client_of(uid, rules.facts)) {
       clients.add(*client);
     } else {
       clients.left_out(uid, "there is no such user here, so its primary group is not known");
     }
   }
-  for (const std::uint32_t gid : server.allow.gids) {
+  for (const std::uint32_t gid : people.gids) {
     const auto found = rules.facts.members.find(gid);
     if (found != rules.facts.members.end()) add_group(scope, at, found->second, clients);
     if (found != rules.facts.members.end() && !found->second.users.empty()) continue;

@@ -13,13 +13,14 @@ struct RunAsRules {
   RunMode mode = RunMode::system;
   const Identity& identity;
   const HostFacts& facts;
+  const std::vector<Role>& roles;
 };
 
 /// `run_as` of a server: "own", "client", or a user.
 RunAs check_run_as(const Scope& scope, const ServerText& text, const RunAsRules& rules);
 
-/// The users that `allow` of a server with run_as = "client" names, one by one or through their
-/// groups: who can be run as. Says whom it leaves out. Not sorted.
+/// The users to whom a server with run_as = "client" gives something, one by one, through their
+/// groups or roles: who can be run as. Says whom it leaves out. Not sorted.
 std::vector<ClientId> clients_of(const Scope& scope, const ServerText& text, const Server& server,
                                  const RunAsRules& rules);
 

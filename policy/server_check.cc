@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "policy/access/rule_check.h"
+#include "policy/access/rule_warnings.h"
 #include "policy/allow_check.h"
 #include "policy/choice_check.h"
 #include "policy/command_check.h"
@@ -132,12 +134,13 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   check_files(scope, text, around, server);
   check_fences(scope, text, around, server);
   check_choice(scope, "era", text.era, eras, server.era);
-  server.allow = check_allow(scope, text, around.identity, around.facts);
   server.client_features = check_features(scope, text.client_features);
   check_sharing(scope, text, server);
+  server.rules = check_rules(scope, text, around.roles, {around.identity, around.facts});
+  warn_of_rules(scope, server);
   check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,
                 server.max_cells_per_user);
-  const RunAsRules rules{around.mode, around.identity, around.facts};
+  const RunAsRules rules{around.mode, around.identity, around.facts, around.roles};
   server.run_as = check_run_as(scope, text, rules);
   checked.clients = clients_of(scope, text, server, rules);
   return checked;

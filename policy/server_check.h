@@ -18,6 +18,7 @@ struct Surroundings {
   const Profiles& profiles;
   const std::vector<ProtectedPath>& protected_paths;
   const HostFacts& facts;
+  const std::vector<Role>& roles;
 };
 
 /// A checked server, and who can be run as for its sake.

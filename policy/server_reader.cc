@@ -48,7 +48,44 @@ AllowText read_allow(TableReader reader) {
   allow.users = reader.ids("users");
   allow.groups = reader.ids("groups");
   allow.tools = reader.texts("tools");
+  allow.resources = reader.located_texts("resources");
+  allow.prompts = reader.located_texts("prompts");
   return allow;
+}
+
+ConditionText read_condition(TextAt argument, TableReader reader) {
+  ConditionText condition{.argument = std::move(argument)};
+  condition.equals = reader.scalar("equals");
+  condition.one_of = reader.scalars("one_of");
+  condition.min = reader.number("min");
+  condition.max = reader.number("max");
+  condition.below = reader.text("below");
+  condition.any = reader.boolean("any");
+  condition.optional = reader.boolean("optional");
+  return condition;
+}
+
+void read_conditions(TableReader arguments, RuleText& rule) {
+  for (TextAt& name : arguments.names()) {
+    auto condition = arguments.table(name.value);
+    if (!condition) continue;
+    rule.arguments.push_back(read_condition(std::move(name), std::move(*condition)));
+  }
+}
+
+RuleText read_rule(TableReader reader) {
+  RuleText rule;
+  rule.at = reader.at();
+  rule.effect = reader.text("effect");
+  rule.users = reader.located_ids("users");
+  rule.groups = reader.located_ids("groups");
+  rule.roles = reader.located_texts("roles");
+  rule.tools = reader.located_texts("tools");
+  rule.resources = reader.located_texts("resources");
+  rule.prompts = reader.located_texts("prompts");
+  rule.features = reader.located_texts("features");
+  if (auto arguments = reader.table("arguments")) read_conditions(std::move(*arguments), rule);
+  return rule;
 }
 
 EgressText read_egress(TableReader reader) {
@@ -107,6 +144,8 @@ void read_bounds(TableReader& reader, ServerText& server) {
 
 void read_rights(TableReader& reader, ServerText& server) {
   if (auto allow = reader.table("allow")) server.allow = read_allow(std::move(*allow));
+  for (TableReader& rule : reader.tables("rule"))
+    server.rules.push_back(read_rule(std::move(rule)));
   server.client_features = reader.texts("client_features");
   server.max_cells_per_user = reader.integer("max_cells_per_user");
   server.era = reader.text("era");

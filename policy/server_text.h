@@ -44,6 +44,34 @@ struct AllowText {
   IdList users;
   IdList groups;
   TextList tools;
+  Maybe<TextList> resources;
+  Maybe<TextList> prompts;
+};
+
+/// `arguments.NAME` of a rule.
+struct ConditionText {
+  TextAt argument;
+  Maybe<ScalarText> equals;
+  Maybe<ScalarList> one_of;
+  Maybe<double> min;
+  Maybe<double> max;
+  Maybe<std::string> below;
+  Maybe<bool> any;
+  Maybe<bool> optional;
+};
+
+/// `[[server.NAME.rule]]`
+struct RuleText {
+  Place at;
+  Maybe<std::string> effect;
+  Maybe<IdList> users;
+  Maybe<IdList> groups;
+  Maybe<TextList> roles;
+  Maybe<TextList> tools;
+  Maybe<TextList> resources;
+  Maybe<TextList> prompts;
+  Maybe<TextList> features;
+  std::vector<ConditionText> arguments;
 };
 
 struct EgressText {
@@ -85,6 +113,7 @@ struct ServerText {
   StartText start;
   StopText stop;
   std::optional<AllowText> allow;
+  std::vector<RuleText> rules;
   TextList client_features;
   Maybe<std::int64_t> max_cells_per_user;
   Maybe<std::string> era;

@@ -10,6 +10,8 @@
 namespace cellblock {
 namespace {
 
+constexpr std::string_view scalar_types = "a string in quotes, a number, true or false";
+
 std::string_view type_name(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::table:
@@ -27,6 +29,14 @@ std::string_view type_name(const toml::node& node) {
     default:
       return "a date or time";
   }
+}
+
+std::optional<ScalarText> scalar_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) return ScalarText(text->get());
+  if (const auto* number = node.as_integer()) return ScalarText(number->get());
+  if (const auto* number = node.as_floating_point()) return ScalarText(number->get());
+  if (const auto* boolean = node.as_boolean()) return ScalarText(boolean->get());
+  return std::nullopt;
 }
 
 std::optional<IdText> id_of(const toml::node& node) {
@@ -140,15 +150,42 @@ TextList TableReader::texts(std::string_view key) {
 }
 
 IdList TableReader::ids(std::string_view key) {
+  auto list = located_ids(key);
+  return list ? std::move(list->value) : IdList{};
+}
+
+Maybe<IdList> TableReader::located_ids(std::string_view key) {
   constexpr std::string_view allowed = "an array of names in quotes, or numbers";
   const toml::array* values = array(key, allowed);
-  if (values == nullptr) return {};
-  IdList list;
+  if (values == nullptr) return std::nullopt;
+  Located<IdList> list{{}, place_of(values->source())};
   for (const toml::node& node : *values) {
     if (auto id = id_of(node)) {
-      list.push_back({std::move(*id), place_of(node.source())});
+      list.value.push_back({std::move(*id), place_of(node.source())});
     } else {
       wrong_type(node, path_of(key), allowed);
+    }
+  }
+  return list;
+}
+
+Maybe<ScalarText> TableReader::scalar(std::string_view key) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  if (auto value = scalar_of(*node)) return {{std::move(*value), place_of(node->source())}};
+  wrong_type(*node, path_of(key), scalar_types);
+  return std::nullopt;
+}
+
+Maybe<ScalarList> TableReader::scalars(std::string_view key) {
+  const toml::array* values = array(key, "an array");
+  if (values == nullptr) return std::nullopt;
+  Located<ScalarList> list{{}, place_of(values->source())};
+  for (const toml::node& node : *values) {
+    if (auto value = scalar_of(node)) {
+      list.value.push_back({std::move(*value), place_of(node.source())});
+    } else {
+      wrong_type(node, path_of(key), scalar_types);
     }
   }
   return list;

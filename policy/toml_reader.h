@@ -40,6 +40,9 @@ class TableReader {
   Maybe<TextList> located_texts(std::string_view key);
   TextList texts(std::string_view key);
   IdList ids(std::string_view key);
+  Maybe<IdList> located_ids(std::string_view key);
+  Maybe<ScalarText> scalar(std::string_view key);
+  Maybe<ScalarList> scalars(std::string_view key);
   std::vector<VariableText> variables(std::string_view key);
   std::optional<TableReader> table(std::string_view key);
   /// `[[key]]`.

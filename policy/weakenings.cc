@@ -94,10 +94,11 @@ void add_missing_controllers(const Cgroup& cgroup, std::vector<std::string>& out
 }
 
 // It also allows tools that do not exist yet.
-bool allows_every_tool(const Allow& allow) {
-  return std::ranges::any_of(allow.tools, [](const ToolPattern& pattern) {
-    return pattern.is_prefix && pattern.text.empty();
-  });
+bool allows_every_tool(const Rule& rule) {
+  return rule.effect == Effect::allow && rule.arguments.empty() &&
+         std::ranges::any_of(rule.tools, [](const NamePattern& pattern) {
+           return pattern.is_prefix && pattern.text.empty();
+         });
 }
 
 }  // namespace
@@ -111,7 +112,11 @@ std::vector<std::string> weakenings_of(const Server& server, const Cgroup& cgrou
   if (server.execute_writable) out.emplace_back("execute_writable = true");
   add_limits(server, cgroup, out);
   add_client_features(server.client_features, out);
-  if (allows_every_tool(server.allow)) out.emplace_back("allow.tools = [\"*\"]");
+  for (const Rule& rule : server.rules) {
+    if (!allows_every_tool(rule)) continue;
+    if (rule.name == "allow") out.emplace_back("allow.tools = [\"*\"]");
+    if (rule.name != "allow") out.push_back(fmt::format("{}.tools = [\"*\"]", rule.name));
+  }
   return out;
 }
 

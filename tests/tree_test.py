@@ -275,6 +275,8 @@ ASKED_IN = {
         "## `[server.NAME]`",
     "read_workspace": "### `workspace`", "read_egress": "### `network`, `egress`",
     "read_limits": "### `limits`", "read_lines": "### `lines`", "read_allow": "### `allow`",
+    "read_rule": "### `[[server.NAME.rule]]`",
+    "read_condition": "#### `[server.NAME.rule.arguments]`", "read_role": "## `[role.NAME]`",
     "read_start": "### `start`, `stop` start.", "read_stop": "### `start`, `stop` stop.",
 }
 

@@ -127,4 +127,19 @@ Exit run_check(const Context& context, const std::string& path) {
   become(std::move(words));
 }
 
+Exit run_explain(const Context& context, const ExplainRequest& request) {
+  std::vector<std::string> words{daemon_path()};
+  if (context.mode == Mode::user) words.emplace_back("--user");
+  if (request.config.empty()) {
+    choose_configuration(context, words);
+  } else {
+    words.push_back("--config=" + request.config);
+  }
+  if (!request.role.empty()) words.push_back("--as=" + request.role);
+  words.insert(words.end(), {"--explain", request.user, request.server});
+  if (!request.tool.empty()) words.push_back(request.tool);
+  if (!request.arguments.empty()) words.push_back(request.arguments);
+  become(std::move(words));
+}
+
 }  // namespace cellblock::cli

@@ -17,6 +17,7 @@ namespace cellblock::cli {
 struct ServerRequest {
   std::string server;
   std::string workspace;  ///< a directory, or empty
+  std::string role;       ///< to be narrowed to, or empty
   std::chrono::milliseconds timeout{60'000};
 };
 
@@ -53,6 +54,19 @@ Exit run_version(const Context& context);
 /// --json its report is caught instead.
 Exit run_check(const Context& context, const std::string& path);
 
+struct ExplainRequest {
+  std::string config;  ///< empty: the one that the daemon reads
+  std::string user;
+  std::string server;
+  std::string tool;       ///< empty: all that the user may do
+  std::string arguments;  ///< a JSON object, or empty
+  std::string role;
+};
+
+/// Becomes `cellblockd --explain`: what that user may do, or which rule decides and where it
+/// stands.
+Exit run_explain(const Context& context, const ExplainRequest& request);
+
 /// Everything that a server offers, asked by hand.
 Exit run_inspect(const Context& context, const InspectRequest& request);
 
@@ -60,6 +74,7 @@ struct ConnectRequest {
   std::string server;  ///< none: all at once
   std::string workspace;
   std::map<std::string, std::string> labels;
+  std::string role;  ///< to be narrowed to, or empty
 };
 
 /// The stdio bridge.

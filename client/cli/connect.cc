@@ -100,7 +100,7 @@ Exit copy(const Context& context, const std::string& server, ControlChannel& con
 }  // namespace
 
 Exit run_connect(const Context& context, const ConnectRequest& request) {
-  const auto& [server, workspace, labels] = request;
+  const auto& [server, workspace, labels, role] = request;
   // Its stdout is the host's: nothing of ours may go there, not even with --json.
   const Context quiet{.socket = context.socket, .output = Output::human, .mode = context.mode};
   auto directory = client::workspace_of({.workspace = workspace});
@@ -111,7 +111,8 @@ Exit run_connect(const Context& context, const ConnectRequest& request) {
   const bool both = can_be_handed_over(STDIN_FILENO) && can_be_handed_over(STDOUT_FILENO);
   const auto outcome = control.attach(server, {.handover = both ? Handover::yes : Handover::no,
                                                .workspace = directory->get(),
-                                               .labels = labels});
+                                               .labels = labels,
+                                               .role = role});
   if (!outcome) return fail_to_host(quiet, outcome.error());
   if (!outcome->failure.empty()) return fail_attach(quiet, server, workspace, *outcome, control);
   return outcome->taken == Handover::yes ? wait(quiet, server, control)

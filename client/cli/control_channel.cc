@@ -77,7 +77,7 @@ client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
                                             {.stdio = with.handover == Handover::yes,
                                              .workspace = with.workspace >= 0,
                                              .on_demand = true},
-                                            with.labels);
+                                            with.labels, with.role);
   CELLBLOCK_CHECK(send_attach(client::request_line("1", control_method::attach, params), with));
   return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }

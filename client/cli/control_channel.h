@@ -20,6 +20,7 @@ struct AttachWith {
   Handover handover = Handover::no;
   int workspace = -1;                              ///< an open directory; -1: none
   std::map<std::string, std::string> labels = {};  ///< client::AttachOptions::labels
+  std::string role = {};                           ///< empty: none
 };
 
 /// What came of attaching.

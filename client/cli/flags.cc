@@ -28,6 +28,9 @@ struct Flags {
   // Of the commands; each declares those that it has.
   std::string server;
   std::string workspace;
+  std::string role;
+  std::string person;
+  std::string explained;
   std::string path;
   std::string tool;
   double timeout_seconds = 60;
@@ -68,7 +71,10 @@ std::chrono::milliseconds timeout_of(const Flags& flags) {
 }
 
 ServerRequest server_of(const Flags& flags) {
-  return {.server = flags.server, .workspace = flags.workspace, .timeout = timeout_of(flags)};
+  return {.server = flags.server,
+          .workspace = flags.workspace,
+          .role = flags.role,
+          .timeout = timeout_of(flags)};
 }
 
 void declare_globals(CLI::App& app, Flags& flags) {
@@ -123,6 +129,15 @@ void refuse_idle_workspace(const Flags& flags) {
   throw CLI::ValidationError("--workspace", "a workspace goes to one server: name it");
 }
 
+void role_option(CLI::App* sub, Flags& flags) {
+  sub->add_option("--as", flags.role, "with what this role gives you, and no more")
+      ->type_name("ROLE")
+      // Without one there would be more, where less was asked for.
+      ->check([](const std::string& role) {
+        return role.empty() ? std::string("it names no role") : std::string();
+      });
+}
+
 void pairs_option(CLI::App* sub, Flags& flags) {
   sub->add_option("--arg", flags.pairs, "one argument; what reads as JSON is that, else it is text")
       ->type_name("NAME=VALUE")
@@ -157,6 +172,7 @@ void declare_call(CLI::App& app, Command& command, const Shared& flags) {
       ->type_name("");
   pairs_option(call, *flags);
   workspace_option(call, *flags);
+  role_option(call, *flags);
   timeout_option(call, *flags);
 }
 
@@ -231,11 +247,13 @@ void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
                       R"({"command": "cellblock", "args": ["connect", "files"]})", [flags] {
                         return run_connect(context_of(*flags), {.server = flags->server,
                                                                 .workspace = flags->workspace,
-                                                                .labels = labels_of(*flags)});
+                                                                .labels = labels_of(*flags),
+                                                                .role = flags->role});
                       });
   connect->parse_complete_callback([flags] { refuse_idle_workspace(*flags); });
   server_option(connect, *flags);
   workspace_option(connect, *flags);
+  role_option(connect, *flags);
   label_option(connect, *flags);
   auto* tools =
       add(app, command, "tools", "list the tools of a server, or of all", "cellblock tools files",
@@ -243,6 +261,7 @@ void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
   tools->parse_complete_callback([flags] { refuse_idle_workspace(*flags); });
   server_option(tools, *flags);
   workspace_option(tools, *flags);
+  role_option(tools, *flags);
   timeout_option(tools, *flags);
   declare_call(app, command, flags);
   declare_inspect(app, command, flags);
@@ -280,11 +299,33 @@ void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
   server_option(restart, *flags)->required();
 }
 
+void declare_explain(CLI::App& app, Command& command, const Shared& flags) {
+  auto* explain = add(app, command, "explain", "what a user may do, or which rule decides",
+                      "cellblock explain alice git git_push '{\"remote\":\"origin\"}'", [flags] {
+                        return run_explain(context_of(*flags), {.config = flags->path,
+                                                                .user = flags->person,
+                                                                .server = flags->server,
+                                                                .tool = flags->tool,
+                                                                .arguments = flags->explained,
+                                                                .role = flags->role});
+                      });
+  explain->add_option("USER", flags->person, "a user of this host, by name or number")->required();
+  explain->add_option("SERVER", flags->server, "the server, as the configuration names it")
+      ->required();
+  explain->add_option("TOOL", flags->tool, "one tool; else all that the user may do");
+  explain->add_option("ARGS", flags->explained, "its arguments as one JSON object");
+  explain
+      ->add_option("--config", flags->path, "the configuration; else the one that the daemon reads")
+      ->type_name("FILE");
+  role_option(explain, *flags);
+}
+
 void declare_local(CLI::App& app, Command& command, const Shared& flags) {
   auto* check = add(app, command, "check", "check a configuration, without a daemon",
                     "cellblock check ./cellblock.toml",
                     [flags] { return run_check(context_of(*flags), flags->path); });
   check->add_option("PATH", flags->path, "the configuration; else the one that the daemon reads");
+  declare_explain(app, command, flags);
   add(app, command, "version", "print the version", "cellblock version --json",
       [flags] { return run_version(context_of(*flags)); });
 }

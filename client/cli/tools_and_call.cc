@@ -38,8 +38,9 @@ Exit print_tools(const std::vector<client::Tool>& tools) {
 
 client::Result<client::ToolResult> call(const Context& context, const CallRequest& request) {
   const auto arguments = CELLBLOCK_TRY(call_arguments(request.arguments));
-  auto server = CELLBLOCK_TRY(open_server(context, request.to.server,
-                                          {.workspace = request.to.workspace}, request.to.timeout));
+  auto server = CELLBLOCK_TRY(open_server(
+      context, request.to.server, {.workspace = request.to.workspace, .role = request.to.role},
+      request.to.timeout));
   return server.call_tool(request.tool, arguments, {.timeout = request.to.timeout, .stop = {}});
 }
 
@@ -52,8 +53,9 @@ Exit run_tools(const Context& context, const ServerRequest& request) {
   if (request.server.empty()) {
     observer = [&missing](auto, std::string_view frame) { missing.see(frame); };
   }
-  auto connection = open_server(context, request.server, {.workspace = request.workspace},
-                                request.timeout, std::move(observer));
+  auto connection =
+      open_server(context, request.server, {.workspace = request.workspace, .role = request.role},
+                  request.timeout, std::move(observer));
   if (!connection) return explain(context, connection.error());
   const auto tools = connection->list_tools({.timeout = request.timeout, .stop = {}});
   if (!tools) return explain(context, tools.error());

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "policy/egress_rule.h"
 #include "policy/landlock_lacks.h"
@@ -53,14 +57,35 @@ std::string profile_text(const SyscallRules& rules) {
   return text;
 }
 
+template <class T, class U>
+void add_all(std::set<T>& to, const U& from) {
+  for (const auto& one : from) to.insert(one);
+}
+
+// Of all rules together, each once.
+std::string rules_text(const std::vector<Rule>& rules) {
+  std::set<std::uint32_t> users;
+  std::set<std::uint32_t> groups;
+  std::set<std::pair<std::string, bool>> tools;
+  for (const Rule& rule : rules) {
+    add_all(users, rule.uids);
+    add_all(groups, rule.gids);
+    for (const NamePattern& tool : rule.tools) tools.emplace(tool.text, tool.is_prefix);
+  }
+  const bool has_only_short_form = rules.size() == 1 && rules.front().name == "allow";
+  std::string text =
+      fmt::format("{}, {}, {}", counted(users.size(), "user"), counted(groups.size(), "group"),
+                  counted(tools.size(), "tool pattern"));
+  if (!has_only_short_form) text += ", " + counted(rules.size(), "rule");
+  return text;
+}
+
 std::string lines_of(const Server& server, const Cgroup& cgroup) {
   std::string text =
-      fmt::format("  {}: {}{}, profile {}, network {}, era {}, {}, {}, {}, {}\n", server.name,
+      fmt::format("  {}: {}{}, profile {}, network {}, era {}, {}, {}\n", server.name,
                   server.command.front(), server.command_stamp ? " (sha256 compared)" : "",
                   profile_text(server.syscalls), name_of(server.network), name_of(server.era),
-                  counted(server.binds.size(), "path"), counted(server.allow.uids.size(), "user"),
-                  counted(server.allow.gids.size(), "group"),
-                  counted(server.allow.tools.size(), "tool pattern"));
+                  counted(server.binds.size(), "path"), rules_text(server.rules));
   text +=
       fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
                   run_as_name(server.run_as), name_of(server.home),

@@ -170,7 +170,12 @@ class Loader {
     }
     loaded.secrets = in_order(loaded.config, secrets);
     for (auto& [path, text] : secrets) wipe(text);
-    for (const ConfigText& text : texts_) loaded.files.push_back(text.file);
+    for (const ConfigText& text : texts_) {
+      loaded.files.push_back(text.file);
+      for (const ServerText& server : text.servers) {
+        loaded.declared_in.try_emplace(server.name.value, text.file);
+      }
+    }
     check_size(loaded);
     return loaded;
   }

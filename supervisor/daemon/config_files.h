@@ -1,6 +1,8 @@
 #pragma once
 
 #include <expected>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ struct LoadedConfig {
   Secrets secrets;  ///< the caller wipes them; no other copy is left
   std::vector<Complaint> warnings;
   std::vector<std::string> files;  ///< that were read, the main one first
+  std::map<std::string, std::string, std::less<>> declared_in;  ///< by server: its file
 };
 
 /// All complaints at once, errors and warnings, if there is any error.

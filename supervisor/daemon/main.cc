@@ -3,20 +3,25 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <utility>
 #include <vector>
 
+#include "policy/access/subject.h"
 #include "policy/config_bytes.h"
+#include "supervisor/daemon/accounts.h"
 #include "supervisor/daemon/cgroup_setup.h"
 #include "supervisor/daemon/check_report.h"
 #include "supervisor/daemon/children.h"
 #include "supervisor/daemon/clean_start.h"
 #include "supervisor/daemon/config_files.h"
 #include "supervisor/daemon/daemon.h"
+#include "supervisor/daemon/explain.h"
 #include "supervisor/daemon/helper_path.h"
 #include "supervisor/daemon/http_sockets.h"
 #include "supervisor/daemon/id_map.h"
@@ -67,6 +72,50 @@ int check(const Options& options) {
       load_config({options.config, options.mode, options.socket, LookPurpose::check});
   const bool shown = std::fputs(check_report(options.config, loaded).c_str(), stdout) >= 0;
   return loaded && shown ? 0 : 1;
+}
+
+Result<std::uint32_t> uid_of(const std::string& person) {
+  if (const auto user = find_user(person)) return user->uid;
+  std::uint32_t uid = 0;
+  const auto [end, error] = std::from_chars(person.data(), person.data() + person.size(), uid);
+  const bool is_number = error == std::errc{} && end == person.data() + person.size();
+  if (!is_number) return fail(fmt::format("there is no user \"{}\" here", person));
+  return uid;
+}
+
+Result<std::string> explanation(const Options& options, const LoadedConfig& loaded) {
+  const std::string& name = options.explain.at(1);
+  const auto server = std::ranges::find(loaded.config.servers, name, &Server::name);
+  if (server == loaded.config.servers.end()) {
+    return fail(fmt::format("no server \"{}\" is declared", name));
+  }
+  const std::uint32_t uid = CELLBLOCK_TRY(uid_of(options.explain.at(0)));
+  const auto user = find_user(static_cast<uid_t>(uid));
+  const auto groups = groups_of(uid);
+  const auto& roles = loaded.config.roles;
+  std::optional<Subject> subject = subject_of(roles, {uid, user ? user->gid : uid, groups});
+  if (!options.role.empty()) subject = as_role(roles, *subject, options.role);
+  if (!subject) return fail(fmt::format("this user may not take a role \"{}\"", options.role));
+  const DeclaredServer declared{*server, loaded.declared_in.find(name)->second};
+  if (options.explain.size() == 2) return explain_rights(declared, *subject);
+  const bool has_arguments = options.explain.size() > 3;
+  return explain_call(declared, *subject,
+                      {options.explain.at(2), has_arguments ? options.explain.at(3) : ""});
+}
+
+int explain(const Options& options) {
+  const auto loaded =
+      load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  if (!loaded) {
+    static_cast<void>(std::fputs(check_report(options.config, loaded).c_str(), stderr));
+    return 1;
+  }
+  const auto text = explanation(options, *loaded);
+  if (!text) {
+    fmt::print(stderr, "cellblockd: {}\n", text.error().text);
+    return 1;
+  }
+  return std::fputs(text->c_str(), stdout) >= 0 ? 0 : 1;
 }
 
 Result<LoadedConfig> load(const Options& options) {
@@ -228,6 +277,7 @@ int main(int argc, char** argv) {
     const auto options = parse_options(argc, argv);
     if (!options) return options.error();
     if (options->check_only) return check(*options);
+    if (!options->explain.empty()) return explain(*options);
     set_up_log();
     const auto result = run(*options);
     if (!result) spdlog::error("{}", result.error().text);

@@ -13,6 +13,8 @@ struct Flags {
   std::string socket;
   std::string check;
   bool user = false;
+  std::vector<std::string> explain;
+  std::string role;
 };
 
 // The daemon works in `/`, so a relative path is resolved where it was given.
@@ -35,6 +37,14 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--check", flags.check, "check the configuration, print the verdict and end")
       ->type_name("[FILE]")
       ->expected(0, 1);
+  auto* explain =
+      app.add_option("--explain", flags.explain,
+                     "say what a user may do, or which rule decides of a tool's call, and end")
+          ->type_name("USER SERVER [TOOL [ARGUMENTS]]")
+          ->expected(2, 4);
+  app.add_option("--as", flags.role, "with --explain: as this role")
+      ->type_name("ROLE")
+      ->needs(explain);
   app.set_version_flag("--version", "cellblockd " CELLBLOCK_VERSION);
 }
 
@@ -45,6 +55,8 @@ Options resolve(const CLI::App& app, const Flags& flags) {
   std::string config = options.check_only && !flags.check.empty() ? flags.check : flags.config;
   if (config.empty()) config = default_config_path(options.mode);
   options.config = absolute(config);
+  options.explain = flags.explain;
+  options.role = flags.role;
   if (!flags.socket.empty()) options.socket = absolute(flags.socket);
   return options;
 }

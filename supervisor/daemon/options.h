@@ -3,6 +3,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "policy/config.h"
 
@@ -12,7 +13,10 @@ struct Options {
   RunMode mode = RunMode::system;
   std::string config;                 ///< absolute
   std::optional<std::string> socket;  ///< instead of the configured one; absolute
-  bool check_only = false;            ///< read the configuration, print the verdict, end
+  /// USER SERVER [TOOL [ARGUMENTS]]: say what that user may do, and end.
+  std::vector<std::string> explain;
+  std::string role;         ///< with explain; empty: none
+  bool check_only = false;  ///< read the configuration, print the verdict, end
 };
 
 /// Flags win over CELLBLOCK_CONFIG. An exit code when there is nothing more to

@@ -2,7 +2,7 @@
 
 #include <sys/socket.h>
 
-#include "policy/permission.h"
+#include "policy/access/servers_for.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 
@@ -43,7 +43,8 @@ bool may_connect(const Peer& peer, const Config& config) {
 }
 
 ServerSet servers_for(const Peer& peer, const Config& config) {
-  return cellblock::servers_for(config.servers, {peer.uid, peer.gid, peer.groups});
+  return cellblock::servers_for(config,
+                                subject_of(config.roles, {peer.uid, peer.gid, peer.groups}));
 }
 
 }  // namespace cellblock::daemon

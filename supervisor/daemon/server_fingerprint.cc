@@ -58,6 +58,7 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
                                                 const std::set<std::string>& programs) {
   Server declared = server;
   declared.fingerprint = {};
+  declared.rules = {};  // who may use what it offers does not change what that is
   const std::vector<std::byte> bytes = encode(declared);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (server.era == ServerEra::automatic) text += fmt::format("{}\n", rules.era_probe.count());

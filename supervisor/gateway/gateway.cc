@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/permission.h"
+#include "policy/access/rights.h"
 #include "supervisor/gateway/io/wall_clock.h"
+#include "supervisor/gateway/session/server_report.h"
 
 namespace cellblock::gateway {
 
@@ -307,10 +308,12 @@ std::vector<CellRow> Gateway::shared_rows(std::uint32_t server) const {
 
 std::string Gateway::status(const Peer& peer) const {
   std::vector<ServerRow> rows;
-  const Identified who{peer.uid, peer.gid, peer.groups};
+  const Subject subject = subject_of(config_.roles, {peer.uid, peer.gid, peer.groups});
   for (std::uint32_t i = 0; i < config_.servers.size(); ++i) {
-    if (!may_use_server(config_.servers[i].allow, who).allowed) continue;
+    const Rights rights(config_.servers[i].rules, subject);
+    if (!rights.may_use_server()) continue;
     ServerRow row{.server = &config_.servers[i], .cells = {}, .last_end = nullptr};
+    row.tools = tools_in(rights);
     for (const auto& [connection, session] : sessions_) {
       for (const CellRow& cell : session->rows(i, loop_.now())) row.cells.push_back(cell);
     }

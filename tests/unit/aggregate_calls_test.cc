@@ -76,9 +76,7 @@ TEST(AggregateColdCalls, UnderAPlainNameWaitForNoCatalogue) {
 }
 
 TEST_F(AggregateCalls, OfHiddenUnknownAndForeignToolsAreAnsweredWithTheSameBytes) {
-  rig_.permitted = {};
-  rig_.permitted.add(files);
-  rig_.make();
+  rig_.make_with_only(files);
   rig_.ready(files, catalogue_of(items(tool("open"), tool("hidden"))));
   const std::vector<std::string> names = {"files__hidden", "files__no_such", "apps__open",
                                           "nobody__open",  "open",           ""};

@@ -46,9 +46,7 @@ TEST(AggregateLists, ShowOnlyWhatTheUserMayCall) {
 
 TEST(AggregateLists, HaveNothingOfServersThatTheUserMayNotUse) {
   AggregateRig rig({server_named("files"), server_named("secret")});
-  rig.permitted = {};
-  rig.permitted.add(0);
-  rig.make();
+  rig.make_with_only(0);
   rig.ready(0, catalogue_of(items(tool("x"))));
   EXPECT_EQ(each(list_of(rig, "tools/list")["result"]["tools"], "name"), Names{"files__x"});
   EXPECT_TRUE(rig.wanted.empty());

@@ -42,13 +42,16 @@ inline TestJson result(const TestJson& id, TestJson value) {
   return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(value)}};
 }
 
+inline constexpr std::uint32_t rig_user = 1000;
+
 inline Server server_named(std::string name, std::vector<std::string> tools = {""}) {
   Server server;
   server.name = std::move(name);
+  server.rules = {short_form({rig_user}, {}, {})};
   for (std::string& tool : tools) {
     const bool is_prefix = tool.empty() || tool.back() == '*';
     if (tool.ends_with('*')) tool.pop_back();
-    server.allow.tools.push_back({tool, is_prefix});
+    server.rules[0].tools.push_back({tool, is_prefix});
   }
   return server;
 }
@@ -75,11 +78,20 @@ class AggregateRig final : public AggregateEffects {
  public:
   explicit AggregateRig(std::vector<Server> servers) {
     config.servers = std::move(servers);
-    for (std::size_t i = 0; i < config.servers.size(); ++i) permitted.add(i);
     make();
   }
-  /// With another set of permitted servers.
-  void make() { aggregate.emplace(config, permitted, 7, sealer, *this); }
+  /// With rules as they are now.
+  void make() {
+    access.emplace(config, subject_of({}, {rig_user, rig_user, {}}));
+    aggregate.emplace(config, *access, 7, sealer, *this);
+  }
+  /// Nobody may use the others.
+  void make_with_only(std::size_t server) {
+    for (std::size_t i = 0; i < config.servers.size(); ++i) {
+      if (i != server) config.servers[i].rules.clear();
+    }
+    make();
+  }
 
   void host(const TestJson& message) { host_line(message.dump()); }
   void host_line(std::string line) {
@@ -135,10 +147,10 @@ class AggregateRig final : public AggregateEffects {
   }
 
   Config config;
-  ServerSet permitted;
   Sealer sealer{[](std::span<std::byte> bytes) {
     for (std::byte& byte : bytes) byte = std::byte{0x5a};
   }};
+  std::optional<SessionAccess> access;
   std::optional<Aggregate> aggregate;
   Time now{std::chrono::hours(1)};
   std::optional<Time> due;

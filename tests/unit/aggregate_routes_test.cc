@@ -55,21 +55,23 @@ class Routes : public ::testing::Test {
  protected:
   Routes() {
     for (const char* name : {"apps", "docs", "files"}) {
-      config_.servers.emplace_back().name = name;
+      Server& server = config_.servers.emplace_back();
+      server.name = name;
+      server.rules = {short_form({user}, {}, {})};
     }
-    permitted_.add(0);
-    permitted_.add(1);
-    permitted_.add(2);
   }
   using Route = ResourceRoutes::Route;
   using Certainty = ResourceRoutes::Certainty;
 
+  static constexpr std::uint32_t user = 1000;
+  SessionAccess access() const { return SessionAccess(config_, subject_of({}, {user, user, {}})); }
+
   Config config_;
-  ServerSet permitted_;
 };
 
 TEST_F(Routes, LeadEveryUriThatIsShownBackToItsServer) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   routes.list_resource(0, "file:///a");
   routes.list_template(1, "file:///{+path}");
@@ -106,7 +108,8 @@ TEST_F(Routes, LeadEveryUriThatIsShownBackToItsServer) {
 }
 
 TEST_F(Routes, OfUnlistedUrisGoToTheOnlyServerOfTheirScheme) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   routes.list_resource(0, "memo:1");
   routes.list_resource(1, "file:///a");
@@ -118,7 +121,8 @@ TEST_F(Routes, OfUnlistedUrisGoToTheOnlyServerOfTheirScheme) {
 }
 
 TEST_F(Routes, RememberWhatAResultMentionedUntilSomebodyListsIt) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   EXPECT_EQ(routes.mention(1, "made:up"), "made:up");
   EXPECT_EQ(routes.mention(2, "made:up"), "cellblock://files/made:up");
@@ -129,7 +133,8 @@ TEST_F(Routes, RememberWhatAResultMentionedUntilSomebodyListsIt) {
 }
 
 TEST_F(Routes, AreThereForMoreMentionedUrisThanAreRemembered) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   for (std::size_t i = 0; i <= ResourceRoutes::max_mentioned; ++i) {
     routes.mention(0, "a:" + std::to_string(i));
@@ -140,7 +145,8 @@ TEST_F(Routes, AreThereForMoreMentionedUrisThanAreRemembered) {
 }
 
 TEST_F(Routes, ShowTemplatesThatMightMeanAnothersResourceInTheirQualifiedForm) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   routes.list_template(0, "file:///{path}");
   routes.list_template(1, "file:///docs/{+path}");
@@ -155,8 +161,9 @@ TEST_F(Routes, ShowTemplatesThatMightMeanAnothersResourceInTheirQualifiedForm) {
 }
 
 TEST_F(Routes, LeadNowhereWhereAServerIsNotPermitted) {
-  ServerSet only_apps;
-  only_apps.add(0);
+  config_.servers[1].rules.clear();
+  config_.servers[2].rules.clear();
+  const SessionAccess only_apps = access();
   const Members members(config_, only_apps);
   const ResourceRoutes routes(members);
   for (const char* uri : {"cellblock://files/a:b", "cellblock://none/a:b", "cellblock://files",
@@ -208,7 +215,8 @@ TEST(ResultUris, AreFoundHoweverManyThereAre) {
 }
 
 TEST_F(Routes, FollowTheTemplateWithTheLongestBeginning) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   routes.list_template(0, "file:///{+path}");
   routes.list_template(2, "file:///docs/{+path}");
@@ -219,7 +227,8 @@ TEST_F(Routes, FollowTheTemplateWithTheLongestBeginning) {
 }
 
 TEST_F(Routes, AreNotCapturedByATemplateOfEverything) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   routes.list_template(0, "{+uri}");
   routes.list_template(0, "{scheme}:{+rest}");
@@ -236,7 +245,8 @@ std::string expensive_template(std::size_t number) {
 
 // A server chooses both sides of the comparison.
 TEST_F(Routes, ShowWhatWouldTakeTooLongToFindInItsQualifiedForm) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   for (std::size_t i = 0; i < ResourceRoutes::max_templates; ++i) {
     routes.list_template(0, expensive_template(i));
@@ -254,7 +264,8 @@ TEST_F(Routes, ShowWhatWouldTakeTooLongToFindInItsQualifiedForm) {
 }
 
 TEST_F(Routes, AreFoundWithTheTemplatesOfOneServerHoweverLongThoseOfAnotherTake) {
-  const Members members(config_, permitted_);
+  const SessionAccess all = access();
+  const Members members(config_, all);
   ResourceRoutes routes(members);
   for (std::size_t i = 0; i < ResourceRoutes::max_templates; ++i) {
     routes.list_template(0, expensive_template(i));

@@ -26,7 +26,20 @@ Server full_server() {
   server.lines = {1, 2, 3};
   server.timeouts = {std::chrono::milliseconds(1), std::chrono::milliseconds(2),
                      std::chrono::milliseconds(3)};
-  server.allow = {{1000}, {500, 501}, {{"read_", true}}};
+  server.rules = {short_form({1000}, {500, 501}, {{"read_", true}})};
+  server.rules.push_back({.name = "rule[1]",
+                          .line = 7,
+                          .effect = Effect::ask,
+                          .binds_everybody = true,
+                          .roles = 5,
+                          .is_about_everything = true,
+                          .arguments = {{.argument = "n",
+                                         .kind = ConditionKind::one_of,
+                                         .one_of = {{ScalarKind::number, "", 1.5, false},
+                                                    {ScalarKind::boolean, "", 0, true}},
+                                         .min = -1,
+                                         .below = "/w",
+                                         .is_optional = true}}});
   server.client_features = {true, true, true};
   server.max_cells_per_user = 3;
   return server;
@@ -40,6 +53,7 @@ Config full_config() {
   config.identity = {990, 991, 300'000, 70'000, "\"bob\" in /etc/subuid"};
   config.state_directory = "/var/lib/x";
   config.audit_log = "/var/log/x";
+  config.roles = {{"coder", {1, 2}, {3}}};
   config.servers = {full_server(), Server{}};
   return config;
 }

@@ -128,10 +128,11 @@ TEST(ConfigCheck, AGoodConfigurationBecomesItsValues) {
   EXPECT_EQ(files.limits.enforcement, Enforcement::best_effort);
   EXPECT_EQ(files.timeouts.terminate, std::chrono::milliseconds(500));
   EXPECT_EQ(files.lines.to_host, 16ULL << 20);
-  EXPECT_THAT(files.allow.uids, ElementsAre(1001U, 1002U));
-  EXPECT_THAT(files.allow.gids, ElementsAre(2000U));
-  EXPECT_THAT(files.allow.tools,
-              ElementsAre(ToolPattern{"read_", true}, ToolPattern{"list", false}));
+  ASSERT_EQ(files.rules.size(), 1U);
+  EXPECT_THAT(files.rules[0].uids, ElementsAre(1001U, 1002U));
+  EXPECT_THAT(files.rules[0].gids, ElementsAre(2000U));
+  EXPECT_THAT(files.rules[0].tools,
+              ElementsAre(NamePattern{"read_", true}, NamePattern{"list", false}));
   EXPECT_TRUE(files.client_features.roots);
   EXPECT_FALSE(files.client_features.sampling);
   EXPECT_EQ(files.syscalls.base, SyscallProfile::node);

@@ -510,7 +510,7 @@ TEST(ConfigDepth, EveryWeakeningHasTheNameItHasInTheFile) {
   weak.limits.enforcement = Enforcement::best_effort;
   weak.limits.memory_bytes = 1;
   weak.client_features = {false, true, true};
-  weak.allow.tools = {{"", true}};
+  weak.rules = {short_form({}, {}, {{"", true}})};
   EXPECT_THAT(
       weakenings_of(weak, {}),
       ElementsAre("network = \"host\"", "limits.require = false (not enforced: memory)",

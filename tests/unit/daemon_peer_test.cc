@@ -7,8 +7,7 @@ namespace {
 
 Server server_for(std::vector<std::uint32_t> uids, std::vector<std::uint32_t> gids) {
   Server server;
-  server.allow.uids = std::move(uids);
-  server.allow.gids = std::move(gids);
+  server.rules = {short_form(std::move(uids), std::move(gids), {})};
   return server;
 }
 

@@ -116,7 +116,7 @@ TEST_F(LegEndsTest, ALostServerAnswersWhatWaitedForSomethingElse) {
 }
 
 TEST_F(LegEndsTest, OfToolsThatNobodyMaySeeNoChangeIsTold) {
-  config_.servers[0].allow.tools.clear();
+  config_.servers[0].rules[0].tools.clear();
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   cell_says(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");

@@ -117,12 +117,11 @@ class GatewayRig : public ::testing::Test {
     Server server;
     server.name = "files";
     server.command = {"/usr/bin/server"};
-    server.allow.uids = {user};
-    server.allow.tools = {{"read_", true}, {"list", false}};
+    server.rules = {short_form({user}, {}, {{"read_", true}, {"list", false}})};
     config_.servers = {server};
     config_.servers.push_back(server);
     config_.servers[1].name = "private";
-    config_.servers[1].allow.uids = {user + 1};
+    config_.servers[1].rules[0].uids = {user + 1};
   }
 
   void start() {

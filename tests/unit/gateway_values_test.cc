@@ -46,7 +46,7 @@ Sealer::Fill counting() {
 Server a_server() {
   Server server;
   server.name = "files";
-  server.allow.tools = {{"", true}};
+  server.rules = {short_form({1000}, {}, {{"", true}})};
   return server;
 }
 
@@ -54,9 +54,10 @@ class ValuesTest : public testing::Test {
  protected:
   struct Side {
     Side(const Server& server, UpstreamIds& ids, Sealer& sealer, SealBinding whose)
-        : conversation(server, wire::CellProgram::server, ids, HandedValues(sealer, whose),
-                       effects) {}
+        : rights(server.rules, subject_of({}, {1000, 1000, {}})),
+          conversation(server, rights, ids, HandedValues(sealer, whose), effects) {}
     Recorder effects;
+    Rights rights;
     Conversation conversation;
   };
 

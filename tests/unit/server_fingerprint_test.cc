@@ -58,8 +58,8 @@ TEST_F(ServerFingerprintTest, IsAnotherForAnotherDeclaration) {
   other.command.back() = "--other";
   EXPECT_NE(of(other), of(server));
   other = server;
-  other.allow.tools.push_back({"x", false});
-  EXPECT_NE(of(other), of(server));
+  other.rules = {short_form({1000}, {}, {{"x", false}})};
+  EXPECT_EQ(of(other), of(server)) << "who may use it does not change what it offers";
 }
 
 TEST_F(ServerFingerprintTest, IsAnotherWhenAFileOfTheCommandIs) {

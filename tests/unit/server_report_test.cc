@@ -58,8 +58,9 @@ TEST(WhatIsDeclared, IsReportedWithoutAnyValue) {
   server.binds = {{"/srv/data", "/data", Access::write}};
   server.environment = {{"MODE", "plain-value"}};
   server.secrets = {{"TOKEN", "/etc/secret-place", SecretDelivery::memfd}};
-  server.allow.tools = {{"read_", true}, {"stat", false}};
-  const auto json = declared_json(server);
+  server.rules = {short_form({1000}, {}, {{"read_", true}, {"stat", false}})};
+  const Rights rights(server.rules, subject_of({}, {1000, 1000, {}}));
+  const auto json = declared_json(server, tools_in(rights));
   EXPECT_EQ(json["paths"][0]["target"], "/data");
   EXPECT_EQ(json["paths"][0]["mode"], "rw");
   EXPECT_EQ(json["secrets"][0]["kind"], "memfd");

@@ -145,8 +145,7 @@ class SessionTest : public ::testing::Test {
   SessionTest() {
     Server server;
     server.name = "files";
-    server.allow.uids = {1000};
-    server.allow.tools = {{"read_", true}};
+    server.rules = {short_form({1000}, {}, {{"read_", true}})};
     server.lines.from_host = 2000;
     server.lines.to_host = 2000;
     config_.servers = {server};

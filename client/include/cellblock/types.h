@@ -92,6 +92,9 @@ struct AttachOptions {
   /// Whom the session works for, for the audit log: at most 8, names of [a-z0-9_.-]{1,32}, values
   /// of at most 128 printable bytes. No permission depends on them.
   std::map<std::string, std::string> labels;
+  /// The role that the session narrows itself to; empty: all that the user may do. For good on this
+  /// connection.
+  std::string role;
 };
 
 struct Attached {

@@ -41,9 +41,9 @@ void lower(std::optional<Time>& due, std::optional<Time> other) {
 
 }  // namespace
 
-Aggregate::Aggregate(const Config& config, const ServerSet& permitted, std::uint64_t session,
+Aggregate::Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
                      Sealer& sealer, AggregateEffects& effects)
-    : members_(config, permitted),
+    : members_(config, access),
       assortment_(members_),
       effects_(effects),
       lists_(members_, assortment_, session, sealer),
@@ -187,7 +187,7 @@ std::vector<Unavailable> Aggregate::unavailable() const {
 
 void Aggregate::catalogue_ready(std::uint32_t server, const Catalogue& catalogue, Time now) {
   supply_.arrived(server);
-  assortment_.set(server, offer_of(members_.server(server), catalogue));
+  assortment_.set(server, offer_of(members_.server(server), members_.rights(server), catalogue));
   lists_may_have_changed(now);
   catalogue_settled(now);
   set_deadline(now);

@@ -11,7 +11,6 @@
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
-#include "policy/server_set.h"
 #include "supervisor/gateway/aggregate/aggregate_calls.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
@@ -25,6 +24,7 @@
 #include "supervisor/gateway/aggregate/waiting.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
 #include "supervisor/gateway/conversation/sealer.h"
+#include "supervisor/gateway/policy/session_access.h"
 
 /// Everything at once: one MCP server of the modern era made from all servers that a user may use.
 /// Towards each of them it is an MCP client of that era; what the server itself speaks is its leg's
@@ -37,10 +37,10 @@ class Aggregate {
   static constexpr std::size_t max_calls = 256;   ///< of the host, in flight
   static constexpr std::size_t max_streams = 16;  ///< subscriptions/listen, at one time
 
-  /// `permitted`: the servers it is made from. `session` is what cursors are sealed to. All
-  /// references outlive it.
-  Aggregate(const Config& config, const ServerSet& permitted, std::uint64_t session, Sealer& sealer,
-            AggregateEffects& effects);
+  /// `access`: what the host's user may do with each server. `session` is what cursors are sealed
+  /// to. All references outlive it.
+  Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
+            Sealer& sealer, AggregateEffects& effects);
   Aggregate(const Aggregate&) = delete;
   Aggregate& operator=(const Aggregate&) = delete;
 

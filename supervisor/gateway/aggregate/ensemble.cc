@@ -8,20 +8,16 @@
 
 namespace cellblock::gateway {
 
-Ensemble::Ensemble(const SharedParts& shared, const ServerSet& permitted, std::uint64_t session,
+Ensemble::Ensemble(const SharedParts& shared, const SessionAccess& access, std::uint64_t session,
                    McpServices& services, LegEffects& above)
-    : shared_(shared),
-      permitted_(permitted),
-      session_(session),
-      services_(services),
-      above_(above) {}
+    : shared_(shared), access_(access), session_(session), services_(services), above_(above) {}
 
 EnsembleSide& Ensemble::side_of(Era host) {
   for (const auto& side : sides_) {
     if (side->host_era() == host) return *side;
   }
   sides_.push_back(
-      std::make_unique<EnsembleSide>(host, shared_, permitted_, session_, services_, above_));
+      std::make_unique<EnsembleSide>(host, shared_, access_, session_, services_, above_));
   return *sides_.back();
 }
 

@@ -8,13 +8,14 @@
 
 #include "supervisor/gateway/aggregate/ensemble_side.h"
 #include "supervisor/gateway/leg/counterpart.h"
+#include "supervisor/gateway/policy/session_access.h"
 
 /// What a session speaks with that has selected no server: all that its user may use, as one. Pure.
 namespace cellblock::gateway {
 
 class Ensemble final : public Counterpart {
  public:
-  Ensemble(const SharedParts& shared, const ServerSet& permitted, std::uint64_t session,
+  Ensemble(const SharedParts& shared, const SessionAccess& access, std::uint64_t session,
            McpServices& services, LegEffects& above);
 
   void from_host(std::string_view line, const Message& message, Time now) override;
@@ -31,7 +32,7 @@ class Ensemble final : public Counterpart {
   EnsembleSide& side_of(Era host);
 
   const SharedParts shared_;
-  const ServerSet permitted_;
+  const SessionAccess& access_;
   const std::uint64_t session_;
   McpServices& services_;
   LegEffects& above_;

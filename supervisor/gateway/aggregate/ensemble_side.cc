@@ -6,6 +6,7 @@
 
 #include "supervisor/gateway/era/legacy_over_modern.h"
 #include "supervisor/gateway/message/written_message.h"
+#include "supervisor/gateway/policy/permitted_features.h"
 #include "supervisor/gateway/session/session_failures.h"
 
 namespace cellblock::gateway {
@@ -13,14 +14,16 @@ namespace cellblock::gateway {
 namespace {
 
 // What any of them may ask of the host. Each server's own conversation holds it to its own.
-ClientFeatures features_of_any(const Config& config, const ServerSet& permitted) {
+ClientFeatures features_of_any(const Config& config, const SessionAccess& access) {
   ClientFeatures any;
   for (std::size_t i = 0; i < config.servers.size(); ++i) {
     const Server& server = config.servers[i];
-    if (!permitted.contains(i) || server.cells != CellSharing::per_session) continue;
-    any.roots |= server.client_features.roots;
-    any.sampling |= server.client_features.sampling;
-    any.elicitation |= server.client_features.elicitation;
+    if (!access.servers().contains(i) || server.cells != CellSharing::per_session) continue;
+    const auto index = static_cast<std::uint32_t>(i);
+    const ClientFeatures features = permitted_features(server, access.rights(index));
+    any.roots |= features.roots;
+    any.sampling |= features.sampling;
+    any.elicitation |= features.elicitation;
   }
   return any;
 }
@@ -34,6 +37,7 @@ class EnsembleSide::Member final : private LegEffects {
       : side_(side),
         server_(server),
         leg_({.shared = side.shared_,
+              .access = side.access_,
               .plan = {.server = server, .purpose = "aggregate"},
               .session = side.session_,
               .start = StartWhen::on_demand,
@@ -95,11 +99,11 @@ class EnsembleSide::BridgeDoor final : private BridgeEffects {
   LegacyOverModern bridge_;
 };
 
-EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const ServerSet& permitted,
+EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const SessionAccess& access,
                            std::uint64_t session, McpServices& services, LegEffects& above)
     : host_(host),
       shared_(shared),
-      permitted_(permitted),
+      access_(access),
       session_(session),
       services_(services),
       above_(above),
@@ -108,9 +112,9 @@ EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const ServerSet&
         drain(now);
         above_.leg_answered(now);
       })),
-      aggregate_(shared.config, permitted_, session, shared.sealer, *this) {
+      aggregate_(shared.config, access_, session, shared.sealer, *this) {
   if (host == Era::legacy) {
-    bridge_ = std::make_unique<BridgeDoor>(*this, features_of_any(shared.config, permitted));
+    bridge_ = std::make_unique<BridgeDoor>(*this, features_of_any(shared.config, access));
   }
 }
 
@@ -200,7 +204,7 @@ EnsembleSide::Member& EnsembleSide::member(std::uint32_t server) {
 }
 
 void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
-  if (!permitted_.contains(server)) return;
+  if (!access_.servers().contains(server)) return;
   const WrittenMessage written(shared_.scanner, joined(message));
   if (!written.message()) return fail_leg(server, written.message().error());
   member(server).leg().from_host(written.line(), *written.message(), now_);

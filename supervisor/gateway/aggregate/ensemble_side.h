@@ -11,11 +11,11 @@
 
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
-#include "policy/server_set.h"
 #include "supervisor/gateway/aggregate/aggregate.h"
 #include "supervisor/gateway/io/alarm.h"
 #include "supervisor/gateway/leg/leg.h"
 #include "supervisor/gateway/message/relay.h"
+#include "supervisor/gateway/policy/session_access.h"
 
 /// All servers as one, for what a host says in one era: the aggregate, a leg for each server that
 /// it speaks to, and, before it, the bridge of a legacy host. Pure.
@@ -23,7 +23,7 @@ namespace cellblock::gateway {
 
 class EnsembleSide final : private AggregateEffects {
  public:
-  EnsembleSide(Era host, const SharedParts& shared, const ServerSet& permitted,
+  EnsembleSide(Era host, const SharedParts& shared, const SessionAccess& access,
                std::uint64_t session, McpServices& services, LegEffects& above);
   ~EnsembleSide();
   EnsembleSide(const EnsembleSide&) = delete;
@@ -81,7 +81,7 @@ class EnsembleSide final : private AggregateEffects {
 
   const Era host_;
   const SharedParts shared_;
-  const ServerSet permitted_;
+  const SessionAccess& access_;
   const std::uint64_t session_;
   McpServices& services_;
   LegEffects& above_;

@@ -145,7 +145,8 @@ ListRefresh::Answer ListRefresh::finish(const Asked& asked) {
   // Not the first that is known of it: a catalogue has all lists, and is still to come.
   if (!assortment_.has(asked.server)) return Answer::more_to_come;
   assortment_.set_list(asked.server, asked.kind,
-                       offered_list(members_.server(asked.server), asked.kind, asked.items + "]"));
+                       offered_list(members_.server(asked.server), members_.rights(asked.server),
+                                    asked.kind, asked.items + "]"));
   return Answer::list_is_new;
 }
 

@@ -4,9 +4,10 @@
 
 namespace cellblock::gateway {
 
-Members::Members(const Config& config, const ServerSet& permitted) : config_(config) {
+Members::Members(const Config& config, const SessionAccess& access)
+    : config_(config), access_(access) {
   for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
-    if (permitted.contains(i)) all_.push_back(i);
+    if (access.servers().contains(i)) all_.push_back(i);
   }
 }
 

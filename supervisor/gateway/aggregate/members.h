@@ -6,23 +6,25 @@
 #include <vector>
 
 #include "policy/config.h"
-#include "policy/server_set.h"
+#include "supervisor/gateway/policy/session_access.h"
 
 namespace cellblock::gateway {
 
 /// The servers that an aggregate is made from, in the order of their names.
 class Members {
  public:
-  Members(const Config& config, const ServerSet& permitted);
+  Members(const Config& config, const SessionAccess& access);
 
   const std::vector<std::uint32_t>& all() const { return all_; }
   const Server& server(std::uint32_t index) const { return config_.servers[index]; }
+  const Rights& rights(std::uint32_t index) const { return access_.rights(index); }
   const std::string& name(std::uint32_t index) const { return server(index).name; }
   /// What is not permitted is not found, just as what does not exist.
   std::optional<std::uint32_t> find(std::string_view name) const;
 
  private:
   const Config& config_;
+  const SessionAccess& access_;
   std::vector<std::uint32_t> all_;
 };
 

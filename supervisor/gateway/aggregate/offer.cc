@@ -5,9 +5,9 @@
 
 #include "policy/mcp/lists.h"
 #include "policy/mcp/meta_keys.h"
-#include "policy/permission.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/catalogue/metadata.h"
+#include "supervisor/gateway/policy/list_access.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -56,21 +56,18 @@ OfferedItem item_of(Json& json, std::string key, ListKind kind, const Server& se
   return item;
 }
 
-bool may_see(const Server& server, ListKind kind, const std::string& key) {
-  if (kind == ListKind::tools) return may_call_tool(server.allow, key).allowed;
-  return !key.empty();
-}
-
 }  // namespace
 
-OfferedList offered_list(const Server& server, ListKind kind, std::string_view items) {
+OfferedList offered_list(const Server& server, const Rights& rights, ListKind kind,
+                         std::string_view items) {
   Json json = parse_json(items);
   OfferedList offered;
   if (!json.is_array()) return offered;
   std::unordered_set<std::string> seen;
   for (Json& element : json) {
     std::string key = string_in(element, mcp::facts_of(kind).identity);
-    if (key.empty() || !may_see(server, kind, key) || !seen.insert(key).second) continue;
+    if (key.empty() || !rights.shows(access_kind(kind), key)) continue;
+    if (!seen.insert(key).second) continue;
     offered.push_back(item_of(element, std::move(key), kind, server));
   }
   return offered;
@@ -93,11 +90,11 @@ OfferedFeatures offered_features(std::string_view capabilities) {
   return features;
 }
 
-Offer offer_of(const Server& server, const Catalogue& catalogue) {
+Offer offer_of(const Server& server, const Rights& rights, const Catalogue& catalogue) {
   Offer offer;
   for (std::size_t i = 0; i < list_kind_count; ++i) {
     const auto kind = static_cast<ListKind>(i);
-    offer.lists.at(i) = offered_list(server, kind, catalogue.list(kind));
+    offer.lists.at(i) = offered_list(server, rights, kind, catalogue.list(kind));
   }
   offer.features = offered_features(catalogue.capabilities);
   offer.instructions = catalogue.instructions;

@@ -5,11 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/access/rights.h"
 #include "policy/config.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
 
-/// What one server offers to one user, ready to be shown among others': tools that the user may not
-/// call are not in it.
+/// What one server offers to one user, ready to be shown among others': what does not exist for
+/// that user is not in it.
 namespace cellblock::gateway {
 
 struct OfferedItem {
@@ -38,11 +39,12 @@ struct Offer {
 
 /// `items`: a JSON array. What has no key, and what comes a second time, is left out. Titles say
 /// whose they are ("files: Read file"); descriptions stay as they are.
-OfferedList offered_list(const Server& server, ListKind kind, std::string_view items);
+OfferedList offered_list(const Server& server, const Rights& rights, ListKind kind,
+                         std::string_view items);
 
 OfferedFeatures offered_features(std::string_view capabilities);
 
-Offer offer_of(const Server& server, const Catalogue& catalogue);
+Offer offer_of(const Server& server, const Rights& rights, const Catalogue& catalogue);
 
 /// The item as it is shown: under `shown`, with its resource under `ui` if that is another one.
 std::string shown_item(ListKind kind, const OfferedItem& item, std::string_view shown,

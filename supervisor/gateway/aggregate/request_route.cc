@@ -3,9 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "policy/access/rights.h"
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
-#include "policy/permission.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/public_name.h"
 #include "supervisor/gateway/aggregate/task_names.h"
@@ -29,6 +29,12 @@ ToNobody unknown_tool(std::string_view line, const Message& message, DeniedTool 
   return {protocol_error(message.id.in(line), mcp::invalid_params,
                          "Unknown tool: " + message.name_text),
           std::move(denied)};
+}
+
+ToNobody unknown_prompt(std::string_view line, const Message& message) {
+  return {protocol_error(message.id.in(line), mcp::invalid_params,
+                         "Unknown prompt: " + message.name_text),
+          std::nullopt};
 }
 
 /// Certain routes first; a guess only when no more lists come in that would know better.
@@ -62,16 +68,17 @@ RequestRoute RequestRouter::named(ListKind kind, std::string_view line, const Me
     if (kind == ListKind::tools) {
       return unknown_tool(line, message, {std::nullopt, message.name_text, "default"});
     }
-    return ToNobody{protocol_error(message.id.in(line), mcp::invalid_params,
-                                   "Unknown prompt: " + message.name_text),
-                    std::nullopt};
+    return unknown_prompt(line, message);
   }
   if (kind == ListKind::tools) {
-    const Allow& allow = members_.server(target->server).allow;
-    const Decision decision = may_call_tool(allow, target->original);
-    if (!decision.allowed) {
-      return unknown_tool(line, message, {target->server, target->original, decision.rule});
+    const Rights& rights = members_.rights(target->server);
+    if (!rights.shows(AccessKind::tool, target->original)) {
+      const AccessVerdict verdict = rights.decide({AccessKind::tool, target->original, nullptr});
+      return unknown_tool(line, message,
+                          {target->server, target->original, name_of(verdict, AccessKind::tool)});
     }
+  } else if (!members_.rights(target->server).shows(AccessKind::prompt, target->original)) {
+    return unknown_prompt(line, message);
   }
   return ToServer{target->server, {{message.name, json_string(target->original)}}};
 }
@@ -80,6 +87,9 @@ RequestRoute RequestRouter::resource(std::string_view line, const Message& messa
                                      Knowledge knowledge) {
   const std::string uri = text_from(message.uri.in(line));
   const auto target = find_resource(assortment_, uri, knowledge);
+  const bool is_hidden =
+      target && !members_.rights(target->server).shows(AccessKind::resource, target->original);
+  if (is_hidden) return ToNobody{no_such_resource(message.id.in(line), uri), std::nullopt};
   if (target) return ToServer{target->server, {{message.uri, json_string(target->original)}}};
   if (knowledge == Knowledge::grows) return ToBeSeen{};
   return ToNobody{no_such_resource(message.id.in(line), uri), std::nullopt};
@@ -106,8 +116,9 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
     target = assortment_.find_template(shown);
     if (!target) target = find_resource(assortment_, shown, knowledge);
   }
-  if (!target) {
-    if (knowledge == Knowledge::grows) return ToBeSeen{};
+  if (!target && knowledge == Knowledge::grows) return ToBeSeen{};
+  const AccessKind kind = is_prompt ? AccessKind::prompt : AccessKind::resource_template;
+  if (!target || !members_.rights(target->server).shows(kind, target->original)) {
     return ToNobody{
         protocol_error(message.id.in(line), mcp::invalid_params, "Unknown reference: " + shown),
         std::nullopt};

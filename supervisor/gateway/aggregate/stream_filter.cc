@@ -25,8 +25,8 @@ std::vector<std::string> texts(const Json& object, const char* name) {
   return all;
 }
 
-void add_resource(StreamFilter& filter, Assortment& assortment, const std::string& shown,
-                  Knowledge knowledge, ResourceRoutes::Effort& effort) {
+void add_resource(StreamFilter& filter, const Members& members, Assortment& assortment,
+                  const std::string& shown, Knowledge knowledge, ResourceRoutes::Effort& effort) {
   using Certainty = ResourceRoutes::Certainty;
   const auto certainty = knowledge == Knowledge::grows ? Certainty::certain : Certainty::guess;
   auto route = assortment.routes().find(shown, certainty, effort);
@@ -34,6 +34,7 @@ void add_resource(StreamFilter& filter, Assortment& assortment, const std::strin
     filter.all_found = false;
     return;
   }
+  if (!members.rights(route->server).shows(AccessKind::resource, route->uri)) return;
   filter.uris.push_back({route->server, std::move(route->uri), shown});
 }
 
@@ -76,7 +77,7 @@ StreamFilter read_filter(std::string_view params, const Members& members, Assort
   filter.resources = flag(*wanted, mcp::change_of(ListKind::resources).wanted);
   ResourceRoutes::Effort effort;
   for (const std::string& uri : texts(*wanted, "resourceSubscriptions")) {
-    add_resource(filter, assortment, uri, knowledge, effort);
+    add_resource(filter, members, assortment, uri, knowledge, effort);
   }
   for (const std::string& shown : texts(*wanted, "taskIds")) {
     auto route = find_task(members, json_string(shown));

@@ -16,11 +16,15 @@ using Json = nlohmann::ordered_json;
 
 std::string text_of(const Json& json) { return write_tree(json); }
 
-// What has no name is gone before it is asked.
-void keep_only(Json& items, const MayShow& may_show) {
+// What has no name exists for nobody.
+void keep_only(Json& items, ListKind kind, const MayShow& may_show) {
+  const std::string key(mcp::facts_of(kind).identity);
   Json kept = Json::array();
+  if (!items.is_array()) items = Json::array();
   for (Json& item : items) {
-    if (may_show(item["name"].get_ref<const std::string&>())) kept.push_back(std::move(item));
+    const auto name = item.is_object() ? item.find(key) : item.end();
+    if (!item.is_object() || name == item.end() || !name->is_string()) continue;
+    if (may_show(name->get_ref<const std::string&>())) kept.push_back(std::move(item));
   }
   items = std::move(kept);
 }
@@ -40,7 +44,16 @@ std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
   const Findings found = clean_items(*items, kind);
   if (!found.any()) return std::nullopt;
   findings.add(found);
-  if (kind == ListKind::tools) keep_only(*items, may_show);
+  keep_only(*items, kind, may_show);
+  return text_of(json);
+}
+
+std::optional<std::string> narrowed_list(ListKind kind, std::string_view result,
+                                         const MayShow& may_show) {
+  Json json = read_tree(result);
+  const auto items = json.is_object() ? json.find(mcp::facts_of(kind).items) : json.end();
+  if (!json.is_object() || items == json.end()) return std::nullopt;
+  keep_only(*items, kind, may_show);
   return text_of(json);
 }
 

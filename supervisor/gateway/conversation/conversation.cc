@@ -11,6 +11,7 @@
 #include "supervisor/gateway/leg/era_of.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/policy/permitted_features.h"
 #include "supervisor/gateway/session/session_failures.h"
 
 namespace cellblock::gateway {
@@ -19,8 +20,6 @@ namespace {
 
 using wire::AuditKind;
 using wire::AuditOutcome;
-
-constexpr std::string_view probe_tool = "run";
 
 std::uint64_t microseconds_since(Time began, Time now) {
   return static_cast<std::uint64_t>(
@@ -32,10 +31,11 @@ constexpr std::string_view foreign_value =
 
 }  // namespace
 
-Conversation::Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
+Conversation::Conversation(const Server& server, const Rights& rights, UpstreamIds& ids,
                            HandedValues values, ConversationEffects& effects)
     : server_(server),
-      program_(program),
+      rights_(rights),
+      features_(permitted_features(server, rights)),
       ids_(ids),
       effects_(effects),
       values_(std::move(values)) {}
@@ -104,7 +104,8 @@ void Conversation::refuse_size_from_host(std::string_view line, const Message& m
 
 void Conversation::request_from_host(std::string_view line, const Message& message, Time now) {
   const CallKind kind = kind_of(message.method);
-  if (refused(line, message, kind)) return;
+  const CallAccess access = access_of(line, message, rights_, server_);
+  if (refused_access(line, message, kind, access) || refused(line, message, kind)) return;
 
   Call call = call_of(line, message, ids_.next(), now);
   std::vector<Replacement> edits = edits_for_cell(line, message, call);
@@ -114,7 +115,7 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
     effects_.record({.kind = AuditKind::call,
                      .outcome = AuditOutcome::ok,
                      .tool = call.tool,
-                     .reason = may_call(call.tool).rule,
+                     .reason = access.rule,
                      .call = call.ours,
                      .bytes = line.size()});
   }
@@ -123,34 +124,30 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
   effects_.to_cell(edited.slices());
 }
 
-// allow.tools is about the server's tools. The probe's one is ours and has no effect of its own.
-Decision Conversation::may_call(std::string_view tool) const {
-  if (program_ == wire::CellProgram::probe) return {tool == probe_tool, "probe"};
-  return may_call_tool(server_.allow, tool);
+// Asked first: what a user may not use does not exist for that user, however the rest of the
+// request looks.
+bool Conversation::refused_access(std::string_view line, const Message& message, CallKind kind,
+                                  const CallAccess& access) {
+  if (access.refusal.empty()) return false;
+  const bool is_call = kind == CallKind::tool_call;
+  effects_.record({.kind = is_call ? AuditKind::call : AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = is_call ? std::string_view(access.named) : message.method,
+                   .reason = access.rule,
+                   .bytes = line.size()});
+  say_to_host(access.refusal);
+  return true;
 }
 
-// Answers it when it may not go on. Permission first: what a user may not call does not exist for
-// that user, however the rest of the request looks.
+// Answers it when it may not go on.
 bool Conversation::refused(std::string_view line, const Message& message, CallKind kind) {
   const std::string_view id = message.id.in(line);
-  if (kind == CallKind::tool_call) {
-    const Decision decision = may_call(message.name_text);
-    if (!decision.allowed) {
-      effects_.record({.kind = AuditKind::call,
-                       .outcome = AuditOutcome::denied,
-                       .tool = message.name_text,
-                       .reason = decision.rule,
-                       .bytes = line.size()});
-      say_to_host(protocol_error(id, mcp::invalid_params, "Unknown tool: " + message.name_text));
-      return true;
-    }
-    if (effects_.audit_state() == AuditState::broken) {
-      const Failure failure =
-          plain_failure(FailureCode::audit_unavailable,
-                        "the audit log cannot be written, so nothing new is called", server_.name);
-      say_to_host(failed_reply(id, kind, era_of(message), failure));
-      return true;
-    }
+  if (kind == CallKind::tool_call && effects_.audit_state() == AuditState::broken) {
+    const Failure failure =
+        plain_failure(FailureCode::audit_unavailable,
+                      "the audit log cannot be written, so nothing new is called", server_.name);
+    say_to_host(failed_reply(id, kind, era_of(message), failure));
+    return true;
   }
   const auto refusal = calls_.refusal_for(id);
   if (!refusal) return false;
@@ -171,7 +168,7 @@ std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, con
   const Span said = call.kind == CallKind::initialize ? message.capabilities : Span{};
   for (const Span capabilities : {said, message.client_capabilities}) {
     if (capabilities.empty()) continue;
-    auto kept = strip_capabilities(capabilities.in(line), server_.client_features);
+    auto kept = strip_capabilities(capabilities.in(line), features_);
     if (kept) edits.push_back({capabilities, std::move(*kept)});
   }
   return edits;

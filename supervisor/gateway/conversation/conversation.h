@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/access/rights.h"
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "policy/message_edit.h"
-#include "policy/permission.h"
 #include "supervisor/gateway/audit/audit_note.h"
 #include "supervisor/gateway/conversation/call_table.h"
 #include "supervisor/gateway/conversation/early_statuses.h"
@@ -16,6 +16,7 @@
 #include "supervisor/gateway/conversation/task_progress.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
 #include "supervisor/gateway/message/slices.h"
+#include "supervisor/gateway/policy/call_access.h"
 
 /// MCP between one host and one cell: validated messages in, edited messages out. Decides what each
 /// side may say to the other and keeps their ids and progress tokens apart. Knows no descriptors
@@ -55,8 +56,9 @@ class Conversation {
   static constexpr std::size_t max_server_calls = 64;         ///< in flight, server to host
   static constexpr std::size_t max_kept_progress = 1U << 20;  ///< bytes, of all calls
 
-  Conversation(const Server& server, wire::CellProgram program, UpstreamIds& ids,
-               HandedValues values, ConversationEffects& effects);
+  /// `rights`: what the host's user may do with the server.
+  Conversation(const Server& server, const Rights& rights, UpstreamIds& ids, HandedValues values,
+               ConversationEffects& effects);
 
   void from_host(std::string_view line, const Message& message, Time now);
   void from_cell(std::string_view line, const Message& message, Time now);
@@ -98,7 +100,8 @@ class Conversation {
   void notification_from_host(std::string_view line, const Message& message, Time now);
   void response_from_host(std::string_view line, const Message& message, Time now);
   void refuse_values(std::string_view line, const Message& message);
-  Decision may_call(std::string_view tool) const;
+  bool refused_access(std::string_view line, const Message& message, CallKind kind,
+                      const CallAccess& access);
   bool refused(std::string_view line, const Message& message, CallKind kind);
   void cancel_from_host(std::string_view line, const Message& message, Time now);
   std::vector<Replacement> edits_for_cell(std::string_view line, const Message& message,
@@ -131,7 +134,8 @@ class Conversation {
                 std::size_t bytes, Time now);
 
   const Server& server_;
-  const wire::CellProgram program_;
+  const Rights& rights_;
+  const ClientFeatures features_;  ///< what the server may ask of this host
   UpstreamIds& ids_;
   ConversationEffects& effects_;
   CallTable calls_{max_calls};

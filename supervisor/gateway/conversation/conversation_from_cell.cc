@@ -46,7 +46,7 @@ void Conversation::refuse_size(std::string_view line, const Message& message) {
 
 void Conversation::request_from_cell(std::string_view line, const Message& message, Time now) {
   const std::string_view id = message.id.in(line);
-  if (!server_may_request(message.method, server_.client_features)) {
+  if (!server_may_request(message.method, features_)) {
     effects_.record({.kind = AuditKind::refused,
                      .outcome = AuditOutcome::denied,
                      .tool = message.method,
@@ -83,7 +83,14 @@ void Conversation::notification_from_cell(std::string_view line, const Message& 
   }
   if (is_early(line, message)) return;
   // No change of it can be seen by whom it always is empty for.
-  if (message.method == "notifications/tools/list_changed" && server_.allow.tools.empty()) return;
+  if (message.method == mcp::notification::tools_changed && rights_.shows_none(AccessKind::tool)) {
+    return;
+  }
+  if (message.method == mcp::notification::resource_updated &&
+      names_hidden(line, message, rights_)) {
+    ++traffic_.stray_notifications;
+    return;
+  }
   std::vector<Replacement> edits;
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
@@ -167,9 +174,7 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
     return answer(call, forbidden_input_failure(server_, *method), now);
   }
   Findings findings;
-  auto edits = answer_edits(
-      line, message, call, [this](std::string_view tool) { return may_call(tool).allowed; },
-      findings);
+  auto edits = answer_edits(line, message, call, rights_, findings);
   if (findings.any()) effects_.record(metadata_note(call, line.size()));
   if (!edit_answer(line, message, call, now, edits)) {
     return answer(call, answer_not_sealed(server_), now);
@@ -204,7 +209,7 @@ bool Conversation::edit_answer(std::string_view line, const Message& message, co
 // what it may not ask with a request of its own, it may not ask so. Null: nothing forbidden.
 const std::string* Conversation::forbidden_input(const Message& message) const {
   const auto found = std::ranges::find_if(message.input_methods, [this](const std::string& method) {
-    return !server_may_request(method, server_.client_features);
+    return !server_may_request(method, features_);
   });
   return found == message.input_methods.end() ? nullptr : &*found;
 }

@@ -2,14 +2,17 @@
 
 #include "supervisor/gateway/era/legacy_over_modern.h"
 #include "supervisor/gateway/era/modern_over_legacy.h"
+#include "supervisor/gateway/policy/permitted_features.h"
 
 namespace cellblock::gateway {
 
 namespace {
 
-BridgedServer bridged(const Server& server) {
+BridgedServer bridged(const LegParts& parts) {
+  const Server& server = parts.server();
   const bool is_alone = server.cells == CellSharing::per_session;
-  return {.name = server.name, .features = is_alone ? server.client_features : ClientFeatures{}};
+  return {.name = server.name,
+          .features = is_alone ? permitted_features(server, parts.rights()) : ClientFeatures{}};
 }
 
 }  // namespace
@@ -17,13 +20,13 @@ BridgedServer bridged(const Server& server) {
 std::unique_ptr<Bridge> make_bridge(const LegParts& parts, std::uint64_t cell, Era host,
                                     BridgeEffects& effects) {
   if (host == Era::legacy) {
-    return std::make_unique<LegacyOverModern>(bridged(parts.server()), effects);
+    return std::make_unique<LegacyOverModern>(bridged(parts), effects);
   }
   const SealBinding binding{.purpose = SealPurpose::parked_call,
                             .server = parts.plan.server,
                             .session = parts.session,
                             .cell = cell};
-  return std::make_unique<ModernOverLegacy>(bridged(parts.server()), binding, parts.shared.sealer,
+  return std::make_unique<ModernOverLegacy>(bridged(parts), binding, parts.shared.sealer,
                                             parts.shared.ids, effects);
 }
 

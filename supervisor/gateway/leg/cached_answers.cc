@@ -4,19 +4,21 @@
 
 #include "policy/mcp/lists.h"
 #include "policy/mcp/meta_keys.h"
-#include "policy/permission.h"
 #include "supervisor/gateway/era/modern_results.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/policy/list_access.h"
 
 namespace cellblock::gateway {
 
 namespace {
 
-Json permitted(Json items, const Server& server) {
+Json permitted(Json items, ListKind list, const Rights& rights) {
   if (!items.is_array()) return Json::array();
+  const AccessKind kind = access_kind(list);
+  if (rights.shows_all(kind)) return items;
   Json kept = Json::array();
   for (Json& item : items) {
-    if (may_call_tool(server.allow, string_in(item, "name")).allowed)
+    if (rights.shows(kind, string_in(item, mcp::facts_of(list).identity)))
       kept.push_back(std::move(item));
   }
   return kept;
@@ -31,11 +33,11 @@ std::string discover_reply(std::string_view id, const Catalogue& catalogue) {
 }
 
 std::optional<std::string> cached_list(std::string_view line, const Message& message,
-                                       const Catalogue& catalogue, const Server& server) {
+                                       const Catalogue& catalogue, const Server& server,
+                                       const Rights& rights) {
   const auto kind = mcp::listed_kind(message.method);
   if (!kind || !message.cursor.empty()) return std::nullopt;
-  Json items = parse_json(catalogue.list(*kind));
-  if (*kind == ListKind::tools) items = permitted(std::move(items), server);
+  Json items = permitted(parse_json(catalogue.list(*kind)), *kind, rights);
   Json result = Json::object();
   result[mcp::facts_of(*kind).items] = std::move(items);
   result["_meta"][mcp::meta_key::cached]["found_at_ms"] = catalogue.found_at_ms;

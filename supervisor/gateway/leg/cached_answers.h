@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "policy/access/rights.h"
 #include "policy/config.h"
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
@@ -18,6 +19,7 @@ std::string discover_reply(std::string_view id, const Catalogue& catalogue);
 /// A whole answer to one of the four lists, marked in `_meta["cellblock/cached"]`; nullopt: it is
 /// another request, one with a cursor, or the answer has more than lines.to_host.
 std::optional<std::string> cached_list(std::string_view line, const Message& message,
-                                       const Catalogue& catalogue, const Server& server);
+                                       const Catalogue& catalogue, const Server& server,
+                                       const Rights& rights);
 
 }  // namespace cellblock::gateway

@@ -202,9 +202,10 @@ bool Lane::refuses_declared_era(std::string_view line, const Message& message) {
 // In the server's own words it would be a riddle: "Method not found".
 void Lane::fail_declared_era(std::string_view error, Time now) {
   const bool is_legacy = server_.era == ServerEra::legacy;
-  fail_all(declared_era_refused(server_, is_legacy ? mcp::method::initialize : mcp::method::discover,
-                                error_code(error)),
-           now);
+  fail_all(
+      declared_era_refused(server_, is_legacy ? mcp::method::initialize : mcp::method::discover,
+                           error_code(error)),
+      now);
   leg_.lane_answered(now);
 }
 
@@ -262,7 +263,7 @@ void Lane::cell_running(Time now) {
   past_ = traffic();
   const SealBinding whose{
       .server = parts_.plan.server, .session = parts_.session, .cell = cell_->id()};
-  conversation_.emplace(server_, parts_.plan.program, parts_.shared.ids,
+  conversation_.emplace(server_, parts_.rights(), parts_.shared.ids,
                         HandedValues(parts_.shared.sealer, whose), effects);
   leg_.lane_running(now);
   if (host_era_) advance(now);

@@ -104,7 +104,7 @@ bool Leg::answer_list(std::string_view line, const Message& message) {
   if (lane_of(Era::modern).is_running()) return false;
   const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server);
   if (catalogue == nullptr) return false;
-  const auto reply = cached_list(line, message, *catalogue, server_);
+  const auto reply = cached_list(line, message, *catalogue, server_, parts_.rights());
   // The server itself has it in pages that its reader takes.
   if (!reply || reply->size() > server_.lines.to_host) return false;
   say(*reply);

@@ -7,6 +7,8 @@
 #include "supervisor/gateway/cell/server_cell.h"
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
+#include "supervisor/gateway/policy/call_access.h"
+#include "supervisor/gateway/policy/session_access.h"
 #include "supervisor/gateway/session/start_when.h"
 
 namespace cellblock::gateway {
@@ -25,12 +27,16 @@ enum class Teaches : std::uint8_t { lists, nothing };
 /// One leg: to which server, and how.
 struct LegParts {
   SharedParts shared;
+  const SessionAccess& access;  ///< outlives the leg
   CellPlan plan;
   std::uint64_t session = 0;
   StartWhen start = StartWhen::now;
   Teaches teaches = Teaches::lists;
 
   const Server& server() const { return shared.config.servers[plan.server]; }
+  const Rights& rights() const {
+    return plan.program == wire::CellProgram::probe ? probe_rights() : access.rights(plan.server);
+  }
 };
 
 }  // namespace cellblock::gateway

@@ -41,6 +41,7 @@ std::string attached_reply(std::string_view id, const AttachedReply& reply) {
   if (reply.stdio) result["stdio"] = *reply.stdio;
   if (reply.workspace) result["workspace"] = *reply.workspace;
   if (reply.probe) result["probe"] = *reply.probe;
+  if (!reply.role.empty()) result["role"] = reply.role;
   return result_reply(id, text_of(result));
 }
 

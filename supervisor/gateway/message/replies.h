@@ -20,6 +20,7 @@ struct AttachedReply {
   std::string_view server;  ///< empty: all of them, so none is said
   std::uint64_t session = 0;
   std::uint64_t cell = 0;         ///< 0: none yet, so none is said
+  std::string_view role;          ///< empty: none was taken, so none is said
   std::optional<bool> stdio;      ///< said when it was asked for
   std::optional<bool> workspace;  ///< likewise
   std::optional<bool> probe;      ///< likewise

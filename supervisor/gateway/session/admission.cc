@@ -12,13 +12,13 @@ const Server* find_server(const Config& config, const std::string& name) {
   return found == config.servers.end() || found->name != name ? nullptr : &*found;
 }
 
-std::optional<Failure> refuse_use(const Config& config, const Identified& who,
+std::optional<Failure> refuse_use(const Config& config, const SessionAccess& access,
                                   const std::string& server) {
   const Server* found = find_server(config, server);
-  if (found == nullptr || !may_use_server(found->allow, who).allowed) {
-    return not_allowlisted(server);
-  }
-  return std::nullopt;
+  const bool may_use =
+      found != nullptr &&
+      access.servers().contains(static_cast<std::size_t>(found - config.servers.data()));
+  return may_use ? std::nullopt : std::optional(not_allowlisted(server));
 }
 
 std::optional<Failure> refuse_any(const Config& config, AuditState audit) {
@@ -34,10 +34,10 @@ std::optional<Failure> refuse_any(const Config& config, AuditState audit) {
 
 // Switched off, then unknown, then unrecorded: what is wrong with the installation comes before
 // what is wrong with the request, and neither tells who may use what.
-std::optional<Failure> refuse_attach(const Config& config, const Identified& who,
+std::optional<Failure> refuse_attach(const Config& config, const SessionAccess& access,
                                      const std::string& server, AuditState audit) {
   auto failure = refuse_any(config, AuditState::writable);
-  if (!failure) failure = refuse_use(config, who, server);
+  if (!failure) failure = refuse_use(config, access, server);
   if (!failure) failure = refuse_any(config, audit);
   if (failure) failure->server = server;
   return failure;

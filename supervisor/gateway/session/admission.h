@@ -5,8 +5,8 @@
 
 #include "policy/config.h"
 #include "policy/failure.h"
-#include "policy/permission.h"
 #include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/policy/session_access.h"
 
 /// Who may attach to which server. Pure.
 namespace cellblock::gateway {
@@ -15,14 +15,14 @@ namespace cellblock::gateway {
 const Server* find_server(const Config& config, const std::string& name);
 
 /// Unknown and forbidden are one answer: nobody learns which servers others may use.
-std::optional<Failure> refuse_use(const Config& config, const Identified& who,
+std::optional<Failure> refuse_use(const Config& config, const SessionAccess& access,
                                   const std::string& server);
 
 /// While nothing new may be started at all.
 std::optional<Failure> refuse_any(const Config& config, AuditState audit);
 
 /// Both, for a new cell.
-std::optional<Failure> refuse_attach(const Config& config, const Identified& who,
+std::optional<Failure> refuse_attach(const Config& config, const SessionAccess& access,
                                      const std::string& server, AuditState audit);
 
 }  // namespace cellblock::gateway

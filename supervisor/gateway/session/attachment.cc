@@ -27,13 +27,14 @@ std::string_view Attachment::purpose() const {
   return has_workspace() ? "workspace" : "";
 }
 
-std::string Attachment::answer(const Server* server, std::uint64_t session,
-                               std::uint64_t cell) const {
+std::string Attachment::answer(const Server* server, std::uint64_t session, std::uint64_t cell,
+                               std::string_view role) const {
   AttachedReply reply{.session = session, .cell = cell};
   if (server != nullptr) reply.server = server->name;
   if (offer_.stdio == StdioOffer::offered) reply.stdio = taken_.stdio;
   if (has_workspace()) reply.workspace = true;
   if (program_ == wire::CellProgram::probe) reply.probe = true;
+  reply.role = role;
   return attached_reply(id_, reply);
 }
 

@@ -55,7 +55,8 @@ class Attachment {
   std::optional<Failure> refusal(const Server& server) const;
 
   /// `server`: null: all of them. `cell`: 0: none yet.
-  std::string answer(const Server* server, std::uint64_t session, std::uint64_t cell) const;
+  std::string answer(const Server* server, std::uint64_t session, std::uint64_t cell,
+                     std::string_view role) const;
 
  private:
   std::string id_;

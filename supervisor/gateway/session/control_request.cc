@@ -25,7 +25,8 @@ struct Shape {
   std::span<const std::string_view> options;  ///< further members it takes
 };
 
-constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe", "start", "labels"};
+constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe",
+                                               "start", "labels",    "role"};
 constexpr std::string_view logs_options[] = {"lines", "denied"};
 
 constexpr std::array shapes{
@@ -114,11 +115,21 @@ std::expected<std::vector<Label>, Failure> labels_of(const Json& params) {
   return labels;
 }
 
+std::expected<std::string, Failure> role_of(const Json& params) {
+  const auto role = params.find("role");
+  if (role == params.end()) return std::string{};
+  if (!role->is_string() || role->get_ref<const std::string&>().empty()) {
+    return invalid("parameter \"role\" must be the name of a role");
+  }
+  return role->get<std::string>();
+}
+
 // All servers at once are none that could be probed, or that takes a directory.
 std::expected<void, Failure> read_attach(const Json& params, ControlRequest& request) {
   if (params.contains("server")) request.server = CELLBLOCK_TRY(server_of(params));
   request.start = CELLBLOCK_TRY(start_of(params));
   request.labels = CELLBLOCK_TRY(labels_of(params));
+  request.role = CELLBLOCK_TRY(role_of(params));
   const bool needs_one =
       request.workspace == WorkspaceOffer::offered || request.program == wire::CellProgram::probe;
   if (request.server.empty() && needs_one) return invalid("parameter \"server\" is missing");

@@ -37,6 +37,7 @@ inline constexpr std::size_t max_label_value = 128;
 struct ControlRequest {
   ControlMethod method{};
   std::string server;                   ///< empty in status, and in attach: all servers as one
+  std::string role;                     ///< attach; empty: none
   StartWhen start = StartWhen::now;     ///< attach
   std::vector<Label> labels;            ///< attach
   StdioOffer stdio = StdioOffer::none;  ///< attach

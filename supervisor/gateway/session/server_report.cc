@@ -1,5 +1,6 @@
 #include "supervisor/gateway/session/server_report.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -71,7 +72,18 @@ Json workspace_json(const Server& server) {
           {"right", right_of(server.run_as)}};
 }
 
-Json declared_json(const Server& server) {
+std::vector<std::string> tools_in(const Rights& rights) {
+  std::vector<std::string> tools;
+  for (const Rule* rule : rights.giving()) {
+    for (const NamePattern& tool : rule->tools) {
+      std::string text = tool.text + (tool.is_prefix ? "*" : "");
+      if (std::ranges::find(tools, text) == tools.end()) tools.push_back(std::move(text));
+    }
+  }
+  return tools;
+}
+
+Json declared_json(const Server& server, const std::vector<std::string>& tools) {
   constexpr std::array deliveries{"environment", "file", "memfd"};
   Json paths = Json::array();
   for (const Bind& bind : server.binds) {
@@ -86,13 +98,10 @@ Json declared_json(const Server& server) {
     const auto kind = deliveries.at(static_cast<std::size_t>(secret.delivery));
     secrets.push_back({{"name", secret.name}, {"kind", kind}});
   }
-  Json tools = Json::array();
-  for (const auto& tool : server.allow.tools)
-    tools.push_back(tool.text + (tool.is_prefix ? "*" : ""));
   return {{"paths", std::move(paths)},
           {"environment", std::move(names)},
           {"secrets", std::move(secrets)},
-          {"tools", std::move(tools)},
+          {"tools", tools},
           {"execute_writable", server.execute_writable}};
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
 
+#include "policy/access/rights.h"
 #include "policy/config.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 
@@ -14,8 +17,11 @@ nlohmann::ordered_json limits_json(const Server& server, const Cgroup& cgroup);
 /// What may be passed in, and by whose right the server gets at it.
 nlohmann::ordered_json workspace_json(const Server& server);
 
-/// What the cells see and are given: paths, names of variables and secrets (never a value), tools.
-nlohmann::ordered_json declared_json(const Server& server);
+/// "read_*": what the rules give this person, as they name it.
+std::vector<std::string> tools_in(const Rights& rights);
+/// What the cells see and are given: paths, names of variables and secrets (never a value); and
+/// `tools`, tools_in() of whoever asks.
+nlohmann::ordered_json declared_json(const Server& server, const std::vector<std::string>& tools);
 
 /// What is allowed, and what came of it so far.
 nlohmann::ordered_json egress_json(const Egress& egress, const EgressTotals& totals);

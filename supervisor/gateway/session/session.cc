@@ -29,10 +29,13 @@ constexpr Milliseconds answers_time{60'000};
 }  // namespace
 
 Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
-    : peer_(std::move(peer)), shared_(shared), config_(shared.config), effects_(effects) {
-  const ServerSet servers = permitted();
+    : peer_(std::move(peer)),
+      shared_(shared),
+      config_(shared.config),
+      effects_(effects),
+      access_(config_, subject_of(config_.roles, who())) {
   for (std::size_t i = 0; i < config_.servers.size(); ++i) {
-    if (!servers.contains(i)) continue;
+    if (!access_.servers().contains(i)) continue;
     const LineLimits& lines = config_.servers[i].lines;
     longest_from_host_ = std::max<std::size_t>(longest_from_host_, lines.from_host);
     longest_to_host_ = std::max<std::size_t>(longest_to_host_, lines.to_host);
@@ -98,12 +101,21 @@ bool Session::refused_mcp(std::string_view line, const Message& message) {
 // Whoever says MCP without having selected a server means all of them.
 void Session::speak_with_all() {
   LegEffects& effects = *this;
-  counterpart_ = std::make_unique<Ensemble>(shared_, permitted(), peer_.session, effects_, effects);
+  counterpart_ = std::make_unique<Ensemble>(shared_, access_, peer_.session, effects_, effects);
   state_ = State::attached;
   note(AuditKind::attach, AuditOutcome::ok, "aggregate");
 }
 
-ServerSet Session::permitted() const { return servers_for(config_.servers, who()); }
+// For good: what has been given up cannot be taken back on this connection.
+bool Session::take_role(const std::string& role) {
+  if (role.empty() || role == role_) return true;
+  if (!role_.empty()) return false;
+  const auto narrowed = as_role(config_.roles, subject_of(config_.roles, who()), role);
+  if (!narrowed) return false;
+  access_.narrow(config_, *narrowed);
+  role_ = role;
+  return true;
+}
 
 void Session::answer_with_failure(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::request) return;
@@ -149,7 +161,7 @@ void Session::control(std::string_view line, const Message& message, Time now) {
         id, plain_failure(FailureCode::invalid_request, "this connection is attached already")));
   }
   if (request->method != ControlMethod::status) {
-    if (const auto failure = refuse_use(config_, who(), request->server)) {
+    if (const auto failure = refuse_use(config_, access_, request->server)) {
       return reply_to_host(error_reply(id, *failure));
     }
   }
@@ -159,7 +171,7 @@ void Session::control(std::string_view line, const Message& message, Time now) {
 std::optional<Failure> Session::refuse_to_attach(const ControlRequest& request) const {
   if (request.server.empty()) return refuse_any(config_, effects_.audit_state());
   const AuditState audit = effects_.audit_state();
-  if (auto failure = refuse_attach(config_, who(), request.server, audit)) return failure;
+  if (auto failure = refuse_attach(config_, access_, request.server, audit)) return failure;
   return attachment_.refusal(*find_server(config_, request.server));
 }
 
@@ -174,6 +186,10 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
   attachment_ = Attachment(id, request);
   labels_ = request.labels;
   attachment_.take(effects_.take_descriptors(attachment_.offer()));
+  if (!take_role(request.role)) {
+    note(AuditKind::attach, AuditOutcome::denied, "role");
+    return attach_failed(role_refused(request.role));
+  }
   if (const auto failure = refuse_to_attach(request)) {
     note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
     return attach_failed(*failure);
@@ -195,10 +211,12 @@ void Session::note_labels() {
 void Session::attach_to(const Server& server, StartWhen start, Time now) {
   server_ = &server;
   LegEffects& effects = *this;
-  auto leg = std::make_unique<Leg>(
-      LegParts{
-          .shared = shared_, .plan = plan_of(server), .session = peer_.session, .start = start},
-      effects_, effects);
+  auto leg = std::make_unique<Leg>(LegParts{.shared = shared_,
+                                            .access = access_,
+                                            .plan = plan_of(server),
+                                            .session = peer_.session,
+                                            .start = start},
+                                   effects_, effects);
   Leg& only = *leg;
   counterpart_ = std::move(leg);
   if (start == StartWhen::on_demand) {
@@ -213,7 +231,7 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
 void Session::attached(std::uint64_t cell) {
   state_ = State::attached;
   note_labels();
-  effects_.to_control(attachment_.answer(server_, peer_.session, cell));
+  effects_.to_control(attachment_.answer(server_, peer_.session, cell, role_));
   effects_.set_host_flow(HostFlow::flowing);
 }
 
@@ -360,7 +378,11 @@ AuditPlace Session::place() const {
 }
 
 void Session::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {
-  effects_.record(place(), {.kind = kind, .outcome = outcome, .tool = {}, .reason = reason});
+  effects_.record(place(),
+                  {.kind = kind,
+                   .outcome = outcome,
+                   .tool = kind == AuditKind::attach ? std::string_view(role_) : std::string_view{},
+                   .reason = reason});
 }
 
 }  // namespace cellblock::gateway

@@ -9,12 +9,11 @@
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
-#include "policy/permission.h"
-#include "policy/server_set.h"
 #include "supervisor/gateway/leg/counterpart.h"
 #include "supervisor/gateway/leg/leg.h"
 #include "supervisor/gateway/leg/leg_effects.h"
 #include "supervisor/gateway/leg/leg_parts.h"
+#include "supervisor/gateway/policy/session_access.h"
 #include "supervisor/gateway/session/attachment.h"
 #include "supervisor/gateway/session/control_request.h"
 #include "supervisor/gateway/session/peer.h"
@@ -110,6 +109,7 @@ class Session final : private LegEffects {
   void control(std::string_view line, const Message& message, Time now);
   void attach(std::string_view id, const ControlRequest& request, Time now);
   Identified who() const { return {peer_.uid, peer_.gid, peer_.groups}; }
+  bool take_role(const std::string& role);
   std::optional<Failure> refuse_to_attach(const ControlRequest& request) const;
   void note_labels();
   void attach_to(const Server& server, StartWhen start, Time now);
@@ -117,7 +117,6 @@ class Session final : private LegEffects {
   void attached(std::uint64_t cell);
   void attach_failed(const Failure& failure);
 
-  ServerSet permitted() const;
   void finish();
   void fail(const Failure& failure);
   void leave(Time now);
@@ -130,6 +129,8 @@ class Session final : private LegEffects {
   const SharedParts shared_;
   const Config& config_;
   SessionEffects& effects_;
+  SessionAccess access_;
+  std::string role_;  ///< that was taken; empty: none
 
   // Of the servers that this user may use, while nobody knows for which of them a line is. All of
   // them as one have pages of their own, however small the servers' bounds are.

@@ -13,6 +13,11 @@ std::string_view name_or_nothing(const Server* server) {
 
 }  // namespace
 
+Failure role_refused(const std::string& role) {
+  return plain_failure(FailureCode::denied, "no role \"" + role.substr(0, 64) +
+                                                "\" that you may take on this connection");
+}
+
 Failure not_allowlisted(const std::string& server) {
   return plain_failure(FailureCode::not_allowlisted,
                        "there is no server \"" + server + "\" for this user", server);

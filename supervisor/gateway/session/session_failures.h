@@ -14,6 +14,8 @@
 namespace cellblock::gateway {
 
 Failure not_allowlisted(const std::string& server);
+/// Unknown and not this user's: one answer.
+Failure role_refused(const std::string& role);
 Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server);
 Failure bad_answer(const Refused& refused, const Server* server);
 /// The declared `era` of a server is not what it speaks. `code`: of its error, printable.

@@ -119,7 +119,7 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"cells", std::move(cells)}};
   static const ServerLedger nothing_yet;
   const ServerLedger& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
-  json["declared"] = declared_json(server);
+  json["declared"] = declared_json(server, row.tools);
   if (server.workspace) json["workspace"] = workspace_json(server);
   if (server.network == NetworkMode::egress) {
     json["egress"] = egress_json(server.egress, ledger.egress);

@@ -43,6 +43,7 @@ struct ServerRow {
   std::vector<CellRow> cells;
   const LastEnd* last_end = nullptr;
   CatalogueView catalogue;
+  std::vector<std::string> tools;  ///< tools_in()
 };
 
 /// What of the HTTP listener is this user's.

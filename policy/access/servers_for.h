@@ -1,0 +1,13 @@
+#pragma once
+
+#include "policy/access/subject.h"
+#include "policy/config.h"
+#include "policy/server_set.h"
+
+namespace cellblock {
+
+/// Those that this person may use. Of a configuration with more than max_servers, which no check
+/// passes, those beyond are in no set.
+ServerSet servers_for(const Config& config, const Subject& subject);
+
+}  // namespace cellblock

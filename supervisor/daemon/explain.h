@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "policy/access/arguments.h"
+#include "policy/access/subject.h"
+#include "policy/config.h"
+#include "policy/result.h"
+
+/// The text of `cellblockd --explain`: what somebody may do with a server, and by which rules.
+namespace cellblock {
+
+struct ExplainedCall {
+  std::string tool;
+  std::string arguments;  ///< a JSON object; empty: none
+};
+
+/// A server, and the file that declares it.
+struct DeclaredServer {
+  const Server& server;
+  std::string_view file;
+};
+
+/// "server.git.rule[2], /etc/cellblock/cellblock.toml:41".
+std::string place_of(const DeclaredServer& declared, const Rule& rule);
+
+/// All that `subject` may do, rule by rule.
+std::string explain_rights(const DeclaredServer& declared, const Subject& subject);
+
+/// What becomes of one call, and why. Fails where the arguments are no JSON object that a gateway
+/// would take.
+Result<std::string> explain_call(const DeclaredServer& declared, const Subject& subject,
+                                 const ExplainedCall& call);
+
+}  // namespace cellblock
