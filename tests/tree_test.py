@@ -66,8 +66,8 @@ MACHINE_FOLDERS = {
     "supervisor/gateway/message": set(),
     "supervisor/gateway/session": {"host_link", "session_runner"},
     "supervisor/http": {
-        "backend", "connection", "main", "outbox", "request_parser", "server", "socket_io",
-        "supervisor_link"},
+        "backend", "connection", "main", "outbox", "request_parser", "server", "server_places",
+        "socket_io", "supervisor_link"},
 }
 # Machines in folders that are mostly none.
 MACHINES = [
