@@ -68,7 +68,7 @@ void warn_of_denied(const Scope& scope, const Server& server, const Rule& rule) 
       if (denier == nullptr) continue;
       // The short form gives these without having been asked to.
       if (rule.name == "allow" && list.names != &Rule::tools) continue;
-      scope.warning({rule.line, 0}, fmt::format("{}.{}", rule.name, list.key),
+      scope.warning({rule.line, 1}, fmt::format("{}.{}", rule.name, list.key),
                     fmt::format("\"{}{}\" can never match: {} (line {}) denies it", pattern.text,
                                 pattern.is_prefix ? "*" : "", denier->name, denier->line));
     }
@@ -84,13 +84,13 @@ void warn_of_features(const Scope& scope, const Server& server, const Rule& rule
                           (feature.text == "elicitation" && has.elicitation);
     if (is_there) continue;
     scope.warning(
-        {rule.line, 0}, rule.name + ".features",
+        {rule.line, 1}, rule.name + ".features",
         fmt::format("\"{}\" can never match: client_features does not name it", feature.text));
   }
 }
 
 void warn_of_rule(const Scope& scope, const Server& server, const Rule& rule) {
-  const Place at{rule.line, 0};
+  const Place at{rule.line, 1};
   if (names_nobody(rule)) {
     return scope.warning(at, rule.name, "can never match: it names no user, group or role");
   }
@@ -121,7 +121,7 @@ void warn_of_rules(const Scope& scope, const Server& server) {
   }
   if (server.rules.empty() || std::ranges::any_of(server.rules, gives)) return;
   if (server.rules.front().name == "allow") return;  // complained about as it was read
-  scope.warning({server.rules.front().line, 0}, "rule",
+  scope.warning({server.rules.front().line, 1}, "rule",
                 "gives nobody anything, so nobody can use "
                 "this server");
 }
