@@ -255,8 +255,10 @@ struct Above final : LegEffects {
 TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   is_known_as(Era::modern);
   Above above;
+  const SessionAccess access(config_, subject_of({}, {1000, 1000, {}}));
   for (const Teaches teaches : {Teaches::nothing, Teaches::lists}) {
     Leg leg({.shared = {config_, ids_, scanner_, sealer_},
+             .access = access,
              .plan = {.server = 0, .purpose = "aggregate"},
              .session = 12,
              .start = StartWhen::on_demand,
