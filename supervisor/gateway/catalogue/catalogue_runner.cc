@@ -121,19 +121,20 @@ void CatalogueRunner::begin_next() {
   const auto next = std::ranges::find_if_not(
       queued_, [this](const auto& queued) { return has_survey(queued.first); });
   if (next == queued_.end() || surveys_.size() >= max_surveys) return;
-  const auto [server, start] = *next;
+  const auto server = next->first;
+  const auto start = next->second;
   queued_.erase(next);
   surveys_.push_back({server, nullptr});
   const auto place = std::prev(surveys_.end());
   SurveyRunner::Receiver receiver{
       .found =
-          [this, server = server](Surveyed surveyed) {
+          [this, server](Surveyed surveyed) {
             cache_.found(server, {std::move(surveyed.catalogue), surveyed.eras, surveyed.findings},
                          now());
             save_later();
             survey_ended(server, nullptr);
           },
-      .failed = [this, server = server](const Failure& failure) { survey_ended(server, &failure); },
+      .failed = [this, server](const Failure& failure) { survey_ended(server, &failure); },
       .over =
           [this, place] {
             // It is one of its own callbacks that brought us here.
