@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/access/rule.h"
 #include "policy/config_bytes.h"
 #include "supervisor/kernel/sha256.h"
 #include "supervisor/kernel/wire.h"
@@ -99,7 +100,7 @@ class HttpProgram : public testing::Test {
     config.http->port = 1;
     config.http->max_connections = 2;
     config.http->tokens.push_back({*sha256(token), 1000, 1000, {}, "ci"});
-    config.servers.emplace_back().allow.uids = {1000};
+    config.servers.emplace_back().rules = {short_form({1000}, {}, {})};
     return config;
   }
 
