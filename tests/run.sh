@@ -87,7 +87,7 @@ else
   # sanitizers below, built by the other compiler.
   build release --target tests_of_programs cellblockd cellblock cellblock-launcher cellblock-gateway \
     cellblock-audit cellblock-egress cellblock-http cellblock-probe
-  run_tests release -L '^(conformance|containment|integration|sdk)$'
+  run_tests release -L '^(conformance|containment|integration|programs|sdk)$'
   check "hardening" tests/hardening_test.sh build/release/bin
   check "format" format
   check "each header by itself" headers

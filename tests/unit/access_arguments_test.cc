@@ -37,9 +37,22 @@ Rule rule_with(Effect effect, std::vector<Condition> conditions) {
   return rule;
 }
 
-AccessVerdict decided(const std::vector<Rule>& rules, const std::string& arguments) {
-  const auto read = read_arguments(R"({"name":"t","arguments":)" + arguments + "}");
-  return Rights(rules, {}).decide({AccessKind::tool, "t", read ? &*read : nullptr});
+std::optional<Arguments> read(const std::string& arguments) {
+  return read_arguments(R"({"name":"t","arguments":)" + arguments + "}");
+}
+
+AccessVerdict decided(const std::vector<Rule>& rules, const std::optional<Arguments>& arguments) {
+  return Rights(rules, {}).decide({AccessKind::tool, "t", arguments ? &*arguments : nullptr});
+}
+
+Effect effect_of(const std::vector<Rule>& rules, const std::string& arguments) {
+  return decided(rules, read(arguments)).effect;
+}
+
+std::string said(const Rule& rule, const std::string& json) {
+  const std::vector<Rule> rules{rule};
+  const auto arguments = read(json);
+  return text_of(decided(rules, arguments));
 }
 
 /// What an allow and a deny with the same condition make of the same arguments.
@@ -53,15 +66,12 @@ struct Row {
 
 void expect(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
-    EXPECT_EQ(decided({rule_with(allow, {row.condition})}, row.arguments).effect == allow,
-              row.allowed)
+    EXPECT_EQ(effect_of({rule_with(allow, {row.condition})}, row.arguments) == allow, row.allowed)
         << row.why;
     const Rule all = rule_with(allow, {});
-    EXPECT_EQ(decided({all, rule_with(deny, {row.condition})}, row.arguments).effect == deny,
-              row.denied)
+    EXPECT_EQ(effect_of({all, rule_with(deny, {row.condition})}, row.arguments) == deny, row.denied)
         << row.why;
-    EXPECT_EQ(decided({all, rule_with(ask, {row.condition})}, row.arguments).effect == ask,
-              row.denied)
+    EXPECT_EQ(effect_of({all, rule_with(ask, {row.condition})}, row.arguments) == ask, row.denied)
         << row.why;
   }
 }
@@ -145,24 +155,24 @@ TEST(ArgumentsOfARule, APathIsBelowADirectoryByItsSpelling) {
 
 TEST(ArgumentsOfARule, WhatTheRuleDoesNotNameIsNotGiven) {
   const std::vector<Rule> one{rule_with(allow, {is("a", {number(1)})})};
-  EXPECT_EQ(decided(one, R"({"a":1})").effect, allow);
+  EXPECT_EQ(effect_of(one, R"({"a":1})"), allow);
   for (const char* arguments : {R"({"a":1,"b":2})", R"({"a":1,"A":1})", R"({"a":1,"a ":1})",
                                 R"({"a":1,"":null})", R"({"b":1})", "{}", "[]", "null", "\"a\""}) {
-    EXPECT_EQ(decided(one, arguments).effect, deny) << arguments;
+    EXPECT_EQ(effect_of(one, arguments), deny) << arguments;
   }
   std::vector<Rule> more{rule_with(allow, {is("a", {number(1)}), {.argument = "b"}})};
-  EXPECT_EQ(decided(more, R"({"a":1,"b":[{}]})").effect, allow);
-  EXPECT_EQ(decided(more, R"({"a":1})").effect, deny) << "what is named has to be there";
+  EXPECT_EQ(effect_of(more, R"({"a":1,"b":[{}]})"), allow);
+  EXPECT_EQ(effect_of(more, R"({"a":1})"), deny) << "what is named has to be there";
   more[0].arguments[1].is_optional = true;
-  EXPECT_EQ(decided(more, R"({"a":1})").effect, allow);
+  EXPECT_EQ(effect_of(more, R"({"a":1})"), allow);
 }
 
 TEST(ArgumentsOfARule, OthersDoNotHelpAgainstADeny) {
   const std::vector<Rule> rules{rule_with(allow, {}), rule_with(deny, {is("a", {number(1)})})};
-  EXPECT_EQ(decided(rules, R"({"b":2,"a":1})").effect, deny);
-  EXPECT_EQ(decided(rules, R"({"b":2})").effect, allow);
-  EXPECT_EQ(decided(rules, "[]").effect, deny) << "arguments that are no object";
-  EXPECT_EQ(decided(rules, R"({"\u0061":1})").effect, deny) << "an escaped name";
+  EXPECT_EQ(effect_of(rules, R"({"b":2,"a":1})"), deny);
+  EXPECT_EQ(effect_of(rules, R"({"b":2})"), allow);
+  EXPECT_EQ(effect_of(rules, "[]"), deny) << "arguments that are no object";
+  EXPECT_EQ(effect_of(rules, R"({"\u0061":1})"), deny) << "an escaped name";
 }
 
 TEST(ArgumentsOfARule, ThatAreAbsentAreNone) {
@@ -175,19 +185,17 @@ TEST(ArgumentsOfARule, ThatAreAbsentAreNone) {
 }
 
 TEST(ArgumentsOfARule, ARefusalSaysWhatMayBeThere) {
-  const auto said = [](const Condition& condition, const char* arguments) {
-    return text_of(decided({rule_with(allow, {condition})}, arguments));
-  };
-  EXPECT_EQ(said(below("path", "/w"), R"({"path":"/etc"})"),
+  EXPECT_EQ(said(rule_with(allow, {below("path", "/w")}), R"({"path":"/etc"})"),
             "not allowed with these arguments: the argument \"path\" must be an absolute path at "
             "or below /w, without \"..\" (rule[1])");
-  EXPECT_EQ(said(between("n", 1, 10), "{}"),
+  EXPECT_EQ(said(rule_with(allow, {between("n", 1, 10)}), "{}"),
             "not allowed with these arguments: the argument \"n\" is missing; it must be a number "
             "from 1 to 10 (rule[1])");
-  EXPECT_EQ(said(is("a", {text("x"), boolean(true)}), R"({"a":"x","\u202e":1})"),
-            "not allowed with these arguments: the argument \"\\u{202e}\" may not be given "
-            "(rule[1])");
-  EXPECT_EQ(text_of(decided({rule_with(ask, {})}, "{}")),
+  EXPECT_EQ(
+      said(rule_with(allow, {is("a", {text("x"), boolean(true)})}), R"({"a":"x","\u202e":1})"),
+      "not allowed with these arguments: the argument \"\\u{202e}\" may not be given "
+      "(rule[1])");
+  EXPECT_EQ(said(rule_with(ask, {}), "{}"),
             "this needs an approval (rule[1]), and nobody can give one here yet");
 }
 

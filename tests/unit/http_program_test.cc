@@ -217,6 +217,9 @@ std::optional<bool> is_in_memory(pid_t process, const std::string& text) {
 }
 
 TEST_F(HttpProgram, KeepsNoCopyOfATokenThatItHasRecognised) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer maps terabytes and keeps what was freed";
+#endif
   start();
   const Fd slow = connect();
   const std::string begun = "POST /mcp HTTP/1.1\r\nAuthorization: Bearer " + std::string(40, 'b');

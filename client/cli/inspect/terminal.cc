@@ -53,7 +53,7 @@ struct Terminal::Impl {
   static Impl& of(EditLine* editor);
   static char* prompt_of(EditLine* editor) { return of(editor).prompt.data(); }
   static int get(EditLine* editor, wchar_t* c) { return of(editor).next_character(c); }
-  static unsigned char complete_word(EditLine* editor, int) { return of(editor).complete(); }
+  static unsigned char complete_word(EditLine* editor, wint_t) { return of(editor).complete(); }
 
   struct EndHistory {
     void operator()(History* lines) const { ::history_end(lines); }
@@ -93,7 +93,8 @@ void Terminal::Impl::prepare() {
   ::el_set(editor.get(), EL_PROMPT, &Impl::prompt_of);
   ::el_set(editor.get(), EL_HIST, ::history, history.get());
   ::el_set(editor.get(), EL_GETCFN, &Impl::get);
-  ::el_set(editor.get(), EL_ADDFN, "complete-word", "complete the word", &Impl::complete_word);
+  // The wide one: the other copies both texts and forgets them.
+  ::el_wset(editor.get(), EL_ADDFN, L"complete-word", L"complete the word", &Impl::complete_word);
   ::el_set(editor.get(), EL_BIND, "^I", "complete-word", nullptr);
   ::el_source(editor.get(), nullptr);
   watch_input();
