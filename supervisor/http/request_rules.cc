@@ -86,18 +86,13 @@ std::string text_of(std::string_view json) {
   return tree.is_string() ? tree.get<std::string>() : std::string{};
 }
 
-constexpr std::string_view first_over_http = mcp::first_with_audio;  // before: another transport
 constexpr std::size_t longest_echo = 64;  // bytes of what somebody calls a version
 
 std::string supported_versions(std::string_view requested) {
   const std::string asked = nlohmann::json(requested.substr(0, longest_echo))
                                 .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  std::string versions;
-  for (const std::string_view version : mcp::legacy_revisions) {
-    if (version >= first_over_http) versions += fmt::format("\"{}\",", version);
-  }
-  return fmt::format(R"({{"supported":[{}"{}"],"requested":{}}})", versions, mcp::modern_revision,
-                     asked);
+  // As server/discover says it: a host that reads this asks without `initialize`.
+  return fmt::format(R"({{"supported":["{}"],"requested":{}}})", mcp::modern_revision, asked);
 }
 
 Reply unsupported(std::string_view id, std::string_view requested) {
