@@ -366,7 +366,7 @@ TEST_F(LandlockScope, LetsTheParentOutsideSignalTheProcess) {
     launcher::ChildPlan plan;
     plan.landlock = &ruleset;
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (launcher::enter_landlock(plan)) static_cast<void>(::write(entered->second.get(), "e", 1));
+    if (!launcher::enter_landlock(plan) || ::write(entered->second.get(), "e", 1) != 1) ::_exit(1);
     while (true) ::pause();
   }
   char byte = 0;
