@@ -29,6 +29,7 @@ void add_names(std::vector<std::string>& parts, std::string_view what,
                const std::vector<NamePattern>& names) {
   if (names.empty()) return;
   std::vector<std::string> texts;
+  texts.reserve(names.size());
   for (const NamePattern& name : names) texts.push_back(name.text + (name.is_prefix ? "*" : ""));
   parts.push_back(fmt::format("{} {}", what, fmt::join(texts, ", ")));
 }
@@ -36,6 +37,7 @@ void add_names(std::vector<std::string>& parts, std::string_view what,
 std::string conditions_text(const Rule& rule) {
   if (rule.arguments.empty()) return {};
   std::vector<std::string> texts;
+  texts.reserve(rule.arguments.size());
   for (const Condition& condition : rule.arguments) {
     texts.push_back(fmt::format("{} {}{}", condition.argument, text_of(condition),
                                 condition.is_optional ? " (or left out)" : ""));
