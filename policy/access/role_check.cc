@@ -32,6 +32,7 @@ void add_role(const Scope& scope, const RoleText& text, const Accounts& accounts
 
 std::string unknown_role(const std::string& name, const std::vector<Role>& roles) {
   std::vector<std::string_view> known;
+  known.reserve(roles.size());
   for (const Role& role : roles) known.push_back(role.name);
   const std::string_view guess = nearest(name, known);
   std::string text = fmt::format("there is no role \"{}\"", name);

@@ -26,6 +26,7 @@ std::string text_of(const Scalar& scalar) {
 
 std::string values_text(const std::vector<Scalar>& values) {
   std::vector<std::string> texts;
+  texts.reserve(values.size());
   for (const Scalar& value : values) texts.push_back(text_of(value));
   return texts.size() == 1 ? texts.front() : fmt::format("one of {}", fmt::join(texts, ", "));
 }
