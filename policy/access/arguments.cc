@@ -13,6 +13,8 @@ namespace {
 namespace json = simdjson::ondemand;
 
 constexpr double last_exact_integer = 9'007'199'254'740'991;  // 2^53-1
+// Each condition of each rule looks for its argument among them.
+constexpr std::size_t max_arguments = 1024;
 constexpr std::size_t exact_digits = 15;  // std::numeric_limits<double>::digits10
 
 // From the first digit that is not 0 to the last one.
@@ -59,6 +61,7 @@ Value value_of(json::value& value) {
 std::optional<Arguments> members_of(json::object object) {
   Arguments arguments;
   for (auto field : object) {
+    if (arguments.size() == max_arguments) return std::nullopt;
     std::string_view name;
     if (field.unescaped_key().get(name) != simdjson::SUCCESS) return std::nullopt;
     std::string kept(name);

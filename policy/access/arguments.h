@@ -35,7 +35,8 @@ using Arguments = std::vector<Argument>;
 std::optional<double> exact_number(std::string_view text);
 
 /// The members of `params.arguments`; none where that is absent. `params`: a JSON object that a
-/// MessageScanner has passed (no key twice), raw; empty: none. nullopt: `arguments` is no object.
+/// MessageScanner has passed (no key twice), raw; empty: none. nullopt: `arguments` is no object,
+/// or has more than 1024 members: no rule with conditions gives such a call.
 std::optional<Arguments> read_arguments(std::string_view params);
 
 }  // namespace cellblock

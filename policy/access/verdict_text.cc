@@ -51,7 +51,7 @@ std::string fault_text(const ArgumentFault& fault) {
     case ArgumentFault::Kind::unnamed:
       return fmt::format("the argument \"{}\" may not be given", name);
     case ArgumentFault::Kind::no_object:
-      return "the arguments must be an object";
+      return "the arguments must be an object of at most 1024 members";
   }
   return "nothing allows it";
 }

@@ -118,7 +118,7 @@ Result<std::string> explain_call(const DeclaredServer& declared, const Subject& 
   const Server& server = declared.server;
   const std::string params = CELLBLOCK_TRY(as_message(call));
   const auto arguments = read_arguments(params);
-  if (!arguments) return fail("the arguments are no JSON object");
+  if (!arguments) return fail("the arguments are no JSON object of at most 1024 members");
   const Rights rights(server.rules, subject);
   const AccessVerdict verdict = rights.decide({AccessKind::tool, call.tool, &*arguments});
   const Rule* rule = verdict.rule != nullptr ? verdict.rule : verdict.nearest;

@@ -184,6 +184,17 @@ TEST(ArgumentsOfARule, ThatAreAbsentAreNone) {
   EXPECT_FALSE(read_arguments(R"({"arguments":7})").has_value());
 }
 
+TEST(ArgumentsOfARule, MoreThanAnybodyNamesAreGivenByNoRuleAndTakenByEach) {
+  std::string many = R"({"a":1)";
+  for (int i = 1; i < 1024; ++i) many += ",\"b" + std::to_string(i) + "\":1";
+  EXPECT_TRUE(read(many + "}"));
+  many += R"(,"c":1})";
+  EXPECT_FALSE(read(many));
+  const Condition one = is("a", {number(1)});
+  EXPECT_EQ(effect_of({rule_with(allow, {one})}, many), deny);
+  EXPECT_EQ(effect_of({rule_with(allow, {}), rule_with(deny, {one})}, many), deny);
+}
+
 TEST(ArgumentsOfARule, ARefusalSaysWhatMayBeThere) {
   EXPECT_EQ(said(rule_with(allow, {below("path", "/w")}), R"({"path":"/etc"})"),
             "not allowed with these arguments: the argument \"path\" must be an absolute path at "

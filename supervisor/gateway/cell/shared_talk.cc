@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "policy/mcp/error_codes.h"
+#include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/log_level.h"
@@ -13,6 +13,8 @@
 #include "supervisor/gateway/era/revisions.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/written_message.h"
 
 namespace cellblock::gateway {
 
@@ -22,34 +24,15 @@ namespace {
 constexpr std::string_view own_ids = "\"cellblock-";
 constexpr std::string_view first_words = mcp::method::initialize;
 
-// What is no string names nothing. A scanned line is valid JSON.
-std::string text_of(std::string_view raw) {
-  const auto value = nlohmann::json::parse(raw, nullptr, false);
-  return value.is_string() ? value.get<std::string>() : std::string{};
-}
-
 // Apart from `initialize`, which is no URI in JSON's form.
 std::string subscription_to(std::string_view uri) { return "subscribe " + std::string(uri); }
 
 std::string introduction(std::string_view ours, std::string_view asked) {
-  const Json params = Json::parse(asked, nullptr, false);
-  return request_text(Json::parse(ours, nullptr, false), mcp::method::initialize,
+  const Json params = parse_json(asked);
+  return request_text(parse_json(ours), mcp::method::initialize,
                       {{"protocolVersion", answer_to_version(string_in(params, "protocolVersion"))},
                        {"capabilities", Json::object()},
                        {"clientInfo", own_client_info()}});
-}
-
-/// As the scanner wants it: followed by what may be read.
-std::string padded(Slices message) {
-  std::string text;
-  for (const std::string_view slice : message) text += slice;
-  if (text.ends_with('\n')) text.pop_back();
-  text.append(MessageScanner::padding, '\0');
-  return text;
-}
-
-std::string_view line_in(const std::string& padded) {
-  return std::string_view(padded).substr(0, padded.size() - MessageScanner::padding);
 }
 
 // A task outlives the call that began it. Whose it is, and to whom its progress belongs then, each
@@ -58,8 +41,6 @@ bool is_known_above(const Message& message) {
   if (!message.progress_token.empty()) return true;
   return message.method.starts_with(mcp::notification::tasks) && !message.task_ids.empty();
 }
-
-bool is_list_change(std::string_view method) { return method.ends_with("/list_changed"); }
 
 }  // namespace
 
@@ -92,11 +73,8 @@ void SharedTalk::leave(CellUser& user) {
   levels_.erase(who);
   for (const std::string& uri : subscriptions_.forget(who)) {
     joint_.close(subscription_to(uri));
-    const nlohmann::json request{{"jsonrpc", "2.0"},
-                                 {"id", "cellblock-" + std::to_string(++unsubscribed_)},
-                                 {"method", mcp::method::resources_unsubscribe},
-                                 {"params", {{"uri", uri}}}};
-    say(request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    say(request_text("cellblock-" + std::to_string(++unsubscribed_),
+                     mcp::method::resources_unsubscribe, {{"uri", uri}}));
   }
 }
 
@@ -108,9 +86,9 @@ Era SharedTalk::agree_on(Era wanted) {
 // --- from the sessions ---------------------------------------------------------------------------
 
 void SharedTalk::from_user(CellUser& user, Slices message) {
-  const std::string text = padded(message);
-  const std::string_view line = line_in(text);
-  const auto scanned = scanner_.scan(line);
+  const WrittenMessage written(scanner_, joined(message));
+  const std::string_view line = written.line();
+  const auto& scanned = written.message();
   const std::uint64_t who = number_of(user);
   if (!scanned || who == 0) return;
   note_spoken(who);
@@ -169,7 +147,7 @@ void SharedTalk::initialize(std::uint64_t who, std::string_view line, const Mess
 
 void SharedTalk::subscribe(std::uint64_t who, std::string_view line, const Message& message) {
   const std::string_view ours = message.id.in(line);
-  const std::string uri = text_of(message.uri.in(line));
+  const std::string uri = read_string(message.uri.in(line));
   if (uri.empty()) return pass(line);
   const std::string what = subscription_to(uri);
   switch (subscriptions_.add(who, uri)) {
@@ -186,7 +164,7 @@ void SharedTalk::subscribe(std::uint64_t who, std::string_view line, const Messa
 }
 
 void SharedTalk::unsubscribe(std::uint64_t who, std::string_view line, const Message& message) {
-  const std::string uri = text_of(message.uri.in(line));
+  const std::string uri = read_string(message.uri.in(line));
   if (subscriptions_.remove(who, uri) == Subscriptions::Removed::some) {
     return answer(who, result_reply(message.id.in(line), "{}"));
   }
@@ -196,7 +174,7 @@ void SharedTalk::unsubscribe(std::uint64_t who, std::string_view line, const Mes
 
 // As much as the one who wants most.
 void SharedTalk::set_level(std::uint64_t who, std::string_view line, const Message& message) {
-  const auto wanted = log_level_of(text_of(message.level.in(line)));
+  const auto wanted = log_level_of(read_string(message.level.in(line)));
   if (!wanted) return pass(line);
   levels_[who] = *wanted;
   unsigned most = *wanted;
@@ -224,12 +202,13 @@ void SharedTalk::answer(std::uint64_t who, std::string text) {
 
 void SharedTalk::tell(Time now) {
   while (!answers_.empty()) {
-    const Answer next = std::move(answers_.front());
+    Answer next = std::move(answers_.front());
     answers_.pop_front();
-    const std::string text = padded(std::array<std::string_view, 1>{next.text});
-    const auto message = scanner_.scan(line_in(text));
+    const WrittenMessage written(scanner_, std::move(next.text));
     CellUser* const user = member(next.member);
-    if (message && user != nullptr) user->from_cell(line_in(text), *message, now);
+    if (written.message() && user != nullptr) {
+      user->from_cell(written.line(), *written.message(), now);
+    }
   }
 }
 
@@ -332,10 +311,10 @@ std::vector<std::uint64_t> SharedTalk::audience(std::string_view line,
     return {number_of(*owner)};
   }
   if (message.method == mcp::notification::resource_updated) {
-    return subscriptions_.wanting(text_of(message.uri.in(line)));
+    return subscriptions_.wanting(read_string(message.uri.in(line)));
   }
   std::vector<std::uint64_t> all;
-  const bool is_for_all = is_list_change(message.method) || is_known_above(message);
+  const bool is_for_all = mcp::changed_list(message.method) || is_known_above(message);
   if (!is_for_all) return all;
   // Of the others nobody knows yet in which era they are to hear it.
   for (const Member& one : members_) {

@@ -82,4 +82,13 @@ nlohmann::ordered_json read_tree(std::string_view text) {
   return is_read ? builder.take() : Json(Json::value_t::discarded);
 }
 
+// Most strings have no escapes, and then stand there as they are.
+std::string read_string(std::string_view raw) {
+  if (raw.size() >= 2 && raw.front() == '"' && raw.find('\\') == std::string_view::npos) {
+    return std::string(raw.substr(1, raw.size() - 2));
+  }
+  const Json json = read_tree(raw);
+  return json.is_string() ? json.get<std::string>() : std::string{};
+}
+
 }  // namespace cellblock::gateway

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 /// The only way from a peer's text to a tree. nlohmann's own parser looks through all members of an
@@ -14,5 +15,8 @@ inline constexpr unsigned max_tree_depth = 128;
 /// with such is refused when it is scanned. Time in proportion to the text. A number that a double
 /// is not, or is not written as, is there as it was written: of type binary, for write_tree().
 nlohmann::ordered_json read_tree(std::string_view text);
+
+/// What a raw JSON string says, unescaped; empty for anything else.
+std::string read_string(std::string_view raw);
 
 }  // namespace cellblock::gateway

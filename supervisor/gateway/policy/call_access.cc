@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/leg/era_of.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/tree_reader.h"
@@ -15,31 +15,6 @@
 
 namespace cellblock::gateway {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Most strings have no escapes, and then stand there as they are.
-std::string text_of(std::string_view raw) {
-  if (raw.size() >= 2 && raw.front() == '"' && raw.find('\\') == std::string_view::npos) {
-    return std::string(raw.substr(1, raw.size() - 2));
-  }
-  const Json json = read_tree(raw);
-  return json.is_string() ? json.get<std::string>() : std::string{};
-}
-
-const Json* member(const Json& json, const char* name) {
-  const auto found = json.is_object() ? json.find(name) : json.end();
-  return !json.is_object() || found == json.end() ? nullptr : &*found;
-}
-
-std::string text_in(const Json& json, const char* name) {
-  const Json* found = member(json, name);
-  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string{};
-}
 
 struct Asked {
   std::string_view line;
@@ -85,7 +60,7 @@ CallAccess prompt_access(const Asked& asked) {
 
 CallAccess resource_access(const Asked& asked) {
   if (asked.rights.allows_all(AccessKind::resource)) return {};
-  const std::string uri = text_of(asked.message.uri.in(asked.line));
+  const std::string uri = read_string(asked.message.uri.in(asked.line));
   const AccessVerdict verdict = asked.rights.decide({AccessKind::resource, uri, nullptr});
   return judged(asked, AccessKind::resource, verdict,
                 unknown_resource(asked.id(), uri, asked.era()), uri);
@@ -95,11 +70,11 @@ CallAccess resource_access(const Asked& asked) {
 CallAccess completion_access(const Asked& asked) {
   const Rights& rights = asked.rights;
   if (rights.allows_all(AccessKind::prompt) && rights.allows_all(AccessKind::resource)) return {};
-  const Json params = read_tree(asked.message.params.in(asked.line));
+  const Json params = parse_json(asked.message.params.in(asked.line));
   const Json* ref = member(params, "ref");
-  const bool is_prompt = ref != nullptr && text_in(*ref, "type") == "ref/prompt";
+  const bool is_prompt = ref != nullptr && string_in(*ref, "type") == "ref/prompt";
   const AccessKind kind = is_prompt ? AccessKind::prompt : AccessKind::resource_template;
-  const std::string name = ref == nullptr ? "" : text_in(*ref, is_prompt ? "name" : "uri");
+  const std::string name = ref == nullptr ? "" : string_in(*ref, is_prompt ? "name" : "uri");
   const AccessVerdict verdict = rights.decide({kind, name, nullptr});
   return judged(asked, kind, verdict, unknown_reference(asked.id(), name), name);
 }
@@ -108,7 +83,7 @@ CallAccess completion_access(const Asked& asked) {
 // its answer, and a host that leaves the stream's other half unread would not see it.
 CallAccess stream_access(const Asked& asked) {
   if (asked.rights.allows_all(AccessKind::resource)) return {};
-  const Json params = read_tree(asked.message.params.in(asked.line));
+  const Json params = parse_json(asked.message.params.in(asked.line));
   const Json* wanted = member(params, "notifications");
   const Json* uris = wanted == nullptr ? nullptr : member(*wanted, "resourceSubscriptions");
   if (uris == nullptr || !uris->is_array()) return {};
@@ -182,7 +157,7 @@ CallAccess access_of(std::string_view line, const Message& message, const Rights
 
 bool names_hidden(std::string_view line, const Message& message, const Rights& rights) {
   if (message.uri.empty() || rights.shows_all(AccessKind::resource)) return false;
-  return !rights.shows(AccessKind::resource, text_of(message.uri.in(line)));
+  return !rights.shows(AccessKind::resource, read_string(message.uri.in(line)));
 }
 
 const Rights& probe_rights() {
@@ -213,7 +188,7 @@ std::string unknown_resource(std::string_view id, const std::string& uri, Era er
   const Json error = {{"code", is_modern ? mcp::invalid_params : mcp::legacy_not_found},
                       {"message", "Resource not found" + (is_modern ? ": " + uri : std::string())},
                       {"data", {{"uri", uri}}}};
-  return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"error":)" + dump(error) + "}";
+  return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"error":)" + text_of(error) + "}";
 }
 
 }  // namespace cellblock::gateway
