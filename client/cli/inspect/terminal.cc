@@ -124,6 +124,9 @@ TypedLine Terminal::Impl::read_line(std::string text_of_prompt) {
   prompt = std::move(text_of_prompt);
   interrupted = false;
   ::el_resize(editor.get());
+  // Before the prompt, which libedit shows first: the end of input (^D) that is typed between the
+  // two would come out as a NUL byte, and a reader of the prompt would wait for ever.
+  ::el_set(editor.get(), EL_PREP_TERM, 1);
   int count = 0;
   const char* line = ::el_gets(editor.get(), &count);
   typing = Typing::nothing;

@@ -7,6 +7,7 @@ namespace cellblock::gateway {
 namespace {
 
 std::string padded(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
   text.resize(text.size() + MessageScanner::padding);
   return text;
 }
@@ -23,7 +24,7 @@ std::string_view WrittenMessage::line() const {
 std::string joined(Slices message) {
   std::string text;
   for (const std::string_view slice : message) text += slice;
-  text.pop_back();  // the newline
+  if (text.ends_with('\n')) text.pop_back();
   return text;
 }
 

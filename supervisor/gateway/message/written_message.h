@@ -9,8 +9,9 @@
 
 namespace cellblock::gateway {
 
-/// A message that cellblock wrote, without its newline, read as those of others are. Written anew
-/// by a bridge, it may be nested more deeply than what was read: then nobody can tell whose it is.
+/// A message that cellblock wrote, with or without its newline, read as those of others are. Its
+/// line has none: whoever passes it on writes one. Written anew by a bridge, it may be nested more
+/// deeply than what was read: then nobody can tell whose it is.
 class WrittenMessage {
  public:
   WrittenMessage(MessageScanner& scanner, std::string text);
