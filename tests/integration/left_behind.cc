@@ -20,9 +20,13 @@
 namespace cellblock::harness {
 namespace {
 
+/// Empty of a process that has gone, also where it goes while it is read: iterators would throw
+/// then.
 std::string contents_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file(path);
+  std::ostringstream contents;
+  contents << file.rdbuf();
+  return contents.str();
 }
 
 /// Children of every thread of `pid`, as the kernel lists them.
