@@ -17,27 +17,6 @@ constexpr std::size_t longest_argument = 128U << 10;  // the kernel's MAX_ARG_ST
 constexpr std::string_view allowed_command =
     "allowed: [\"/absolute/path/of/the/program\", \"argument\", ...], run without a shell";
 
-std::optional<std::string> why_it_will_not_start(CommandState state) {
-  switch (state) {
-    case CommandState::usable:
-      return std::nullopt;
-    case CommandState::not_visible:
-      return "is not visible inside the cell: it is neither in the host's system directories "
-             "(/usr, /bin, ...) nor under program, read or write";
-    case CommandState::missing:
-      return "does not exist";
-    case CommandState::directory:
-      return "is a directory";
-    case CommandState::not_a_file:
-      return "is not a regular file";
-    case CommandState::not_executable:
-      return "is not executable";
-    case CommandState::unreadable:
-      return "cannot be looked at";
-  }
-  return std::nullopt;
-}
-
 const char* what_is_lost(LostArgument::Reason reason) {
   switch (reason) {
     case LostArgument::Reason::not_visible:
@@ -97,6 +76,27 @@ std::vector<std::string> values_of(const TextList& texts) {
 }
 
 }  // namespace
+
+std::optional<std::string> why_it_will_not_start(CommandState state) {
+  switch (state) {
+    case CommandState::usable:
+      return std::nullopt;
+    case CommandState::not_visible:
+      return "is not visible inside the cell: it is neither in the host's system directories "
+             "(/usr, /bin, ...) nor under program, read or write";
+    case CommandState::missing:
+      return "does not exist";
+    case CommandState::directory:
+      return "is a directory";
+    case CommandState::not_a_file:
+      return "is not a regular file";
+    case CommandState::not_executable:
+      return "is not executable";
+    case CommandState::unreadable:
+      return "cannot be looked at";
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> check_command(const Scope& scope, const ServerText& text,
                                        const HostFacts& facts) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 
 /// `command` of a server.
 namespace cellblock {
+
+/// "is a directory"; none: it can be executed.
+std::optional<std::string> why_it_will_not_start(CommandState state);
 
 /// What makes the command unsafe is an error; what merely makes this one server fail is a warning,
 /// since the others shall run, and starting it says the same with the exact step.

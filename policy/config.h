@@ -8,6 +8,11 @@
 #include <vector>
 
 #include "policy/access/rule.h"
+#include "policy/bounds/result_rules.h"
+#include "policy/http_listen.h"
+#include "policy/rates/call_rules.h"
+#include "policy/redaction/rules.h"
+#include "policy/redaction/secret_mark.h"
 
 /// The checked configuration: values only, every name resolved, every unit converted, every default
 /// filled in. It is made once by the supervisor, sealed, and read by every process of cellblock
@@ -37,11 +42,25 @@ enum class SecretDelivery : std::uint8_t {
   memfd,        ///< a sealed memfd that stays open over exec, and NAME_FD=its number
 };
 
-/// A secret whose value comes from a file that only the supervisor reads.
+/// Where the value of a secret comes from.
+enum class SecretOrigin : std::uint8_t {
+  file,        ///< that only the supervisor reads
+  credential,  ///< that the service manager gave to cellblockd
+  command,     ///< that prints it when cellblockd starts
+};
+
+struct SecretCommand {
+  std::vector<std::string> argv;  ///< [0] is an absolute path
+  std::chrono::milliseconds timeout{10'000};
+  auto operator<=>(const SecretCommand&) const = default;
+};
+
 struct SecretVariable {
   std::string name;
-  std::string file;
+  std::string from;  ///< the path of the file, or the credential's name
   SecretDelivery delivery = SecretDelivery::environment;
+  SecretOrigin origin = SecretOrigin::file;
+  std::optional<SecretCommand> command = std::nullopt;
   bool operator==(const SecretVariable&) const = default;
 };
 
@@ -204,6 +223,13 @@ enum class Storage : std::uint8_t {
   disks,    ///< on `Server::disks`
 };
 
+/// Which definitions of a server may be shown and called (policy/pins).
+enum class PinMode : std::uint8_t {
+  tofu,    ///< those of the first sight, and what somebody accepts later
+  manual,  ///< what somebody accepts
+  off,     ///< all
+};
+
 struct Server {
   std::string name;
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
@@ -225,9 +251,15 @@ struct Server {
   LineLimits lines;
   Timeouts timeouts;
   std::vector<Rule> rules;  ///< in the order in which they stand; none: nobody may use it
+  ServerCalls calls;
+  ServerResults results;
+  RedactionRules redaction;
+  SecretMarks secret_marks;  ///< made when the secrets are read; never of two starts the same
   ClientFeatures client_features;
   ServerEra era = ServerEra::automatic;
   CellSharing cells = CellSharing::per_session;
+  PinMode pin = PinMode::tofu;
+  bool validate_arguments = true;  ///< against the tool's inputSchema
   /// SHA-256 of all that may change what it offers: its declaration, and the state of its command's
   /// files when cellblockd started. Names its catalogue.
   std::array<std::uint8_t, 32> fingerprint{};
@@ -246,32 +278,6 @@ struct Listen {
   bool operator==(const Listen&) const = default;
 };
 
-/// Who a bearer token stands for. The token itself is in no configuration: its digest is.
-struct HttpToken {
-  std::array<std::uint8_t, 32> sha256{};
-  std::uint32_t uid = 0;
-  std::uint32_t gid = 0;
-  std::vector<std::uint32_t> groups;  ///< supplementary
-  std::string name;                   ///< as declared, for logs: no secret
-  bool operator==(const HttpToken&) const = default;
-};
-
-/// MCP's Streamable HTTP, for hosts that cannot start a process. Off unless declared.
-struct HttpListen {
-  std::string address;  ///< a loopback address, or empty
-  std::uint16_t port = 0;
-  std::string socket;         ///< absolute path of a Unix socket, or empty
-  std::uint32_t mode = 0660;  ///< of that socket
-  std::optional<std::uint32_t> group;
-  std::vector<HttpToken> tokens;
-  std::vector<std::string> origins;  ///< allowed besides those of the loopback host itself
-  std::vector<std::string> hosts;    ///< allowed in `Host` besides the loopback names
-  std::uint32_t max_connections = 256;
-  std::uint32_t max_sessions = 64;  ///< legacy sessions at one time, of one identity
-  std::chrono::milliseconds session_idle{30 * 60'000};  ///< without a request, then it is ended
-  bool operator==(const HttpListen&) const = default;
-};
-
 /// What is kept of each server's lists (tools, resources, prompts), so that listing starts nothing.
 struct CatalogueRules {
   std::chrono::milliseconds expiry{7L * 24 * 3'600'000};  ///< older ones are found again
@@ -279,6 +285,38 @@ struct CatalogueRules {
   std::chrono::milliseconds era_probe{5'000};             ///< for an answer to server/discover
   std::uint64_t max_bytes = 16ULL << 20;                  ///< of one server's catalogue
   bool operator==(const CatalogueRules&) const = default;
+};
+
+/// When the audit log cannot be written.
+enum class AuditFailure : std::uint8_t {
+  refuse,  ///< nothing new is called
+  alarm,   ///< it is logged, and calls go on unrecorded
+};
+
+/// What of a call's arguments is recorded.
+enum class AuditArguments : std::uint8_t {
+  digest,
+  none,
+  redacted,  ///< beside the digest a text, of which what may not be there is taken out
+};
+
+/// From when on a record counts as written.
+enum class AuditDurability : std::uint8_t {
+  written,  ///< the kernel has it: no process's end loses it
+  synced,   ///< the disk has it: no loss of power does
+};
+
+/// What of the log the system's journal is told as well.
+enum class AuditJournal : std::uint8_t { off, all };
+
+struct AuditRules {
+  std::uint64_t max_bytes = 64ULL << 20;  ///< from which on the log goes on in its next file
+  std::uint32_t keep = 15;                ///< full files beside that; 0: one that only grows
+  AuditFailure on_failure = AuditFailure::refuse;
+  AuditArguments arguments = AuditArguments::digest;
+  AuditDurability durability = AuditDurability::written;
+  AuditJournal journal = AuditJournal::off;
+  bool operator==(const AuditRules&) const = default;
 };
 
 /// The ids that cellblock's own processes and its cells run under.
@@ -332,11 +370,15 @@ struct Config {
   Identity identity;
   std::string state_directory;
   std::string audit_log;
+  AuditRules audit;
   Cgroup cgroup;
   Kernel kernel;
-  std::vector<ClientId> clients;  ///< sorted by uid; nobody else can be run as
-  std::vector<Role> roles;        ///< sorted by name; at most max_roles
-  std::vector<Server> servers;    ///< sorted by name; processes name a server by its index here
+  std::vector<ClientId> clients;      ///< sorted by uid; nobody else can be run as
+  std::vector<std::uint32_t> admins;  ///< sorted uids, besides root: who decides for users
+  std::vector<Role> roles;            ///< sorted by name; at most max_roles
+  UserCalls calls;
+  ResultKeeping results;
+  std::vector<Server> servers;  ///< sorted by name; processes name a server by its index here
   bool operator==(const Config&) const = default;
 };
 

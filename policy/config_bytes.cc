@@ -28,7 +28,10 @@ concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
 
 auto fields(Is<Bind> auto& v) { return std::tie(v.source, v.target, v.access); }
 auto fields(Is<EnvironmentVariable> auto& v) { return std::tie(v.name, v.value); }
-auto fields(Is<SecretVariable> auto& v) { return std::tie(v.name, v.file, v.delivery); }
+auto fields(Is<SecretCommand> auto& v) { return std::tie(v.argv, v.timeout); }
+auto fields(Is<SecretVariable> auto& v) {
+  return std::tie(v.name, v.from, v.delivery, v.origin, v.command);
+}
 auto fields(Is<Limits> auto& v) {
   return std::tie(v.memory_bytes, v.swap_bytes, v.cpu, v.io_read, v.io_write, v.pids, v.open_files,
                   v.tmp_bytes, v.home_bytes, v.file_bytes, v.enforcement);
@@ -41,10 +44,20 @@ auto fields(Is<Condition> auto& v) {
   return std::tie(v.argument, v.kind, v.one_of, v.min, v.max, v.below, v.is_optional);
 }
 auto fields(Is<Rule> auto& v) {
-  return std::tie(v.name, v.line, v.effect, v.binds_everybody, v.uids, v.gids, v.roles,
-                  v.is_about_everything, v.tools, v.resources, v.prompts, v.features, v.arguments);
+  return std::tie(v.name, v.line, v.effect, v.approver, v.approval_time, v.binds_everybody, v.uids,
+                  v.gids, v.roles, v.is_about_everything, v.tools, v.resources, v.prompts,
+                  v.features, v.arguments);
 }
 auto fields(Is<Role> auto& v) { return std::tie(v.name, v.uids, v.gids); }
+auto fields(Is<Rate> auto& v) { return std::tie(v.count, v.period, v.burst); }
+auto fields(Is<CallBounds> auto& v) { return std::tie(v.rate, v.in_flight); }
+auto fields(Is<CallQueue> auto& v) { return std::tie(v.most, v.longest_wait); }
+auto fields(Is<CallTime> auto& v) { return std::tie(v.deadline, v.longest); }
+auto fields(Is<ToolCalls> auto& v) { return std::tie(v.name, v.bounds, v.time, v.repeatable); }
+auto fields(Is<ServerCalls> auto& v) {
+  return std::tie(v.bounds, v.queue, v.time, v.retries, v.tools);
+}
+auto fields(Is<UserCalls> auto& v) { return std::tie(v.user, v.session); }
 auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
 auto fields(Is<EgressRule> auto& v) {
   return std::tie(v.target, v.host, v.address, v.prefix, v.port);
@@ -61,11 +74,29 @@ auto fields(Is<FileStamp> auto& v) {
   return std::tie(v.device, v.inode, v.size, v.changed_seconds, v.changed_nanoseconds);
 }
 auto fields(Is<Disk> auto& v) { return std::tie(v.major, v.minor); }
+auto fields(Is<ResultBounds> auto& v) {
+  return std::tie(v.bounding, v.max_bytes, v.max_item_bytes, v.max_media_bytes, v.max_items,
+                  v.max_depth);
+}
+auto fields(Is<ToolResults> auto& v) { return std::tie(v.name, v.bounds); }
+auto fields(Is<ServerResults> auto& v) { return std::tie(v.bounds, v.tools); }
+auto fields(Is<ResultKeeping> auto& v) {
+  return std::tie(v.most, v.bytes, v.bytes_per_user, v.age);
+}
+auto fields(Is<RedactionChoice> auto& v) { return std::tie(v.to_server, v.to_host); }
+auto fields(Is<DetectorRule> auto& v) { return std::tie(v.detector, v.choice); }
+auto fields(Is<ExpressionRule> auto& v) { return std::tie(v.name, v.pattern, v.choice); }
+auto fields(Is<RedactionRules> auto& v) { return std::tie(v.secrets, v.detectors, v.expressions); }
+auto fields(Is<SecretMark> auto& v) {
+  return std::tie(v.secret, v.length, v.start, v.whole, v.digest);
+}
+auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
-                  v.syscalls, v.limits, v.lines, v.timeouts, v.rules, v.client_features, v.era,
-                  v.cells, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.rules, v.calls, v.results,
+                  v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,
+                  v.validate_arguments, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
@@ -78,6 +109,9 @@ auto fields(Is<HttpListen> auto& v) {
 auto fields(Is<CatalogueRules> auto& v) {
   return std::tie(v.expiry, v.survey, v.era_probe, v.max_bytes);
 }
+auto fields(Is<AuditRules> auto& v) {
+  return std::tie(v.max_bytes, v.keep, v.on_failure, v.arguments, v.durability, v.journal);
+}
 auto fields(Is<Identity> auto& v) {
   return std::tie(v.uid, v.gid, v.first_cell_id, v.cell_ids, v.shared_with);
 }
@@ -88,7 +122,8 @@ auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
   return std::tie(v.mode, v.enabled, v.listen, v.http, v.catalogue, v.identity, v.state_directory,
-                  v.audit_log, v.cgroup, v.kernel, v.clients, v.roles, v.servers);
+                  v.audit_log, v.audit, v.cgroup, v.kernel, v.clients, v.admins, v.roles, v.calls,
+                  v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }
@@ -101,9 +136,12 @@ concept Number = std::unsigned_integral<T> && !std::same_as<T, bool>;
 
 constexpr std::uint8_t last_value(Access) { return 1; }
 constexpr std::uint8_t last_value(Effect) { return 2; }
+constexpr std::uint8_t last_value(Approver) { return 1; }
 constexpr std::uint8_t last_value(ScalarKind) { return 2; }
 constexpr std::uint8_t last_value(ConditionKind) { return 3; }
 constexpr std::uint8_t last_value(SecretDelivery) { return 2; }
+constexpr std::uint8_t last_value(SecretOrigin) { return 2; }
+constexpr std::uint8_t last_value(RedactionAction) { return 3; }
 constexpr std::uint8_t last_value(NetworkMode) { return 3; }
 constexpr std::uint8_t last_value(EgressTarget) { return 2; }
 constexpr std::uint8_t last_value(WriteExec) { return 1; }
@@ -115,6 +153,13 @@ constexpr std::uint8_t last_value(RunMode) { return 1; }
 constexpr std::uint8_t last_value(Storage) { return 2; }
 constexpr std::uint8_t last_value(ServerEra) { return 2; }
 constexpr std::uint8_t last_value(CellSharing) { return 1; }
+constexpr std::uint8_t last_value(AuditFailure) { return 1; }
+constexpr std::uint8_t last_value(AuditArguments) { return 2; }
+constexpr std::uint8_t last_value(AuditDurability) { return 1; }
+constexpr std::uint8_t last_value(AuditJournal) { return 1; }
+constexpr std::uint8_t last_value(Repeatable) { return 1; }
+constexpr std::uint8_t last_value(Bounding) { return 1; }
+constexpr std::uint8_t last_value(PinMode) { return 2; }
 
 template <class T>
 concept KnownEnum = std::is_enum_v<T>;

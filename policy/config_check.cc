@@ -7,12 +7,17 @@
 #include <utility>
 
 #include "policy/access/role_check.h"
+#include "policy/audit/log_names.h"
+#include "policy/audit_check.h"
+#include "policy/bounds/results_check.h"
 #include "policy/catalogue_check.h"
 #include "policy/daemon_check.h"
 #include "policy/http_check.h"
 #include "policy/idle_tokens.h"
 #include "policy/kernel_check.h"
 #include "policy/mapped_ids.h"
+#include "policy/rates/calls_check.h"
+#include "policy/redaction/redaction_check.h"
 #include "policy/server_check.h"
 #include "policy/server_set.h"
 
@@ -23,9 +28,9 @@ using Extent = ProtectedPath::Extent;
 
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-void protect_secrets(const std::vector<VariableText>& secrets, std::vector<ProtectedPath>& paths) {
-  for (const VariableText& secret : secrets) {
-    paths.push_back({Extent::file, secret.value.value, "a secret file"});
+void protect_secrets(const std::vector<SecretText>& secrets, std::vector<ProtectedPath>& paths) {
+  for (const SecretText& secret : secrets) {
+    if (secret.file) paths.push_back({Extent::file, secret.file->value, "a secret file"});
   }
 }
 
@@ -45,8 +50,12 @@ std::vector<ProtectedPath> protected_paths(const CheckRequest& request, const Co
       {Extent::file, config.listen.socket, "cellblock's socket"},
       {Extent::directory, config.state_directory, "cellblock's state"},
       {Extent::file, config.audit_log, "the audit log"},
+      {Extent::directory, facts.credentials_directory, "cellblock's credentials"},
   };
   if (config.http) paths.push_back({Extent::file, config.http->socket, "cellblock's socket"});
+  for (std::uint32_t file = 1; file <= config.audit.keep; ++file) {
+    paths.push_back({Extent::file, audit::log_file_name(config.audit_log, file), "the audit log"});
+  }
   for (const ConfigText& file : request.files) {
     protect_tokens(file, paths);
     for (const ServerText& server : file.servers) {
@@ -142,16 +151,27 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.listen = check_listen(complaints, main, request.mode, request.socket_override, facts);
   config.http = check_http(complaints, main, {request.mode, config.identity, config.listen}, facts);
   check_storage(complaints, main, facts, config);
+  config.admins = check_admins(complaints, main, request.mode, facts);
   config.cgroup = check_cgroup(complaints, main, facts);
   config.kernel = check_kernel(complaints, main, facts);
   config.catalogue = check_catalogue(complaints, main);
+  config.audit = check_audit(complaints, main);
+  config.calls = check_user_calls({complaints, main.file, ""}, main.calls);
+  config.results = check_keeping({complaints, main.file, ""}, main.results);
+  const ResultBounds results = check_default_bounds({complaints, main.file, ""}, main.results);
+  const RedactionPlan redaction =
+      check_redaction({complaints, main.file, ""}, main.redaction, RedactionPlan{});
   const auto paths = protected_paths(request, config, facts);
   const Profiles profiles = check_profiles(complaints, main);
   config.roles = check_roles(complaints, main, {config.identity, facts});
-  check_servers(request, {request.mode, config.identity, profiles, paths, facts, config.roles},
-                complaints, config);
+  check_servers(
+      request,
+      {request.mode, config.identity, profiles, paths, facts, config.roles, results, redaction},
+      complaints, config);
   check_id_map(main, config, complaints);
-  if (config.servers.empty() && !complaints.has_errors()) {
+  if (complaints.has_errors())
+    return config;  // who may use what is not known before they are mended
+  if (config.servers.empty()) {
     complaints.warning(main.file, {}, "server", "no server is declared");
   } else {
     warn_of_idle_tokens(main, config, complaints);

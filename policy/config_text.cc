@@ -5,6 +5,9 @@
 #include <exception>
 #include <utility>
 
+#include "policy/bounds/results_reader.h"
+#include "policy/rates/calls_reader.h"
+#include "policy/redaction/redaction_reader.h"
 #include "policy/server_reader.h"
 #include "policy/toml_depth.h"
 #include "policy/toml_reader.h"
@@ -26,6 +29,7 @@ DaemonText read_daemon(TableReader reader) {
   daemon.audit_log = reader.text("audit_log");
   daemon.cgroup = reader.text("cgroup");
   daemon.enabled = reader.boolean("enabled");
+  daemon.admins = reader.located_ids("admins");
   return daemon;
 }
 
@@ -83,6 +87,17 @@ CatalogueText read_catalogue(TableReader reader) {
   return catalogue;
 }
 
+AuditText read_audit(TableReader reader) {
+  AuditText audit;
+  audit.max_bytes = reader.text("max_bytes");
+  audit.keep = reader.integer("keep");
+  audit.on_failure = reader.text("on_failure");
+  audit.arguments = reader.text("arguments");
+  audit.durability = reader.text("durability");
+  audit.journal = reader.text("journal");
+  return audit;
+}
+
 SandboxText read_sandbox(TableReader reader) { return {reader.integer("min_landlock")}; }
 
 ProfileText read_profile(TextAt name, TableReader reader) {
@@ -126,16 +141,22 @@ void read_installation(TableReader& reader, ConfigText& text) {
   if (auto catalogue = reader.table("catalogue")) {
     text.catalogue = read_catalogue(std::move(*catalogue));
   }
+  if (auto audit = reader.table("audit")) text.audit = read_audit(std::move(*audit));
   if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
   if (auto roles = reader.table("role")) read_roles(std::move(*roles), text);
+  if (auto calls = reader.table("calls")) text.calls = read_user_calls(std::move(*calls));
+  if (auto results = reader.table("results")) text.results = read_results(std::move(*results));
+  if (auto redaction = reader.table("redaction")) {
+    text.redaction = read_redaction(std::move(*redaction));
+  }
 }
 
 void read_file(TableReader reader, FileRole role, ConfigText& text) {
   if (role == FileRole::main) {
     read_installation(reader, text);
   } else {
-    for (const char* key :
-         {"daemon", "socket", "listen", "sandbox", "catalogue", "profile", "role"}) {
+    for (const char* key : {"daemon", "socket", "listen", "sandbox", "catalogue", "audit",
+                            "profile", "role", "calls", "results", "redaction"}) {
       reader.refuse(key, "stands in the main file only; allowed here: server tables");
     }
   }

@@ -8,6 +8,8 @@
 
 #include "policy/complaint.h"
 #include "policy/located.h"
+#include "policy/rates/calls_text.h"
+#include "policy/redaction/redaction_text.h"
 #include "policy/server_text.h"
 
 /// The configuration as it is written: TOML of the right shape and types, nothing resolved, no unit
@@ -28,6 +30,7 @@ struct DaemonText {
   Maybe<std::string> audit_log;
   Maybe<std::string> cgroup;
   Maybe<bool> enabled;
+  Maybe<IdList> admins;
 };
 
 struct SocketText {
@@ -70,6 +73,16 @@ struct CatalogueText {
   Maybe<std::string> max_bytes;
 };
 
+/// `[audit]`.
+struct AuditText {
+  Maybe<std::string> max_bytes;
+  Maybe<std::int64_t> keep;
+  Maybe<std::string> on_failure;
+  Maybe<std::string> arguments;
+  Maybe<std::string> durability;
+  Maybe<std::string> journal;
+};
+
 struct SandboxText {
   Maybe<std::int64_t> min_landlock;
 };
@@ -104,8 +117,12 @@ struct ConfigText {
   std::optional<HttpText> http;
   SandboxText sandbox;
   CatalogueText catalogue;
+  AuditText audit;
   std::vector<ProfileText> profiles;
   std::vector<RoleText> roles;
+  UserCallsText calls;
+  ResultsText results;
+  RedactionText redaction;
   std::vector<ServerText> servers;
 };
 

@@ -11,6 +11,11 @@ inline constexpr std::string_view status = "cellblock/status";
 inline constexpr std::string_view logs = "cellblock/logs";
 inline constexpr std::string_view stop = "cellblock/stop";
 inline constexpr std::string_view restart = "cellblock/restart";
+inline constexpr std::string_view pins = "cellblock/pins";
+inline constexpr std::string_view pin_accept = "cellblock/pin_accept";
+inline constexpr std::string_view pin_forget = "cellblock/pin_forget";
+inline constexpr std::string_view approvals = "cellblock/approvals";
+inline constexpr std::string_view approve = "cellblock/approve";
 /// A notification: the session is over.
 inline constexpr std::string_view ended = "cellblock/ended";
 

@@ -190,18 +190,35 @@ void check_storage(Complaints& complaints, const ConfigText& text, const HostFac
   const Scope scope{complaints, text.file, "daemon."};
   const bool rootless = config.mode == RunMode::user;
   config.state_directory = rootless ? facts.state_home + "/cellblock" : "/var/lib/cellblock";
-  config.audit_log =
-      rootless ? config.state_directory + "/audit.jsonl" : "/var/log/cellblock/audit.jsonl";
   if (rootless && facts.state_home.empty() && !text.daemon.state_directory) {
     scope.error(text.daemon.at, "state_directory",
                 "is missing and neither XDG_STATE_HOME nor HOME is set; allowed: an absolute path");
   }
   check_path(scope, "state_directory", text.daemon.state_directory, config.state_directory);
+  config.audit_log =
+      rootless ? config.state_directory + "/audit.jsonl" : "/var/log/cellblock/audit.jsonl";
   check_path(scope, "audit_log", text.daemon.audit_log, config.audit_log);
   const Place at = text.daemon.at;
   refuse_root_directory(scope, at, "state_directory", config.state_directory);
   refuse_root_directory(scope, at, "audit_log", config.audit_log);
   if (text.daemon.enabled) config.enabled = text.daemon.enabled->value;
+}
+
+std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText& text,
+                                        RunMode mode, const HostFacts& facts) {
+  const auto& admins = text.daemon.admins;
+  if (!admins) return {};
+  const Scope scope{complaints, text.file, "daemon."};
+  if (mode == RunMode::user) {
+    refuse_rootless(scope, admins->at, "admins");
+    return {};
+  }
+  std::vector<std::uint32_t> uids;
+  for (const auto& admin : admins->value) {
+    if (const auto uid = check_user(scope, "admins", admin, facts)) uids.push_back(*uid);
+  }
+  std::ranges::sort(uids);
+  return uids;
 }
 
 Cgroup check_cgroup(Complaints& complaints, const ConfigText& text, const HostFacts& facts) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/config_text.h"
@@ -22,6 +24,10 @@ Listen check_listen(Complaints& complaints, const ConfigText& text, RunMode mode
 /// Fills state_directory and audit_log.
 void check_storage(Complaints& complaints, const ConfigText& text, const HostFacts& facts,
                    Config& config);
+
+/// `daemon.admins`: uids, sorted. Rootless the one user decides for himself.
+std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText& text,
+                                        RunMode mode, const HostFacts& facts);
 
 /// `daemon.cgroup`, as the host has it.
 Cgroup check_cgroup(Complaints& complaints, const ConfigText& text, const HostFacts& facts);

@@ -12,7 +12,7 @@ constexpr std::size_t longest_name = 128;
 
 enum class Match { exact, prefix };
 
-struct Rule {
+struct NameRule {
   std::string_view name;
   Match match;
   std::string_view reason;
@@ -23,7 +23,7 @@ constexpr std::string_view loads_code =
 constexpr std::string_view set_by_cellblock = "is set by cellblock for every cell";
 constexpr std::string_view speaks_to_systemd = "belongs to the daemon's own dealings with systemd";
 
-constexpr Rule rules[] = {
+constexpr NameRule rules[] = {
     {"LD_", Match::prefix, loads_code},
     {"GLIBC_TUNABLES", Match::exact, "changes the program loader's checks"},
     {"GCONV_PATH", Match::exact, loads_code},
@@ -58,7 +58,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 bool is_letter_or_digit(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
-bool applies(const Rule& rule, std::string_view name) {
+bool applies(const NameRule& rule, std::string_view name) {
   return rule.match == Match::exact ? name == rule.name : name.starts_with(rule.name);
 }
 
@@ -70,7 +70,7 @@ bool is_variable_name(std::string_view name) {
 }
 
 std::optional<std::string> variable_problem(std::string_view name) {
-  for (const Rule& rule : rules) {
+  for (const NameRule& rule : rules) {
     if (applies(rule, name)) return fmt::format("{} {}", name, rule.reason);
   }
   return std::nullopt;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "policy/credential_name.h"
 #include "policy/path_rules.h"
 #include "policy/workspace_match.h"
 
@@ -26,9 +27,18 @@ void want_binds(const TextList& texts, Access access, std::vector<Bind>& binds) 
   }
 }
 
-void want_secrets(const std::vector<VariableText>& secrets, FactsWanted& wanted) {
-  for (const VariableText& secret : secrets) {
-    if (!path_problem(secret.value.value)) wanted.secrets.insert(secret.value.value);
+void want_path(const std::string& path, std::set<std::string>& paths) {
+  if (!path_problem(path)) paths.insert(path);
+}
+
+void want_secrets(const std::vector<SecretText>& secrets, FactsWanted& wanted) {
+  for (const SecretText& secret : secrets) {
+    if (secret.file) want_path(secret.file->value, wanted.secrets);
+    if (secret.credential && !credential_problem(secret.credential->value)) {
+      wanted.credentials.insert(secret.credential->value);
+    }
+    if (!secret.command || secret.command->value.empty()) continue;
+    want_path(secret.command->value.front().value, wanted.secret_commands);
   }
 }
 
@@ -154,6 +164,7 @@ FactsWanted facts_wanted(std::span<const ConfigText> files) {
   wanted.cgroup = cgroup_of(files);
   for (const ConfigText& file : files) {
     if (file.daemon.user) want_name(file.daemon.user->value, wanted.users);
+    if (file.daemon.admins) want_names(file.daemon.admins->value, wanted.users);
     if (file.daemon.group) want_name(file.daemon.group->value, wanted.groups);
     if (file.socket.group) want_name(file.socket.group->value, wanted.groups);
     want_http(file, wanted);

@@ -29,8 +29,10 @@ struct FactsWanted {
   std::set<std::string> users;
   std::set<std::string> groups;
   std::set<std::string> sources;
-  std::set<std::string> secrets;
-  ByName<CommandWanted> commands;  ///< by server name; the first of that name
+  std::set<std::string> secrets;          ///< files
+  std::set<std::string> credentials;      ///< by name
+  std::set<std::string> secret_commands;  ///< their programs
+  ByName<CommandWanted> commands;         ///< by server name; the first of that name
   std::set<std::string> programs;
   std::set<std::string> tokens;         ///< files of bearer tokens
   std::set<std::string> token_users;    ///< whose groups are wanted, by name

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,13 +29,20 @@ enum class FailureCode : std::uint8_t {
   workspace_refused,    ///< no directory, or none that the server's workspace.allow names
   identity_not_mapped,  ///< run_as = "client" has no id for this user
   denied,               ///< a rule, with these arguments; or a role that is not this user's
-  approval_required,    ///< a rule asks somebody first, and nobody can be asked
+  approval_required,    ///< a rule asks somebody first, who said no, or nothing
+  invalid_arguments,    ///< not what the tool's inputSchema says
+  timeout,              ///< the call's time is over; the server was told to stop
+  rate_limited,         ///< too many calls in a time, or at a time: says when to try again
+  quarantined,          ///< a definition that is new or changed, and that nobody has accepted
+  blocked,              ///< holds what may not pass in this direction
 };
 
 inline constexpr std::uint8_t failure_code_count =
-    static_cast<std::uint8_t>(FailureCode::approval_required) + 1;
+    static_cast<std::uint8_t>(FailureCode::blocked) + 1;
 
 std::string_view name_of(FailureCode code);  ///< "not_allowlisted"
+/// What to do about it, for a person or a model; the table in docs/protocol.md has the same.
+std::string_view advice_for(FailureCode code);
 /// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).
 int error_code_of(FailureCode code);
 
@@ -45,6 +54,7 @@ struct Failure {
   std::string cause;                     ///< server_failed: what crash_verdict.h says, else empty
   CellFacts facts;                       ///< server_failed
   std::vector<std::string> stderr_tail;  ///< already escaped; the last 10 lines are sent
+  std::optional<std::chrono::milliseconds> retry_after;  ///< rate_limited
 };
 
 /// The `data` member of docs/protocol.md as raw JSON; also `failure` in cellblock/ended.
@@ -55,7 +65,7 @@ std::string facts_json(const CellFacts& facts);
 /// A JSON-RPC error response. `id` is raw JSON; empty: the id is omitted.
 std::string error_reply(std::string_view id, const Failure& failure);
 
-/// For tools/call: a result with isError, so that the model sees the text.
+/// For tools/call: a result with isError, so that the model sees the sentence and the advice.
 enum class Era : std::uint8_t { legacy, modern };
 std::string tool_error_reply(std::string_view id, const Failure& failure, Era era);
 

@@ -5,12 +5,12 @@
 namespace cellblock {
 namespace {
 
-struct Range {
+struct CodePoints {
   char32_t first;
   char32_t last;
 };
 
-constexpr Range hidden[] = {
+constexpr CodePoints hidden[] = {
     {0x80, 0x9F},        // C1: U+009B alone begins a terminal sequence
     {0xAD, 0xAD},        // soft hyphen
     {0x34F, 0x34F},      // combining grapheme joiner
@@ -37,7 +37,7 @@ constexpr Range hidden[] = {
 
 bool is_hidden(char32_t value) {
   return std::ranges::any_of(
-      hidden, [value](Range range) { return value >= range.first && value <= range.last; });
+      hidden, [value](CodePoints range) { return value >= range.first && value <= range.last; });
 }
 
 }  // namespace cellblock

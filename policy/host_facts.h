@@ -75,6 +75,9 @@ struct TokenFacts {
   std::string problem;  ///< why it cannot be used; empty: it can
 };
 
+/// Those of the service manager are there for the service alone, not for a check by hand.
+enum class Credentials { looked_at, not_here };
+
 /// Who is in a group: by its list of members, or as their primary group.
 struct GroupMembers {
   std::vector<ClientId> users;
@@ -101,6 +104,10 @@ struct HostFacts {
   ByName<SourceFacts> sources;      ///< by path as written
   ByName<CommandFacts> commands;    ///< by server name
   ByName<std::string> bad_secrets;  ///< by path: why the file cannot be used
+  Credentials credentials = Credentials::looked_at;
+  std::string credentials_directory;     ///< $CREDENTIALS_DIRECTORY; empty: none was given
+  ByName<std::string> bad_credentials;   ///< by name: why it cannot be used
+  ByName<CommandFacts> secret_commands;  ///< by path, of the host
   std::vector<SubordinateRange> subordinate_ranges;
   ByName<TokenFacts> tokens;                                      ///< by path
   std::map<std::uint32_t, std::vector<std::uint32_t>> groups_of;  ///< by uid; all of a user's

@@ -52,7 +52,7 @@ constexpr RuledCall cache_rules[] = {
     {"unlinkat", "files of its cache, no directories", unlink_rules, EPERM}};
 constexpr SyscallGroup caching = {"caching", "loading, and the files of its own directory",
                                   load_calls, cache_rules};
-constexpr std::string_view replace_calls[] = {"renameat", "renameat2"};
+constexpr std::string_view replace_calls[] = {"renameat", "renameat2", "fsync"};
 constexpr SyscallGroup replacing = {"replacing", "a file of its cache by a newer one",
                                     replace_calls};
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

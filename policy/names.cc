@@ -18,6 +18,18 @@ bool is_short_name(std::string_view name) {
          std::ranges::all_of(name, is_name_letter);
 }
 
+std::string_view name_of(PinMode pin) {
+  switch (pin) {
+    case PinMode::tofu:
+      return "tofu";
+    case PinMode::manual:
+      return "manual";
+    case PinMode::off:
+      break;
+  }
+  return "off";
+}
+
 std::string_view name_of(ServerEra era) {
   switch (era) {
     case ServerEra::automatic:

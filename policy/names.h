@@ -16,6 +16,7 @@ std::string_view name_of(SyscallProfile profile);  ///< "python"
 std::string_view name_of(WriteExec write_exec);    ///< "refused"
 std::string_view name_of(HomeKind home);           ///< "temporary"
 std::string_view name_of(ServerEra era);           ///< "auto"
+std::string_view name_of(PinMode pin);             ///< "tofu"
 
 /// The profile as the server names it, the admin's own too.
 std::string_view profile_name(const SyscallRules& rules);

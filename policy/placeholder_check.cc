@@ -17,11 +17,12 @@ void refuse_in(const Scope& scope, std::string_view key, const TextList& texts) 
   for (const TextAt& text : texts) refuse_in(scope, key, text);
 }
 
-void refuse_in(const Scope& scope, std::string_view table,
-               const std::vector<VariableText>& variables) {
+void refuse_in(const Scope& scope, std::string_view table, const std::vector<SecretText>& secrets) {
   const Scope here = scope.below(table);
-  for (const VariableText& variable : variables) {
-    refuse_in(here, variable.name.value, TextAt{variable.value.value, variable.value.at});
+  for (const SecretText& secret : secrets) {
+    const std::string& name = secret.name.value;
+    if (secret.file) refuse_in(here, name, TextAt{secret.file->value, secret.file->at});
+    if (secret.command) refuse_in(here.below(name), "command", secret.command->value);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "policy/environment_check.h"
+#include "policy/secret_origin_check.h"
 
 namespace cellblock {
 namespace {
@@ -19,7 +20,7 @@ struct Kind {
   std::string_view key;
   SecretDelivery delivery;
   std::size_t most;
-  const std::vector<VariableText>& texts;
+  const std::vector<SecretText>& texts;
 };
 
 /// The variable that the server finds the secret by.
@@ -48,38 +49,24 @@ class SecretCheck {
       return here.error(
           at_, "", fmt::format("{} secrets; allowed: at most {}", kind.texts.size(), kind.most));
     }
-    for (const VariableText& text : kind.texts) add(here, text, kind.delivery);
+    for (const SecretText& text : kind.texts) add(here, text, kind.delivery);
   }
 
   std::vector<SecretVariable> take() { return std::move(secrets_); }
 
  private:
-  void add(const Scope& here, const VariableText& text, SecretDelivery delivery) {
+  void add(const Scope& here, const SecretText& text, SecretDelivery delivery) {
     if (!check_variable_name(here, text.name)) return;
-    SecretVariable secret{text.name.value, text.value.value, delivery};
+    SecretVariable secret{.name = text.name.value, .from = {}, .delivery = delivery};
     const bool first = names_.insert(secret.name).second;
     if (!first || !variables_.insert(variable_of(secret)).second) {
       here.error(text.name.at, secret.name,
                  fmt::format("{} is taken already; allowed: each name once in env, env_from_file, "
                              "secret_files and secret_memfds, with NAME_FILE and NAME_FD",
                              first ? variable_of(secret) : secret.name));
-    } else if (check_file(here, text)) {
+    } else if (check_secret_origin(here, text, facts_, secret)) {
       secrets_.push_back(std::move(secret));
     }
-  }
-
-  bool check_file(const Scope& here, const VariableText& text) {
-    std::string path;
-    check_path(here, text.name.value, Located<std::string>{text.value.value, text.value.at}, path);
-    if (path.empty()) return false;
-    const auto bad = facts_.bad_secrets.find(path);
-    if (bad == facts_.bad_secrets.end()) return true;
-    here.error(
-        text.value.at, text.name.value,
-        fmt::format("\"{}\" {}; allowed: a file of root's or the daemon's user's (or, rootless, "
-                    "yours) with mode 0600 or 0400",
-                    path, bad->second));
-    return false;
   }
 
   const Scope& scope_;

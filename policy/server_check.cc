@@ -8,6 +8,7 @@
 #include "policy/access/rule_check.h"
 #include "policy/access/rule_warnings.h"
 #include "policy/allow_check.h"
+#include "policy/bounds/results_check.h"
 #include "policy/choice_check.h"
 #include "policy/command_check.h"
 #include "policy/egress_check.h"
@@ -17,6 +18,7 @@
 #include "policy/names.h"
 #include "policy/path_rules.h"
 #include "policy/placeholder_check.h"
+#include "policy/rates/calls_check.h"
 #include "policy/run_as_check.h"
 #include "policy/runtime_check.h"
 #include "policy/secret_check.h"
@@ -37,6 +39,9 @@ constexpr std::array eras = {Choice<ServerEra>{"auto", ServerEra::automatic},
                              Choice<ServerEra>{"modern", ServerEra::modern}};
 constexpr std::array sharings = {Choice<CellSharing>{"per-session", CellSharing::per_session},
                                  Choice<CellSharing>{"per-user", CellSharing::per_user}};
+constexpr std::array pin_modes = {Choice<PinMode>{"tofu", PinMode::tofu},
+                                  Choice<PinMode>{"manual", PinMode::manual},
+                                  Choice<PinMode>{"off", PinMode::off}};
 constexpr std::array homes = {Choice<HomeKind>{"persistent", HomeKind::persistent},
                               Choice<HomeKind>{"temporary", HomeKind::temporary}};
 constexpr std::array features = {
@@ -136,8 +141,13 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   check_choice(scope, "era", text.era, eras, server.era);
   server.client_features = check_features(scope, text.client_features);
   check_sharing(scope, text, server);
+  check_choice(scope, "pin", text.pin, pin_modes, server.pin);
+  if (text.validate_arguments) server.validate_arguments = text.validate_arguments->value;
   server.rules = check_rules(scope, text, around.roles, {around.identity, around.facts});
   warn_of_rules(scope, server);
+  server.calls = check_server_calls(scope, text.calls, text.tools);
+  server.results = check_server_results(scope, text.results, text.tools, around.results);
+  server.redaction = rules_of(check_redaction(scope, text.redaction, around.redaction));
   check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,
                 server.max_cells_per_user);
   const RunAsRules rules{around.mode, around.identity, around.facts, around.roles};

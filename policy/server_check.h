@@ -6,6 +6,7 @@
 #include "policy/config.h"
 #include "policy/host_facts.h"
 #include "policy/profile_check.h"
+#include "policy/redaction/redaction_check.h"
 #include "policy/server_text.h"
 #include "policy/value_check.h"
 
@@ -19,6 +20,8 @@ struct Surroundings {
   const std::vector<ProtectedPath>& protected_paths;
   const HostFacts& facts;
   const std::vector<Role>& roles;
+  const ResultBounds& results;
+  const RedactionPlan& redaction;
 };
 
 /// A checked server, and who can be run as for its sake.

@@ -2,6 +2,11 @@
 
 #include <utility>
 
+#include "policy/bounds/results_reader.h"
+#include "policy/rates/calls_reader.h"
+#include "policy/redaction/redaction_reader.h"
+#include "policy/secret_reader.h"
+
 namespace cellblock {
 namespace {
 
@@ -77,6 +82,8 @@ RuleText read_rule(TableReader reader) {
   RuleText rule;
   rule.at = reader.at();
   rule.effect = reader.text("effect");
+  rule.approver = reader.text("approver");
+  rule.approval_timeout = reader.text("approval_timeout");
   rule.users = reader.located_ids("users");
   rule.groups = reader.located_ids("groups");
   rule.roles = reader.located_texts("roles");
@@ -122,9 +129,9 @@ void read_files(TableReader& reader, ServerText& server) {
 
 void read_variables(TableReader& reader, ServerText& server) {
   server.env = reader.variables("env");
-  server.env_from_file = reader.variables("env_from_file");
-  server.secret_files = reader.variables("secret_files");
-  server.secret_memfds = reader.variables("secret_memfds");
+  server.env_from_file = read_secrets(reader.table("env_from_file"));
+  server.secret_files = read_secrets(reader.table("secret_files"));
+  server.secret_memfds = read_secrets(reader.table("secret_memfds"));
 }
 
 void read_fences(TableReader& reader, ServerText& server) {
@@ -140,6 +147,10 @@ void read_bounds(TableReader& reader, ServerText& server) {
   if (auto lines = reader.table("lines")) server.lines = read_lines(std::move(*lines));
   if (auto start = reader.table("start")) server.start = read_start(std::move(*start));
   if (auto stop = reader.table("stop")) server.stop = read_stop(std::move(*stop));
+  if (auto results = reader.table("results")) server.results = read_result_bounds(*results);
+  if (auto table = reader.table("redaction")) server.redaction = read_redaction(std::move(*table));
+  if (auto calls = reader.table("calls")) server.calls = read_server_calls(std::move(*calls));
+  if (auto tools = reader.table("tool")) server.tools = read_tools(std::move(*tools));
 }
 
 void read_rights(TableReader& reader, ServerText& server) {
@@ -150,6 +161,8 @@ void read_rights(TableReader& reader, ServerText& server) {
   server.max_cells_per_user = reader.integer("max_cells_per_user");
   server.era = reader.text("era");
   server.cells = reader.text("cells");
+  server.pin = reader.text("pin");
+  server.validate_arguments = reader.boolean("validate_arguments");
 }
 
 }  // namespace

@@ -5,7 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "policy/bounds/results_text.h"
 #include "policy/located.h"
+#include "policy/rates/calls_text.h"
+#include "policy/redaction/redaction_text.h"
+#include "policy/secret_text.h"
 
 /// `[server.NAME]` as it is written (config_text.h).
 namespace cellblock {
@@ -64,6 +68,8 @@ struct ConditionText {
 struct RuleText {
   Place at;
   Maybe<std::string> effect;
+  Maybe<std::string> approver;
+  Maybe<std::string> approval_timeout;
   Maybe<IdList> users;
   Maybe<IdList> groups;
   Maybe<TextList> roles;
@@ -101,9 +107,9 @@ struct ServerText {
   TextList read;
   TextList write;
   std::vector<VariableText> env;
-  std::vector<VariableText> env_from_file;
-  std::vector<VariableText> secret_files;
-  std::vector<VariableText> secret_memfds;
+  std::vector<SecretText> env_from_file;
+  std::vector<SecretText> secret_files;
+  std::vector<SecretText> secret_memfds;
   Maybe<std::string> network;
   std::optional<EgressText> egress;
   Maybe<std::string> profile;
@@ -112,12 +118,18 @@ struct ServerText {
   LinesText lines;
   StartText start;
   StopText stop;
+  ResultBoundsText results;
+  RedactionText redaction;
   std::optional<AllowText> allow;
   std::vector<RuleText> rules;
+  ServerCallsText calls;
+  std::vector<ToolCallsText> tools;
   TextList client_features;
   Maybe<std::int64_t> max_cells_per_user;
   Maybe<std::string> era;
   Maybe<std::string> cells;
+  Maybe<std::string> pin;
+  Maybe<bool> validate_arguments;
 };
 
 }  // namespace cellblock

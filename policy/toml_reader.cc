@@ -80,11 +80,11 @@ void TableReader::wrong_type(const toml::node& node, std::string path, std::stri
                      fmt::format("is {}; allowed: {}", type_name(node), allowed));
 }
 
-Maybe<std::string> TableReader::text(std::string_view key) {
+Maybe<std::string> TableReader::text(std::string_view key, std::string_view allowed) {
   const toml::node* node = find(key);
   if (node == nullptr) return std::nullopt;
   if (const auto* value = node->as_string()) return {{value->get(), place_of(node->source())}};
-  wrong_type(*node, path_of(key), "a string in quotes");
+  wrong_type(*node, path_of(key), allowed);
   return std::nullopt;
 }
 
@@ -210,6 +210,18 @@ std::optional<TableReader> TableReader::table(std::string_view key) {
   }
   wrong_type(*node, path_of(key), "a table");
   return std::nullopt;
+}
+
+TextOrTable TableReader::text_or_table(std::string_view key) {
+  const toml::node* node = table_->get(key);
+  const bool is_table = node != nullptr && node->is_table();
+  if (is_table) return {.text = std::nullopt, .table = table(key)};
+  return {.text = text(key), .table = std::nullopt};
+}
+
+bool TableReader::holds_table(std::string_view key) const {
+  const toml::node* node = table_->get(key);
+  return node != nullptr && node->is_table();
 }
 
 std::vector<TableReader> TableReader::tables(std::string_view key) {

@@ -17,6 +17,8 @@ namespace cellblock {
 
 Place place_of(const toml::source_region& source);
 
+struct TextOrTable;
+
 /// What is asked for is known; the destructor complains about every other key in the table, and
 /// suggests one that was asked for. Borrows the table, the file name and the complaints.
 class TableReader {
@@ -32,7 +34,7 @@ class TableReader {
   Place at() const { return place_of(table_->source()); }
 
   // No value: the key is absent, or of the wrong type and complained about.
-  Maybe<std::string> text(std::string_view key);
+  Maybe<std::string> text(std::string_view key, std::string_view allowed = "a string in quotes");
   Maybe<std::int64_t> integer(std::string_view key);
   Maybe<double> number(std::string_view key);
   Maybe<bool> boolean(std::string_view key);
@@ -45,6 +47,8 @@ class TableReader {
   Maybe<ScalarList> scalars(std::string_view key);
   std::vector<VariableText> variables(std::string_view key);
   std::optional<TableReader> table(std::string_view key);
+  TextOrTable text_or_table(std::string_view key);
+  bool holds_table(std::string_view key) const;
   /// `[[key]]`.
   std::vector<TableReader> tables(std::string_view key);
 
@@ -69,6 +73,12 @@ class TableReader {
   std::vector<std::string> asked_;
   std::vector<std::string> refused_;
   enum class Keys { fixed, free } keys_ = Keys::fixed;
+};
+
+/// One of them, or neither.
+struct TextOrTable {
+  Maybe<std::string> text;
+  std::optional<TableReader> table;
 };
 
 }  // namespace cellblock

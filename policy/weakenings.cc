@@ -93,7 +93,7 @@ void add_missing_controllers(const Cgroup& cgroup, std::vector<std::string>& out
       fmt::format("{} (cannot be enforced: {})", missing.substr(2), cgroup.missing_because));
 }
 
-// It also allows tools that do not exist yet.
+// What is accepted later as well; without pins, whatever comes.
 bool allows_every_tool(const Rule& rule) {
   return rule.effect == Effect::allow && rule.arguments.empty() &&
          std::ranges::any_of(rule.tools, [](const NamePattern& pattern) {
@@ -112,6 +112,8 @@ std::vector<std::string> weakenings_of(const Server& server, const Cgroup& cgrou
   if (server.execute_writable) out.emplace_back("execute_writable = true");
   add_limits(server, cgroup, out);
   add_client_features(server.client_features, out);
+  if (server.pin == PinMode::off) out.emplace_back("pin = \"off\"");
+  if (!server.validate_arguments) out.emplace_back("validate_arguments = false");
   for (const Rule& rule : server.rules) {
     if (!allows_every_tool(rule)) continue;
     if (rule.name == "allow") out.emplace_back("allow.tools = [\"*\"]");
@@ -134,6 +136,9 @@ std::vector<std::string> weakenings_of(const Config& config) {
       (config.http->mode & anybody_may_connect) != 0) {
     out.push_back(fmt::format("listen.http.mode = \"{}\" (every local user may connect)",
                               mode_text(config.http->mode)));
+  }
+  if (config.audit.on_failure == AuditFailure::alarm) {
+    out.emplace_back("audit.on_failure = \"alarm\"");
   }
   if (config.kernel.min_landlock < Kernel{}.min_landlock) {
     out.push_back(fmt::format("sandbox.min_landlock = {} (this kernel has ABI {})",

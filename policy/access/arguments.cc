@@ -93,10 +93,16 @@ std::optional<Arguments> read_arguments(std::string_view params) {
   json::object object;
   if (parser.iterate(text).get(document) != simdjson::SUCCESS) return std::nullopt;
   if (document.get_object().get(object) != simdjson::SUCCESS) return std::nullopt;
-  json::object arguments;
-  const auto error = object.find_field_unordered("arguments").get(arguments);
-  if (error == simdjson::NO_SUCH_FIELD) return Arguments{};
-  return error == simdjson::SUCCESS ? members_of(arguments) : std::nullopt;
+  // simdjson's own search compares keys as they are written: "argum\u0065nts" would be none.
+  for (auto field : object) {
+    std::string_view name;
+    if (field.unescaped_key().get(name) != simdjson::SUCCESS) return std::nullopt;
+    if (name != "arguments") continue;
+    json::object arguments;
+    if (field.value().get_object().get(arguments) != simdjson::SUCCESS) return std::nullopt;
+    return members_of(arguments);
+  }
+  return Arguments{};
 }
 
 }  // namespace cellblock

@@ -53,7 +53,10 @@ void check_values(const Scope& scope, const ConditionText& text, Condition& cond
     return;
   }
   if (text.one_of->value.empty() || text.one_of->value.size() > most_values) {
-    scope.error(text.one_of->at, "one_of", fmt::format("allowed: 1 to {} values", most_values));
+    scope.error(
+        text.one_of->at, "one_of",
+        fmt::format("has {} values; allowed: 1 to {}", text.one_of->value.size(), most_values));
+    return;
   }
   for (const auto& value : text.one_of->value) {
     if (auto scalar = scalar_of(scope, "one_of", value))
@@ -92,12 +95,18 @@ std::size_t forms_in(const ConditionText& text) {
          (text.below ? 1U : 0U) + (text.any ? 1U : 0U);
 }
 
+std::string form_fault(const ConditionText& text) {
+  const std::size_t count = forms_in(text);
+  if (count > 1) return fmt::format("has {} conditions at once", count);
+  return count == 1 && (!text.any || text.any->value) ? "" : "says not what may be there";
+}
+
 Condition check_condition(const Scope& scope, const ConditionText& text) {
   Condition condition{.argument = text.argument.value};
   condition.is_optional = text.optional && text.optional->value;
-  if (forms_in(text) != 1 || (text.any && !text.any->value)) {
+  if (const auto fault = form_fault(text); !fault.empty()) {
     scope.error(text.argument.at, text.argument.value,
-                fmt::format("says not what may be there; allowed: {}", forms));
+                fmt::format("{}; allowed: {}", fault, forms));
     return condition;
   }
   const Scope here = scope.below(text.argument.value);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,12 @@ namespace cellblock {
 
 /// Stricter ones are greater: of all that apply to a request, the greatest decides.
 enum class Effect : std::uint8_t { allow, ask, deny };
+
+/// Whom an `ask` asks.
+enum class Approver : std::uint8_t {
+  admin,  ///< somebody beside the host: on the door of administrators
+  user,   ///< the host's own user, by the host, who could answer in his place
+};
 
 /// An exact name, or a beginning (`read_*`). Compared as bytes.
 struct NamePattern {
@@ -65,6 +72,8 @@ struct Rule {
   std::string name;        ///< its place in the server's table: "allow", or "rule[2]"
   std::uint32_t line = 0;  ///< in the file that declares the server
   Effect effect = Effect::deny;
+  Approver approver = Approver::admin;               ///< ask
+  std::chrono::milliseconds approval_time{120'000};  ///< ask: then it is refused
   bool binds_everybody = false;
   std::vector<std::uint32_t> uids;
   std::vector<std::uint32_t> gids;

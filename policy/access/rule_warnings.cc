@@ -98,10 +98,11 @@ void warn_of_rule(const Scope& scope, const Server& server, const Rule& rule) {
     return scope.warning(at, rule.name,
                          "can never match: it names no tool, resource, prompt or feature");
   }
-  if (rule.effect == Effect::ask) {
-    scope.warning(at, rule.name,
-                  "asks for an approval, which nobody can give in this version: what it is about "
-                  "is refused");
+  if (rule.effect == Effect::ask && !rule.features.empty()) {
+    scope.warning(
+        at, rule.name,
+        "asks about features, for which nobody is asked: they are refused (tools, prompts "
+        "and resources are asked about)");
   }
   if (rule.effect != Effect::deny) warn_of_denied(scope, server, rule);
   warn_of_features(scope, server, rule);
@@ -112,6 +113,8 @@ bool gives(const Rule& rule) { return rule.effect != Effect::deny && !names_nobo
 }  // namespace
 
 void warn_of_rules(const Scope& scope, const Server& server) {
+  // Of what is wrong nobody knows what it will say once it is mended.
+  if (scope.complaints.has_errors()) return;
   for (const Rule& rule : server.rules) {
     if (rule.name != "allow") {
       warn_of_rule(scope, server, rule);

@@ -82,8 +82,7 @@ std::string text_of(const AccessVerdict& verdict) {
     case Effect::allow:
       return fmt::format("{} allows it", verdict.rule->name);
     case Effect::ask:
-      return fmt::format("this needs an approval ({}), and nobody can give one here yet",
-                         verdict.rule->name);
+      return fmt::format("this needs an approval ({})", verdict.rule->name);
     case Effect::deny:
       break;
   }

@@ -13,6 +13,7 @@ inline constexpr const char* server = "io.modelcontextprotocol/serverInfo";
 inline constexpr const char* subscription = "io.modelcontextprotocol/subscriptionId";
 inline constexpr const char* related_task = "io.modelcontextprotocol/related-task";
 
+inline constexpr const char* bounded = "cellblock/bounded";
 inline constexpr const char* cached = "cellblock/cached";
 inline constexpr const char* error = "cellblock/error";
 inline constexpr const char* unavailable = "cellblock/unavailable";

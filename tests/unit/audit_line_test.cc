@@ -11,8 +11,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const Stamp stamp{"00ff", 7, std::chrono::system_clock::time_point{milliseconds{1'700'000'000'042}},
-                  1000};
+const WallTime time{milliseconds{1'700'000'000'042}};
+const Stamp stamp{"00ff", time, 1000, 0xabc};
+const Stamp supervisors{"00ff", time, 0, 0xabd, Teller::supervisor};
+
+std::optional<std::string> audit_line(const wire::AuditRecord& record, const Stamp& by,
+                                      std::string_view text = {}) {
+  auto fields = record_fields(record, text, by);
+  if (fields) *fields = "{\"seq\":7" + *fields + "}";
+  return fields;
+}
 
 template <std::size_t size>
 void put(std::array<char, size>& field, std::string_view text) {
@@ -24,6 +32,7 @@ wire::AuditRecord call_record() {
   record.kind = wire::AuditKind::call;
   record.outcome = wire::AuditOutcome::denied;
   record.pid = 42;
+  record.number = 9;
   record.session = 12;
   record.cell = 37;
   record.call = 3;
@@ -39,15 +48,77 @@ wire::AuditRecord call_record() {
 
 TEST(AuditLine, SaysWhatTheRecordSaysUnderTheWritersOwnStamp) {
   EXPECT_EQ(audit_line(call_record(), stamp),
-            R"({"boot":"00ff","seq":7,"time":"2023-11-14T22:13:20.042Z","uid":1000,"pid":42,)"
-            R"("kind":"call","outcome":"denied","server":"files","session":12,"cell":37,"call":3,)"
-            R"("tool":"read_file","reason":"allow.tools","bytes":100,"us":250,"count":1})"
-            "\n");
+            R"({"seq":7,"boot":"00ff","time":"2023-11-14T22:13:20.042Z","uid":1000,)"
+            R"("gateway":"0000000000000abc","n":9,"pid":42,"kind":"call","outcome":"denied",)"
+            R"("server":"files","session":12,"cell":37,"call":3,"tool":"read_file",)"
+            R"("reason":"allow.tools","bytes":100,"us":250,"count":1})");
+}
+
+TEST(AuditLine, HasTheTextBehindARecordUnderTheNameOfItsKind) {
+  const auto call =
+      nlohmann::json::parse(audit_line(call_record(), stamp, "{\"a\":\"\u00e9\"}").value());
+  EXPECT_EQ(call["arguments"], "{\"a\":\"\u00e9\"}");
+  auto record = call_record();
+  record.kind = wire::AuditKind::switched;
+  const auto switched = nlohmann::json::parse(audit_line(record, supervisors, "a fire").value());
+  EXPECT_EQ(switched["kind"], "switched");
+  EXPECT_EQ(switched["text"], "a fire");
+  record.kind = wire::AuditKind::pin;
+  EXPECT_EQ(audit_line(record, stamp, "a text"), std::nullopt) << "no honest gateway sends it";
+}
+
+TEST(AuditLine, TellsOfASwitchOnlyFromTheSupervisorAndOfNothingElse) {
+  auto record = call_record();
+  EXPECT_FALSE(audit_line(record, supervisors));
+  record.kind = wire::AuditKind::switched;
+  EXPECT_TRUE(audit_line(record, supervisors));
+  EXPECT_FALSE(audit_line(record, stamp)) << "a gateway that somebody has taken over";
+}
+
+TEST(AuditLine, IsAsciiWhateverTheTextIs) {
+  const std::string line = audit_line(call_record(), stamp, "\x1b[2J\n\xff\u202e").value();
+  EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; })) << line;
+  EXPECT_TRUE(nlohmann::json::accept(line));
+}
+
+TEST(AuditLine, TellsTheDigestOfACallsArgumentsWhereThereIsOne) {
+  auto record = call_record();
+  record.arguments.fill(0xab);
+  const auto line = nlohmann::json::parse(audit_line(record, stamp).value());
+  std::string expected;
+  for (int i = 0; i < 32; ++i) expected += "ab";
+  EXPECT_EQ(line.at("arguments_sha256"), expected);
+}
+
+TEST(AuditLine, RefusesARecordWithoutANumber) {
+  auto record = call_record();
+  record.number = 0;
+  EXPECT_EQ(audit_line(record, stamp), std::nullopt);
+}
+
+TEST(AuditLine, AnOpeningSaysWhatItIsChainedToAndWhatWasTorn) {
+  const auto whole = opening_fields({.reason = "created", .former = {}, .torn = {}}, "00ff", time);
+  EXPECT_EQ(whole.value(),
+            R"(,"boot":"00ff","time":"2023-11-14T22:13:20.042Z","kind":"log_opened",)"
+            R"("reason":"created","previous":")" +
+                std::string(64, '0') + '"');
+  const auto torn = opening_fields({.reason = "continued", .former = {}, .torn = "{\"s"}, "", time);
+  EXPECT_THAT(torn.value(), ::testing::EndsWith(R"(,"torn_bytes":3,"torn_sha256":")" +
+                                                hex_of(sha256("{\"s").value()) + '"'));
+}
+
+TEST(AuditLine, NamesTheMethodOfWhatIsNoTool) {
+  auto record = call_record();
+  EXPECT_EQ(audit_line(record, stamp)->find("method"), std::string::npos);
+  record.method = wire::AuditMethod::resources_read;
+  EXPECT_NE(audit_line(record, stamp)->find(R"(,"method":"resources/read")"), std::string::npos);
+  record.method = static_cast<wire::AuditMethod>(3);
+  EXPECT_EQ(audit_line(record, stamp), std::nullopt);
 }
 
 TEST(AuditLine, RefusesAKindThatIsNone) {
   auto record = call_record();
-  for (const int kind : {0, 12, 255}) {
+  for (const int kind : {0, 16, 255}) {
     record.kind = static_cast<wire::AuditKind>(kind);
     EXPECT_EQ(audit_line(record, stamp), std::nullopt) << kind;
   }
@@ -88,9 +159,8 @@ TEST(AuditLine, KeepsAHostileNameFromForgingALineOrATerminalSequence) {
   put(record.tool, name);
   record.tool_length = static_cast<std::uint8_t>(name.size());
   const std::string line = audit_line(record, stamp).value();
-  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
-  EXPECT_TRUE(std::all_of(line.begin(), line.end() - 1,
-                          [](char byte) { return byte >= ' ' && byte <= '~'; }));
+  EXPECT_TRUE(
+      std::all_of(line.begin(), line.end(), [](char byte) { return byte >= ' ' && byte <= '~'; }));
   EXPECT_EQ(nlohmann::json::parse(line).at("tool"), "a\"}\n\x1b[2J\uFFFD\u00e9");
 }
 

@@ -172,7 +172,7 @@ TEST(CliErrors, NameTheSocketThatWasTried) {
   const auto ended = run({CELLBLOCK_CLI, "--socket", "/nonexistent/x.sock", "status"});
   EXPECT_EQ(ended.exit_code, 6);
   EXPECT_THAT(ended.err, HasSubstr("/nonexistent/x.sock"));
-  EXPECT_THAT(ended.err, HasSubstr("Is cellblockd running?"));
+  EXPECT_THAT(ended.err, HasSubstr("Start cellblockd, or name the socket"));
 }
 
 constexpr auto status =

@@ -108,7 +108,7 @@ TEST(Connect, AnswersTheFirstRequestWhenThereIsNoDaemon) {
   const auto ended = bridge.wait();
   EXPECT_EQ(ended.exit_code, 6);
   EXPECT_THAT(ended.out, HasSubstr(R"("id":"first","error":{"code":-32603,"message":"socket )"));
-  EXPECT_THAT(ended.err, HasSubstr("Is cellblockd running?"));
+  EXPECT_THAT(ended.err, HasSubstr("Start cellblockd, or name the socket"));
 }
 
 TEST(Connect, AnswersTheFirstRequestWhenTheDaemonTurnsItAway) {

@@ -87,7 +87,8 @@ TEST(Conversation, TranslatesTheDaemonsFailures) {
   EXPECT_EQ(answer.result.error(), (Error{.code = ErrorCode::server_failed,
                                           .text = "gone",
                                           .rpc_code = -31003,
-                                          .data = R"({"code":"server_failed"})"}));
+                                          .data = R"({"code":"server_failed"})",
+                                          .failure = "server_failed"}));
 }
 
 TEST(Conversation, TakesAnErrorWithoutAnIdForAllOpenCalls) {

@@ -40,6 +40,11 @@ Server full_server() {
                                          .min = -1,
                                          .below = "/w",
                                          .is_optional = true}}});
+  server.calls = {.bounds = {Rate{7, std::chrono::minutes(1), 3}, 4},
+                  .queue = {5, std::chrono::seconds(6)},
+                  .time = {std::nullopt, std::chrono::hours(2)},
+                  .retries = 1,
+                  .tools = {{.name = "read", .repeatable = Repeatable::yes}}};
   server.client_features = {true, true, true};
   server.max_cells_per_user = 3;
   return server;
@@ -54,6 +59,10 @@ Config full_config() {
   config.state_directory = "/var/lib/x";
   config.audit_log = "/var/log/x";
   config.roles = {{"coder", {1, 2}, {3}}};
+  config.calls = {.user = {Rate{}, 9}, .session = {std::nullopt, 2}};
+  config.audit = {
+      1U << 20,         3, AuditFailure::alarm, AuditArguments::none, AuditDurability::synced,
+      AuditJournal::all};
   config.servers = {full_server(), Server{}};
   return config;
 }

@@ -552,6 +552,8 @@ TEST(ConfigCheck, RootlessEverythingIsTheUsersOwn) {
   EXPECT_EQ(checked.config.listen.socket, "/run/user/1001/cellblock/cellblock.sock");
   EXPECT_EQ(checked.config.listen.mode, 0600U);
   EXPECT_EQ(checked.config.state_directory, "/home/alice/.local/state/cellblock");
+  const auto moved = check("[daemon]\nstate_directory = \"/x\"", rootless_facts(), RunMode::user);
+  EXPECT_EQ(moved.config.audit_log, "/x/audit.jsonl");
 }
 
 TEST(ConfigCheck, RootlessRefusesIdsAndNeedsAPlaceForItsSocket) {

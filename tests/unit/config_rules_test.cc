@@ -90,6 +90,28 @@ arguments = { path = { below = "/w" }, mode = { one_of = ["a", 1, true] }, n = {
   EXPECT_EQ(last.arguments[4].kind, ConditionKind::any);
 }
 
+TEST(ConfigRules, SayWhoIsAskedAndForHowLong) {
+  const auto checked = check(roles + server + R"(
+[[server.git.rule]]
+effect = "ask"
+users = ["alice"]
+tools = ["x"]
+
+[[server.git.rule]]
+effect = "ask"
+users = ["alice"]
+tools = ["y"]
+approver = "user"
+approval_timeout = "30s"
+)");
+  EXPECT_THAT(checked.errors, IsEmpty());
+  ASSERT_EQ(checked.rules().size(), 2U);
+  EXPECT_EQ(checked.rules()[0].approver, Approver::admin);
+  EXPECT_EQ(checked.rules()[0].approval_time, std::chrono::minutes{2});
+  EXPECT_EQ(checked.rules()[1].approver, Approver::user);
+  EXPECT_EQ(checked.rules()[1].approval_time, std::chrono::seconds{30});
+}
+
 TEST(ConfigRules, SayWhatIsWrongWithThem) {
   struct Row {
     const char* rule;
@@ -100,6 +122,14 @@ TEST(ConfigRules, SayWhatIsWrongWithThem) {
       Row{"effect = \"permit\"\ntools = [\"x\"]", "\"permit\" is not known"},
       Row{"effect = \"allow\"\ntools = [\"x\"]", "rule[1].users: is missing"},
       Row{"effect = \"ask\"\ntools = [\"x\"]", "rule[1].users: is missing"},
+      Row{"effect = \"deny\"\ntools = [\"x\"]\napprover = \"user\"",
+          "approver: is only of effect = \"ask\""},
+      Row{"effect = \"allow\"\nusers = [\"alice\"]\ntools = [\"x\"]\napproval_timeout = \"1min\"",
+          "approval_timeout: is only of effect"},
+      Row{"effect = \"ask\"\nusers = [\"alice\"]\ntools = [\"x\"]\napprover = \"root\"",
+          "\"root\" is not known"},
+      Row{"effect = \"ask\"\nusers = [\"alice\"]\ntools = [\"x\"]\napproval_timeout = \"1d\"",
+          "approval_timeout: "},
       Row{"effect = \"allow\"\nusers = [\"alice\"]", "rule[1].tools: is missing"},
       Row{"effect = \"deny\"\nroles = [\"codder\"]", "did you mean \"coder\"?"},
       Row{"effect = \"deny\"\nusers = [\"nobody-here\"]", "no user \"nobody-here\""},
@@ -114,7 +144,7 @@ TEST(ConfigRules, SayWhatIsWrongWithThem) {
       Row{"effect = \"deny\"\ntools = [\"x\"]\narguments = { a = { any = false } }",
           "says not what"},
       Row{"effect = \"deny\"\ntools = [\"x\"]\narguments = { a = { min = 1, equals = 2 } }",
-          "says not what"},
+          "a: has 2 conditions at once; allowed: one of"},
       Row{"effect = \"deny\"\ntools = [\"x\"]\narguments = { a = { min = 2, max = 1 } }",
           "above max"},
       Row{"effect = \"deny\"\ntools = [\"x\"]\narguments = { a = { below = \"w\" } }", "below"},
@@ -127,6 +157,28 @@ TEST(ConfigRules, SayWhatIsWrongWithThem) {
   for (const Row& row : rows) {
     EXPECT_THAT(with_rule(row.rule).errors, Contains(HasSubstr(row.said))) << row.rule;
   }
+}
+
+TEST(ConfigRules, AreNotAnalysedWhereOneIsWrong) {
+  const auto effect = with_rule("effect = \"alow\"\ntools = [\"x\"]\napprover = \"user\"");
+  EXPECT_THAT(effect.errors, ElementsAre(HasSubstr("rule[1].effect: \"alow\" is not known")));
+  EXPECT_THAT(effect.warnings, IsEmpty());
+  const auto user = with_rule("effect = \"allow\"\nusers = [\"alise\"]\ntools = [\"x\"]");
+  EXPECT_THAT(user.errors, ElementsAre(HasSubstr("no user \"alise\"")));
+  EXPECT_THAT(user.warnings, IsEmpty());
+  const auto key = with_rule(
+      "effect = \"allow\"\nusers = [\"alice\"]\ntools = [\"x\"]\n"
+      "[[server.git.rule]]\neffect = \"deny\"\ntols = [\"x\"]");
+  EXPECT_THAT(key.errors, ElementsAre(HasSubstr("tols: unknown key")));
+  EXPECT_THAT(key.warnings, IsEmpty());
+}
+
+TEST(ConfigRules, SayHowManyConditionsThereMayBe) {
+  std::string conditions;
+  for (int i = 0; i < 65; ++i) conditions += "arguments.a" + std::to_string(i) + ".any = true\n";
+  const auto checked = with_rule("effect = \"deny\"\ntools = [\"x\"]\n" + conditions);
+  EXPECT_THAT(checked.errors,
+              ElementsAre(HasSubstr("rule[1].arguments: has 65 entries; allowed: at most 64")));
 }
 
 TEST(ConfigRules, AreWarnedOfWhereTheyCanNeverMatch) {
@@ -148,8 +200,9 @@ TEST(ConfigRules, AreWarnedOfWhereTheyCanNeverMatch) {
       Row{"[[server.git.rule]]\neffect = \"allow\"\nusers = [\"alice\"]\n"
           "features = [\"sampling\"]",
           "client_features does not name it"},
-      Row{"[[server.git.rule]]\neffect = \"ask\"\nusers = [\"alice\"]\ntools = [\"x\"]",
-          "nobody can give in this version"},
+      Row{"[[server.git.rule]]\neffect = \"ask\"\nusers = [\"alice\"]\n"
+          "features = [\"roots\"]",
+          "for which nobody is asked"},
       Row{"[[server.git.rule]]\neffect = \"deny\"\ntools = [\"x\"]", "nobody can use"},
   };
   for (const Row& row : rows) {

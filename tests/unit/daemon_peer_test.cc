@@ -56,5 +56,39 @@ TEST(MayConnect, RootlessIsForTheUserHimself) {
   EXPECT_FALSE(may_connect({0, 0, 1, {}}, config));
 }
 
+TEST(MayAdminister, IsForRootAndThoseWhoAreNamedButNotForTheUserHimself) {
+  Config config = two_servers();
+  config.admins = {1000, 1004, 200'000};
+  struct Row {
+    const char* what;
+    std::uint32_t who;
+    std::uint32_t whose;
+    bool expected;
+  };
+  const Row rows[] = {
+      {"root, for anybody", 0, 1001, true},
+      {"root, for root's own", 0, 0, false},
+      {"one who is named", 1004, 1001, true},
+      {"one who is named, for his own", 1000, 1000, false},
+      {"one who is named, for another who is", 1000, 1004, true},
+      {"one who is not named", 1001, 1000, false},
+      {"one who is not named, for his own", 1001, 1001, false},
+      {"the daemon's own user", 900, 1001, false},
+      {"a cell, even if it is named", 200'000, 1001, false},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(may_administer({row.who, row.who, 1, {}}, row.whose, config), row.expected)
+        << row.what;
+  }
+}
+
+TEST(MayAdminister, RootlessIsForTheUserHimself) {
+  Config config = two_servers();
+  config.mode = RunMode::user;
+  EXPECT_TRUE(may_administer({900, 900, 1, {}}, 900, config));
+  EXPECT_FALSE(may_administer({0, 0, 1, {}}, 900, config));
+  EXPECT_FALSE(may_administer({1000, 1000, 1, {}}, 900, config));
+}
+
 }  // namespace
 }  // namespace cellblock::daemon

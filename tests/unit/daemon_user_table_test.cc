@@ -230,5 +230,65 @@ TEST(UserTable, GivesTheNextGatewayOnlyWhatThoseWhoWaitForItMayUse) {
               ElementsAre(StartGateway{alice, servers({3, 4})}));
 }
 
+TEST(UserTable, HandsAdministratorsOverToAGatewayThatRuns) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_TRUE(table.runs(alice));
+  EXPECT_THAT(table.admin_connected(alice, 7), ElementsAre(HandOver{alice, 7}));
+  EXPECT_TRUE(table.session_closed(alice, 7));
+  EXPECT_FALSE(table.session_closed(alice, 7));
+}
+
+TEST(UserTable, StartsNoGatewayForAnAdministrator) {
+  UserTable table = open_table();
+  EXPECT_FALSE(table.runs(alice));
+  EXPECT_THAT(table.admin_connected(alice, 7), ElementsAre(Refuse{7, FailureCode::server_failed}));
+  table.connected(alice, 1, some);
+  EXPECT_FALSE(table.runs(alice));
+  EXPECT_THAT(table.admin_connected(alice, 7), ElementsAre(Refuse{7, FailureCode::server_failed}));
+  EXPECT_TRUE(open_table().empty());
+}
+
+TEST(UserTable, BoundsAdministratorsByThemselvesSoThatNeitherKeepsTheOtherOut) {
+  UserTable table = table_with_running_gateway();
+  table.connected(alice, 2, some);
+  table.connected(alice, 3, some);
+  const std::uint32_t most = Bounds().admins_per_user;
+  for (Connection i = 0; i < most; ++i) {
+    EXPECT_THAT(table.admin_connected(alice, 10 + i), ElementsAre(HandOver{alice, 10 + i}));
+  }
+  EXPECT_THAT(table.admin_connected(alice, 99), ElementsAre(Refuse{99, FailureCode::too_many}));
+  EXPECT_TRUE(table.session_closed(alice, 2));
+  EXPECT_THAT(table.connected(alice, 4, some), ElementsAre(HandOver{alice, 4}));
+}
+
+TEST(UserTable, LetsEverythingGoWhenItIsSwitchedOffAndNobodyIn) {
+  UserTable table = table_with_running_gateway();
+  table.connected(bob, 2, some);
+  EXPECT_THAT(
+      table.admit(Admission::disabled),
+      ElementsAre(LetGatewayGo{alice}, Refuse{2, FailureCode::disabled}, LetGatewayGo{bob}));
+  EXPECT_THAT(table.connected(alice, 3, some), ElementsAre(Refuse{3, FailureCode::disabled}));
+  EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
+  EXPECT_THAT(table.gateway_ended(bob).value(), IsEmpty());
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(UserTable, EndsTheGatewaysThatWereLetGoAndHaveNotGone) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_THAT(table.end_leaving(), IsEmpty());
+  table.admit(Admission::disabled);
+  EXPECT_THAT(table.end_leaving(), ElementsAre(EndGateway{alice}));
+  EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
+  EXPECT_THAT(table.end_leaving(), IsEmpty());
+}
+
+TEST(UserTable, LetsPeopleInAgainWhenItIsSwitchedOn) {
+  UserTable table = table_with_running_gateway();
+  table.admit(Admission::disabled);
+  EXPECT_THAT(table.admit(Admission::open), IsEmpty());
+  EXPECT_THAT(table.connected(alice, 3, some), IsEmpty()) << "the old gateway is still leaving";
+  EXPECT_THAT(table.gateway_ended(alice).value(), ElementsAre(StartGateway{alice, some}));
+}
+
 }  // namespace
 }  // namespace cellblock::daemon

@@ -35,6 +35,21 @@ TEST(FailureCode, IsTheListInTheProtocolDocument) {
   EXPECT_EQ(codes, documented_codes());
 }
 
+TEST(FailureCode, EachHasTheAdviceOfTheProtocolDocument) {
+  std::ifstream document(PROTOCOL_DOCUMENT);
+  const std::regex row(R"(\| `(\w+)` \| -\d+ \|.*\| (.+) \|)");
+  std::vector<std::string> told;
+  std::smatch match;
+  for (std::string line; std::getline(document, line);) {
+    if (std::regex_match(line, match, row)) told.push_back(match[2]);
+  }
+  ASSERT_EQ(told.size(), failure_code_count);
+  for (std::uint8_t i = 0; i < failure_code_count; ++i) {
+    EXPECT_EQ(advice_for(FailureCode{i}), told[i]) << name_of(FailureCode{i});
+  }
+  EXPECT_EQ(advice_for(FailureCode{200}), "");
+}
+
 TEST(FailureCode, StaysOutsideWhatJsonRpcReserves) {
   for (std::uint8_t i = 0; i < failure_code_count; ++i) {
     EXPECT_GT(error_code_of(FailureCode{i}), -32000);
@@ -91,7 +106,14 @@ TEST(ErrorReply, HasNoFactsWhereNoCellFailed) {
   failure.code = FailureCode::not_attached;
   failure.message = "attach first";
   const Json data = Json::parse(error_reply("1", failure)).at("error").at("data");
-  EXPECT_EQ(data, Json({{"code", "not_attached"}}));
+  EXPECT_EQ(data, Json({{"code", "not_attached"}, {"advice", "attach to a server first"}}));
+}
+
+TEST(ErrorReply, SaysWhenToTryAgain) {
+  Failure failure;
+  failure.code = FailureCode::rate_limited;
+  failure.retry_after = std::chrono::milliseconds{1'500};
+  EXPECT_EQ(Json::parse(failure_data(failure)).at("retry_after_ms"), 1'500);
 }
 
 TEST(ErrorReply, IsOneValidLineWhateverTheTextsHold) {
@@ -144,7 +166,9 @@ TEST(ToolErrorReply, IsAResultThatTheModelSees) {
   EXPECT_FALSE(reply.contains("error"));
   const Json& result = reply.at("result");
   EXPECT_EQ(result.at("isError"), true);
-  EXPECT_EQ(result.at("content"), Json::array({{{"type", "text"}, {"text", crashed().message}}}));
+  const std::string advice(advice_for(FailureCode::server_failed));
+  EXPECT_EQ(result.at("content"), Json::array({{{"type", "text"}, {"text", crashed().message}},
+                                               {{"type", "text"}, {"text", advice}}}));
   EXPECT_EQ(result.at("_meta").at("cellblock/error"), Json::parse(failure_data(crashed())));
   EXPECT_FALSE(result.contains("resultType"));
 }

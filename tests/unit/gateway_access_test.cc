@@ -26,6 +26,8 @@ class Recorder final : public ConversationEffects {
     notes.push_back(std::string(note.tool) + " " + std::string(note.reason));
   }
   AuditState audit_state() const override { return AuditState::writable; }
+  void when_recorded(WhenRecorded then) override { then(AuditState::writable, Time{}); }
+  void wake_in(Milliseconds) override {}
 
   std::vector<std::string> host;
   std::vector<std::string> cell;
@@ -64,6 +66,7 @@ Server guarded_server() {
   taken.features = {{"sampling", false}};
   Rule asked = rule(Effect::ask);
   asked.name = "rule[3]";
+  asked.approver = Approver::user;
   asked.tools = {{"push", false}};
   asked.prompts = {{"release", false}};
   Rule narrow = rule(Effect::deny);
@@ -111,11 +114,18 @@ class AccessTest : public testing::Test {
   }
 
   Server server_ = guarded_server();
+  Config config_{.servers = {server_}};
+  UserPolicy policy_{config_};
   Rights rights_{server_.rules, Subject{}};
   Recorder effects_;
   UpstreamIds ids_{counting()};
   Sealer sealer_{counting()};
-  Conversation conversation_{server_, rights_, ids_, HandedValues(sealer_, {}), effects_};
+  Conversation conversation_{{.server = server_, .policy = policy_},
+                             rights_,
+                             ids_,
+                             HandedValues(sealer_, {}),
+                             AuditArguments::digest,
+                             effects_};
   MessageScanner scanner_;
   Time now_{1h};
   int last_id_ = 0;
@@ -207,7 +217,7 @@ TEST_F(AccessTest, ArgumentsAreRefusedWithAReasonThatAModelSees) {
               HasSubstr("rule[4] denies it with these arguments"));
 }
 
-TEST_F(AccessTest, WhatIsAskedAboutIsRefusedWhileNobodyCanBeAsked) {
+TEST_F(AccessTest, WhatTheUserIsAskedAboutIsRefusedWhereHisHostCannotAsk) {
   const json call = json::parse(answer_to("tools/call", {{"name", "push"}}));
   EXPECT_EQ(call["result"]["_meta"]["cellblock/error"]["code"], "approval_required");
   const json prompt = json::parse(answer_to("prompts/get", {{"name", "release"}}));

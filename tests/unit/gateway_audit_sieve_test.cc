@@ -56,6 +56,18 @@ TEST_F(AuditSieveTest, WhatAServerIsRefusedBeyondItsBudgetIsSummedUpAndNothingIs
   EXPECT_FALSE(sieve_.next_due());
 }
 
+TEST_F(AuditSieveTest, CallsThatWereGivenUpBeforeTheyWereMadeAreSummedUpAsRefusedOnesAre) {
+  for (int i = 0; i < 1000; ++i) {
+    add(3, {.kind = AuditKind::call,
+            .outcome = AuditOutcome::cancelled,
+            .tool = "read_a",
+            .reason = "host"});
+  }
+  EXPECT_THAT(records_, SizeIs(AuditBudget::burst));
+  sieve_.finish();
+  EXPECT_EQ(total(), 1000U);
+}
+
 TEST_F(AuditSieveTest, ASumComesBeforeTheNextRecordOfItsKind) {
   for (std::uint32_t i = 0; i < AuditBudget::burst + 5; ++i) refuse(3);
   now_ += AuditBudget::one_per;

@@ -257,7 +257,7 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   Above above;
   const SessionAccess access(config_, subject_of({}, {1000, 1000, {}}));
   for (const Teaches teaches : {Teaches::nothing, Teaches::lists}) {
-    Leg leg({.shared = {config_, ids_, scanner_, sealer_},
+    Leg leg({.shared = {config_, ids_, scanner_, sealer_, policy()},
              .access = access,
              .plan = {.server = 0, .purpose = "aggregate"},
              .session = 12,

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "supervisor/gateway/gateway.h"
+#include "tests/unit/fake_audit_writer.h"
 
 /// A whole gateway in a thread of its own, between a supervisor, a launcher, hosts and servers that
 /// the test plays itself.
@@ -118,6 +119,7 @@ class GatewayRig : public ::testing::Test {
     server.name = "files";
     server.command = {"/usr/bin/server"};
     server.rules = {short_form({user}, {}, {{"read_", true}, {"list", false}})};
+    server.pin = PinMode::off;  // the servers here are asked what a test says, and nothing else
     config_.servers = {server};
     config_.servers.push_back(server);
     config_.servers[1].name = "private";
@@ -130,7 +132,7 @@ class GatewayRig : public ::testing::Test {
     auto audit = *make_seqpacket_pair();
     supervisor_ = std::move(supervisor.first);
     launcher_ = std::move(launcher.first);
-    audit_ = std::move(audit.first);
+    audit_.emplace(std::move(audit.first));
     thread_ =
         std::thread([config = config_, channels = std::make_shared<GatewayChannels>(
                                            std::move(supervisor.second), std::move(launcher.second),
@@ -239,7 +241,7 @@ class GatewayRig : public ::testing::Test {
   Config config_;
   Fd supervisor_;
   Fd launcher_;
-  Fd audit_;
+  std::optional<FakeAuditWriter> audit_;
   std::vector<Fd> handed;
 
  private:

@@ -28,7 +28,7 @@ class SharedCell : public SessionTest {
   Session& beta() {
     if (!second_) {
       second_.emplace(Peer{.session = 13, .uid = 1000, .gid = 1000, .pid = 2, .groups = {}},
-                      SharedParts{config_, ids_, scanner_, sealer_}, beta_);
+                      SharedParts{config_, ids_, scanner_, sealer_, policy()}, beta_);
     }
     return *second_;
   }

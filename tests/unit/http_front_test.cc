@@ -4,8 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "policy/sha256.h"
 #include "supervisor/http/front.h"
-#include "supervisor/kernel/sha256.h"
 
 namespace cellblock::http {
 namespace {

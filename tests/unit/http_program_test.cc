@@ -20,7 +20,7 @@
 
 #include "policy/access/rule.h"
 #include "policy/config_bytes.h"
-#include "supervisor/kernel/sha256.h"
+#include "policy/sha256.h"
 #include "supervisor/kernel/wire.h"
 #include "tests/unit/filtered_child.h"
 

@@ -65,6 +65,49 @@ TEST(SecretFiles, RefusesWhatIsNoSmallTextFile) {
   EXPECT_FALSE(read(fifo).has_value());
 }
 
+Result<std::string> read_credential_in(const std::string& directory, const std::string& name) {
+  const std::array<uid_t, 2> owners = {0, ::geteuid()};
+  return read_credential(directory, name, owners);
+}
+
+TEST(SecretFiles, ReadsACredentialAsSystemdGivesIt) {
+  const ScratchDirectory scratch;
+  const std::string directory = scratch.make_directory("cellblock.service", 0700);
+  scratch.write("cellblock.service/token", "plum\n", 0400);
+  ASSERT_EQ(::chmod(directory.c_str(), 0500), 0);
+  EXPECT_EQ(read_credential_in(directory, "token"), "plum");
+  EXPECT_THAT(read_credential_in(directory, "other").error().text, HasSubstr("none of the cred"));
+  EXPECT_THAT(read_credential_in("", "token").error().text,
+              HasSubstr("started without credentials ($CREDENTIALS_DIRECTORY is not set)"));
+  EXPECT_FALSE(read_credential_in(directory + "/none", "token").has_value());
+}
+
+TEST(SecretFiles, ReadsACredentialThatAnAclOpensToTheDaemon) {
+  if (::getegid() != 0) GTEST_SKIP() << "needs files of root's group";
+  const ScratchDirectory scratch;
+  const std::string directory = scratch.make_directory("c", 0700);
+  scratch.write("c/token", "plum", 0440);
+  ASSERT_EQ(::chmod(directory.c_str(), 0550), 0);
+  EXPECT_EQ(read_credential_in(directory, "token"), "plum");
+}
+
+TEST(SecretFiles, RefusesACredentialThatOthersCouldReachOrThatIsNoFile) {
+  const ScratchDirectory scratch;
+  const std::string directory = scratch.make_directory("c", 0700);
+  scratch.write("c/open", "plum", 0444);
+  scratch.make_directory("c/directory", 0700);
+  ASSERT_EQ(::symlink("open", (directory + "/link").c_str()), 0);
+  EXPECT_THAT(read_credential_in(directory, "open").error().text, HasSubstr("is open to"));
+  EXPECT_THAT(read_credential_in(directory, "directory").error().text, HasSubstr("regular file"));
+  EXPECT_THAT(read_credential_in(directory, "link").error().text, HasSubstr("regular file"));
+  scratch.write("c/token", "plum", 0400);
+  EXPECT_EQ(read_credential_in(directory, "token"), "plum");
+  for (const mode_t mode : {0701, 0705, 0720, 0777}) {
+    ASSERT_EQ(::chmod(directory.c_str(), mode), 0);
+    EXPECT_FALSE(read_credential_in(directory, "token").has_value()) << std::oct << mode;
+  }
+}
+
 /// Another user of this process, until the end of the scope.
 class AsUser {
  public:

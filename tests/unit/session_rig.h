@@ -54,7 +54,16 @@ struct FakeCatalogues final : Catalogues {
 
 /// Rings when the test says so.
 struct FakeAlarm final : Alarm {
+  FakeAlarm(Rings its, std::vector<FakeAlarm*>& those) : rings(std::move(its)), all(those) {
+    all.push_back(this);
+  }
+  ~FakeAlarm() override { std::erase(all, this); }
+  FakeAlarm(const FakeAlarm&) = delete;
+  FakeAlarm& operator=(const FakeAlarm&) = delete;
   void set(std::optional<Milliseconds> from_now) override { due = from_now; }
+
+  Rings rings;
+  std::vector<FakeAlarm*>& all;
   std::optional<Milliseconds> due;
 };
 
@@ -63,11 +72,24 @@ struct Recorder final : SessionEffects, CellEffects {
   explicit Recorder(const Config& config, MessageScanner& scanner)
       : config_(config), scanner_(scanner) {}
 
+  std::vector<std::string> texts;  ///< of notes that have one
+  std::vector<Sha256> digests;     ///< of calls
   void to_host(Slices message) override { host.push_back(line_of(message)); }
   void to_cell(Slices message) override { cell.push_back(line_of(message)); }
-  void record(const AuditNote& note) override { notes.emplace_back(note.kind, note.outcome); }
+  void record(const AuditNote& note) override {
+    notes.emplace_back(note.kind, note.outcome);
+    if (!note.text.empty()) texts.emplace_back(note.text);
+    if (note.kind == wire::AuditKind::call) digests.push_back(note.arguments);
+  }
   void record(const AuditPlace&, const AuditNote& note) override { record(note); }
   AuditState audit_state() const override { return audit; }
+  void when_recorded(WhenRecorded then) override {
+    if (holds_records) {
+      unrecorded.push_back(std::move(then));
+    } else {
+      then(audit, Time{});
+    }
+  }
   void to_control(std::string_view line) override { control.emplace_back(line); }
   DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override {
     holds_workspace = offer.workspace == WorkspaceOffer::offered;
@@ -85,7 +107,25 @@ struct Recorder final : SessionEffects, CellEffects {
         std::make_unique<ServerCell>(config_.servers[plan.server], plan, scanner_, effects));
     return *cells.back();
   }
-  std::unique_ptr<Alarm> make_alarm(Alarm::Rings) override { return std::make_unique<FakeAlarm>(); }
+  std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) override {
+    return std::make_unique<FakeAlarm>(std::move(rings), alarms);
+  }
+  /// All that are set, whenever that is.
+  void ring(Time now) {
+    for (FakeAlarm* alarm : std::vector(alarms)) {
+      if (std::ranges::count(alarms, alarm) != 0 && std::exchange(alarm->due, std::nullopt)) {
+        alarm->rings(now);
+      }
+    }
+  }
+  /// The earliest of them.
+  std::optional<Milliseconds> next_alarm() const {
+    std::optional<Milliseconds> next;
+    for (const FakeAlarm* alarm : alarms) {
+      if (alarm->due && (!next || *alarm->due < *next)) next = alarm->due;
+    }
+    return next;
+  }
   Catalogues& catalogues() override { return fake_catalogues; }
   Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) override {
     return fake_catalogues.want(
@@ -125,8 +165,11 @@ struct Recorder final : SessionEffects, CellEffects {
   std::vector<std::pair<AuditKind, AuditOutcome>> notes;
   std::vector<Failure> ends;
   std::optional<Milliseconds> deadline;
+  std::vector<FakeAlarm*> alarms;  ///< outlives the machines that have them
   HostFlow flow = HostFlow::flowing;
   AuditState audit = AuditState::writable;
+  bool holds_records = false;
+  std::vector<WhenRecorded> unrecorded;
   bool stdio = false;
   bool holds_workspace = false;
   WorkspaceFound workspace = WorkspaceFound::directory;
@@ -170,9 +213,14 @@ class SessionTest : public ::testing::Test {
   Session& session() {
     if (!session_) {
       session_.emplace(Peer{.session = 12, .uid = 1000, .gid = 1000, .pid = 1, .groups = {}},
-                       SharedParts{config_, ids_, scanner_, sealer_}, effects_);
+                       SharedParts{config_, ids_, scanner_, sealer_, policy(), pins_}, effects_);
     }
     return *session_;
+  }
+  /// As the configuration is when it is asked for first.
+  UserPolicy& policy() {
+    if (!policy_) policy_.emplace(config_);
+    return *policy_;
   }
 
   void attach(std::string_view more = "") {
@@ -192,14 +240,19 @@ class SessionTest : public ::testing::Test {
 
   Config config_;
   UpstreamIds ids_{[](std::span<std::byte> bytes) {
-    static std::uint8_t next = 1;
-    for (std::byte& byte : bytes) byte = std::byte{next = static_cast<std::uint8_t>(next * 31 + 7)};
+    static std::uint32_t next = 1;  // no id twice while a test runs
+    for (std::byte& byte : bytes) {
+      next = next * 1'664'525U + 1'013'904'223U;
+      byte = static_cast<std::byte>(next >> 24U);
+    }
   }};
   Sealer sealer_{[](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{7}); }};
   MessageScanner scanner_;
   Recorder effects_{config_, scanner_};
   Time now_{};
   std::string line_;
+  std::optional<UserPolicy> policy_;
+  PinBook* pins_ = nullptr;
   std::optional<Session> session_;
 };
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/result.h"
+#include "policy/sha256.h"
+
+/// The chain of the audit log. A line is `BODY,"hash":"H"}`, where BODY begins with `{"seq":N` and
+/// H is the SHA-256 over the former line's hash (32 bytes) and BODY: whoever changes, removes or
+/// inserts a line has to write all later ones anew. Pure.
+namespace cellblock::audit {
+
+/// What the next line is chained to.
+struct ChainPoint {
+  std::uint64_t sequence = 0;  ///< of the last line; 0: there is none
+  Sha256 hash{};               ///< of the last line; zeros: there is none
+  bool operator==(const ChainPoint&) const = default;
+};
+
+/// 64 digits, lower case.
+std::string hex_of(const Sha256& digest);
+std::optional<Sha256> digest_of_hex(std::string_view hex);
+
+Result<Sha256> chained(const Sha256& former, std::string_view body);
+
+/// The next line, with its newline; `at` moves on to it. `fields` begins with a comma, or is empty.
+Result<std::string> seal(std::string_view fields, ChainPoint& at);
+
+struct SealedLine {
+  std::uint64_t sequence = 0;
+  std::string_view body;
+  Sha256 hash{};  ///< as it says
+};
+
+/// By its shape alone; `line` is without its newline. Nothing: it is none, or not whole.
+std::optional<SealedLine> sealed_line(std::string_view line);
+
+/// Where a file of the log ends.
+struct LogEnd {
+  /// The last whole line, its newline perhaps missing; nothing: there is none.
+  std::optional<ChainPoint> last;
+  std::string_view torn;  ///< what comes after it, or all
+};
+
+/// `tail` is the end of the file, or all of it.
+LogEnd log_end(std::string_view tail);
+
+}  // namespace cellblock::audit

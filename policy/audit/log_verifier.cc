@@ -1,0 +1,224 @@
+#include "policy/audit/log_verifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace cellblock::audit {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_gateways = 100'000;
+
+std::string text_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::uint64_t number_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+std::string lines_text(std::uint64_t first, std::uint64_t last) {
+  if (first == last) return fmt::format("the line with seq {} is missing", first);
+  return fmt::format("the lines with seq {} to {} are missing", first, last);
+}
+
+}  // namespace
+
+struct LogVerifier::Known {
+  bool is_json = false;
+  std::string kind;
+  std::string previous;
+  std::uint64_t torn_bytes = 0;
+  std::string torn_sha256;
+  std::string gateway;
+  std::uint64_t number = 0;
+  std::uint64_t uid = 0;
+
+  explicit Known(std::string_view text) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) return;
+    is_json = true;
+    kind = text_of(json, "kind");
+    previous = text_of(json, "previous");
+    torn_bytes = number_of(json, "torn_bytes");
+    torn_sha256 = text_of(json, "torn_sha256");
+    gateway = text_of(json, "gateway");
+    number = number_of(json, "n");
+    uid = number_of(json, "uid");
+  }
+
+  bool opens() const { return kind == "log_opened"; }
+};
+
+void LogVerifier::find(Grade grade, std::string what) {
+  if (grade == Grade::broken) ++report_.broken;
+  if (grade == Grade::lost) ++report_.lost;
+  if (report_.findings.size() >= most_findings) {
+    ++report_.more_findings;
+    return;
+  }
+  report_.findings.push_back({grade, file_, line_, std::move(what)});
+}
+
+void LogVerifier::found_break(std::string what) { find(Grade::broken, std::move(what)); }
+
+void LogVerifier::begin_file(std::string name) {
+  file_ = std::move(name);
+  line_ = 0;
+  ++report_.files;
+}
+
+void LogVerifier::line(std::string_view text) {
+  ++line_;
+  const auto sealed = sealed_line(text);
+  if (!sealed) return rest(std::string(text) + "\n");
+  const Known known(text);
+  if (report_.first == 0) {
+    report_.first = sealed->sequence;
+    knows_all_gateways_ = sealed->sequence == 1;
+  }
+  if (known.opens()) check_opening();
+  check_torn(known);
+  check_link(*sealed, known);
+  check_gateway(known);
+  check_anchor(*sealed);
+  closed_ = known.kind == "log_closed";
+  has_former_ = true;
+  report_.last = {sealed->sequence, sealed->hash};
+  ++report_.lines;
+}
+
+void LogVerifier::rest(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (torn_.empty()) torn_at_ = line_;
+  if (torn_.size() < longest_torn) torn_ += bytes.substr(0, longest_torn - torn_.size());
+}
+
+// Only a writer that finds torn bytes may speak of them, and says what they were.
+void LogVerifier::check_torn(const Known& known) {
+  std::string torn = std::exchange(torn_, {});
+  if (!torn.empty() && torn.back() == '\n') torn.pop_back();
+  if (torn.empty() && (!known.opens() || known.torn_bytes == 0)) return;
+  const auto digest = sha256(torn);
+  const bool told = known.opens() && known.torn_bytes == torn.size() && digest &&
+                    known.torn_sha256 == hex_of(*digest);
+  if (told) {
+    return find(Grade::interrupted,
+                fmt::format("{} bytes before this line are a torn one, as the writer that came "
+                            "next has marked it",
+                            torn.size()));
+  }
+  excused_ = true;
+  if (torn.empty()) return found_break("the torn line that this one speaks of is not there");
+  found_break(
+      fmt::format("{} bytes before this line, from line {} on, are no whole line and not "
+                  "what a writer left: altered, or put there",
+                  torn.size(), torn_at_));
+}
+
+void LogVerifier::check_opening() {
+  ++writers_;
+  if (!has_former_ || closed_) return;
+  find(Grade::interrupted,
+       "the writer before this line ended without closing the log: it was killed, or could not "
+       "write");
+}
+
+void LogVerifier::check_link(const SealedLine& sealed, const Known& known) {
+  const bool excused = std::exchange(excused_, false);
+  const auto instead = std::exchange(instead_, std::nullopt);
+  Sha256 former = report_.last.hash;
+  if (!has_former_) {
+    const auto told = digest_of_hex(known.previous);
+    if (!known.opens() || !told) {
+      instead_.reset();
+      return found_break(
+          "the log begins in the middle: what came before this line in its file is "
+          "missing");
+    }
+    former = *told;
+    if (sealed.sequence == 1 && former != Sha256{}) found_break("the first line has a former one");
+  }
+  const auto expected = chained(former, sealed.body);
+  const bool is_next = !has_former_ || sealed.sequence == report_.last.sequence + 1;
+  if (expected && *expected == sealed.hash && is_next) return;
+  if (instead && chained(*instead, sealed.body) == sealed.hash && is_next) return;
+  if (expected) instead_ = *expected;
+  if (!excused) explain_break(sealed);
+}
+
+void LogVerifier::explain_break(const SealedLine& sealed) {
+  const std::uint64_t last = report_.last.sequence;
+  if (has_former_ && sealed.sequence > last + 1) {
+    return found_break(lines_text(last + 1, sealed.sequence - 1) + " before this one");
+  }
+  if (has_former_ && sealed.sequence <= last) {
+    return found_break(
+        fmt::format("seq {} comes after {}: copied, or put out of order", sealed.sequence, last));
+  }
+  found_break("its hash is not that of its bytes: it was altered");
+}
+
+// A gateway numbers its records itself. What it sends again to a new writer may be there already.
+// Where lines are missing, that was said.
+void LogVerifier::check_gateway(const Known& known) {
+  if (known.gateway.empty()) return;
+  if (gateways_.size() >= most_gateways) {
+    gateways_.clear();
+    knows_all_gateways_ = false;
+  }
+  const auto [place, is_new] = gateways_.try_emplace(known.gateway);
+  Gateway& gateway = place->second;
+  const Gateway former =
+      std::exchange(gateway, {std::max(gateway.last, known.number), writers_, report_.broken});
+  const bool excused =
+      is_new ? !knows_all_gateways_ || report_.broken > 0 : former.break_count != report_.broken;
+  if (excused || known.number == former.last + 1) return;
+  if (known.number <= former.last) {
+    if (former.writer != writers_) return;
+    return find(Grade::broken, fmt::format("record {} of gateway {} comes a second time",
+                                           known.number, known.gateway));
+  }
+  find(Grade::lost, fmt::format("records {} to {} of gateway {} (uid {}) never reached the log",
+                                former.last + 1, known.number - 1, known.gateway, known.uid));
+}
+
+void LogVerifier::check_anchor(const SealedLine& sealed) {
+  if (!anchor_ || sealed.sequence != anchor_->sequence) return;
+  anchor_met_ = true;
+  if (sealed.hash != anchor_->hash) {
+    found_break("this line is not the one that the anchor names: the log was written anew");
+  }
+}
+
+LogReport LogVerifier::finish() {
+  if (torn_.ends_with('\n')) {
+    found_break("the log ends with what is no line of it: altered, or put there");
+  } else if (!torn_.empty()) {
+    find(Grade::interrupted,
+         fmt::format("the last {} bytes are no whole line: its writer was killed or could not "
+                     "write, or is writing it now",
+                     torn_.size()));
+  }
+  const bool expected = anchor_ && !anchor_met_ && anchor_->sequence > 0 &&
+                        (report_.first == 0 || anchor_->sequence >= report_.first);
+  if (expected) {
+    found_break(
+        fmt::format("the line with seq {} that the anchor names is not there: the log ends "
+                    "at {}",
+                    anchor_->sequence, report_.last.sequence));
+  } else if (anchor_ && !anchor_met_) {
+    find(Grade::interrupted,
+         fmt::format("the line with seq {} that the anchor names has made room for newer ones",
+                     anchor_->sequence));
+  }
+  return std::move(report_);
+}
+
+}  // namespace cellblock::audit

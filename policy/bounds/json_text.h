@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+/// What the strings of validated JSON say, piece by piece, so that a text of 50 MB is measured and
+/// cut without a copy of it.
+namespace cellblock {
+
+class JsonStringPieces {
+ public:
+  /// `raw`: a string, quotes included. Of anything else there are no pieces.
+  explicit JsonStringPieces(std::string_view raw);
+
+  /// UTF-8; empty at the end. Valid until the next one. A character is never in two pieces.
+  std::string_view next();
+
+ private:
+  std::string_view take_escape();
+
+  std::string_view rest_;
+  std::array<char, 4> character_{};
+};
+
+/// All of it.
+std::string decoded(std::string_view raw);
+std::size_t decoded_size(std::string_view raw);
+/// Its beginning, up to the last character that ends within `limit` bytes.
+void append_decoded(std::string& text, std::string_view raw, std::size_t limit);
+
+struct Ends {
+  std::string head;
+  std::string tail;
+  std::size_t total = 0;  ///< bytes of the whole
+};
+
+/// The first and the last characters of a string of more than `head` + `tail` bytes: at most so
+/// many bytes each, and whole lines where there is a line end in the last (first) quarter.
+Ends ends_of(std::string_view raw, std::size_t head, std::size_t tail);
+
+/// The greatest length up to `most` at which `text` can be cut between two characters.
+std::size_t character_boundary(std::string_view text, std::size_t most);
+
+/// As a JSON string, quotes included; bytes that are no UTF-8 replaced.
+std::string json_quoted(std::string_view text);
+
+}  // namespace cellblock

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// What in a definition speaks to a model behind its user's back. It finds the careless: whoever
+/// words an instruction as an ordinary description is found by nobody but a reader.
+namespace cellblock {
+
+/// Of a definition's canonical text (definition.h), whose hidden characters were made visible
+/// before (`\u{202e}`). nullopt: there are none.
+std::optional<std::string> hidden_character_in(std::string_view definition);
+
+/// An instruction to the model to hide something, to ignore others, or to fetch keys; or markup
+/// that poses as more than a description. What stands there, printable; nullopt: nothing of it.
+std::optional<std::string> instruction_in(std::string_view definition);
+
+/// `server__`, which begins the names of another server's tools where there are many servers, in
+/// the name or the texts of this server's definition. Which one; nullopt: none.
+std::optional<std::string_view> shadowed_server(std::string_view definition,
+                                                std::span<const std::string> other_servers);
+
+}  // namespace cellblock

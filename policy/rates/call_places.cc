@@ -1,0 +1,192 @@
+#include "policy/rates/call_places.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cellblock {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// What is in flight is answered when its server answers it. Half a second later is soon enough not
+// to waste a place, and late enough not to spin.
+constexpr milliseconds guess{500};
+
+// Nobody is told to come back a moment too soon.
+milliseconds rounded_up(nanoseconds time) { return std::chrono::ceil<milliseconds>(time); }
+
+}  // namespace
+
+Busy CallPlace::waited() const {
+  CallPlaces& owner = state_->owner;
+  Busy busy{.why = Busy::Why::waited, .of = BoundOf::server, .retry_after = guess};
+  busy.wait = static_cast<std::uint32_t>(owner.waiting(state_->server));
+  for (const auto& bound : owner.bounds_of(*state_)) {
+    if (bound.use == nullptr || !bound.use->is_full()) continue;
+    busy.of = bound.of;
+    busy.bounds = bound.use->bounds;
+    break;
+  }
+  return busy;
+}
+
+void CallPlace::GiveBack::operator()(State* state) const {
+  const std::unique_ptr<State> gone(state);
+  gone->owner.give_back(*gone);
+}
+
+CallPlaces::ServerUse::ServerUse(const ServerCalls& its) : rules(its), all(its.bounds) {
+  tools.reserve(its.tools.size());
+  for (const ToolCalls& tool : its.tools) tools.emplace_back(tool.bounds);
+}
+
+CallPlaces::CallPlaces(const Config& config) : config_(config), user_(config.calls.user) {
+  servers_.reserve(config.servers.size());
+  for (const Server& server : config.servers) servers_.emplace_back(server.calls);
+}
+
+std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter& waiter,
+                                                Instant now) {
+  const ServerCalls& rules = rules_of(wanted.server);
+  CallPlace::State call{.owner = *this,
+                        .waiter = waiter,
+                        .session = wanted.session,
+                        .server = wanted.server,
+                        .tool = find_tool(rules, wanted.tool)};
+  if (bounds_sessions()) sessions_.try_emplace(wanted.session, config_.calls.session);
+  const Bounds bounds = bounds_of(call);
+  const auto is_bound = [](const Bound& bound) { return bound.use != nullptr; };
+  if (std::ranges::none_of(bounds, is_bound)) return CallPlace();
+  if (const auto busy = out_of_tokens(bounds, now)) return std::unexpected(*busy);
+
+  const auto full = std::ranges::find_if(
+      bounds, [](const Bound& bound) { return bound.use != nullptr && bound.use->is_full(); });
+  if (full != bounds.end()) {
+    const std::size_t wait = waiting(wanted.server);
+    if (wait >= rules.queue.most) {
+      return std::unexpected(Busy{.why = Busy::Why::in_flight,
+                                  .of = full->of,
+                                  .bounds = full->use->bounds,
+                                  .wait = static_cast<std::uint32_t>(wait),
+                                  .retry_after = guess});
+    }
+    call.waits = true;
+    call.until = now + rules.queue.longest_wait;
+  }
+  for (const Bound& bound : bounds) {
+    if (bound.use != nullptr && bound.use->bucket) bound.use->bucket->take(now);
+  }
+  if (!call.waits) count_up(bounds);
+  CallPlace place(call);
+  if (call.waits) queue_.push_back(place.state_.get());
+  return place;
+}
+
+const ServerCalls& CallPlaces::rules_of(std::uint32_t server) const {
+  static const ServerCalls none;
+  return server == no_server ? none : servers_[server].rules;
+}
+
+// Those that bound nothing are left out. By a tool's place in the rules: what is not in them has no
+// bound of its own.
+CallPlaces::Bounds CallPlaces::bounds_of(const CallPlace::State& call) {
+  ServerUse* server = call.server == no_server ? nullptr : &servers_[call.server];
+  Bounds bounds{{{BoundOf::tool, nullptr},
+                 {BoundOf::server, server == nullptr ? nullptr : &server->all},
+                 {BoundOf::session, session_use(call.session)},
+                 {BoundOf::user, &user_}}};
+  if (server != nullptr && call.tool != nullptr) {
+    bounds[0].use =
+        &server->tools[static_cast<std::size_t>(call.tool - server->rules.tools.data())];
+  }
+  for (Bound& bound : bounds) {
+    if (bound.use != nullptr && !bound.use->is_bounded()) bound.use = nullptr;
+  }
+  return bounds;
+}
+
+// Null as well: of a session that is over, whose calls may still be given back.
+CallPlaces::Use* CallPlaces::session_use(std::uint64_t session) {
+  const auto found = sessions_.find(session);
+  return found == sessions_.end() ? nullptr : &found->second;
+}
+
+bool CallPlaces::bounds_sessions() const {
+  return config_.calls.session.rate || config_.calls.session.in_flight;
+}
+
+// The longest wait of all: before it is over the call would be refused again.
+std::optional<Busy> CallPlaces::out_of_tokens(const Bounds& bounds, Instant now) const {
+  std::optional<Busy> busy;
+  for (const Bound& bound : bounds) {
+    if (bound.use == nullptr || !bound.use->bucket) continue;
+    const milliseconds wait = rounded_up(bound.use->bucket->wait(now));
+    if (wait.count() == 0 || (busy && busy->retry_after >= wait)) continue;
+    busy = Busy{
+        .why = Busy::Why::rate, .of = bound.of, .bounds = bound.use->bounds, .retry_after = wait};
+  }
+  return busy;
+}
+
+void CallPlaces::count_up(const Bounds& bounds) {
+  for (const Bound& bound : bounds) {
+    if (bound.use != nullptr) ++bound.use->in_flight;
+  }
+}
+
+void CallPlaces::give_back(const CallPlace::State& state) {
+  if (state.waits) {
+    std::erase(queue_, &state);
+    return;
+  }
+  for (const Bound& bound : bounds_of(state)) {
+    if (bound.use != nullptr && bound.use->in_flight > 0) --bound.use->in_flight;
+  }
+  let_in();
+}
+
+// In the order in which they came; one that still has to wait does not hold up those behind it that
+// wait for something else.
+void CallPlaces::let_in() {
+  for (auto at = queue_.begin(); at != queue_.end();) {
+    CallPlace::State& call = **at;
+    const Bounds bounds = bounds_of(call);
+    const bool fits = std::ranges::none_of(
+        bounds, [](const Bound& bound) { return bound.use != nullptr && bound.use->is_full(); });
+    if (!fits) {
+      ++at;
+      continue;
+    }
+    count_up(bounds);
+    call.waits = false;
+    at = queue_.erase(at);
+    call.waiter.place_is_free();
+  }
+}
+
+std::uint32_t CallPlaces::in_flight(BoundOf of, const Wanted& wanted) const {
+  const ServerUse& server = servers_[wanted.server];
+  const ToolCalls* tool = find_tool(server.rules, wanted.tool);
+  const auto session = sessions_.find(wanted.session);
+  switch (of) {
+    case BoundOf::user:
+      return user_.in_flight;
+    case BoundOf::session:
+      return session == sessions_.end() ? 0 : session->second.in_flight;
+    case BoundOf::server:
+      return server.all.in_flight;
+    case BoundOf::tool:
+      break;
+  }
+  return tool == nullptr
+             ? 0
+             : server.tools[static_cast<std::size_t>(tool - server.rules.tools.data())].in_flight;
+}
+
+std::size_t CallPlaces::waiting(std::uint32_t server) const {
+  return static_cast<std::size_t>(std::ranges::count(
+      queue_, server, [](const CallPlace::State* call) { return call->server; }));
+}
+
+}  // namespace cellblock

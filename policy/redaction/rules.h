@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What is looked for in what passes between a host and a server, and what is done about it.
+namespace cellblock {
+
+/// In the order of their strictness.
+enum class RedactionAction : std::uint8_t {
+  off,     ///< not looked for
+  log,     ///< passes; counted and recorded
+  redact,  ///< replaced by `[redacted: NAME]`
+  block,   ///< the whole message does not pass
+};
+
+enum class Direction : std::uint8_t { to_server, to_host };
+
+struct RedactionChoice {
+  RedactionAction to_server = RedactionAction::off;  ///< arguments, and what a host answers
+  RedactionAction to_host = RedactionAction::off;    ///< results, notifications, questions
+
+  RedactionAction in(Direction direction) const {
+    return direction == Direction::to_server ? to_server : to_host;
+  }
+  bool is_off() const { return *this == RedactionChoice{}; }
+  bool operator==(const RedactionChoice&) const = default;
+};
+
+/// One of detectors.h.
+struct DetectorRule {
+  std::string detector;
+  RedactionChoice choice;
+  bool operator==(const DetectorRule&) const = default;
+};
+
+/// One of the admin's own.
+struct ExpressionRule {
+  std::string name;
+  std::string pattern;  ///< RE2, over UTF-8; the first group, if it has one, is what is found
+  RedactionChoice choice;
+  bool operator==(const ExpressionRule&) const = default;
+};
+
+struct RedactionRules {
+  /// The secrets that cellblock gave to this server. That a server hears its own is no leak, but
+  /// that its host knows it is worth a record.
+  RedactionChoice secrets{RedactionAction::log, RedactionAction::redact};
+  std::vector<DetectorRule> detectors;  ///< those that are not off; each once
+  std::vector<ExpressionRule> expressions;
+  bool operator==(const RedactionRules&) const = default;
+};
+
+}  // namespace cellblock

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "policy/redaction/secret_mark.h"
+
+namespace cellblock {
+
+/// A shorter one cannot be told from ordinary text: it is not looked for.
+inline constexpr std::size_t shortest_marked = 8;
+/// Of one secret; what is beyond is not looked for.
+inline constexpr std::size_t most_marked_bytes = 16U << 10;
+/// A longer line is looked for piece by piece, each at least half as long: so it is found in parts,
+/// and comparing one takes a bounded time.
+inline constexpr std::size_t longest_piece = 63;
+
+/// What a piece is compared by.
+class MarkKey {
+ public:
+  static constexpr unsigned tag_bits = 12;
+  static constexpr std::size_t tags = std::size_t{1} << tag_bits;
+
+  explicit MarkKey(const MarkKeyBytes& key);
+
+  /// Of eight bytes, the first of them the most significant.
+  std::uint16_t start_tag(std::uint64_t word) const {
+    return static_cast<std::uint16_t>((word * start_) >> (64 - tag_bits));
+  }
+  /// `piece` has 8 bytes or more.
+  std::uint16_t whole_tag(std::string_view piece) const;
+  /// `piece` has at most `longest_piece` bytes.
+  MarkDigest digest(std::string_view piece) const;
+
+ private:
+  MarkKeyBytes key_;
+  std::uint64_t start_;
+  std::uint64_t whole_;
+};
+
+/// The first eight bytes of `text`, as start_tag() takes them.
+std::uint64_t first_word(std::string_view text);
+
+/// `values` are wiped by who holds them; nothing of them is kept here. `key` is random.
+SecretMarks mark_secrets(std::span<const std::string> values, const MarkKeyBytes& key);
+
+/// Whether nothing of this secret is long enough to be looked for.
+bool is_too_short_to_mark(std::string_view secret);
+
+}  // namespace cellblock

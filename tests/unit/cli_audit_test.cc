@@ -1,0 +1,177 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/audit/filter.h"
+#include "client/cli/audit/kinds.h"
+#include "client/cli/audit/line_text.h"
+#include "client/cli/audit/log_files.h"
+#include "client/cli/audit/report_text.h"
+#include "supervisor/audit/audit_line.h"
+
+namespace cellblock::cli {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+json call_line() {
+  return json::parse(
+      R"({"seq":4,"time":"2026-11-22T13:05:07.123Z","uid":4000000,"gateway":"aa","kind":"call",)"
+      R"("outcome":"denied","server":"files","session":3,"tool":"write","reason":"allow.tools",)"
+      R"("count":1})");
+}
+
+bool wants(const AuditQuestion& question, const json& line) {
+  return AuditFilter(question).wants(line);
+}
+
+TEST(AuditFilter, TakesWhatEveryPartOfTheQuestionHoldsFor) {
+  EXPECT_TRUE(wants({}, call_line()));
+  EXPECT_TRUE(
+      wants({.uid = 4'000'000, .server = "files", .tool = "write", .session = 3}, call_line()));
+  EXPECT_FALSE(wants({.uid = 1}, call_line()));
+  EXPECT_FALSE(wants({.server = "file"}, call_line()));
+  EXPECT_FALSE(wants({.tool = "read"}, call_line()));
+  EXPECT_FALSE(wants({.kind = "attach"}, call_line()));
+  EXPECT_FALSE(wants({.outcome = "ok"}, call_line()));
+  EXPECT_FALSE(wants({.session = 4}, call_line()));
+}
+
+TEST(AuditFilter, CountsATimeThatIsCutShortAsAllOfIt) {
+  EXPECT_TRUE(wants({.since = "2026-11-22"}, call_line()));
+  EXPECT_TRUE(wants({.until = "2026-11-22"}, call_line()));
+  EXPECT_TRUE(wants({.since = "2026-11-22T13:05", .until = "2026-11-22T13:05"}, call_line()));
+  EXPECT_FALSE(wants({.since = "2026-11-22T13:06"}, call_line()));
+  EXPECT_FALSE(wants({.until = "2026-11-22T13:04"}, call_line()));
+}
+
+TEST(AuditFilter, FindsTheLinesOfALabelledSessionButNotThoseOfItsNamesake) {
+  AuditFilter filter({.label = "org=acme"});
+  EXPECT_FALSE(filter.wants(call_line()));
+  json label = call_line();
+  label["kind"] = "label";
+  label["reason"] = "org";
+  label["tool"] = "acme";
+  EXPECT_TRUE(filter.wants(label));
+  EXPECT_TRUE(filter.wants(call_line()));
+  json other = call_line();
+  other["gateway"] = "bb";
+  EXPECT_FALSE(filter.wants(other));
+}
+
+TEST(AuditFilter, ReadsMomentsAndHowLongAgo) {
+  constexpr std::int64_t now = 1'700'000'000;  // 2023-11-14T22:13:20Z
+  EXPECT_EQ(moment_prefix("2h", now), "2023-11-14T20:13:20");
+  EXPECT_EQ(moment_prefix("1d", now), "2023-11-13T22:13:20");
+  EXPECT_EQ(moment_prefix("2026-11-22T13:05:00Z", now), "2026-11-22T13:05:00");
+  EXPECT_EQ(moment_prefix("2026-11-22", now), "2026-11-22");
+  for (const char* wrong : {"yesterday", "2h30", "-1h", "2026", "2026-11-22 13:05", "99999999d"}) {
+    EXPECT_FALSE(moment_prefix(wrong, now)) << wrong;
+  }
+}
+
+TEST(AuditKinds, AreAllThatTheLogHas) {
+  for (auto kind = wire::AuditKind::session_opened; kind <= wire::AuditKind::finding;
+       kind = static_cast<wire::AuditKind>(static_cast<int>(kind) + 1)) {
+    EXPECT_THAT(audit_kinds, Contains(audit::name_of(kind)));
+  }
+}
+
+TEST(AuditLineText, TellsALineInEightyColumns) {
+  EXPECT_EQ(audit_line_text(call_line(), Style::none(), 80),
+            "2026-11-22 13:05:07  4000000   call denied       files write  allow.tools");
+  json resource = call_line();
+  resource["method"] = "resources/read";
+  resource["tool"] = "file:///a";
+  EXPECT_EQ(audit_line_text(resource, Style::none(), 0),
+            "2026-11-22 13:05:07  4000000   call denied       files resources/read file:///a  "
+            "allow.tools");
+  json longer = call_line();
+  longer["tool"] = std::string(128, 't');
+  // The last character is "…", three bytes.
+  EXPECT_EQ(audit_line_text(longer, Style::none(), 80).size(), 82U);
+}
+
+TEST(AuditLineText, LetsNoNameMoveTheCursor) {
+  json line = call_line();
+  line["tool"] = "a\x1b[2J";
+  EXPECT_EQ(audit_line_text(line, Style::none(), 0).find('\x1b'), std::string::npos);
+}
+
+TEST(AuditReport, PrintsAnAnchorThatItReadsAgain) {
+  const audit::ChainPoint point{.sequence = 12, .hash = {1, 2, 3}};
+  EXPECT_EQ(read_anchor(anchor_text(point)), point);
+  for (const char* wrong : {"", "12", "12:", "x:00", "12:00"}) EXPECT_FALSE(read_anchor(wrong));
+}
+
+TEST(AuditReport, NamesFileLineAndWhatIsWrong) {
+  audit::LogReport report;
+  report.broken = 1;
+  report.findings.push_back({audit::Grade::broken, "/var/log/a", 7, "it was altered"});
+  const std::string text = report_text(report, Style::none());
+  EXPECT_THAT(text, HasSubstr("/var/log/a:7\n  broken: it was altered\n"));
+  EXPECT_THAT(text, HasSubstr("BROKEN"));
+  const json object = json::parse(report_json(report));
+  EXPECT_EQ(object["ok"], false);
+  EXPECT_EQ(object["findings"][0]["line"], 7);
+}
+
+class LogFilesTest : public testing::Test {
+ protected:
+  LogFilesTest() : directory_(::mkdtemp(name_.data())), path_(directory_ + "/log") {}
+  ~LogFilesTest() override {
+    for (const char* suffix : {"", ".1", ".2"}) std::remove((path_ + suffix).c_str());
+    std::remove(directory_.c_str());
+  }
+
+  void write(const std::string& suffix, const std::string& text) const {
+    std::ofstream(path_ + suffix) << text;
+  }
+
+  std::string name_ = "/tmp/cellblock-log-XXXXXX";
+  std::string directory_;
+  std::string path_;
+};
+
+TEST_F(LogFilesTest, AreReadInTheOrderOfTheirLinesWhicheverNameTheyHave) {
+  audit::ChainPoint at;
+  write(".1", audit::seal("", at).value());
+  write(".2", audit::seal("", at).value());
+  write("", "");
+  const auto files = log_files(path_);
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 2U) << "an empty one has made room";
+  EXPECT_EQ((*files)[0].path, path_ + ".1");
+  EXPECT_EQ((*files)[1].first, 2U);
+}
+
+TEST_F(LogFilesTest, SayWhatToDoWhereThereAreNone) {
+  const auto files = log_files(path_);
+  ASSERT_FALSE(files);
+  EXPECT_THAT(files.error().text, HasSubstr("--log PATH"));
+}
+
+TEST_F(LogFilesTest, AreReadLineByLineAndOnFromWhereTheLastOneEnded) {
+  write("", "one\ntwo\nthr");
+  std::vector<std::string> lines;
+  std::string rest;
+  const LineTaker taker{.line = [&](std::string_view line) { lines.emplace_back(line); },
+                        .rest = [&](std::string_view bytes) { rest += bytes; }};
+  EXPECT_EQ(read_lines(path_, 0, taker), 8U);
+  EXPECT_THAT(lines, ElementsAre("one", "two"));
+  EXPECT_EQ(rest, "thr");
+  write("", "one\ntwo\nthree\n");
+  lines.clear();
+  EXPECT_EQ(read_lines(path_, 8, taker), 14U);
+  EXPECT_THAT(lines, ElementsAre("three"));
+}
+
+}  // namespace
+}  // namespace cellblock::cli

@@ -1,0 +1,105 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "policy/config_check.h"
+#include "supervisor/daemon/explain.h"
+
+namespace cellblock {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr auto text = R"([server.git]
+command = ["/usr/bin/git-mcp"]
+[[server.git.rule]]
+effect = "allow"
+users = [1001]
+tools = ["git_*"]
+[[server.git.rule]]
+effect = "ask"
+users = [1001]
+tools = ["git_commit"]
+[[server.git.rule]]
+effect = "deny"
+tools = ["git_push"]
+arguments = { force = { equals = true } }
+)";
+
+Config config_of(const char* toml) {
+  HostFacts facts;
+  facts.config_path = "/etc/cellblock/cellblock.toml";
+  facts.open_files_hard = 4096;
+  facts.landlock_abi = 7;
+  facts.users = {{"cellblock", {990, 991}}};
+  facts.groups = {{"cellblock", 991}};
+  Complaints complaints;
+  const std::vector<ConfigText> texts{
+      parse_config_text(toml, "c.toml", FileRole::main, complaints)};
+  Config config = check_config({RunMode::system, {}, texts}, facts, complaints);
+  EXPECT_FALSE(complaints.has_errors());
+  return config;
+}
+
+class Explained : public ::testing::Test {
+ protected:
+  Result<Explanation> call(std::uint32_t uid, const std::string& tool,
+                           const std::string& arguments = "") const {
+    return explain_call({config_.servers.at(0), "c.toml"},
+                        subject_of(config_.roles, {uid, uid, {}}), {tool, arguments});
+  }
+  Explanation rights(std::uint32_t uid) const {
+    return explain_rights({config_.servers.at(0), "c.toml"},
+                          subject_of(config_.roles, {uid, uid, {}}));
+  }
+
+  Config config_ = config_of(text);
+};
+
+TEST_F(Explained, CallsNameTheDecidingRuleInBothForms) {
+  struct Row {
+    std::uint32_t uid;
+    const char* tool;
+    const char* arguments;
+    Effect effect;
+    const char* word;
+    bool listed;
+    int line;
+  };
+  for (const Row& row : {Row{1001, "git_log", "", Effect::allow, "allow", true, 3},
+                         Row{1001, "git_commit", "", Effect::ask, "ask", true, 7},
+                         Row{1001, "git_push", R"({"force":true})", Effect::deny, "deny", true, 11},
+                         Row{1002, "git_log", "", Effect::deny, "deny", false, 0}}) {
+    const auto explained = call(row.uid, row.tool, row.arguments);
+    ASSERT_TRUE(explained) << explained.error().text;
+    EXPECT_EQ(explained->effect, row.effect) << row.tool;
+    EXPECT_THAT(explained->text, HasSubstr(std::string("git ") + row.tool + ": " + row.word));
+    const json object = json::parse(explained->json);
+    EXPECT_EQ(object["effect"], row.word);
+    EXPECT_EQ(object["listed"], row.listed);
+    EXPECT_EQ(object["rule"].is_null() ? json(0) : object["rule"]["line"], row.line);
+  }
+}
+
+TEST_F(Explained, CallsNeedAnObjectOfArguments) {
+  EXPECT_FALSE(call(1001, "git_log", "[1]"));
+  EXPECT_FALSE(call(1001, "git_log", "{"));
+}
+
+TEST_F(Explained, RightsAreAllThatBindsTheUserTheStrictestFirst) {
+  const Explanation alice = rights(1001);
+  EXPECT_EQ(alice.effect, Effect::allow);
+  const json object = json::parse(alice.json);
+  EXPECT_EQ(object["usable"], true);
+  ASSERT_EQ(object["rules"].size(), 3U);
+  EXPECT_EQ(object["rules"][0]["effect"], "deny");
+  EXPECT_EQ(object["rules"][1]["name"], "server.git.rule[2]");
+  EXPECT_THAT(alice.text, HasSubstr("  deny  tools git_push, with force "));
+  EXPECT_EQ(rights(1002).effect, Effect::deny);
+  EXPECT_EQ(json::parse(rights(1002).json)["usable"], false);
+}
+
+}  // namespace
+}  // namespace cellblock

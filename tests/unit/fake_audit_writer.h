@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "supervisor/kernel/audit_packet.h"
+#include "supervisor/kernel/sys.h"
+#include "supervisor/kernel/wire.h"
+
+namespace cellblock::gateway::testing {
+
+/// Says of every record at once that it is written. Its end is the writer's.
+class FakeAuditWriter {
+ public:
+  explicit FakeAuditWriter(Fd socket) : socket_(std::move(socket)), thread_([this] { run(); }) {}
+  FakeAuditWriter(const FakeAuditWriter&) = delete;
+  FakeAuditWriter& operator=(const FakeAuditWriter&) = delete;
+  ~FakeAuditWriter() {
+    ::shutdown(socket_.get(), SHUT_RDWR);
+    thread_.join();
+  }
+
+  /// Waits for it.
+  wire::AuditRecord first_record() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return first_.has_value(); });
+    return *first_;
+  }
+
+ private:
+  void run() {
+    wire::AuditRecord record;
+    std::string text;
+    while (receive_audit(socket_.get(), record, text)) {
+      keep(record);
+      if (!send_record(socket_.get(), wire::AuditWritten{record.number})) return;
+    }
+  }
+
+  void keep(const wire::AuditRecord& record) {
+    const std::lock_guard lock(mutex_);
+    if (!first_) first_ = record;
+    changed_.notify_all();
+  }
+
+  const Fd socket_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<wire::AuditRecord> first_;
+  std::thread thread_;
+};
+
+}  // namespace cellblock::gateway::testing
