@@ -6,21 +6,48 @@
 #include <string>
 #include <string_view>
 
+#include "policy/audit/chain.h"
 #include "supervisor/kernel/wire.h"
 
-/// One audit record as one line of JSON. Pure.
+/// The fields of the audit log's lines, as policy/audit/chain.h seals them. Pure. All ASCII
+/// (everything else escaped), each beginning with a comma.
 namespace cellblock::audit {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+enum class Teller : std::uint8_t { gateway, supervisor };
 
 /// What the writer adds: nothing of it can be said by a gateway.
 struct Stamp {
-  std::string_view boot;  ///< of this writer; with `sequence` it names a line
-  std::uint64_t sequence = 0;
-  std::chrono::system_clock::time_point time;
+  std::string_view boot;  ///< of this writer
+  WallTime time;
   std::uint32_t uid = 0;  ///< whose gateway
+  std::uint64_t gateway = 0;
+  Teller teller = Teller::gateway;
 };
 
-/// With a newline, ASCII only (everything else escaped). Nothing for a record that no honest
-/// gateway sends: an unknown kind or outcome, a length over its field, a reason without an end.
-std::optional<std::string> audit_line(const wire::AuditRecord& record, const Stamp& stamp);
+/// `text`: what follows the record. Nothing for a record that no honest gateway sends: an unknown
+/// kind or outcome, a length over its field, a reason without an end, number 0, a text where its
+/// kind has none, a kind that its teller has no say in.
+std::optional<std::string> record_fields(const wire::AuditRecord& record, std::string_view text,
+                                         const Stamp& stamp);
+
+/// As the lines have it. Of a sound record.
+std::string_view name_of(wire::AuditKind kind);
+std::string_view name_of(wire::AuditOutcome outcome);
+/// ASCII without control characters, as in a JSON string.
+std::string escaped(std::string_view text);
+
+/// A writer's first line in a file.
+struct Opening {
+  std::string_view reason;  ///< "created", "continued" or "rotated"
+  Sha256 former{};          ///< the hash that this line is chained to
+  std::string_view torn;    ///< what the writer before left of its last line, newline apart
+};
+
+Result<std::string> opening_fields(const Opening& opening, std::string_view boot, WallTime time);
+
+/// A writer's last line in a file: `reason` is "rotated" or "stopped".
+std::string closing_fields(std::string_view reason, std::string_view boot, WallTime time);
 
 }  // namespace cellblock::audit

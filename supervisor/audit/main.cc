@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "supervisor/audit/audit_writer.h"
 #include "supervisor/kernel/helper_process.h"
@@ -21,8 +22,12 @@ Result<std::string> random_name() {
 }
 
 Result<void> run() {
-  audit::AuditWriter writer(Fd(wire::audit_fd::control), Fd(wire::audit_fd::log),
-                            CELLBLOCK_TRY(random_name()));
+  std::string boot = CELLBLOCK_TRY(random_name());
+  audit::AuditWriter writer(Fd(wire::audit_fd::control),
+                            {.log = Fd(wire::audit_fd::log),
+                             .written = Fd(wire::audit_fd::written),
+                             .former = Fd(wire::audit_fd::former)},
+                            std::move(boot));
   return writer.run();
 }
 

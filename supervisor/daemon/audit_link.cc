@@ -1,10 +1,15 @@
 #include "supervisor/daemon/audit_link.h"
 
 #include <spdlog/spdlog.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
+#include <vector>
 
 namespace cellblock::daemon {
 namespace {
@@ -16,16 +21,75 @@ constexpr milliseconds longest_delay{10'000};
 // A writer that lived this long did not die of what killed the one before it.
 constexpr milliseconds healthy_life{60'000};
 
+wire::Durability durability_of(const AuditRules& rules) {
+  return rules.durability == AuditDurability::synced ? wire::Durability::synced
+                                                     : wire::Durability::written;
+}
+
+Result<std::uint64_t> random_name() {
+  std::uint64_t name = 0;
+  if (::getrandom(&name, sizeof name, 0) != sizeof name) return sys_fail("getrandom");
+  return name;
+}
+
+// Else one that was taken over could make room of what is recorded.
+Result<void> check_full(const AuditFile& file, const AuditRules& rules) {
+  struct stat status{};
+  if (::fstat(file.read.get(), &status) < 0) return sys_fail("fstat");
+  if (static_cast<std::uint64_t>(status.st_size) >= rules.max_bytes) return {};
+  return fail("its file is not full");
+}
+
 }  // namespace
 
-AuditLink::AuditLink(boost::asio::io_context& loop, Fd log, Ask ask_launcher)
-    : ask_(std::move(ask_launcher)), log_(std::move(log)), delay_(first_delay), timer_(loop) {}
+AuditLink::AuditLink(boost::asio::io_context& loop, const AuditRules& rules, AuditFiles files,
+                     Ask ask_launcher)
+    : loop_(loop),
+      rules_(rules),
+      ask_(std::move(ask_launcher)),
+      files_(std::move(files)),
+      former_((files_.current + files_.files.size() - 1) % files_.files.size()),
+      delay_(first_delay),
+      timer_(loop) {}
 
 Result<void> AuditLink::start() {
   Pair control = CELLBLOCK_TRY(make_seqpacket_pair());
-  const std::array<int, 2> fds{control.second.get(), log_.get()};
+  const wire::AuditOrder begin{.kind = wire::AuditOrders::begin,
+                               .durability = durability_of(rules_),
+                               .max_bytes = files_.files.size() > 1 ? rules_.max_bytes : 0};
+  std::vector<int> journal;
+  if (files_.journal.valid()) journal.push_back(files_.journal.get());
+  CELLBLOCK_CHECK(send_record(control.first.get(), begin, journal, MSG_DONTWAIT));
+  const AuditFile& current = files_.files[files_.current];
+  const std::array<int, 4> fds{control.second.get(), current.append.get(), current.read.get(),
+                               files_.files[former_].read.get()};
   CELLBLOCK_CHECK(ask_({.kind = wire::SupervisorAsks::start_audit}, fds));
-  control_ = std::move(control.first);
+  control_ = std::make_unique<ReadWatch>(loop_, std::move(control.first), [this] { hear(); });
+  return {};
+}
+
+void AuditLink::hear() {
+  wire::AuditTell tell;
+  const auto received = receive_record(control_->get(), tell, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return;
+  // Its end is reported by the launcher.
+  if (!received) return control_->pause();
+  const bool sound = received->fds.empty() && tell.kind == wire::AuditTells::file_full;
+  const auto done = sound ? go_on_in_next_file() : fail("it sent nonsense");
+  if (!done) spdlog::error("the audit writer gets no other file: {}", done.error().text);
+}
+
+// The oldest lines make room for new ones.
+Result<void> AuditLink::go_on_in_next_file() {
+  CELLBLOCK_CHECK(check_full(files_.files[files_.current], rules_));
+  const std::size_t next = (files_.current + 1) % files_.files.size();
+  const int file = files_.files[next].append.get();
+  if (next == files_.current || ::ftruncate(file, 0) < 0) return sys_fail("ftruncate");
+  const std::array<int, 1> fds{file};
+  CELLBLOCK_CHECK(send_record(
+      control_->get(), wire::AuditOrder{.kind = wire::AuditOrders::next_file}, fds, MSG_DONTWAIT));
+  former_ = std::exchange(files_.current, next);
+  spdlog::info("the audit log goes on in its file {} of {}", next, files_.files.size() - 1);
   return {};
 }
 
@@ -57,10 +121,27 @@ void AuditLink::start_again_later() {
   });
 }
 
-Result<void> AuditLink::add_source(std::uint32_t uid, Fd reading_end) const {
+Result<void> AuditLink::name_gateway(std::uint32_t uid) {
+  gateways_[uid] = CELLBLOCK_TRY(random_name());
+  return {};
+}
+
+Result<void> AuditLink::add_source(std::uint32_t uid, Fd reading_end) {
+  return add_source(wire::AuditOrders::source, uid, gateways_[uid], reading_end);
+}
+
+// Under a name of its own: rootless, a gateway has the same uid.
+Result<void> AuditLink::add_own_source(Fd reading_end) {
+  if (own_name_ == 0) own_name_ = CELLBLOCK_TRY(random_name());
+  return add_source(wire::AuditOrders::own_source, ::geteuid(), own_name_, reading_end);
+}
+
+Result<void> AuditLink::add_source(wire::AuditOrders kind, std::uint32_t uid, std::uint64_t name,
+                                   const Fd& reading_end) {
   if (!running_) return fail("the audit writer is not running");
   const std::array<int, 1> fds{reading_end.get()};
-  CELLBLOCK_CHECK(send_record(control_.get(), wire::AuditSource{uid}, fds, MSG_DONTWAIT));
+  const wire::AuditOrder order{.kind = kind, .uid = uid, .gateway = name};
+  CELLBLOCK_CHECK(send_record(control_->get(), order, fds, MSG_DONTWAIT));
   return {};
 }
 

@@ -13,6 +13,8 @@
 #include "policy/egress_rule.h"
 #include "policy/landlock_lacks.h"
 #include "policy/names.h"
+#include "policy/printable.h"
+#include "policy/units.h"
 #include "policy/written_code.h"
 
 namespace cellblock {
@@ -80,7 +82,25 @@ std::string rules_text(const std::vector<Rule>& rules) {
   return text;
 }
 
-std::string lines_of(const Server& server, const Cgroup& cgroup) {
+// Arguments of a command are not shown.
+std::string secret_lines(const Server& server, const Identity& identity) {
+  std::string text;
+  for (const SecretVariable& secret : server.secrets) {
+    if (secret.origin == SecretOrigin::credential) {
+      text += fmt::format("    secret {}: the credential \"{}\" of the service\n", secret.name,
+                          secret.from);
+    } else if (secret.command) {
+      text +=
+          fmt::format("    secret {}: what {} prints at start, as uid {}, within {}; not run now\n",
+                      secret.name, printable(secret.command->argv.front()), identity.uid,
+                      duration_text(secret.command->timeout));
+    }
+  }
+  return text;
+}
+
+std::string lines_of(const Server& server, const Config& config) {
+  const Cgroup& cgroup = config.cgroup;
   std::string text =
       fmt::format("  {}: {}{}, profile {}, network {}, era {}, {}, {}\n", server.name,
                   server.command.front(), server.command_stamp ? " (sha256 compared)" : "",
@@ -90,7 +110,7 @@ std::string lines_of(const Server& server, const Cgroup& cgroup) {
       fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
                   run_as_name(server.run_as), name_of(server.home),
                   name_of(written_code(server.syscalls)), counted(server.secrets.size(), "secret"));
-  text += egress_line(server) + workspace_line(server);
+  text += secret_lines(server, config.identity) + egress_line(server) + workspace_line(server);
   return text + weakening_lines("    ", weakenings_of(server, cgroup));
 }
 
@@ -140,7 +160,7 @@ std::string accepted(const std::string& path, const LoadedConfig& loaded) {
   text += lines_of(loaded.warnings);
   text += kernel_lines(config.kernel) + cgroup_line(config.cgroup) + http_line(config.http);
   text += weakening_lines("  ", weakenings_of(config));
-  for (const Server& server : config.servers) text += lines_of(server, config.cgroup);
+  for (const Server& server : config.servers) text += lines_of(server, config);
   return text;
 }
 

@@ -117,4 +117,9 @@ CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t
   return facts;
 }
 
+CommandFacts look_at_host_command(const std::string& path, std::span<const uid_t> owners) {
+  const auto file = open_trusted(path, {owners, LastLink::follow, {}});
+  return file ? facts_of(*file, owners) : facts_of(file.error(), path);
+}
+
 }  // namespace cellblock

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <span>
+#include <string>
 
 #include "policy/facts_wanted.h"
 #include "policy/host_facts.h"
@@ -12,5 +13,8 @@ namespace cellblock {
 
 /// Follows the path through the binds and all links, and judges each descriptor on the way.
 CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners);
+
+/// A program of the host itself, by the same rules; without arguments and digest.
+CommandFacts look_at_host_command(const std::string& path, std::span<const uid_t> owners);
 
 }  // namespace cellblock

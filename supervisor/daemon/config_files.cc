@@ -19,11 +19,11 @@
 #include "supervisor/daemon/cgroup_look.h"
 #include "supervisor/daemon/disks.h"
 #include "supervisor/daemon/host_facts.h"
-#include "supervisor/daemon/secret_files.h"
+#include "supervisor/daemon/secret_marking.h"
+#include "supervisor/daemon/secret_texts.h"
 #include "supervisor/daemon/server_fingerprint.h"
 #include "supervisor/daemon/token_files.h"
 #include "supervisor/daemon/trusted_path.h"
-#include "supervisor/daemon/wipe.h"
 
 namespace cellblock {
 namespace {
@@ -34,7 +34,6 @@ constexpr std::string_view who_may_change =
     "allowed: files and directories that only root (or, rootless, you) can change";
 
 using Owners = std::vector<uid_t>;
-using SecretTexts = ByName<std::string>;
 
 struct DirectoryCloser {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -156,7 +155,8 @@ class Loader {
     facts.config_path = main_path_;
     facts.cgroup = find_cgroup(wanted.cgroup);
     const Owners secret_owners = owners_of_secrets(facts);
-    SecretTexts secrets = read_secrets(wanted, secret_owners, facts);
+    find_credentials(facts);
+    SecretTexts secrets = read_secret_texts(wanted, secret_owners, facts);
     for (const std::string& path : wanted.tokens) {
       facts.tokens[path] = look_at_token(path, secret_owners);
     }
@@ -168,14 +168,15 @@ class Loader {
     for (Server& server : loaded.config.servers) {
       server.fingerprint = server_fingerprint(server, loaded.config.catalogue, wanted.programs);
     }
-    loaded.secrets = in_order(loaded.config, secrets);
-    for (auto& [path, text] : secrets) wipe(text);
+    loaded.secrets = in_order(loaded.config, std::move(secrets));
+    mark_secrets(loaded.config, loaded.secrets);
     for (const ConfigText& text : texts_) {
       loaded.files.push_back(text.file);
       for (const ServerText& server : text.servers) {
         loaded.declared_in.try_emplace(server.name.value, text.file);
       }
     }
+    warn_of_short_secrets(loaded);
     check_size(loaded);
     return loaded;
   }
@@ -220,30 +221,22 @@ class Loader {
     return owners;
   }
 
-  // Each file once, so that what was judged is what is used.
-  static SecretTexts read_secrets(const FactsWanted& wanted, const Owners& owners,
-                                  HostFacts& facts) {
-    SecretTexts secrets;
-    for (const std::string& path : wanted.secrets) {
-      auto text = read_secret_file(path, owners);
-      if (text) {
-        secrets.emplace(path, std::move(*text));
-      } else {
-        facts.bad_secrets.emplace(path, text.error().text);
-      }
+  void find_credentials(HostFacts& facts) const {
+    facts.credentials_directory = credentials_directory();
+    const bool is_by_hand = request_.purpose == daemon::LookPurpose::check;
+    if (is_by_hand && facts.credentials_directory.empty()) {
+      facts.credentials = Credentials::not_here;
     }
-    return secrets;
   }
 
-  static Secrets in_order(const Config& config, const SecretTexts& texts) {
-    Secrets secrets;
-    for (const Server& server : config.servers) {
-      ServerSecrets& values = secrets.servers.emplace_back();
-      for (const SecretVariable& secret : server.secrets) {
-        values.values.push_back(secret_text(texts.find(secret.file)->second));
-      }
+  void warn_of_short_secrets(const LoadedConfig& loaded) {
+    for (const UnmarkedSecret& secret : unmarked_secrets(loaded.config, loaded.secrets)) {
+      const auto file = loaded.declared_in.find(secret.server);
+      if (file == loaded.declared_in.end()) continue;
+      complaints_.warning(file->second, {}, fmt::format("server.{}.{}", secret.server, secret.name),
+                          "has no line of 8 bytes or more: such a secret cannot be told from "
+                          "ordinary text, so redaction.secrets does not look for it");
     }
-    return secrets;
   }
 
   void check_size(const LoadedConfig& loaded) {

@@ -26,7 +26,9 @@ struct LoadRequest {
 
 struct LoadedConfig {
   Config config;
-  Secrets secrets;  ///< the caller wipes them; no other copy is left
+  /// The caller wipes them; no other copy is left. Those of commands are empty: see
+  /// secret_commands.h.
+  Secrets secrets;
   std::vector<Complaint> warnings;
   std::vector<std::string> files;  ///< that were read, the main one first
   std::map<std::string, std::string, std::less<>> declared_in;  ///< by server: its file

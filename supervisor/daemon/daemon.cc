@@ -30,17 +30,8 @@ Bounds bounds_of(const Listen& listen) {
   return bounds;
 }
 
-Admission admission_of(const Config& config) {
-  return config.enabled ? Admission::open : Admission::disabled;
-}
-
-// As long as the slowest server may take to end by itself.
-milliseconds stop_patience(const Config& config) {
-  milliseconds slowest{0};
-  for (const Server& server : config.servers) {
-    slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
-  }
-  return std::min(slowest + stop_slack, longest_stop);
+Admission admission_of(const Config& config, const OffSwitch& off_switch) {
+  return config.enabled && !off_switch.is_off() ? Admission::open : Admission::disabled;
 }
 
 std::string_view mode_name(RunMode mode) {
@@ -49,17 +40,23 @@ std::string_view mode_name(RunMode mode) {
 
 }  // namespace
 
-Daemon::Daemon(const Config& config, LauncherProcess& launcher, Fd audit_log)
+Daemon::Daemon(const Config& config, LauncherProcess& launcher, AuditFiles audit_log,
+               OffSwitch off_switch)
     : config_(config),
       launcher_(launcher),
-      table_(bounds_of(config.listen), admission_of(config)),
-      audit_(loop_, std::move(audit_log), std::bind_front(&LauncherProcess::tell, &launcher_)),
+      switch_(std::move(off_switch)),
+      table_(bounds_of(config.listen), admission_of(config, switch_)),
+      audit_(loop_, config.audit, std::move(audit_log),
+             std::bind_front(&LauncherProcess::tell, &launcher_)),
+      voice_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
+      desk_(loop_, {.said = std::bind_front(&Daemon::on_switch_said, this)}),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
 
 Daemon::~Daemon() {
   http_.reset();
+  doors_.reset();
   for (auto& [connection, pending] : pending_) burial_->add(std::move(pending.socket));
 }
 
@@ -67,6 +64,7 @@ Result<void> Daemon::start_audit(milliseconds timeout) {
   CELLBLOCK_CHECK(audit_.start());
   CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::audit_started, timeout));
   audit_.started();
+  voice_.renew();
   return {};
 }
 
@@ -96,6 +94,7 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
   // From here peers can reach us.
   listener_ = CELLBLOCK_TRY(Listener::listen(
       loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); }));
+  make_doors();
   if (http_) CELLBLOCK_CHECK(http_->listen());
   socket_.emplace(std::move(socket));
   const std::size_t servers = config_.servers.size();
@@ -176,12 +175,14 @@ void Daemon::handle(const wire::LauncherReport& report) {
 void Daemon::on_gateway_started(std::uint32_t uid) {
   spdlog::info("gateway for uid {} started", uid);
   act_or_give_up(table_.gateway_started(uid));
+  open_door(uid);
 }
 
 void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
   const auto level = ended_well(report.facts) ? spdlog::level::debug : spdlog::level::warn;
   spdlog::log(level, "gateway for uid {} {}", report.uid, explain_end(report.facts));
   gateways_.erase(report.uid);
+  close_door(report.uid);
   act_or_give_up(table_.gateway_ended(report.uid));
   finish_when_empty();
 }
@@ -199,6 +200,7 @@ void Daemon::on_gateway_broken(std::uint32_t uid, const Error& why) {
 void Daemon::on_audit_started() {
   if (audit_.running()) return give_up({"the launcher started a second audit writer"});
   audit_.started();
+  voice_.renew();
   spdlog::info("the audit writer is back");
   act(table_.audit_restored());
 }
@@ -239,7 +241,11 @@ void Daemon::sweep_later() {
 // --- what is done about it ----------------------------------------------------------------------
 
 void Daemon::refuse(Fd socket, FailureCode code) {
-  write_refusal(socket.get(), code);
+  if (code == FailureCode::disabled && config_.enabled && switch_.why()) {
+    write_refusal(socket.get(), code, disabled_sentence(switch_.why()->reason));
+  } else {
+    write_refusal(socket.get(), code);
+  }
   turn_away(std::move(socket));
 }
 
@@ -254,105 +260,26 @@ void Daemon::bury(Fd socket) {
   burial_->add(std::move(socket));
   if (burial_->has_room()) return;
   listener_->hold();
+  if (doors_) doors_->hold();
   if (http_) http_->hold();
 }
 
 void Daemon::go_on() {
   listener_->go_on();
+  if (doors_) doors_->go_on();
   if (http_) http_->go_on();
 }
 
-void Daemon::act(const Actions& actions) {
-  for (const Action& action : actions) {
-    std::visit([this](const auto& chosen) { carry_out(chosen); }, action);
-  }
-}
-
-void Daemon::act_or_give_up(Result<Actions> actions) {
-  if (!actions) return give_up(actions.error());
-  act(*actions);
-}
-
-void Daemon::carry_out(const StartGateway& action) {
-  const auto started = start_gateway(action);
-  if (started) return;
-  spdlog::error("cannot start a gateway for uid {}: {}", action.uid, started.error().text);
-  gateways_.erase(action.uid);
-  act_or_give_up(table_.gateway_ended(action.uid));
-}
-
-void Daemon::carry_out(const Permit& action) {
-  const auto told = launcher_.tell(
-      {.kind = wire::SupervisorAsks::permit, .uid = action.uid, .servers = action.servers});
-  // Fails closed, for this user only: his gateway is ended when it asks for one of these.
-  if (!told) spdlog::error("cannot permit servers for uid {}: {}", action.uid, told.error().text);
-}
-
-void Daemon::carry_out(const HandOver& action) {
-  const Pending& waiting = pending_.at(action.connection);
-  const auto sent =
-      gateways_.at(action.uid)->hand_over(action.connection, waiting.peer, waiting.socket.get());
-  if (!sent) {
-    // A user may connect in a loop.
-    if (not_taken_said_.insert(action.uid).second)
-      spdlog::warn("gateway for uid {} takes no connection: {}", action.uid, sent.error().text());
-    on_session_closed(action.uid, action.connection);
-    return refuse(take_pending(action.connection), FailureCode::too_many);
-  }
-  // From now on it is the gateway's, but even so no copy is closed here: if the gateway is done
-  // with it already, or died with the message unread, ours is the last one.
-  bury(take_pending(action.connection));
-}
-
-void Daemon::carry_out(const Refuse& action) {
-  refuse(take_pending(action.connection), action.code);
-}
-
-void Daemon::carry_out(const LetGatewayGo& action) { gateways_.erase(action.uid); }
-
-void Daemon::carry_out(const EndGateway& action) {
-  const auto told = launcher_.tell({.kind = wire::SupervisorAsks::end_gateway, .uid = action.uid});
-  if (!told) spdlog::error("cannot end the gateway for uid {}: {}", action.uid, told.error().text);
-}
-
-void Daemon::carry_out(const RenewAuditChannel& action) {
-  if (const auto renewed = renew_audit_channel(action.uid); !renewed) {
-    spdlog::error("gateway for uid {} has no audit channel: {}", action.uid, renewed.error().text);
-  }
-}
-
-Result<void> Daemon::start_gateway(const StartGateway& action) {
-  const std::uint32_t uid = action.uid;
-  Pair supervisor = CELLBLOCK_TRY(make_seqpacket_pair());
-  Pair audit = CELLBLOCK_TRY(make_seqpacket_pair());
-  const std::array<int, 2> fds{supervisor.second.get(), audit.second.get()};
-  CELLBLOCK_CHECK(launcher_.tell(gateway_request(uid, action.servers, config_), fds));
-  gateways_[uid] =
-      std::make_unique<GatewayLink>(loop_, uid, std::move(supervisor.first), events_of(uid));
-  // Without a writer the channel is dead, the gateway refuses calls, and gets a new one later.
-  if (const auto added = audit_.add_source(uid, std::move(audit.first)); !added) {
-    spdlog::warn("gateway for uid {} starts without audit: {}", uid, added.error().text);
-  }
-  return {};
-}
-
-Result<void> Daemon::renew_audit_channel(std::uint32_t uid) {
-  Pair audit = CELLBLOCK_TRY(make_seqpacket_pair());
-  CELLBLOCK_CHECK(audit_.add_source(uid, std::move(audit.first)));
-  CELLBLOCK_CHECK(gateways_.at(uid)->renew_audit_channel(audit.second.get()));
-  return {};
-}
-
-GatewayLink::Events Daemon::events_of(std::uint32_t uid) {
-  return {
-      .session_closed = [this, uid](Connection connection) { on_session_closed(uid, connection); },
-      // How it ended is reported by the launcher, soon after.
-      .gone = [this, uid] { act(table_.expel(uid)); },
-      .broken = [this, uid](const Error& why) { on_gateway_broken(uid, why); },
-  };
-}
-
 // --- the end ------------------------------------------------------------------------------------
+
+// As long as the slowest server may take to end by itself.
+milliseconds Daemon::stop_patience() const {
+  milliseconds slowest{0};
+  for (const Server& server : config_.servers) {
+    slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
+  }
+  return std::min(slowest + stop_slack, longest_stop);
+}
 
 void Daemon::start_stopping() {
   stopping_ = true;
@@ -360,9 +287,11 @@ void Daemon::start_stopping() {
   spdlog::info("stopping");
   socket_.reset();
   act(table_.stop());
+  if (doors_) doors_->close_all();
+  desk_.close();
   if (http_) http_->finish();
   listener_->stop();  // now: whoever is in its queue is told that we are stopping
-  stop_timer_.expires_after(stop_patience(config_));
+  stop_timer_.expires_after(stop_patience());
   stop_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     spdlog::warn("not everything ended in time; the rest is killed");

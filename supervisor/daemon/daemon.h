@@ -8,17 +8,22 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "policy/config.h"
+#include "supervisor/daemon/admin_doors.h"
 #include "supervisor/daemon/audit_link.h"
+#include "supervisor/daemon/audit_voice.h"
 #include "supervisor/daemon/burial.h"
 #include "supervisor/daemon/gateway_link.h"
 #include "supervisor/daemon/http_host.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/listener.h"
+#include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/peer.h"
 #include "supervisor/daemon/service_notify.h"
 #include "supervisor/daemon/socket_path.h"
+#include "supervisor/daemon/switch_desk.h"
 #include "supervisor/daemon/user_table.h"
 
 /// The running supervisor: carries the user table's decisions out, and feeds it what happens.
@@ -28,7 +33,8 @@ namespace cellblock::daemon {
 class Daemon {
  public:
   /// `config` and `launcher` outlive it.
-  Daemon(const Config& config, LauncherProcess& launcher, Fd audit_log);
+  Daemon(const Config& config, LauncherProcess& launcher, AuditFiles audit_log,
+         OffSwitch off_switch);
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
@@ -54,6 +60,9 @@ class Daemon {
   void admit(Fd socket, Peer peer);
   Result<Fd> open_http_session(const Peer& peer);
   void refuse_unidentified(Fd socket, const Error& why);
+  void on_admin(std::uint32_t user, Fd socket);
+  void on_switch(AdminSwitch which, Fd socket);
+  void on_switch_said(const SwitchDesk::Asker& asker, Fd socket, const Result<std::string>& reason);
   void on_launcher_report();
   void handle(const wire::LauncherReport& report);
   void on_gateway_started(std::uint32_t uid);
@@ -67,6 +76,7 @@ class Daemon {
 
   // What is done about it.
   void refuse(Fd socket, FailureCode code);
+  void refuse_admin(Fd socket);
   void turn_away(Fd socket);
   void bury(Fd socket);
   void act(const Actions& actions);
@@ -82,6 +92,15 @@ class Daemon {
   Result<void> renew_audit_channel(std::uint32_t uid);
   GatewayLink::Events events_of(std::uint32_t uid);
 
+  void make_doors();
+  void open_door(std::uint32_t user);
+  void close_door(std::uint32_t user);
+  // What went wrong, to be told; empty: nothing.
+  std::string_view disable(std::uint32_t by, const std::string& reason);
+  std::string_view enable(std::uint32_t by);
+  void end_leaving_soon();
+  std::chrono::milliseconds stop_patience() const;
+
   void go_on();
   void start_stopping();
   void finish_when_empty();
@@ -92,9 +111,12 @@ class Daemon {
 
   const Config& config_;
   LauncherProcess& launcher_;
+  OffSwitch switch_;
   boost::asio::io_context loop_{1};
   UserTable table_;
   AuditLink audit_;
+  AuditVoice voice_;
+  SwitchDesk desk_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer sweep_timer_;
   boost::asio::steady_timer stop_timer_;
@@ -103,6 +125,7 @@ class Daemon {
   std::map<std::uint32_t, std::unique_ptr<GatewayLink>> gateways_;
   std::unique_ptr<Burial> burial_;  ///< where every accepted connection ends
   std::unique_ptr<Listener> listener_;
+  std::unique_ptr<AdminDoors> doors_;
   std::unique_ptr<HttpHost> http_;  ///< none without [listen.http]
   std::optional<BoundSocket> socket_;
   const ServiceNotify* service_ = nullptr;

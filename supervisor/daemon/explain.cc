@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "policy/access/rights.h"
@@ -12,6 +13,8 @@
 
 namespace cellblock {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::string_view word_of(Effect effect) {
   switch (effect) {
@@ -45,7 +48,7 @@ std::string conditions_text(const Rule& rule) {
   return fmt::format(", with {}", fmt::join(texts, "; "));
 }
 
-std::string line_of(const DeclaredServer& declared, const Rule& rule) {
+std::string about(const Rule& rule) {
   std::vector<std::string> parts;
   if (rule.is_about_everything) parts.emplace_back("everything");
   add_names(parts, "tools", rule.tools);
@@ -53,8 +56,45 @@ std::string line_of(const DeclaredServer& declared, const Rule& rule) {
   add_names(parts, "prompts", rule.prompts);
   add_names(parts, "features", rule.features);
   if (parts.empty()) parts.emplace_back("nothing");
-  return fmt::format("  {:<5} {}{} ({})\n", word_of(rule.effect), fmt::join(parts, "; "),
-                     conditions_text(rule), place_of(declared, rule));
+  return fmt::format("{}{}", fmt::join(parts, "; "), conditions_text(rule));
+}
+
+std::string line_of(const DeclaredServer& declared, const Rule& rule) {
+  return fmt::format("  {:<5} {} ({})\n", word_of(rule.effect), about(rule),
+                     place_of(declared, rule));
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json json_of(const DeclaredServer& declared, const Rule& rule) {
+  return {{"name", fmt::format("server.{}.{}", declared.server.name, rule.name)},
+          {"effect", word_of(rule.effect)},
+          {"about", about(rule)},
+          {"file", declared.file},
+          {"line", rule.line}};
+}
+
+// Those that bind the person, as far as they matter: the strictest first.
+std::vector<const Rule*> in_order(const Rights& rights) {
+  std::vector<const Rule*> rules;
+  const bool usable = rights.may_use_server();
+  const auto add = [&](const std::vector<const Rule*>& from, Effect effect) {
+    for (const Rule* rule : from) {
+      if (rule->effect == effect) rules.push_back(rule);
+    }
+  };
+  if (!usable) {
+    for (const Rule* rule : rights.taking()) {
+      if (rule->is_about_everything && !rights.giving().empty()) rules.push_back(rule);
+    }
+    return rules;
+  }
+  add(rights.taking(), Effect::deny);
+  add(rights.taking(), Effect::ask);
+  add(rights.giving(), Effect::allow);
+  return rules;
 }
 
 // By the scanner that the gateways have: what it does not take never reaches a rule.
@@ -77,7 +117,7 @@ std::string hint_of(const Rights& rights, const ExplainedCall& call, const Acces
            "tool\".\n";
   }
   return verdict.effect == Effect::ask
-             ? "  It is listed, and a call is refused with approval_required.\n"
+             ? "  It is listed, and a call waits until somebody has approved it.\n"
              : "  It is listed, and such a call is refused with denied.\n";
 }
 
@@ -88,32 +128,29 @@ std::string place_of(const DeclaredServer& declared, const Rule& rule) {
                      rule.line);
 }
 
-std::string explain_rights(const DeclaredServer& declared, const Subject& subject) {
-  const Server& server = declared.server;
-  const Rights rights(server.rules, subject);
-  if (!rights.may_use_server()) {
-    std::string text = fmt::format("{}: not for this user\n", server.name);
-    if (rights.giving().empty()) return text + "  no rule gives anything\n";
-    for (const Rule* rule : rights.taking()) {
-      if (rule->is_about_everything) text += line_of(declared, *rule);
-    }
-    return text;
-  }
-  std::string text =
-      fmt::format("{}: the strictest of these decides; nothing else is given\n", server.name);
-  for (const Rule* rule : rights.taking()) {
-    if (rule->effect == Effect::deny) text += line_of(declared, *rule);
-  }
-  for (const Rule* rule : rights.taking()) {
-    if (rule->effect == Effect::ask) text += line_of(declared, *rule);
-  }
-  for (const Rule* rule : rights.giving()) {
-    if (rule->effect == Effect::allow) text += line_of(declared, *rule);
-  }
-  return text;
+std::string explain_error_json(std::string_view text, int exit_code) {
+  return dumped({{"error", {{"message", text}, {"exit_code", exit_code}}}});
 }
 
-Result<std::string> explain_call(const DeclaredServer& declared, const Subject& subject,
+Explanation explain_rights(const DeclaredServer& declared, const Subject& subject) {
+  const std::string& name = declared.server.name;
+  const Rights rights(declared.server.rules, subject);
+  const bool usable = rights.may_use_server();
+  std::string text = fmt::format(
+      "{}: {}\n", name,
+      usable ? "the strictest of these decides; nothing else is given" : "not for this user");
+  if (!usable && rights.giving().empty()) text += "  no rule gives anything\n";
+  Json rules = Json::array();
+  for (const Rule* rule : in_order(rights)) {
+    text += line_of(declared, *rule);
+    rules.push_back(json_of(declared, *rule));
+  }
+  return {.effect = usable ? Effect::allow : Effect::deny,
+          .text = std::move(text),
+          .json = dumped({{"server", name}, {"usable", usable}, {"rules", std::move(rules)}})};
+}
+
+Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
                                  const ExplainedCall& call) {
   const Server& server = declared.server;
   const std::string params = CELLBLOCK_TRY(as_message(call));
@@ -122,10 +159,19 @@ Result<std::string> explain_call(const DeclaredServer& declared, const Subject& 
   const Rights rights(server.rules, subject);
   const AccessVerdict verdict = rights.decide({AccessKind::tool, call.tool, &*arguments});
   const Rule* rule = verdict.rule != nullptr ? verdict.rule : verdict.nearest;
-  return fmt::format("{} {}: {}\n  {}{}\n{}", server.name, call.tool, word_of(verdict.effect),
-                     text_of(verdict),
-                     rule == nullptr ? "" : fmt::format("\n  {}", place_of(declared, *rule)),
-                     hint_of(rights, call, verdict));
+  const Json json{{"server", server.name},
+                  {"tool", call.tool},
+                  {"effect", word_of(verdict.effect)},
+                  {"listed", rights.shows(AccessKind::tool, call.tool)},
+                  {"reason", text_of(verdict)},
+                  {"rule", rule == nullptr ? Json() : json_of(declared, *rule)}};
+  return Explanation{
+      .effect = verdict.effect,
+      .text = fmt::format("{} {}: {}\n  {}{}\n{}", server.name, call.tool, word_of(verdict.effect),
+                          text_of(verdict),
+                          rule == nullptr ? "" : fmt::format("\n  {}", place_of(declared, *rule)),
+                          hint_of(rights, call, verdict)),
+      .json = dumped(json)};
 }
 
 }  // namespace cellblock

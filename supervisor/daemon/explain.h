@@ -25,12 +25,21 @@ struct DeclaredServer {
 /// "server.git.rule[2], /etc/cellblock/cellblock.toml:41".
 std::string place_of(const DeclaredServer& declared, const Rule& rule);
 
+struct Explanation {
+  Effect effect = Effect::deny;  ///< of the call; without one: allow if the server may be used
+  std::string text;
+  std::string json;  ///< the same as one object, docs/cli.md
+};
+
+/// What went wrong instead, as `cellblock` says it with --json.
+std::string explain_error_json(std::string_view text, int exit_code);
+
 /// All that `subject` may do, rule by rule.
-std::string explain_rights(const DeclaredServer& declared, const Subject& subject);
+Explanation explain_rights(const DeclaredServer& declared, const Subject& subject);
 
 /// What becomes of one call, and why. Fails where the arguments are no JSON object that a gateway
 /// would take.
-Result<std::string> explain_call(const DeclaredServer& declared, const Subject& subject,
+Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
                                  const ExplainedCall& call);
 
 }  // namespace cellblock

@@ -21,6 +21,7 @@ SysResult<void> GatewayLink::hand_over(std::uint32_t connection, const Peer& pee
                            .pid = peer.pid,
                            .connection = connection,
                            .token = peer.token,
+                           .user = uid_,
                            .group_count = static_cast<std::uint32_t>(peer.groups.size())};
   std::copy(peer.groups.begin(), peer.groups.end(), grant.groups.begin());
   const std::array<int, 1> fds{socket};

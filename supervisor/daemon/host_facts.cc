@@ -89,11 +89,17 @@ void gather_members(const FactsWanted& wanted, HostFacts& facts) {
 
 std::string user_config_home() { return home_relative("XDG_CONFIG_HOME", "/.config"); }
 
+std::string credentials_directory() { return directory_in_environment("CREDENTIALS_DIRECTORY"); }
+
+std::string user_runtime_directory() { return directory_in_environment("XDG_RUNTIME_DIR"); }
+
+std::string user_home() { return home_relative("HOME", ""); }
+
 HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners) {
   HostFacts facts;
   facts.uid = ::geteuid();
   facts.gid = ::getegid();
-  facts.runtime_directory = directory_in_environment("XDG_RUNTIME_DIR");
+  facts.runtime_directory = user_runtime_directory();
   facts.state_home = home_relative("XDG_STATE_HOME", "/.local/state");
   facts.open_files_hard = open_files_hard_limit();
   facts.landlock_abi = landlock_abi();
@@ -102,6 +108,9 @@ HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners)
   for (const std::string& path : wanted.sources) facts.sources[path] = look_at_source(path);
   for (const auto& [server, command] : wanted.commands) {
     facts.commands[server] = look_at_command(command, owners);
+  }
+  for (const std::string& path : wanted.secret_commands) {
+    facts.secret_commands[path] = look_at_host_command(path, owners);
   }
   for (const std::string& path : wanted.programs) {
     facts.programs[path] = look_at_program(path, owners);

@@ -26,6 +26,9 @@ class Listener {
   /// Nobody can connect any more; those who were in the queue are passed on before it returns.
   void stop();
 
+  /// After stop(): closed by whoever may block, when this object is gone.
+  Fd take_last_copy() { return std::move(last_copy_); }
+
  private:
   Listener(boost::asio::io_context& loop, Fd socket, Fd last_copy, OnConnection on_connection);
   void accept_some();

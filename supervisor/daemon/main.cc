@@ -14,6 +14,8 @@
 
 #include "policy/access/subject.h"
 #include "policy/config_bytes.h"
+#include "policy/printable.h"
+#include "policy/suggestion.h"
 #include "supervisor/daemon/accounts.h"
 #include "supervisor/daemon/cgroup_setup.h"
 #include "supervisor/daemon/check_report.h"
@@ -26,8 +28,11 @@
 #include "supervisor/daemon/http_sockets.h"
 #include "supervisor/daemon/id_map.h"
 #include "supervisor/daemon/launcher_process.h"
+#include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/options.h"
 #include "supervisor/daemon/privileges.h"
+#include "supervisor/daemon/secret_commands.h"
+#include "supervisor/daemon/secret_marking.h"
 #include "supervisor/daemon/service_notify.h"
 #include "supervisor/daemon/socket_path.h"
 #include "supervisor/daemon/spawn.h"
@@ -63,13 +68,13 @@ struct Sockets {
 
 struct Owned {
   Fd state_lock;
-  Fd audit_log;
+  AuditFiles audit_log;
   OwnGroups groups;
 };
 
 int check(const Options& options) {
-  const auto loaded =
-      load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  if (loaded) wipe(loaded->secrets);
   const bool shown = std::fputs(check_report(options.config, loaded).c_str(), stdout) >= 0;
   return loaded && shown ? 0 : 1;
 }
@@ -83,12 +88,22 @@ Result<std::uint32_t> uid_of(const std::string& person) {
   return uid;
 }
 
-Result<std::string> explanation(const Options& options, const LoadedConfig& loaded) {
-  const std::string& name = options.explain.at(1);
-  const auto server = std::ranges::find(loaded.config.servers, name, &Server::name);
-  if (server == loaded.config.servers.end()) {
-    return fail(fmt::format("no server \"{}\" is declared", name));
+Result<DeclaredServer> server_of(const LoadedConfig& loaded, const std::string& name) {
+  const auto& servers = loaded.config.servers;
+  const auto server = std::ranges::find(servers, name, &Server::name);
+  if (server != servers.end()) {
+    return DeclaredServer{*server, loaded.declared_in.find(name)->second};
   }
+  std::vector<std::string_view> known;
+  known.reserve(servers.size());
+  for (const Server& one : servers) known.emplace_back(one.name);
+  const auto guess = nearest(name, known);
+  return fail(fmt::format("no server \"{}\" is declared{}", name,
+                          guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess)));
+}
+
+Result<Explanation> explanation(const Options& options, const LoadedConfig& loaded) {
+  const DeclaredServer declared = CELLBLOCK_TRY(server_of(loaded, options.explain.at(1)));
   const std::uint32_t uid = CELLBLOCK_TRY(uid_of(options.explain.at(0)));
   const auto user = find_user(static_cast<uid_t>(uid));
   const auto groups = groups_of(uid);
@@ -96,26 +111,46 @@ Result<std::string> explanation(const Options& options, const LoadedConfig& load
   std::optional<Subject> subject = subject_of(roles, {uid, user ? user->gid : uid, groups});
   if (!options.role.empty()) subject = as_role(roles, *subject, options.role);
   if (!subject) return fail(fmt::format("this user may not take a role \"{}\"", options.role));
-  const DeclaredServer declared{*server, loaded.declared_in.find(name)->second};
   if (options.explain.size() == 2) return explain_rights(declared, *subject);
   const bool has_arguments = options.explain.size() > 3;
   return explain_call(declared, *subject,
                       {options.explain.at(2), has_arguments ? options.explain.at(3) : ""});
 }
 
+// As `cellblock` has them (docs/cli.md), which becomes this program.
+constexpr int exit_usage = 2;
+constexpr int exit_refused = 4;
+constexpr int exit_asks = 11;
+
+int exit_code_of(Effect effect) {
+  switch (effect) {
+    case Effect::allow:
+      return 0;
+    case Effect::ask:
+      return exit_asks;
+    case Effect::deny:
+      break;
+  }
+  return exit_refused;
+}
+
+int unexplained(const Options& options, std::string_view why, int exit_code) {
+  fmt::print(stderr, "cellblockd: {}\n", why);
+  if (options.json) fmt::print("{}", explain_error_json(why, exit_code));
+  return exit_code;
+}
+
 int explain(const Options& options) {
-  const auto loaded =
-      load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
   if (!loaded) {
     static_cast<void>(std::fputs(check_report(options.config, loaded).c_str(), stderr));
-    return 1;
+    return unexplained(options, "the configuration is not usable", 1);
   }
-  const auto text = explanation(options, *loaded);
-  if (!text) {
-    fmt::print(stderr, "cellblockd: {}\n", text.error().text);
-    return 1;
-  }
-  return std::fputs(text->c_str(), stdout) >= 0 ? 0 : 1;
+  wipe(loaded->secrets);
+  const auto explained = explanation(options, *loaded);
+  if (!explained) return unexplained(options, printable(explained.error().text), exit_usage);
+  const std::string& shown = options.json ? explained->json : explained->text;
+  return std::fputs(shown.c_str(), stdout) >= 0 ? exit_code_of(explained->effect) : 1;
 }
 
 Result<LoadedConfig> load(const Options& options) {
@@ -143,12 +178,50 @@ Result<MapWay> choose_map(Config& config) {
   return way;
 }
 
-Result<Sealed> seal(const LoadedConfig& loaded) {
+bool is_printed(const SecretVariable& secret) { return secret.origin == SecretOrigin::command; }
+
+bool has_secret_commands(const Server& server) {
+  return std::ranges::any_of(server.secrets, is_printed);
+}
+
+// All anew: a server's marks have one key. Of the others it has been said that they are too short.
+void mark_printed(LoadedConfig& loaded) {
+  mark_secrets(loaded.config, loaded.secrets);
+  for (const UnmarkedSecret& unmarked : unmarked_secrets(loaded.config, loaded.secrets)) {
+    const auto server = std::ranges::find(loaded.config.servers, unmarked.server, &Server::name);
+    const auto secret = std::ranges::find(server->secrets, unmarked.name, &SecretVariable::name);
+    if (!is_printed(*secret)) continue;
+    spdlog::warn(
+        "server {}: the secret {} has no line of 8 bytes or more, so redaction does not "
+        "look for it",
+        unmarked.server, unmarked.name);
+  }
+}
+
+// The manager's patience with a start is meant for one without them.
+Result<void> run_commands(LoadedConfig& loaded, const ServiceNotify& service) {
+  const auto ask_for_time = [&](std::chrono::microseconds longest) {
+    service.send(fmt::format("EXTEND_TIMEOUT_USEC={}",
+                             (longest + std::chrono::microseconds(launcher_patience)).count()));
+  };
+  CELLBLOCK_CHECK(run_secret_commands(loaded.config, ask_for_time, loaded.secrets));
+  if (std::ranges::any_of(loaded.config.servers, has_secret_commands)) mark_printed(loaded);
+  const std::size_t bytes = std::max(encode(loaded.config).size(), encoded_size(loaded.secrets));
+  if (bytes <= max_config_bytes) return {};
+  wipe(loaded.secrets);
+  return fail(fmt::format("the configuration and its secrets make {} bytes; allowed: at most {}",
+                          bytes, max_config_bytes));
+}
+
+// Consumes the secrets.
+Result<Sealed> seal(LoadedConfig& loaded) {
   Sealed sealed;
   sealed.config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(loaded.config)));
   auto secrets = encode(loaded.secrets);
-  sealed.secrets = CELLBLOCK_TRY(make_sealed("cellblock-secrets", secrets));
+  wipe(loaded.secrets);
+  auto memory = make_sealed("cellblock-secrets", secrets);
   wipe(secrets);
+  sealed.secrets = CELLBLOCK_TRY(std::move(memory));
   return sealed;
 }
 
@@ -230,9 +303,8 @@ Result<void> run(const Options& options) {
   LoadedConfig loaded = CELLBLOCK_TRY(load(options));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
-  Sealed sealed = CELLBLOCK_TRY(seal(loaded));
+  OffSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
-  wipe(loaded.secrets);
   const Config& config = loaded.config;
   // From here no configuration is read.
 
@@ -240,6 +312,8 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
   // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
 
+  CELLBLOCK_CHECK(run_commands(loaded, service));
+  Sealed sealed = CELLBLOCK_TRY(seal(loaded));
   Sockets sockets = CELLBLOCK_TRY(bind_sockets(config));
   LauncherProcess launcher =
       CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, std::move(owned.groups.cells)));
@@ -254,7 +328,7 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::ready, launcher_patience));
   Result<void> served;
   {
-    Daemon daemon(config, launcher, std::move(owned.audit_log));
+    Daemon daemon(config, launcher, std::move(owned.audit_log), std::move(off_switch));
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
     if (config.http) {
       CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));

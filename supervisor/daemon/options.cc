@@ -15,6 +15,7 @@ struct Flags {
   bool user = false;
   std::vector<std::string> explain;
   std::string role;
+  bool json = false;
 };
 
 // The daemon works in `/`, so a relative path is resolved where it was given.
@@ -45,6 +46,7 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--as", flags.role, "with --explain: as this role")
       ->type_name("ROLE")
       ->needs(explain);
+  app.add_flag("--json", flags.json, "with --explain: as one JSON object")->needs(explain);
   app.set_version_flag("--version", "cellblockd " CELLBLOCK_VERSION);
 }
 
@@ -57,6 +59,7 @@ Options resolve(const CLI::App& app, const Flags& flags) {
   options.config = absolute(config);
   options.explain = flags.explain;
   options.role = flags.role;
+  options.json = flags.json;
   if (!flags.socket.empty()) options.socket = absolute(flags.socket);
   return options;
 }

@@ -16,6 +16,7 @@ struct Options {
   /// USER SERVER [TOOL [ARGUMENTS]]: say what that user may do, and end.
   std::vector<std::string> explain;
   std::string role;         ///< with explain; empty: none
+  bool json = false;        ///< with explain: as one object
   bool check_only = false;  ///< read the configuration, print the verdict, end
 };
 

@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "policy/access/servers_for.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
@@ -40,6 +42,16 @@ bool may_connect(const Peer& peer, const Config& config) {
   if (config.mode == RunMode::user) return peer.uid == config.identity.uid;
   if (is_cell(peer.uid, config.identity)) return false;
   return servers_for(peer, config) != ServerSet{};
+}
+
+bool is_admin(const Peer& peer, const Config& config) {
+  if (config.mode == RunMode::user) return peer.uid == config.identity.uid;
+  if (is_cell(peer.uid, config.identity)) return false;
+  return peer.uid == 0 || std::ranges::binary_search(config.admins, peer.uid);
+}
+
+bool may_administer(const Peer& peer, std::uint32_t user, const Config& config) {
+  return is_admin(peer, config) && (config.mode == RunMode::user || peer.uid != user);
 }
 
 ServerSet servers_for(const Peer& peer, const Config& config) {

@@ -12,7 +12,8 @@ std::string_view sentence_of(FailureCode code) {
     case FailureCode::too_many:
       return "Too many connections; close one and try again.";
     case FailureCode::disabled:
-      return "cellblock is switched off by its administrator (enabled = false).";
+      return "cellblock is switched off by its administrator (enabled = false, or cellblock "
+             "disable).";
     case FailureCode::shutting_down:
       return "cellblock is stopping.";
     case FailureCode::not_allowlisted:
@@ -23,6 +24,12 @@ std::string_view sentence_of(FailureCode code) {
 }
 
 }  // namespace
+
+std::string disabled_sentence(std::string_view reason) {
+  std::string sentence = "cellblock is switched off by its administrator (cellblock disable)";
+  if (!reason.empty()) sentence += ": " + std::string(reason);
+  return sentence;
+}
 
 void write_refusal(int socket, FailureCode code) { write_refusal(socket, code, sentence_of(code)); }
 

@@ -8,7 +8,7 @@
 
 #include "policy/result.h"
 
-/// Files under `env_from_file`. Read once, by the supervisor alone.
+/// Files and credentials that hold secrets. Read once, by the supervisor alone.
 namespace cellblock {
 
 inline constexpr std::size_t max_secret_bytes = 64U << 10;
@@ -18,5 +18,10 @@ inline constexpr std::size_t max_secret_bytes = 64U << 10;
 /// only `owners` can change. Errors never quote the content. The caller wipes it; no other copy is
 /// left.
 Result<std::string> read_secret_file(const std::string& path, std::span<const uid_t> owners);
+
+/// The content of the file `name` (policy/credential_name.h) in `directory`, which systemd has made
+/// for this service; both judged like a secret file. Empty: no credentials were given.
+Result<std::string> read_credential(const std::string& directory, const std::string& name,
+                                    std::span<const uid_t> owners);
 
 }  // namespace cellblock

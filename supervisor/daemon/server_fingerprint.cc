@@ -58,7 +58,10 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
                                                 const std::set<std::string>& programs) {
   Server declared = server;
   declared.fingerprint = {};
+  declared.redaction = {};  // it is applied to what a session says, not to what is kept
+  declared.secret_marks = {};
   declared.rules = {};  // who may use what it offers does not change what that is
+  declared.calls = {};  // nor how often
   const std::vector<std::byte> bytes = encode(declared);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (server.era == ServerEra::automatic) text += fmt::format("{}\n", rules.era_probe.count());

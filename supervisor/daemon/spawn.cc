@@ -53,16 +53,6 @@ bool place_descriptors(const ChildWords& words) {
   return ::syscall(SYS_close_range, target, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-// Blocked and ignored signals survive an exec; the child shall start like any program.
-bool reset_signals() {
-  struct sigaction standard{};
-  standard.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  return ::pthread_sigmask(SIG_SETMASK, &none, nullptr) == 0;
-}
-
 [[noreturn]] void run_child(const ChildWords& words) {
   char* no_environment = nullptr;
   if (place_descriptors(words) && reset_signals()) {
@@ -88,6 +78,15 @@ SysResult<void> await_exec(int report, pid_t child) {
 }
 
 }  // namespace
+
+bool reset_signals() {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  return ::pthread_sigmask(SIG_SETMASK, &none, nullptr) == 0;
+}
 
 SysResult<Fd> open_program(const std::string& path) {
   return open_at(AT_FDCWD, path.c_str(), O_PATH);

@@ -19,6 +19,9 @@ SysResult<Fd> open_program(const std::string& path);
 SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
                        std::span<const int> fds);
 
+/// For a child before its exec, which blocked and ignored signals survive: system calls alone.
+bool reset_signals();
+
 /// "exited with code 1", "was killed by signal 9"; of a status as waitpid gives it.
 std::string explain_status(int status);
 

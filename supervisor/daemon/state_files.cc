@@ -69,17 +69,6 @@ Result<TrustedFile> open_own(const std::string& path, const Config& config) {
   return std::move(*opened);
 }
 
-Result<void> check_log_file(const std::string& path, int file) {
-  struct stat status{};
-  if (::fstat(file, &status) < 0) return path_fail(path, sys_fail("fstat").error());
-  if (!S_ISREG(status.st_mode) || status.st_nlink != 1) {
-    return fail(path + " is not a plain file with one name");
-  }
-  if ((status.st_mode & 0077) != 0)
-    return fail(path + " must be closed to group and others (0600)");
-  return {};
-}
-
 }  // namespace
 
 Result<void> make_socket_directory(const Config& config) {
@@ -104,17 +93,11 @@ Result<Fd> open_state_directory(const Config& config) {
   return readable;
 }
 
-Result<Fd> open_audit_log(const Config& config) {
-  const std::string& path = config.audit_log;
-  const std::string directory_path = parent_of(path);
+Result<AuditFiles> open_audit_log(const Config& config) {
+  const std::string directory_path = parent_of(config.audit_log);
   CELLBLOCK_CHECK(make_with_parents(directory_path, {::geteuid(), ::getegid(), 0700}));
   const TrustedFile directory = CELLBLOCK_TRY(open_own(directory_path, config));
-  const std::string name = path.substr(path.rfind('/') + 1);
-  auto log = open_at(directory.fd.get(), name.c_str(),
-                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0600);
-  if (!log) return path_fail(path, log.error());
-  CELLBLOCK_CHECK(check_log_file(path, log->get()));
-  return std::move(*log);
+  return open_audit_files(config, directory.fd.get());
 }
 
 }  // namespace cellblock::daemon

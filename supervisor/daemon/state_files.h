@@ -5,6 +5,7 @@
 #include <string>
 
 #include "policy/config.h"
+#include "supervisor/daemon/audit_files.h"
 #include "supervisor/kernel/sys.h"
 
 /// The directories and files that outlive the daemon. For root to call, before it becomes the
@@ -19,8 +20,7 @@ Result<void> make_socket_directory(const Config& config);
 /// is refused. Locked for as long as the descriptor is open.
 Result<Fd> open_state_directory(const Config& config);
 
-/// Append-only, 0600, never through a link. Made by root where root starts us: then the daemon's
-/// user, whoever takes it over, can append through this descriptor but never open the file.
-Result<Fd> open_audit_log(const Config& config);
+/// Makes its directory if it is missing (0700, the caller's).
+Result<AuditFiles> open_audit_log(const Config& config);
 
 }  // namespace cellblock::daemon

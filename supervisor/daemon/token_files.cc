@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "policy/sha256.h"
 #include "supervisor/daemon/secret_files.h"
 #include "supervisor/daemon/wipe.h"
-#include "supervisor/kernel/sha256.h"
 
 namespace cellblock {
 namespace {

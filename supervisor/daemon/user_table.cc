@@ -35,6 +35,24 @@ Actions UserTable::new_user(std::uint32_t uid, Connection connection, const Serv
   return {StartGateway{uid, servers}};
 }
 
+bool UserTable::runs(std::uint32_t uid) const {
+  const auto user = users_.find(uid);
+  return user != users_.end() && user->second.gateway == Gateway::running;
+}
+
+// A door is there only while its gateway runs, and may be knocked at as it closes.
+Actions UserTable::admin_connected(std::uint32_t uid, Connection connection) {
+  if (stopping_) return {Refuse{connection, FailureCode::shutting_down}};
+  if (!runs(uid)) return {Refuse{connection, FailureCode::server_failed}};
+  User& user = users_.at(uid);
+  if (user.admins.size() >= bounds_.admins_per_user) {
+    return {Refuse{connection, FailureCode::too_many}};
+  }
+  user.admins.insert(connection);
+  user.idle_sweeps = 0;
+  return {HandOver{uid, connection}};
+}
+
 // Before the connection is handed over: a gateway that asks for more than it may have is ended.
 Actions UserTable::permit(std::uint32_t uid, User& user, const ServerSet& servers) {
   if (user.servers.contains(servers)) return {};
@@ -46,6 +64,7 @@ Actions UserTable::permit(std::uint32_t uid, User& user, const ServerSet& server
 void UserTable::let_go(User& user) {
   user.gateway = Gateway::leaving;
   user.servers = {};
+  user.admins.clear();
 }
 
 Actions UserTable::known_user(std::uint32_t uid, User& user, Connection connection,
@@ -70,7 +89,9 @@ Result<void> UserTable::session_closed(std::uint32_t uid, Connection connection)
   const auto user = users_.find(uid);
   // What a gateway sent before it learned that it is let go may still arrive.
   if (user == users_.end() || user->second.gateway == Gateway::leaving) return {};
-  if (user->second.sessions.erase(connection) == 0) return out_of_turn("session_closed", uid);
+  User& known = user->second;
+  const bool was_there = known.sessions.erase(connection) + known.admins.erase(connection) > 0;
+  if (!was_there) return out_of_turn("session_closed", uid);
   return {};
 }
 
@@ -130,7 +151,8 @@ Actions UserTable::audit_restored() const {
 Actions UserTable::sweep() {
   Actions actions;
   for (auto& [uid, user] : users_) {
-    const bool in_use = user.gateway == Gateway::starting || !user.sessions.empty();
+    const bool in_use =
+        user.gateway == Gateway::starting || !user.sessions.empty() || !user.admins.empty();
     user.idle_sweeps = in_use ? 0 : user.idle_sweeps + 1;
     if (user.idle_sweeps < bounds_.idle_sweeps) continue;
     user.idle_sweeps = 0;
@@ -146,9 +168,26 @@ Actions UserTable::sweep() {
 
 Actions UserTable::stop() {
   stopping_ = true;
+  return let_all_go(FailureCode::shutting_down);
+}
+
+Actions UserTable::admit(Admission admission) {
+  admission_ = admission;
+  return admission == Admission::open ? Actions{} : let_all_go(FailureCode::disabled);
+}
+
+Actions UserTable::end_leaving() const {
+  Actions actions;
+  for (const auto& [uid, user] : users_) {
+    if (user.gateway == Gateway::leaving) actions.emplace_back(EndGateway{uid});
+  }
+  return actions;
+}
+
+Actions UserTable::let_all_go(FailureCode waiting) {
   Actions actions;
   for (auto& [uid, user] : users_) {
-    for (Action& action : refuse_all(user.waiting, FailureCode::shutting_down)) {
+    for (Action& action : refuse_all(user.waiting, waiting)) {
       actions.push_back(action);
     }
     if (user.gateway == Gateway::leaving) continue;

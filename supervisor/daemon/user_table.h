@@ -70,6 +70,7 @@ using Actions = std::vector<Action>;
 struct Bounds {
   std::uint32_t connections_per_user = 64;  ///< handed over and waiting together
   std::uint32_t waiting_per_user = 16;      ///< for a gateway that is not there yet
+  std::uint32_t admins_per_user = 8;        ///< connections of administrators, beside his own
   std::uint32_t users = 256;                ///< gateways at one time
   std::uint32_t idle_sweeps = 10;  ///< sweeps without a session after which a gateway is let go
 };
@@ -85,6 +86,8 @@ class UserTable {
 
   /// `servers`: those that this connection may use.
   Actions connected(std::uint32_t uid, Connection connection, const ServerSet& servers);
+  /// An administrator's, to that user's gateway.
+  Actions admin_connected(std::uint32_t uid, Connection connection);
   /// The session ended, or it could not be handed over. An error: that gateway never had it.
   Result<void> session_closed(std::uint32_t uid, Connection connection);
 
@@ -100,8 +103,13 @@ class UserTable {
   Actions sweep();
   /// Nobody new from here; gateways are let go as soon as they can be.
   Actions stop();
+  /// Disabled: everybody is told so from here, and gateways are let go.
+  Actions admit(Admission admission);
+  /// Those that were let go and have not gone, for whoever does not wait any longer.
+  Actions end_leaving() const;
 
   bool empty() const { return users_.empty(); }
+  bool runs(std::uint32_t uid) const;  ///< its gateway takes connections
 
  private:
   enum class Gateway : std::uint8_t { starting, running, leaving };
@@ -109,6 +117,7 @@ class UserTable {
   struct User {
     Gateway gateway = Gateway::starting;
     std::set<Connection> sessions;
+    std::set<Connection> admins;  ///< connections of administrators
     std::deque<Connection> waiting;
     std::uint32_t idle_sweeps = 0;
     ServerSet servers;  ///< of its gateway; while that one is leaving: of the next
@@ -119,6 +128,7 @@ class UserTable {
                      const ServerSet& servers) const;
   static Actions permit(std::uint32_t uid, User& user, const ServerSet& servers);
   static void let_go(User& user);
+  Actions let_all_go(FailureCode waiting);
 
   Bounds bounds_;
   Admission admission_;

@@ -9,6 +9,8 @@
 
 #include "policy/access/rights.h"
 #include "supervisor/gateway/io/wall_clock.h"
+#include "supervisor/gateway/session/approval_report.h"
+#include "supervisor/gateway/session/pin_control.h"
 #include "supervisor/gateway/session/server_report.h"
 
 namespace cellblock::gateway {
@@ -50,7 +52,8 @@ Peer peer_of(const wire::SessionGrant& grant, const std::optional<HttpListen>& h
           .pid = grant.pid,
           .groups = {grant.groups.begin(), grant.groups.begin() + grant.group_count},
           .via = grant.via,
-          .token = named ? std::string_view(http->tokens[grant.token].name) : ""};
+          .token = named ? std::string_view(http->tokens[grant.token].name) : "",
+          .is_admin = grant.via == wire::SessionVia::admin};
 }
 
 }  // namespace
@@ -61,6 +64,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       history_(config_.servers.size()),
       ids_(fill_from_kernel),
       sealer_(fill_from_kernel),
+      kept_total_(config_.results, fill_from_kernel),
+      policy_(config_),
       supervisor_(loop, std::move(channels.supervisor),
                   {.session = [this](const wire::SessionGrant& grant,
                                      Fd connection) { open_session(grant, std::move(connection)); },
@@ -71,11 +76,16 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                 {.event = [this](const wire::CellEvent& event,
                                  std::vector<Fd> pipes) { cell_event(event, std::move(pipes)); },
                  .broken = [this](std::string_view why) { give_up_on("the launcher", why); }}),
-      audit_(loop, std::move(channels.audit)),
+      audit_(loop, std::move(channels.audit), config_.audit.on_failure),
       patience_(loop, [this] { give_up("cells that do not end"); }),
-      sieve_([this](const wire::AuditRecord& record) { audit_.add(record); }),
+      sieve_([this](const AuditEntry& record) { audit_.add(record, record.text); }),
       sums_due_(loop, [this] { sieve_.deadline(loop_.now()); }),
-      catalogues_(*this, std::move(channels.catalogues)),
+      pins_(*this, std::move(channels.pins)),
+      catalogues_(*this, std::move(channels.catalogues),
+                  [this](std::uint32_t server, const Catalogue& found) {
+                    pins_.book().see(server, found);
+                  }),
+      shown_(catalogues_, pins_.book(), policy_.redactions, config_.servers.size()),
       shared_(*this, {.settle_sessions = [this] { settle_sharing(); },
                       .none_left = [this] { end_if_empty(); }}) {}
 
@@ -83,12 +93,13 @@ void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
   if (!why.empty()) spdlog::info("gateway ends: {}", why);
   catalogues_.finish();
+  pins_.finish();
   sieve_.finish();
   audit_.flush();
   loop_.stop();
 }
 
-void Gateway::record(const wire::AuditRecord& record) {
+void Gateway::record(const AuditEntry& record) {
   const Time now = loop_.now();
   sieve_.add(record, now);
   const auto due = sieve_.next_due();
@@ -118,8 +129,10 @@ void Gateway::end_if_empty() {
 void Gateway::open_session(const wire::SessionGrant& grant, Fd connection) {
   // This process holds one user's secrets and cells. Another user's connection here is a mistake
   // that nobody may survive.
-  if (uid_.value_or(grant.uid) != grant.uid) return give_up("a session of another user");
-  uid_ = grant.uid;
+  const std::uint32_t user = grant.via == wire::SessionVia::admin ? grant.user : grant.uid;
+  if (uid_.value_or(user) != user) return give_up("a session of another user");
+  uid_ = user;
+  if (grant.via != wire::SessionVia::admin) user_ = peer_of(grant, config_.http);
   if (sessions_.contains(grant.connection)) return give_up("a connection that is open already");
   GatewayServices& services = *this;
   auto session = std::make_unique<SessionRunner>(services, peer_of(grant, config_.http),
@@ -263,8 +276,23 @@ void Gateway::remember_end(std::uint32_t server, const Failure& failure) {
 
 std::string Gateway::answer_control(const ControlRequest& request, const Peer& peer) {
   if (request.method == ControlMethod::status) return status(peer);
+  if (request.method == ControlMethod::pins) return pins_of(request, peer);
+  if (request.method == ControlMethod::approvals) {
+    return approvals_json(policy_.approvals, config_, request.approval.number, loop_.now());
+  }
+  if (request.method == ControlMethod::approve) {
+    return decide_json(policy_.approvals, config_, request.approval, peer.uid, loop_.now());
+  }
   const auto server = std::ranges::lower_bound(config_.servers, request.server, {}, &Server::name);
   const auto index = static_cast<std::uint32_t>(server - config_.servers.begin());
+  if (request.method == ControlMethod::pin_accept) {
+    return decided(index,
+                   pin_accept_reply(pins_.book(), {.server = index, .by = peer.uid}, request.pin));
+  }
+  if (request.method == ControlMethod::pin_forget) {
+    return decided(index,
+                   pin_forget_reply(pins_.book(), {.server = index, .by = peer.uid}, request.pin));
+  }
   if (request.method == ControlMethod::logs && request.log == LogKind::denied) {
     return denied_json(history_[index].ledger.denied.last(request.lines));
   }
@@ -276,6 +304,22 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
     catalogues_.forget_server(index);
   }
   return stopped_json(stop_cells(index));
+}
+
+// Hosts that have a list by now ask for it again. Later in this turn, as with stop_cells.
+std::string Gateway::decided(std::uint32_t server, std::string reply) {
+  loop_.defer([this, server, kinds = pins_.take_decided()] {
+    for (const auto& change : mcp::list_changes) {
+      bool is_changed = kinds.at(static_cast<std::size_t>(change.kind));
+      if (change.kind == mcp::ListKind::resources) {
+        is_changed = kinds.at(static_cast<std::size_t>(mcp::ListKind::resource_templates));
+      }
+      if (!is_changed) continue;
+      for (const auto& [connection, session] : sessions_)
+        session->list_changed(server, change.kind);
+    }
+  });
+  return reply;
 }
 
 std::size_t Gateway::stop_cells(std::uint32_t server) {
@@ -306,9 +350,18 @@ std::vector<CellRow> Gateway::shared_rows(std::uint32_t server) const {
   return rows;
 }
 
+std::string Gateway::pins_of(const ControlRequest& request, const Peer& peer) const {
+  const Peer& whose = peer.is_admin ? user_ : peer;
+  const Subject subject = subject_of(config_.roles, {whose.uid, whose.gid, whose.groups});
+  return pins_reply(config_, pins_.book(), request, subject,
+                    peer.is_admin ? Reach::everything : Reach::own_servers,
+                    pins_.is_kept() ? Kept::on_disk : Kept::in_memory);
+}
+
 std::string Gateway::status(const Peer& peer) const {
   std::vector<ServerRow> rows;
-  const Subject subject = subject_of(config_.roles, {peer.uid, peer.gid, peer.groups});
+  const Peer& whose = peer.is_admin ? user_ : peer;
+  const Subject subject = subject_of(config_.roles, {whose.uid, whose.gid, whose.groups});
   for (std::uint32_t i = 0; i < config_.servers.size(); ++i) {
     const Rights rights(config_.servers[i].rules, subject);
     if (!rights.may_use_server()) continue;
@@ -320,14 +373,19 @@ std::string Gateway::status(const Peer& peer) const {
     for (const CellRow& cell : shared_rows(i)) row.cells.push_back(cell);
     for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
     row.catalogue = catalogues_.view(i);
+    row.pins = &pins_.book().of(i);
+    row.found_to_server = policy_.redactions.found(i, Direction::to_server);
+    row.found_to_host = policy_.redactions.found(i, Direction::to_host);
     row.ledger = &history_[i].ledger;
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;
     rows.push_back(std::move(row));
   }
   const auto over_http = std::ranges::count_if(sessions_, [](const auto& entry) {
-    return entry.second->session().peer().via != wire::SessionVia::socket;
+    const wire::SessionVia via = entry.second->session().peer().via;
+    return via == wire::SessionVia::http_socket || via == wire::SessionVia::http_token;
   });
-  return status_json(config_, rows, {peer.uid, static_cast<std::size_t>(over_http)});
+  return status_json(config_, rows, {whose.uid, static_cast<std::size_t>(over_http)},
+                     audit_.health());
 }
 
 }  // namespace cellblock::gateway

@@ -11,10 +11,14 @@
 #include "supervisor/gateway/audit/audit_channel.h"
 #include "supervisor/gateway/audit/audit_sieve.h"
 #include "supervisor/gateway/catalogue/catalogue_runner.h"
+#include "supervisor/gateway/catalogue/pin_keeper.h"
+#include "supervisor/gateway/catalogue/pinned_catalogues.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/launcher_channel.h"
 #include "supervisor/gateway/cell/shared_cells.h"
 #include "supervisor/gateway/io/record_reader.h"
+#include "supervisor/gateway/policy/user_policy.h"
+#include "supervisor/gateway/results/kept_total.h"
 #include "supervisor/gateway/session/session_runner.h"
 #include "supervisor/gateway/supervisor_channel.h"
 
@@ -26,6 +30,7 @@ struct GatewayChannels {
   Fd launcher;
   Fd audit;
   std::unique_ptr<CatalogueStore> catalogues;  ///< null: none are kept on disk
+  std::optional<PinStore> pins;                ///< none: likewise
 };
 
 class Gateway final : private GatewayServices {
@@ -55,8 +60,11 @@ class Gateway final : private GatewayServices {
   const Config& config() const override { return config_; }
   UpstreamIds& ids() override { return ids_; }
   MessageScanner& scanner() override { return scanner_; }
-  Catalogues& catalogues() override { return catalogues_; }
+  Catalogues& catalogues() override { return shown_; }
+  PinBook& pins() override { return pins_.book(); }
+  KeptTotal& kept_total() override { return kept_total_; }
   Sealer& sealer() override { return sealer_; }
+  UserPolicy& policy() override { return policy_; }
   void start_cell(CellRunner& cell, Fd workspace) override;
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
@@ -64,8 +72,11 @@ class Gateway final : private GatewayServices {
   std::size_t queued_for_shared(std::uint32_t server) const override {
     return shared_.queued(server);
   }
-  void record(const wire::AuditRecord& record) override;
+  void record(const AuditEntry& record) override;
   AuditState audit_state() const override { return audit_.state(); }
+  void when_recorded(std::function<void(AuditState)> then) override {
+    audit_.when_written(std::move(then));
+  }
   std::string answer_control(const ControlRequest& request, const Peer& peer) override;
   StderrRing& stderr_ring(std::uint32_t server) override { return history_[server].errors; }
   void remember_end(std::uint32_t server, const Failure& failure) override;
@@ -85,10 +96,12 @@ class Gateway final : private GatewayServices {
   void egress_event(std::uint64_t cell, const wire::EgressEvent& event);
   void forget_if_done(std::uint64_t cell);
   std::string status(const Peer& peer) const;
+  std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
   void settle_sharing();
   void end_if_empty();
   std::size_t stop_cells(std::uint32_t server);
+  std::string decided(std::uint32_t server, std::string reply);
 
   EventLoop& loop_;
   const Config config_;
@@ -97,16 +110,21 @@ class Gateway final : private GatewayServices {
   UpstreamIds ids_;
   MessageScanner scanner_;
   Sealer sealer_;
+  KeptTotal kept_total_;
+  UserPolicy policy_;  ///< before the sessions, whose calls have places in it
   SupervisorChannel supervisor_;
   LauncherChannel launcher_;
   AuditChannel audit_;
   std::optional<std::uint32_t> uid_;  ///< whose gateway this is: the first grant says it
+  Peer user_;                         ///< as he connected last: to what an administrator sees
   bool shutting_down_ = false;
   bool ending_ = false;
   Timer patience_;
   AuditSieve sieve_;
   Timer sums_due_;
+  PinKeeper pins_;
   CatalogueRunner catalogues_;
+  PinnedCatalogues shown_;  ///< of the catalogues
   SharedCells shared_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection

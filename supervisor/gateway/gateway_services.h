@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
+#include "supervisor/gateway/audit/audit_record.h"
 #include "supervisor/gateway/cell/stderr_log.h"
 #include "supervisor/gateway/conversation/conversation.h"
 #include "supervisor/gateway/conversation/sealer.h"
@@ -23,7 +25,10 @@ namespace cellblock::gateway {
 class Catalogues;
 class CellRunner;
 class ServerCell;
+class KeptTotal;
+class PinBook;
 class SessionRunner;
+struct UserPolicy;
 
 class GatewayServices {
  public:
@@ -33,6 +38,9 @@ class GatewayServices {
   virtual MessageScanner& scanner() = 0;
   virtual Catalogues& catalogues() = 0;
   virtual Sealer& sealer() = 0;
+  virtual UserPolicy& policy() = 0;
+  virtual PinBook& pins() = 0;
+  virtual KeptTotal& kept_total() = 0;
 
   /// Asks the launcher. Its events go to that runner, which must live until the cell has ended or
   /// was refused. `workspace` may be not valid: none.
@@ -45,8 +53,10 @@ class GatewayServices {
   /// Bytes that its shared cell has not taken.
   virtual std::size_t queued_for_shared(std::uint32_t server) const = 0;
 
-  virtual void record(const wire::AuditRecord& record) = 0;
+  virtual void record(const AuditEntry& record) = 0;
   virtual AuditState audit_state() const = 0;
+  /// As AuditChannel::when_written.
+  virtual void when_recorded(std::function<void(AuditState)> then) = 0;
   virtual std::string answer_control(const ControlRequest& request, const Peer& peer) = 0;
   virtual StderrRing& stderr_ring(std::uint32_t server) = 0;
   virtual void remember_end(std::uint32_t server, const Failure& failure) = 0;

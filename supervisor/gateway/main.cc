@@ -43,6 +43,7 @@ Result<void> run() {
   Config config = CELLBLOCK_TRY(read_sealed_config(sealed.get()));
 
   channels.catalogues = CELLBLOCK_TRY(open_catalogues());
+  if (channels.catalogues) channels.pins = CELLBLOCK_TRY(PinStore::open(cache_directory));
   const auto loop = CELLBLOCK_TRY(EventLoop::make());
   Gateway gateway(*loop, std::move(config), std::move(channels));
   Endpoint signals(*loop, std::move(termination));

@@ -2,8 +2,8 @@
 
 #include <openssl/crypto.h>
 
+#include "policy/sha256.h"
 #include "supervisor/http/request.h"
-#include "supervisor/kernel/sha256.h"
 
 namespace cellblock::http {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "policy/cell_facts.h"
 #include "policy/server_set.h"
+#include "supervisor/kernel/audit_wire.h"
 
 /// What one process of cellblock may tell another: closed sets of fixed-size records over
 /// SOCK_SEQPACKET. A record names a declared server by its index in the sealed configuration;
@@ -14,7 +15,6 @@
 namespace cellblock::wire {
 
 inline constexpr std::uint32_t max_groups = 256;
-inline constexpr std::uint32_t max_tool_name = 128;
 inline constexpr std::uint32_t max_user_name = 255;
 
 // ---------------------------------------------------------------------------------------------
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t max_user_name = 255;
 enum class SupervisorAsks : std::uint8_t {
   ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
   start_gateway = 2,  ///< uid, servers, user; fds: the gateway's ends of [supervisor, audit]
-  start_audit = 3,    ///< fds: the writer's end of its control socket, the append-only log
+  start_audit = 3,    ///< fds: the writer's end of its control socket, then as wire::audit_fd
   end_gateway = 4,    ///< kill it, and its cells with it
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
   start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
@@ -179,10 +179,10 @@ enum class SessionVia : std::uint8_t {
   socket = 0,       ///< the host itself, on the daemon's socket
   http_socket = 1,  ///< cellblock-http, for a host on its Unix socket
   http_token = 2,   ///< cellblock-http, for whoever has that token
+  admin = 3,        ///< an administrator, on the door to that user's gateway
 };
 
-/// Who connected, as the kernel says (SO_PEERCRED, SO_PEERGROUPS), or as a token is configured. pid
-/// is for display only.
+/// Who connected, as the kernel says, or as a token is configured. pid is for display only.
 struct SessionGrant {
   SupervisorSends kind{};
   SessionVia via{};
@@ -192,6 +192,7 @@ struct SessionGrant {
   std::int32_t pid = 0;
   std::uint32_t connection = 0;  ///< comes back in session_closed
   std::uint32_t token = 0;       ///< http_token: index in HttpListen::tokens
+  std::uint32_t user = 0;        ///< admin: whose gateway this is; else that is uid
   std::uint32_t group_count = 0;
   std::array<std::uint32_t, max_groups> groups{};
 };
@@ -202,54 +203,11 @@ struct SessionClosed {
   std::uint32_t connection = 0;
 };
 
-// ---------------------------------------------------------------------------------------------
-// supervisor -> audit writer; fds: the reading end of one gateway's audit socket
-
-struct AuditSource {
-  std::uint32_t uid = 0;  ///< whose gateway writes there: stamped on each of its records
-};
-
-// gateway -> audit writer
-
-enum class AuditKind : std::uint8_t {
-  session_opened = 1,
-  session_closed = 2,
-  attach = 3,
-  call = 4,  ///< tools/call, when it is decided
-  call_ended = 5,
-  cell_started = 6,
-  cell_ended = 7,
-  refused = 8,  ///< a server-to-client request, a method, a line
-  egress = 9,   ///< tool: "host:port"; reason: EgressReason's name; bytes: both ways together
-  denied = 10,  ///< tool: the system call
-  label = 11,   ///< of a session, as its host says: tool: the value; reason: the name
-};
-
-enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };
-
-struct AuditRecord {
-  AuditKind kind{};
-  AuditOutcome outcome = AuditOutcome::none;
-  std::uint8_t server_length = 0;
-  std::uint8_t tool_length = 0;
-  std::int32_t pid = 0;  ///< of the host, as the kernel said at connect
-  std::uint64_t session = 0;
-  std::uint64_t cell = 0;
-  std::uint64_t call = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t microseconds = 0;
-  std::uint64_t count = 1;  ///< alike events that this record stands for
-  std::array<char, 64> server{};
-  std::array<char, max_tool_name> tool{};  ///< or method
-  std::array<char, 64> reason{};           ///< a stable code, NUL-terminated
-};
-
 static_assert(std::is_trivially_copyable_v<SupervisorRequest>);
 static_assert(std::is_trivially_copyable_v<LauncherReport>);
 static_assert(std::is_trivially_copyable_v<GatewayRequest>);
 static_assert(std::is_trivially_copyable_v<CellEvent>);
 static_assert(std::is_trivially_copyable_v<SessionGrant>);
-static_assert(std::is_trivially_copyable_v<AuditRecord>);
 
 // ---------------------------------------------------------------------------------------------
 // cellblock-http -> supervisor; nothing can be attached
@@ -340,8 +298,7 @@ namespace egress_fd {
 inline constexpr int gateway = 3;  ///< SOCK_SEQPACKET: EgressEvent out; its end ends the helper
 inline constexpr int config = 4;   ///< sealed memfd
 inline constexpr int start = 5;    ///< sealed memfd: EgressStart
-inline constexpr int sockets =
-    6;  ///< the first of EgressStart::sockets, bound in the cell's network
+inline constexpr int sockets = 6;  ///< the first of EgressStart::sockets, in the cell's network
 }  // namespace egress_fd
 
 namespace http_fd {
@@ -349,10 +306,5 @@ inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: HttpRequest out, Http
 inline constexpr int config = 4;      ///< sealed memfd
 inline constexpr int listener = 5;    ///< TCP, listening; only with HttpListen::address
 }  // namespace http_fd
-
-namespace audit_fd {
-inline constexpr int control = 3;  ///< SOCK_SEQPACKET: AuditSource in
-inline constexpr int log = 4;      ///< O_APPEND
-}  // namespace audit_fd
 
 }  // namespace cellblock::wire

@@ -20,7 +20,7 @@ using wire::StartRefusal;
 using wire::SupervisorAsks;
 
 constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
-constexpr std::size_t audit_fds = 2;    ///< control, log
+constexpr std::size_t audit_fds = 4;    ///< control, and the log's (wire::audit_fd)
 constexpr std::size_t http_fds = 2;     ///< its end towards the supervisor, and a listener
 
 // A refused or failed start as the gateway is told it.
@@ -173,7 +173,8 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
 }
 
 void Launcher::start_audit_writer(std::vector<Fd> fds) {
-  auto started = factory_.start_audit_writer({fds[0].get(), fds[1].get()});
+  auto started =
+      factory_.start_audit_writer({fds[0].get(), fds[1].get(), fds[2].get(), fds[3].get()});
   if (!started) {
     return tell_supervisor(LauncherTells::audit_ended, 0, started.error().facts());
   }

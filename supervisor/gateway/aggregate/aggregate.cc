@@ -42,11 +42,11 @@ void lower(std::optional<Time>& due, std::optional<Time> other) {
 }  // namespace
 
 Aggregate::Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-                     Sealer& sealer, AggregateEffects& effects)
+                     Sealer& sealer, AggregateEffects& effects, ReadingTool reading_tool)
     : members_(config, access),
       assortment_(members_),
       effects_(effects),
-      lists_(members_, assortment_, session, sealer),
+      lists_(members_, assortment_, session, sealer, reading_tool),
       calls_(members_, assortment_, ids_, effects),
       refresh_(members_, assortment_, ids_, effects, config.catalogue.max_bytes),
       streams_(members_, assortment_, ids_, effects) {}

@@ -40,7 +40,8 @@ class Aggregate {
   /// `access`: what the host's user may do with each server. `session` is what cursors are sealed
   /// to. All references outlive it.
   Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-            Sealer& sealer, AggregateEffects& effects);
+            Sealer& sealer, AggregateEffects& effects,
+            ReadingTool reading_tool = ReadingTool::not_listed);
   Aggregate(const Aggregate&) = delete;
   Aggregate& operator=(const Aggregate&) = delete;
 

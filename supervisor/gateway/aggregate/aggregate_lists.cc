@@ -82,7 +82,10 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
       result += R"("nextCursor":")" + *cursor + "\",";
     }
   }
-  return result_reply(id, result + closing(members_, unavailable) + "}");
+  result += closing(members_, unavailable) + "}";
+  const bool is_end = kind == ListKind::tools && !page.next;
+  const bool has_tool = is_end && reading_tool_ == ReadingTool::listed;
+  return result_reply(id, has_tool ? with_reading_tool(result) : result);
 }
 
 std::string AggregateLists::discover(std::string_view id,

@@ -12,6 +12,7 @@
 #include "supervisor/gateway/aggregate/unavailable.h"
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/results/reading_tool.h"
 
 /// Answers that need no server: the four lists and server/discover.
 namespace cellblock::gateway {
@@ -22,8 +23,12 @@ class AggregateLists {
   static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
 
   AggregateLists(const Members& members, Assortment& assortment, std::uint64_t session,
-                 Sealer& sealer)
-      : members_(members), assortment_(assortment), session_(session), sealer_(sealer) {}
+                 Sealer& sealer, ReadingTool reading_tool)
+      : members_(members),
+        assortment_(assortment),
+        session_(session),
+        sealer_(sealer),
+        reading_tool_(reading_tool) {}
 
   /// Whole messages without their newline.
   std::string list(ListKind kind, std::string_view line, const Message& message,
@@ -40,6 +45,7 @@ class AggregateLists {
   Assortment& assortment_;
   const std::uint64_t session_;
   Sealer& sealer_;
+  const ReadingTool reading_tool_;
 };
 
 }  // namespace cellblock::gateway

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/leg/era_of.h"
 #include "supervisor/gateway/leg/named_call.h"
+#include "supervisor/gateway/message/era_of.h"
 
 namespace cellblock::gateway {
 
@@ -46,6 +46,10 @@ void Ensemble::cancel_all(std::string_view reason, Time now) {
 bool Ensemble::stop_server(std::uint32_t server, const Failure& failure, Time now) {
   for (const auto& side : sides_) side->stop_server(server, failure, now);
   return true;
+}
+
+void Ensemble::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+  for (const auto& side : sides_) side->list_changed(server, kind, now);
 }
 
 void Ensemble::leave() {

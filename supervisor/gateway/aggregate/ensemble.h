@@ -23,6 +23,7 @@ class Ensemble final : public Counterpart {
   void cancel_all(std::string_view reason, Time now) override;
   bool stop_server(std::uint32_t server, const Failure& failure, Time now) override;
   void leave() override;
+  void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;
   std::uint64_t cell() const override { return 0; }
   Traffic traffic(std::uint32_t server) const override;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "supervisor/gateway/era/legacy_over_modern.h"
+#include "supervisor/gateway/leg/bridging.h"
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/policy/permitted_features.h"
 #include "supervisor/gateway/session/session_failures.h"
@@ -18,7 +19,9 @@ ClientFeatures features_of_any(const Config& config, const SessionAccess& access
   ClientFeatures any;
   for (std::size_t i = 0; i < config.servers.size(); ++i) {
     const Server& server = config.servers[i];
-    if (!access.servers().contains(i) || server.cells != CellSharing::per_session) continue;
+    if (!access.servers().contains(i)) continue;
+    any.elicitation |= asks_users(server);  // our own question goes the way of servers' ones
+    if (server.cells != CellSharing::per_session) continue;
     const auto index = static_cast<std::uint32_t>(i);
     const ClientFeatures features = permitted_features(server, access.rights(index));
     any.roots |= features.roots;
@@ -26,6 +29,15 @@ ClientFeatures features_of_any(const Config& config, const SessionAccess& access
     any.elicitation |= features.elicitation;
   }
   return any;
+}
+
+ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& access) {
+  if (shared.kept == nullptr) return ReadingTool::not_listed;
+  for (std::size_t i = 0; i < shared.config.servers.size(); ++i) {
+    const bool is_used = access.servers().contains(i);
+    if (is_used && bounds_any(shared.config.servers[i].results)) return ReadingTool::listed;
+  }
+  return ReadingTool::not_listed;
 }
 
 }  // namespace
@@ -112,7 +124,8 @@ EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const SessionAcc
         drain(now);
         above_.leg_answered(now);
       })),
-      aggregate_(shared.config, access_, session, shared.sealer, *this) {
+      aggregate_(shared.config, access_, session, shared.sealer, *this,
+                 reading_tool_of(shared, access)) {
   if (host == Era::legacy) {
     bridge_ = std::make_unique<BridgeDoor>(*this, features_of_any(shared.config, access));
   }
@@ -259,6 +272,14 @@ void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Tim
   found->second->leg().fail_all(failure, now);
   found->second->leg().leave();
   relay_.push({Relayed::What::leg_failed, server, {}, failure});
+  drain(now);
+}
+
+// Heard by the aggregate as from the server itself: on the streams that it has there.
+void EnsembleSide::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+  const auto found = members_.find(server);
+  if (found == members_.end()) return;
+  found->second->leg().list_changed(server, kind, now);
   drain(now);
 }
 

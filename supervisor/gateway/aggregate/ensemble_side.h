@@ -37,6 +37,7 @@ class EnsembleSide final : private AggregateEffects {
   /// What is in flight at that server fails, and its cell is no longer needed.
   void stop_server(std::uint32_t server, const Failure& failure, Time now);
   void leave();
+  void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 
   std::size_t in_flight() const;
   bool is_in_flight(std::string_view theirs) const;

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 

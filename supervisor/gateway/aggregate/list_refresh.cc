@@ -10,7 +10,7 @@
 #include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/catalogue/list_pages.h"
 #include "supervisor/gateway/catalogue/metadata.h"
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {

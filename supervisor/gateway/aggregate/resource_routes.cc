@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "supervisor/gateway/aggregate/uri_template.h"
+#include "supervisor/gateway/results/kept_uri.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -145,7 +146,8 @@ std::string ResourceRoutes::shown_template(std::uint32_t server,
 }
 
 std::string ResourceRoutes::mention(std::uint32_t server, const std::string& uri, Effort& effort) {
-  if (uri.empty()) return uri;
+  // cellblock's own, and no server's.
+  if (uri.empty() || is_kept_uri(uri)) return uri;
   const bool may_be_kept = !is_qualified(uri) && uri.size() <= max_matched_uri;
   if (may_be_kept && owner(uri, effort) == nullptr && effort.was_enough &&
       mentioned_.size() < max_mentioned) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "policy/sha256.h"
 #include "supervisor/kernel/wire.h"
 
 /// One thing worth recording, before it becomes an AuditRecord. The views live for the call that
@@ -18,6 +19,9 @@ struct AuditNote {
   std::uint64_t bytes = 0;
   std::uint64_t microseconds = 0;
   std::uint64_t count = 1;
+  Sha256 arguments{};                                        ///< of a call; zeros: none are told
+  wire::AuditMethod method = wire::AuditMethod::tools_call;  ///< of a call
+  std::string_view text;  ///< of a call: its arguments as they may be told; empty: they are not
 };
 
 /// Which cell a note is about; both empty: none yet.

@@ -18,8 +18,8 @@ std::uint8_t copy_into(std::array<char, size>& field, std::string_view text, End
 
 }  // namespace
 
-wire::AuditRecord audit_record(const AuditOrigin& origin, const AuditNote& note) {
-  wire::AuditRecord record;
+AuditEntry audit_record(const AuditOrigin& origin, const AuditNote& note) {
+  AuditEntry record;
   record.kind = note.kind;
   record.outcome = note.outcome;
   record.pid = origin.pid;
@@ -29,6 +29,9 @@ wire::AuditRecord audit_record(const AuditOrigin& origin, const AuditNote& note)
   record.bytes = note.bytes;
   record.microseconds = note.microseconds;
   record.count = note.count;
+  record.arguments = note.arguments;
+  record.method = note.method;
+  record.text = note.text.substr(0, wire::max_audit_text);
   record.server_length = copy_into(record.server, origin.server, Ending::by_length);
   record.tool_length = copy_into(record.tool, note.tool, Ending::by_length);
   copy_into(record.reason, note.reason, Ending::by_nul);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "supervisor/gateway/audit/audit_note.h"
@@ -16,7 +17,13 @@ struct AuditOrigin {
   std::string_view server;
 };
 
+/// A record and what follows it in its packet, which is at most wire::max_audit_text. Whoever takes
+/// the record alone has one of a kind without a text.
+struct AuditEntry : wire::AuditRecord {
+  std::string text;
+};
+
 /// Text that is too long for its field is cut.
-wire::AuditRecord audit_record(const AuditOrigin& origin, const AuditNote& note);
+AuditEntry audit_record(const AuditOrigin& origin, const AuditNote& note);
 
 }  // namespace cellblock::gateway

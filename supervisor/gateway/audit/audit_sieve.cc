@@ -32,10 +32,14 @@ bool AuditSieve::is_cheap_to_cause(const wire::AuditRecord& record) {
     case AuditKind::session_opened:
     case AuditKind::session_closed:
     case AuditKind::label:
+    case AuditKind::finding:  // a server may say what it likes as often as it likes
       return true;
-    case AuditKind::call:
+    case AuditKind::call:  // also one that its host gave up before it was made
+      return record.outcome != AuditOutcome::ok;
     case AuditKind::attach:
       return record.outcome == AuditOutcome::denied;
+    case AuditKind::pin:  // but what somebody decided
+      return record.outcome != AuditOutcome::ok;
     default:
       return false;
   }
@@ -61,7 +65,7 @@ AuditSieve::Budgets::value_type& AuditSieve::budget_for(Key key, Time now) {
   return *budgets_.try_emplace(std::move(key), Alike{.budget = budget}).first;
 }
 
-void AuditSieve::add(const wire::AuditRecord& record, Time now) {
+void AuditSieve::add(const AuditEntry& record, Time now) {
   if (record.kind == AuditKind::cell_ended) cell_ended(record.cell);
   if (!is_cheap_to_cause(record)) return record_(record);
   auto& alike = budget_for(key_of(record), now);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "supervisor/gateway/audit/audit_budget.h"
+#include "supervisor/gateway/audit/audit_record.h"
 #include "supervisor/gateway/audit/seen_targets.h"
 #include "supervisor/gateway/io/clock.h"
 #include "supervisor/kernel/wire.h"
@@ -19,7 +20,7 @@ namespace cellblock::gateway {
 
 class AuditSieve {
  public:
-  using Record = std::function<void(const wire::AuditRecord&)>;
+  using Record = std::function<void(const AuditEntry&)>;
   static constexpr Milliseconds longest_hold{10'000};  ///< until a sum is told
   /// Alike ones of one cell (or of none, and one server) share a budget; what is beyond so many of
   /// these shares one by kind.
@@ -27,7 +28,7 @@ class AuditSieve {
 
   explicit AuditSieve(Record record) : record_(std::move(record)) {}
 
-  void add(const wire::AuditRecord& record, Time now);
+  void add(const AuditEntry& record, Time now);
   std::optional<Time> next_due() const { return due_; }
   void deadline(Time now);
   void finish();  ///< all sums, at the end

@@ -17,10 +17,12 @@ void log_failure(const SysResult<void>& done, std::string_view what, const Serve
 
 }  // namespace
 
-CatalogueRunner::CatalogueRunner(GatewayServices& services, std::unique_ptr<CatalogueStore> store)
+CatalogueRunner::CatalogueRunner(GatewayServices& services, std::unique_ptr<CatalogueStore> store,
+                                 Found found)
     : services_(services),
       cache_(services.config(), *this),
       store_(std::move(store)),
+      found_(std::move(found)),
       saving_(services.loop(), [this] {
         cache_.save_due(now());
         save_later();
@@ -129,6 +131,7 @@ void CatalogueRunner::begin_next() {
   SurveyRunner::Receiver receiver{
       .found =
           [this, server](Surveyed surveyed) {
+            found_(server, surveyed.catalogue);
             cache_.found(server, {std::move(surveyed.catalogue), surveyed.eras, surveyed.findings},
                          now());
             save_later();

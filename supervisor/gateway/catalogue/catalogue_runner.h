@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -21,8 +22,11 @@ namespace cellblock::gateway {
 
 class CatalogueRunner final : public Catalogues, private CacheEffects {
  public:
+  /// Is told what a survey found, before anybody is given it.
+  using Found = std::function<void(std::uint32_t server, const Catalogue& catalogue)>;
+
   /// `store`: nullptr: nothing is kept on disk.
-  CatalogueRunner(GatewayServices& services, std::unique_ptr<CatalogueStore> store);
+  CatalogueRunner(GatewayServices& services, std::unique_ptr<CatalogueStore> store, Found found);
 
   static constexpr std::size_t max_surveys = 8;  ///< at one time; others wait for their turn
 
@@ -69,6 +73,7 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
   GatewayServices& services_;
   CatalogueCache cache_;
   std::unique_ptr<CatalogueStore> store_;
+  Found found_;
   Timer saving_;
   std::list<Running> surveys_;
   std::deque<std::pair<std::uint32_t, SurveyStart>> queued_;

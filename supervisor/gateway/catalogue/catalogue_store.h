@@ -31,8 +31,6 @@ class CatalogueStore {
   SysResult<void> remove_others(const std::vector<Server>& servers) const;
 
  private:
-  SysResult<void> write_new(const std::string& name, const std::string& bytes) const;
-
   Fd directory_;
 };
 

@@ -37,11 +37,13 @@ Findings clean_member(Json& object, const char* name) {
 }  // namespace
 
 std::optional<std::string> cleaned_list(ListKind kind, std::string_view result,
-                                        const MayShow& may_show, Findings& findings) {
+                                        const MayShow& may_show, Findings& findings,
+                                        const SeeItems& see) {
   Json json = read_tree(result);
   const auto items = json.is_object() ? json.find(mcp::facts_of(kind).items) : json.end();
   if (!json.is_object() || items == json.end()) return std::nullopt;
   const Findings found = clean_items(*items, kind);
+  if (see) see(*items, !json.contains("nextCursor"));
   if (!found.any()) return std::nullopt;
   findings.add(found);
   keep_only(*items, kind, may_show);

@@ -38,7 +38,7 @@ CellLink::CellLink(EventLoop& loop, CellPipes pipes, const Server& server, std::
                .too_long = [this](std::size_t seen) { receiver_.too_long(seen); },
                .ended = [this] { receiver_.output_closed(); }}),
       room_(2 * server.lines.from_host),
-      collector_(ring, cell) {
+      collector_(ring, cell, receiver_.clean) {
   reader_.hold();
   output_.watch.on_readable = [this] {
     reader_.turn();

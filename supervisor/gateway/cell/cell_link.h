@@ -28,6 +28,7 @@ class CellLink {
     std::function<void(std::size_t seen)> too_long;
     std::function<void()> output_closed;
     std::function<void()> turn_done;
+    StderrCollector::Clean clean;  ///< of what it writes on stderr
   };
 
   /// Its output is not read before begin_output().

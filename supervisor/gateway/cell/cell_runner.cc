@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "supervisor/gateway/io/wall_clock.h"
+#include "supervisor/gateway/policy/user_policy.h"
 
 namespace cellblock::gateway {
 
@@ -37,7 +38,12 @@ CellLink::Receiver CellRunner::receiver() {
                 // After its end this is what was to be expected.
                 if (!facts_) cell_.output_closed();
               },
-          .turn_done = [this] { keeper_.cell_turn_done(); }};
+          .turn_done = [this] { keeper_.cell_turn_done(); },
+          .clean = [this](std::string_view text) { return cleaned(text); }};
+}
+
+std::string CellRunner::cleaned(std::string_view text) const {
+  return services_.policy().redactions.clean(cell_.plan().server, text);
 }
 
 // --- from the launcher ---------------------------------------------------------------------------
@@ -118,7 +124,10 @@ void CellRunner::remember_end(const Failure& failure) {
 
 // A server that writes too many of them is held to what it may write on stderr.
 void CellRunner::keep_log(std::string_view text) {
-  if (!logs_) logs_.emplace(services_.stderr_ring(cell_.plan().server), cell_.id());
+  if (!logs_) {
+    logs_.emplace(services_.stderr_ring(cell_.plan().server), cell_.id(),
+                  [this](std::string_view line) { return cleaned(line); });
+  }
   logs_->add("[log] " + std::string(text) + "\n", unix_milliseconds());
 }
 

@@ -78,6 +78,7 @@ class CellRunner final : private CellEffects {
 
   Time now() const { return services_.loop().now(); }
   CellLink::Receiver receiver();
+  std::string cleaned(std::string_view text) const;
   void finish();
   void check_input();
 

@@ -7,11 +7,11 @@
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/log_level.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/revisions.h"
 #include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/tree_reader.h"
 #include "supervisor/gateway/message/written_message.h"
@@ -280,9 +280,11 @@ void SharedTalk::lose_all() {
 void SharedTalk::refuse_request(std::string_view line, const Message& message) {
   const std::string_view id = message.id.in(line);
   if (message.method == mcp::method::ping) return say(result_reply(id, "{}"));
+  // What is none of MCP's is the server's own text, which nothing has looked at.
+  const bool is_known = mcp::find_method(message.method) != nullptr;
   effects_.record({.kind = wire::AuditKind::refused,
                    .outcome = wire::AuditOutcome::denied,
-                   .tool = message.method,
+                   .tool = is_known ? std::string_view(message.method) : std::string_view{},
                    .reason = "shared_cell",
                    .bytes = line.size()});
   say(protocol_error(id, mcp::method_not_found, "Method not found"));

@@ -51,7 +51,7 @@ void StderrCollector::line_ends(std::int64_t now_ms) {
   if (now_ms / 1000 != second_) new_second(now_ms);
   if (in_second_ < max_lines_per_second) {
     ++in_second_;
-    std::string text = printable(partial_, max_line);
+    std::string text = printable(clean_ ? clean_(partial_) : partial_, max_line);
     if (cut_ != 0) text += fmt::format(" ... ({} more bytes)", cut_);
     ring_.add({cell_, now_ms, std::move(text)});
   } else {

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "supervisor/gateway/io/clock.h"
@@ -40,7 +42,11 @@ class StderrCollector {
   static constexpr std::size_t max_line = 8U << 10;
   static constexpr std::uint32_t max_lines_per_second = 100;
 
-  StderrCollector(StderrRing& ring, std::uint64_t cell) : ring_(ring), cell_(cell) {}
+  /// What is done to a line before anybody sees it; null: nothing.
+  using Clean = std::function<std::string(std::string_view line)>;
+
+  StderrCollector(StderrRing& ring, std::uint64_t cell, Clean clean = nullptr)
+      : ring_(ring), cell_(cell), clean_(std::move(clean)) {}
 
   void add(std::string_view bytes, std::int64_t now_ms);
   /// At end of file: the rest is a line too.
@@ -52,6 +58,7 @@ class StderrCollector {
 
   StderrRing& ring_;
   std::uint64_t cell_;
+  Clean clean_;
   std::string partial_;
   std::size_t cut_ = 0;  ///< bytes of this line beyond max_line
   std::int64_t second_ = 0;

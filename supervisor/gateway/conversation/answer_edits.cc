@@ -1,9 +1,12 @@
 #include "supervisor/gateway/conversation/answer_edits.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/catalogue/clean_answer.h"
 #include "supervisor/gateway/policy/list_access.h"
 
@@ -26,33 +29,65 @@ std::optional<ListKind> list_of(CallKind kind) {
 
 namespace {
 
+/// Who is shown which items of the list that is looked at.
+class Viewer {
+ public:
+  Viewer(ListKind list, const Rights& rights, PinGate& pins)
+      : list_(list), kind_(access_kind(list)), rights_(rights), pins_(pins) {}
+
+  bool shows(std::string_view name) const {
+    return rights_.shows(kind_, name) && pins_.admits(list_, name);
+  }
+
+  void see(const nlohmann::ordered_json& items, bool is_last_page) {
+    pins_.see(list_, items, is_last_page ? PageEnd::last : PageEnd::more);
+    withholds_ = std::ranges::any_of(items, [this](const auto& item) {
+      const auto name = item.find(mcp::facts_of(list_).identity);
+      return name == item.end() || !name->is_string() ||
+             !pins_.admits(list_, name->template get_ref<const std::string&>());
+    });
+  }
+
+  bool shows_all() const { return rights_.shows_all(kind_) && !withholds_; }
+
+ private:
+  const ListKind list_;
+  const AccessKind kind_;
+  const Rights& rights_;
+  PinGate& pins_;
+  bool withholds_ = false;
+};
+
 // Where there is nothing to clean, tools are left out in place; few servers list so much else that
 // this matters.
-std::optional<std::string> shown_list(ListKind list, std::string_view result, const Rights& rights,
-                                      Findings& findings) {
-  const AccessKind kind = access_kind(list);
-  const auto shows = [&](std::string_view name) { return rights.shows(kind, name); };
-  auto cleaned = cleaned_list(list, result, shows, findings);
-  if (cleaned || list == ListKind::tools || rights.shows_all(kind)) return cleaned;
-  return narrowed_list(list, result, shows);
+std::vector<Replacement> list_edits(std::string_view line, const Message& message, ListKind list,
+                                    Viewer viewer, Findings& findings) {
+  const std::string_view result = message.result.in(line);
+  const auto shows = [&](std::string_view name) { return viewer.shows(name); };
+  auto shown = cleaned_list(list, result, shows, findings,
+                            [&](const nlohmann::ordered_json& items, bool is_last_page) {
+                              viewer.see(items, is_last_page);
+                            });
+  if (!shown && viewer.shows_all()) return {};
+  if (!shown && list == ListKind::tools) return narrow_tools(line, message, shows);
+  if (!shown) shown = narrowed_list(list, result, shows);
+  if (!shown) return {};
+  return {{message.result, std::move(*shown)}};
 }
 
 }  // namespace
 
 std::vector<Replacement> answer_edits(std::string_view line, const Message& message,
-                                      const Call& call, const Rights& rights, Findings& findings) {
+                                      const Call& call, const Rights& rights, PinGate& pins,
+                                      Findings& findings) {
   if (message.kind != MessageKind::result) return {};
-  const std::string_view result = message.result.in(line);
-  std::optional<std::string> cleaned;
   if (const auto list = list_of(call.kind)) {
-    cleaned = shown_list(*list, result, rights, findings);
-  } else if (call.kind == CallKind::initialize || call.kind == CallKind::discover) {
-    cleaned = cleaned_introduction(result, findings);
+    return list_edits(line, message, *list, Viewer(*list, rights, pins), findings);
   }
-  if (cleaned) return {{message.result, std::move(*cleaned)}};
-  if (call.kind != CallKind::tools_list || rights.shows_all(AccessKind::tool)) return {};
-  return narrow_tools(line, message,
-                      [&](std::string_view tool) { return rights.shows(AccessKind::tool, tool); });
+  if (call.kind != CallKind::initialize && call.kind != CallKind::discover) return {};
+  auto cleaned = cleaned_introduction(message.result.in(line), findings);
+  if (!cleaned) return {};
+  return {{message.result, std::move(*cleaned)}};
 }
 
 AuditNote metadata_note(const Call& call, std::size_t bytes) {

@@ -11,6 +11,7 @@
 #include "supervisor/gateway/audit/audit_note.h"
 #include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/conversation/call_table.h"
+#include "supervisor/gateway/policy/pin_gate.h"
 
 namespace cellblock::gateway {
 
@@ -18,9 +19,11 @@ namespace cellblock::gateway {
 std::optional<ListKind> list_of(CallKind kind);
 
 /// What has to be done to the answer to a call before its id is put back: what does not exist for
-/// the user is left out, and metadata that is not sound is cleaned (`findings` says what of it).
+/// the user, or is withheld by the pins, is left out, and metadata that is not sound is cleaned
+/// (`findings` says what of it).
 std::vector<Replacement> answer_edits(std::string_view line, const Message& message,
-                                      const Call& call, const Rights& rights, Findings& findings);
+                                      const Call& call, const Rights& rights, PinGate& pins,
+                                      Findings& findings);
 
 /// That there were findings; `bytes` of the answer.
 AuditNote metadata_note(const Call& call, std::size_t bytes);

@@ -1,22 +1,26 @@
 #include "supervisor/gateway/conversation/call_failures.h"
 
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
 
-namespace {
-constexpr std::size_t max_named_method = 128;
-}
-
 Failure forbidden_input_failure(const Server& server, const std::string& method) {
-  // The server chose it, and the whole of it may not fit into lines.to_host.
-  const std::string what =
-      method.empty() ? "something that is no request" : method.substr(0, max_named_method);
+  // What is none of MCP's is the server's own text, and a model reads this.
+  const bool is_known = mcp::find_method(method) != nullptr;
+  const std::string what = is_known         ? method
+                           : method.empty() ? "something that is no request"
+                                            : "something that MCP does not have";
   return plain_failure(FailureCode::bad_answer,
                        "server " + server.name + " asked the client for " + what +
                            ", which client_features does not allow",
                        server.name);
+}
+
+Failure audit_failure(const Server& server) {
+  return plain_failure(FailureCode::audit_unavailable,
+                       "the audit log cannot be written, so nothing new is called", server.name);
 }
 
 Failure too_many_calls(const Server& server, std::size_t most) {

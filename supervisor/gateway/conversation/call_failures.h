@@ -11,6 +11,7 @@ namespace cellblock::gateway {
 
 /// `method`: what the server asked the client for; empty: something that is no request.
 Failure forbidden_input_failure(const Server& server, const std::string& method);
+Failure audit_failure(const Server& server);
 Failure too_many_calls(const Server& server, std::size_t most);
 Failure answer_too_large(const Server& server, std::size_t size);
 /// It has a cursor, state or task id that cannot be handed out.

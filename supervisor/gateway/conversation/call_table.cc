@@ -18,7 +18,18 @@ CallKind kind_of(std::string_view method) {
   if (method == mcp::method::discover) return CallKind::discover;
   if (method == mcp::method::listen) return CallKind::listen;
   if (method == mcp::method::tasks_result) return CallKind::task_result;
+  if (method == mcp::method::tasks_get || method == mcp::method::tasks_update ||
+      method == mcp::method::tasks_cancel) {
+    return CallKind::task_state;
+  }
+  if (method == mcp::method::resources_read) return CallKind::resource_read;
+  if (method == mcp::method::prompts_get) return CallKind::prompt_get;
   return CallKind::other;
+}
+
+bool is_recorded(CallKind kind) {
+  return kind == CallKind::tool_call || kind == CallKind::resource_read ||
+         kind == CallKind::prompt_get;
 }
 
 std::optional<CallTable::Refusal> CallTable::refusal_for(std::string_view theirs) const {
@@ -36,6 +47,11 @@ const Call* CallTable::find(std::string_view ours) const {
 Call* CallTable::find(std::string_view ours) {
   // The table is this object's own.
   return const_cast<Call*>(std::as_const(*this).find(ours));  // NOLINT(*-const-cast)
+}
+
+Call* CallTable::find(std::uint64_t ours) {
+  const auto found = std::ranges::find(calls_, ours, &Call::ours);
+  return found == calls_.end() ? nullptr : &*found;
 }
 
 const Call* CallTable::find_theirs(std::string_view theirs) const {
@@ -74,6 +90,13 @@ std::optional<Call> CallTable::cancel(std::string_view theirs) {
 bool CallTable::was_cancelled(std::string_view ours) const {
   const std::uint64_t id = parse_upstream_id(ours);
   return id != 0 && std::ranges::find(cancelled_, id) != cancelled_.end();
+}
+
+std::vector<std::uint64_t> CallTable::ids() const {
+  std::vector<std::uint64_t> ids;
+  ids.reserve(calls_.size());
+  for (const Call& call : calls_) ids.push_back(call.ours);
+  return ids;
 }
 
 std::vector<Call> CallTable::take_all() { return std::exchange(calls_, {}); }

@@ -3,12 +3,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policy/approvals/approvals.h"
 #include "policy/failure.h"
+#include "policy/jsonrpc.h"
+#include "policy/pins/definition.h"
+#include "policy/rates/call_deadline.h"
+#include "policy/rates/call_places.h"
+#include "policy/sha256.h"
 #include "supervisor/gateway/conversation/progress_pace.h"
 #include "supervisor/gateway/io/clock.h"
 
@@ -28,20 +36,54 @@ enum class CallKind : std::uint8_t {
   tool_call,    ///< a failure comes as a result that the model sees
   listen,       ///< subscriptions/listen: its id also names the stream's notifications
   task_result,  ///< tasks/result: its task has ended when it is answered
+  task_state,   ///< what else is about one task: of a finished one the answer may hold the result
+  resource_read,
+  prompt_get,
 };
 
 CallKind kind_of(std::string_view method);
 
+/// Has its lines in the audit log, and is not made without: what a person or a model gets by it, or
+/// makes of it.
+bool is_recorded(CallKind kind);
+
+/// By what a call was let pass that had to wait: what has changed since is asked again.
+struct JudgedCall {
+  std::string line;  ///< the host's
+  Message message;
+  const Rule* asks = nullptr;        ///< the rule that asked about it
+  std::optional<Digest> definition;  ///< what it named, when somebody was asked about it
+};
+
+/// A call that may not be sent yet, and what its record will say.
+struct UnsentCall {
+  std::string text;  ///< as the server will get it, with its newline
+  std::string rule;
+  Sha256 arguments{};
+  std::string argument_text;         ///< that may stand in its record; empty: none may
+  std::size_t bytes = 0;             ///< of the caller's line
+  std::optional<JudgedCall> judged;  ///< only of one that waits for a place, or for somebody's word
+};
+
 struct Call {
   std::uint64_t ours = 0;
+  std::uint64_t question = 0;  ///< about it, to the host; of a question: the call that it is about
   std::string theirs;          ///< the caller's id, raw JSON
   std::string progress_token;  ///< the caller's, raw JSON; empty if it wants no progress
   std::string tool;
+  std::string named;      ///< what else is called and recorded: a resource's URI, a prompt
+  std::string task_tool;  ///< of a question about a task: whose call made it; empty: not known
   CallKind kind = CallKind::other;
   Era era = Era::legacy;
   Time began;
-  bool has_cursor = false;  ///< it asks for a later page of a list
-  ProgressPace pace;        ///< of what the callee says about it
+  bool has_cursor = false;          ///< it asks for a later page of a list
+  std::uint8_t wanted_changes = 0;  ///< of a stream: bit i for mcp::list_changes[i]
+  bool is_sent = true;  ///< else it waits for its record, and the callee knows nothing of it
+  ProgressPace pace;    ///< of what the callee says about it
+  CallDeadline deadline;
+  Approval approval;                   ///< that it waits for; withdrawn with the call
+  CallPlace place;                     ///< among those in flight; given back with the call
+  std::unique_ptr<UnsentCall> unsent;  ///< while it waits for either: not recorded, and not sent
 };
 
 class CallTable {
@@ -58,6 +100,7 @@ class CallTable {
   /// numbers, so this finds a call by its token as well.
   const Call* find(std::string_view ours) const;
   Call* find(std::string_view ours);
+  Call* find(std::uint64_t ours);
   const Call* find_theirs(std::string_view theirs) const;
 
   std::optional<Call> close(std::string_view ours);
@@ -66,6 +109,9 @@ class CallTable {
   bool was_cancelled(std::string_view ours) const;
 
   std::vector<Call> take_all();
+  std::span<Call> all() { return calls_; }
+  std::span<const Call> all() const { return calls_; }
+  std::vector<std::uint64_t> ids() const;  ///< ours
   std::size_t size() const { return calls_.size(); }
   std::size_t awaited() const;        ///< all but streams
   std::size_t kept_progress() const;  ///< bytes, of all calls

@@ -33,6 +33,14 @@ bool server_may_request(std::string_view method, const ClientFeatures& declared)
   return false;
 }
 
+bool can_elicit(std::string_view capabilities) {
+  const auto object = read_tree(capabilities);
+  const auto elicitation = object.is_object() ? object.find("elicitation") : object.end();
+  if (elicitation == object.end() || !elicitation->is_object()) return false;
+  // Empty means forms, as before there was anything else.
+  return elicitation->empty() || elicitation->contains("form");
+}
+
 std::optional<std::string> strip_capabilities(std::string_view capabilities,
                                               const ClientFeatures& declared) {
   auto object = read_tree(capabilities);

@@ -17,4 +17,7 @@ bool server_may_request(std::string_view method, const ClientFeatures& features)
 std::optional<std::string> strip_capabilities(std::string_view capabilities,
                                               const ClientFeatures& features);
 
+/// Whether a host with these capabilities (raw JSON) can ask its user by a form.
+bool can_elicit(std::string_view capabilities);
+
 }  // namespace cellblock::gateway

@@ -1,14 +1,18 @@
 #include "supervisor/gateway/conversation/conversation.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "supervisor/gateway/audit/argument_digest.h"
 #include "supervisor/gateway/conversation/call_failures.h"
 #include "supervisor/gateway/conversation/client_features.h"
 #include "supervisor/gateway/conversation/new_call.h"
-#include "supervisor/gateway/leg/era_of.h"
+#include "supervisor/gateway/message/era_of.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/policy/permitted_features.h"
@@ -21,23 +25,25 @@ namespace {
 using wire::AuditKind;
 using wire::AuditOutcome;
 
-std::uint64_t microseconds_since(Time began, Time now) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(now - began).count());
-}
-
+constexpr std::string_view blocked_answer = "the answer holds what may not be sent to a server";
 constexpr std::string_view foreign_value =
     "a cursor, requestState or taskId that is not known here, or no longer";
 
 }  // namespace
 
-Conversation::Conversation(const Server& server, const Rights& rights, UpstreamIds& ids,
-                           HandedValues values, ConversationEffects& effects)
-    : server_(server),
+Conversation::Conversation(const GateParts& parts, const Rights& rights, UpstreamIds& ids,
+                           HandedValues values, AuditArguments arguments,
+                           ConversationEffects& effects)
+    : server_(parts.server),
       rights_(rights),
-      features_(permitted_features(server, rights)),
+      features_(permitted_features(server_, rights)),
       ids_(ids),
       effects_(effects),
+      arguments_(arguments),
+      pins_(parts.pins),
+      gate_(parts),
+      result_gate_(parts),
+      redaction_(parts.policy.redactions, parts.server_index, parts.server),
       values_(std::move(values)) {}
 
 std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era era,
@@ -46,42 +52,19 @@ std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era e
                                      : error_reply(id, failure);
 }
 
-void Conversation::fail_all(const Failure& failure, Time now) {
-  for (const Call& call : calls_.take_all()) answer(call, failure, now);
-}
-
-bool Conversation::fail(std::string_view ours, const Failure& failure, Time now) {
-  const auto call = calls_.close(ours);
-  if (call) answer(*call, failure, now);
-  return call.has_value();
-}
-
-void Conversation::answer(const Call& call, const Failure& failure, Time now) {
-  const std::string reply = failed_reply(call.theirs, call.kind, call.era, failure);
-  say_to_host(reply);
-  note_end(call, AuditOutcome::error, name_of(failure.code), reply.size(), now);
-}
-
-void Conversation::cancel_all(std::string_view reason, Time now) {
-  for (const Call& call : calls_.take_all()) {
-    if (call.kind != CallKind::initialize) say_to_cell(cancelled_notification(call.ours, reason));
-    note_end(call, AuditOutcome::cancelled, reason, 0, now);
-  }
-}
-
 // --- host to server ------------------------------------------------------------------------------
 
 void Conversation::from_host(std::string_view line, const Message& message, Time now) {
-  if (line.size() > server_.lines.from_host) return refuse_size_from_host(line, message);
-  switch (message.kind) {
-    case MessageKind::request:
-      return request_from_host(line, message, now);
-    case MessageKind::notification:
-      return notification_from_host(line, message, now);
-    case MessageKind::result:
-    case MessageKind::error:
-      return response_from_host(line, message, now);
+  if (line.size() > server_.lines.from_host) {
+    refuse_size_from_host(line, message);
+  } else if (message.kind == MessageKind::request) {
+    request_from_host(line, message, now);
+  } else if (message.kind == MessageKind::notification) {
+    notification_from_host(line, message, now);
+  } else {
+    response_from_host(line, message, now);
   }
+  watch_clock(now);
 }
 
 // What a bridge or the aggregate has written anew may be longer than what the host said.
@@ -97,31 +80,68 @@ void Conversation::refuse_size_from_host(std::string_view line, const Message& m
                              line_too_large(line.size(), server_.lines.from_host, &server_)));
   } else if (message.kind != MessageKind::notification) {
     const auto call = server_calls_.close(id);
-    if (call)
+    if (call && call->question == 0)
       say_to_cell(protocol_error(call->theirs, mcp::invalid_request, "the answer is too large"));
   }
 }
 
 void Conversation::request_from_host(std::string_view line, const Message& message, Time now) {
   const CallKind kind = kind_of(message.method);
-  const CallAccess access = access_of(line, message, rights_, server_);
+  CallAccess access = access_of(line, message, rights_, server_);
+  pins_.host_says(line, message, features_);
+  pins_.judge(line, message, access);
   if (refused_access(line, message, kind, access) || refused(line, message, kind)) return;
 
+  CallWaiter& waiter = *this;
+  auto passage = gate_.pass({line, message, now, waiter});
+  note_found(gate_.take_found(), kind == CallKind::tool_call ? message.name_text : message.method,
+             0, passage ? AuditOutcome::ok : AuditOutcome::denied);
+  if (!passage) return refuse_at_gate(line, message, kind, passage.error());
+
+  if (kind == CallKind::initialize) host_elicits_ = can_elicit(message.capabilities.in(line));
   Call call = call_of(line, message, ids_.next(), now);
+  call.place = std::move(passage->place);
   std::vector<Replacement> edits = edits_for_cell(line, message, call);
+  std::ranges::move(passage->edits, std::back_inserter(edits));
   if (!values_.give_back(line, message, now, edits)) return refuse_values(line, message);
+  call.task_tool = values_.tool_behind(message, edits);
   const EditedMessage edited(line, std::move(edits));
-  if (kind == CallKind::tool_call) {
-    effects_.record({.kind = AuditKind::call,
-                     .outcome = AuditOutcome::ok,
-                     .tool = call.tool,
-                     .reason = access.rule,
-                     .call = call.ours,
-                     .bytes = line.size()});
+  auto approval = approval_for(access, message, edited, now);
+  if (!approval) return refuse_at_gate(line, message, kind, approval.error());
+  call.approval = std::move(*approval);
+  UnsentCall unsent{.rule = std::string(access.rule), .bytes = line.size()};
+  const bool has_arguments = kind == CallKind::tool_call || kind == CallKind::prompt_get;
+  if (has_arguments) note_arguments(message.params.in(line), unsent);
+  if (call.place.waits()) unsent.judged = {.line = std::string(line), .message = message};
+  if (call.approval.waits()) {
+    unsent.judged = {.line = std::string(line),
+                     .message = message,
+                     .asks = access.asks,
+                     .definition = pins_.definition_of(line, message)};
   }
-  ++traffic_.calls;
-  calls_.open(std::move(call));
-  effects_.to_cell(edited.slices());
+  begin(std::move(call), std::move(unsent), edited, now);
+}
+
+// A digest beside a text with a hole in it is one of what stood in the hole: guesses can be tried.
+void Conversation::note_arguments(std::string_view params, UnsentCall& unsent) {
+  bool is_clean = true;
+  if (arguments_ == AuditArguments::redacted) {
+    ArgumentText told = gate_.argument_text(params);
+    unsent.argument_text = std::move(told.text);
+    is_clean = told.is_clean;
+  }
+  if (arguments_ != AuditArguments::none && is_clean) unsent.arguments = argument_digest(params);
+}
+
+void Conversation::refuse_at_gate(std::string_view line, const Message& message, CallKind kind,
+                                  const Failure& failure) {
+  const bool is_call = kind == CallKind::tool_call;
+  effects_.record({.kind = is_call ? AuditKind::call : AuditKind::refused,
+                   .outcome = AuditOutcome::denied,
+                   .tool = is_call ? message.name_text : message.method,
+                   .reason = name_of(failure.code),
+                   .bytes = line.size()});
+  say_to_host(failed_reply(message.id.in(line), kind, era_of(message), failure));
 }
 
 // Asked first: what a user may not use does not exist for that user, however the rest of the
@@ -142,11 +162,8 @@ bool Conversation::refused_access(std::string_view line, const Message& message,
 // Answers it when it may not go on.
 bool Conversation::refused(std::string_view line, const Message& message, CallKind kind) {
   const std::string_view id = message.id.in(line);
-  if (kind == CallKind::tool_call && effects_.audit_state() == AuditState::broken) {
-    const Failure failure =
-        plain_failure(FailureCode::audit_unavailable,
-                      "the audit log cannot be written, so nothing new is called", server_.name);
-    say_to_host(failed_reply(id, kind, era_of(message), failure));
+  if (is_recorded(kind) && effects_.audit_state() == AuditState::broken) {
+    say_to_host(failed_reply(id, kind, era_of(message), audit_failure(server_)));
     return true;
   }
   const auto refusal = calls_.refusal_for(id);
@@ -175,13 +192,14 @@ std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, con
 }
 
 void Conversation::notification_from_host(std::string_view line, const Message& message, Time now) {
-  if (is_stray(line, message)) return;
+  if (is_stray(Direction::to_server, line, message)) return;
   if (message.method == mcp::notification::cancelled) return cancel_from_host(line, message, now);
   if (message.method == mcp::notification::progress) {
     return progress_from_host(line, message);
   }
   std::vector<Replacement> edits;
   if (!values_.give_back(line, message, now, edits)) return refuse_values(line, message);
+  if (!redact(Direction::to_server, line, message, edits)) return;
   effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
 }
 
@@ -204,8 +222,11 @@ void Conversation::cancel_from_host(std::string_view line, const Message& messag
     return;
   }
   const Call cancelled = *calls_.cancel(theirs);
-  const EditedMessage edited(line, {{message.request_id, std::to_string(cancelled.ours)}});
-  effects_.to_cell(edited.slices());
+  if (cancelled.is_sent) {
+    auto edits = cancel_edits(Direction::to_server, line, message, std::to_string(cancelled.ours));
+    effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
+  }
+  take_question_back(cancelled, "cancelled");
   note_end(cancelled, AuditOutcome::cancelled, "host", 0, now);
 }
 
@@ -216,7 +237,11 @@ void Conversation::response_from_host(std::string_view line, const Message& mess
     ++(server_calls_.was_cancelled(ours) ? traffic_.late_answers : traffic_.foreign_answers);
     return;
   }
+  if (call->question != 0) return user_answers(line, message, call->question, now);
   std::vector<Replacement> edits{{message.id, call->theirs}};
+  if (!redact(Direction::to_server, line, message, edits)) {
+    return say_to_cell(protocol_error(call->theirs, mcp::invalid_request, blocked_answer));
+  }
   if (values_.give_back(line, message, now, edits)) {
     return effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
   }
@@ -228,12 +253,14 @@ void Conversation::response_from_host(std::string_view line, const Message& mess
 
 // Only an id makes tools/call a request, but servers have been seen to act on one without it:
 // past permission and past the audit log.
-bool Conversation::is_stray(std::string_view line, const Message& message) {
+bool Conversation::is_stray(Direction direction, std::string_view line, const Message& message) {
   if (message.method.starts_with(mcp::notification::prefix)) return false;
   ++traffic_.stray_notifications;
+  const std::string method =
+      direction == Direction::to_host ? said_method(message.method) : message.method;
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,
-                   .tool = message.method,
+                   .tool = method,
                    .reason = "not_a_notification",
                    .bytes = line.size()});
   return true;
@@ -246,8 +273,9 @@ void Conversation::progress_from_host(std::string_view line, const Message& mess
     ++traffic_.stray_notifications;
     return;
   }
-  const EditedMessage edited(line, {{message.progress_token, call->progress_token}});
-  effects_.to_cell(edited.slices());
+  std::vector<Replacement> edits{{message.progress_token, call->progress_token}};
+  if (!redact(Direction::to_server, line, message, edits)) return;
+  effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
 }
 
 void Conversation::progress_from_cell(std::string_view line, const Message& message, Time now) {
@@ -267,7 +295,9 @@ void Conversation::progress_from_cell(std::string_view line, const Message& mess
     ++traffic_.stray_notifications;
     return;
   }
+  if (call != nullptr) call->deadline.extend(now);
   edits.push_back({message.progress_token, token});
+  if (!redact(Direction::to_host, line, message, edits)) return;
   const EditedMessage edited(line, std::move(edits));
   if (verdict == ProgressPace::Verdict::pass) return effects_.to_host(edited.slices());
   keep_progress(pace, edited);
@@ -292,18 +322,6 @@ void Conversation::say_to_host(std::string_view text) {
 
 void Conversation::say_to_cell(std::string_view text) {
   effects_.to_cell(std::array<std::string_view, 2>{text, "\n"});
-}
-
-void Conversation::note_end(const Call& call, AuditOutcome outcome, std::string_view reason,
-                            std::size_t bytes, Time now) {
-  if (call.kind != CallKind::tool_call) return;
-  effects_.record({.kind = AuditKind::call_ended,
-                   .outcome = outcome,
-                   .tool = call.tool,
-                   .reason = reason,
-                   .call = call.ours,
-                   .bytes = bytes,
-                   .microseconds = microseconds_since(call.began, now)});
 }
 
 }  // namespace cellblock::gateway

@@ -19,23 +19,24 @@ using wire::AuditOutcome;
 
 void Conversation::from_cell(std::string_view line, const Message& message, Time now) {
   const bool is_answer = message.kind == MessageKind::result || message.kind == MessageKind::error;
-  if (!is_answer && line.size() > server_.lines.to_host) return refuse_size(line, message);
-  switch (message.kind) {
-    case MessageKind::request:
-      return request_from_cell(line, message, now);
-    case MessageKind::notification:
-      return notification_from_cell(line, message, now);
-    case MessageKind::result:
-    case MessageKind::error:
-      return response_from_cell(line, message, now);
+  if (is_answer) {
+    response_from_cell(line, message, now);
+  } else if (line.size() > server_.lines.to_host) {
+    refuse_size(line, message);
+  } else if (message.kind == MessageKind::request) {
+    request_from_cell(line, message, now);
+  } else {
+    notification_from_cell(line, message, now);
   }
+  watch_clock(now);
 }
 
 // An answer that is too long becomes a failure of its call (deliver); nobody waits for these.
 void Conversation::refuse_size(std::string_view line, const Message& message) {
+  const std::string method = said_method(message.method);
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,
-                   .tool = message.method,
+                   .tool = method,
                    .reason = name_of(FailureCode::too_large),
                    .bytes = line.size()});
   if (message.kind == MessageKind::request) {
@@ -47,11 +48,7 @@ void Conversation::refuse_size(std::string_view line, const Message& message) {
 void Conversation::request_from_cell(std::string_view line, const Message& message, Time now) {
   const std::string_view id = message.id.in(line);
   if (!server_may_request(message.method, features_)) {
-    effects_.record({.kind = AuditKind::refused,
-                     .outcome = AuditOutcome::denied,
-                     .tool = message.method,
-                     .reason = "client_features",
-                     .bytes = line.size()});
+    refuse_input(line, message.method);
     return say_to_cell(protocol_error(id, mcp::method_not_found, "Method not found"));
   }
   if (server_calls_.refusal_for(id)) {
@@ -64,12 +61,15 @@ void Conversation::request_from_cell(std::string_view line, const Message& messa
   if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, ours});
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
+  if (!redact(Direction::to_host, line, message, edits)) {
+    return say_to_cell(protocol_error(id, mcp::invalid_request, "this may not be asked"));
+  }
   server_calls_.open(std::move(call));
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 
 void Conversation::notification_from_cell(std::string_view line, const Message& message, Time now) {
-  if (is_stray(line, message)) return;
+  if (is_stray(Direction::to_host, line, message)) return;
   const bool is_of_stream = !message.subscription_id.empty();
   const Call* stream = is_of_stream ? stream_of(line, message) : nullptr;
   if (is_of_stream && stream == nullptr) {
@@ -95,6 +95,8 @@ void Conversation::notification_from_cell(std::string_view line, const Message& 
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
   if (is_of_stream) edits.push_back({message.subscription_id, stream->theirs});
+  if (!redact(Direction::to_host, line, message, edits)) return;
+  bound_task(line, message, now, edits);
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 
@@ -105,12 +107,21 @@ const Call* Conversation::stream_of(std::string_view line, const Message& messag
   return stream != nullptr && stream->kind == CallKind::listen ? stream : nullptr;
 }
 
+std::vector<std::uint64_t> Conversation::streams_about(mcp::ListKind kind) const {
+  const auto index = static_cast<unsigned>(&mcp::change_of(kind) - mcp::list_changes.data());
+  std::vector<std::uint64_t> streams;
+  for (const Call& call : calls_.all()) {
+    if ((call.wanted_changes >> index & 1U) != 0) streams.push_back(call.ours);
+  }
+  return streams;
+}
+
 // Withdraws a request of the server's own, or (2026-07-28) ends a listen stream of the host's.
 void Conversation::cancel_from_cell(std::string_view line, const Message& message) {
   const std::string_view id = message.request_id.in(line);
   if (const auto own = id.empty() ? std::nullopt : server_calls_.cancel(id)) {
-    const EditedMessage edited(line, {{message.request_id, std::to_string(own->ours)}});
-    return effects_.to_host(edited.slices());
+    auto edits = cancel_edits(Direction::to_host, line, message, std::to_string(own->ours));
+    return effects_.to_host(EditedMessage(line, std::move(edits)).slices());
   }
   const Call* stream = calls_.find(id);
   if (stream == nullptr || stream->kind != CallKind::listen) {
@@ -118,7 +129,8 @@ void Conversation::cancel_from_cell(std::string_view line, const Message& messag
     return;
   }
   const Call closed = *calls_.close(id);
-  effects_.to_host(EditedMessage(line, {{message.request_id, closed.theirs}}).slices());
+  auto edits = cancel_edits(Direction::to_host, line, message, closed.theirs);
+  effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 
 void Conversation::response_from_cell(std::string_view line, const Message& message, Time now) {
@@ -150,7 +162,7 @@ bool Conversation::is_early(std::string_view line, const Message& message) {
     return false;
   const Span task = message.task_ids.front();
   if (values_.knows_task(task.in(line)) || !message.subscription_id.empty()) return false;
-  const bool waits = calls_.size() != 0 && early_.hold(line, task);
+  const bool waits = calls_.size() != 0 && early_.hold(line, message);
   if (!waits) ++traffic_.stray_notifications;
   return true;
 }
@@ -159,9 +171,7 @@ void Conversation::tell_early(std::string_view line, const Message& message, Tim
   if (early_.empty()) return;
   for (const Span task : message.task_ids) {
     for (const EarlyStatuses::Held& held : early_.take(task.in(line))) {
-      std::vector<Replacement> edits;
-      if (!values_.hand_out_task(held.line, held.task, now, edits)) continue;
-      effects_.to_host(EditedMessage(held.line, std::move(edits)).slices());
+      tell_held(held, now);
     }
   }
   if (calls_.size() == 0) traffic_.stray_notifications += early_.give_up();
@@ -174,13 +184,18 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
     return answer(call, forbidden_input_failure(server_, *method), now);
   }
   Findings findings;
-  auto edits = answer_edits(line, message, call, rights_, findings);
+  auto edits = answer_edits(line, message, call, rights_, pins_, findings);
   if (findings.any()) effects_.record(metadata_note(call, line.size()));
   if (!edit_answer(line, message, call, now, edits)) {
     return answer(call, answer_not_sealed(server_), now);
   }
-  edits.push_back({message.id, call.theirs});
-  const EditedMessage edited(line, std::move(edits));
+  if (call.kind == CallKind::tool_call) values_.made_tasks(line, message, call.tool);
+  auto delivery = result_gate_.pass({line, message, call, now}, std::move(edits));
+  note_found(result_gate_.take_found(), call.tool, call.ours,
+             delivery ? AuditOutcome::ok : AuditOutcome::denied);
+  if (!delivery) return answer(call, delivery.error(), now);
+  delivery->edits.push_back({message.id, call.theirs});
+  const EditedMessage edited(line, std::move(delivery->edits));
   if (!edited.is_sound()) return answer(call, answer_not_editable(server_), now);
 
   const std::size_t size = edited.size() - 1;  // without the newline
@@ -190,8 +205,8 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
     return note_end(call, AuditOutcome::error, name_of(failure.code), size, now);
   }
   effects_.to_host(edited.slices());
-  note_end(call, message.kind == MessageKind::result ? AuditOutcome::ok : AuditOutcome::error, "",
-           size, now);
+  note_end(call, message.kind == MessageKind::result ? AuditOutcome::ok : AuditOutcome::error,
+           delivery->remark, size, now);
 }
 
 // What was cleaned is a new text, where nothing has a place in the line any more.
@@ -215,9 +230,10 @@ const std::string* Conversation::forbidden_input(const Message& message) const {
 }
 
 void Conversation::refuse_input(std::string_view line, const std::string& method) {
+  const std::string said = said_method(method);
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,
-                   .tool = method,
+                   .tool = said,
                    .reason = "client_features",
                    .bytes = line.size()});
 }

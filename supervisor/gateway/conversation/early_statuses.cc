@@ -4,10 +4,13 @@
 
 namespace cellblock::gateway {
 
-bool EarlyStatuses::hold(std::string_view line, Span task) {
+bool EarlyStatuses::hold(std::string_view line, const Message& message) {
   if (line.size() > longest_line) return false;
   if (held_.size() == most) held_.pop_front();
-  held_.push_back({std::string(line), task});
+  held_.push_back({.line = std::string(line),
+                   .method = message.method,
+                   .params = message.params,
+                   .task = message.task_ids.front()});
   return true;
 }
 

@@ -20,11 +20,13 @@ class EarlyStatuses {
 
   struct Held {
     std::string line;
-    Span task;  ///< in it
+    std::string method;
+    Span params;  ///< in it
+    Span task;    ///< likewise
   };
 
-  /// False: it is too long.
-  bool hold(std::string_view line, Span task);
+  /// `message` names a task. False: it is too long.
+  bool hold(std::string_view line, const Message& message);
   /// Those about this task, in their order.
   std::vector<Held> take(std::string_view raw_task);
   /// No call is in flight that could create a task: how many are given up.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "policy/bounds/raw_json.h"
 #include "policy/mcp/meta_keys.h"
 #include "supervisor/gateway/message/tree_reader.h"
 #include "supervisor/gateway/message/tree_writer.h"
@@ -18,9 +19,44 @@ bool is_text(std::string_view raw) {
   return raw.size() >= 2 && raw.front() == '"' && raw.back() == '"';
 }
 
+std::string_view member_of(const std::vector<RawMember>& members, std::string_view name) {
+  const RawMember* found = find_member(members, name);
+  return found == nullptr ? std::string_view{} : found->value;
+}
+
 std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 }  // namespace
+
+void HandedValues::made_tasks(std::string_view line, const Message& message,
+                              std::string_view tool) {
+  if (message.task_ids.empty()) return;
+  const auto claim = [&](std::string_view id) {
+    const auto is_it = [&](Span handed_out) { return handed_out.in(line).data() == id.data(); };
+    if (is_there(id) && std::ranges::any_of(message.task_ids, is_it)) claims_.claim(id, tool);
+  };
+  const auto result = raw_members(message.result.in(line));
+  if (!result) return;
+  claim(member_of(*result, "taskId"));
+  if (const auto task = raw_members(member_of(*result, "task"))) claim(member_of(*task, "taskId"));
+}
+
+std::string_view HandedValues::tool_behind(std::string_view line, const Message& message) const {
+  std::vector<std::string_view> raw;
+  raw.reserve(message.task_ids.size());
+  for (const Span id : message.task_ids) raw.push_back(id.in(line));
+  return claims_.tool_of(raw);
+}
+
+std::string_view HandedValues::tool_behind(const Message& message,
+                                           const std::vector<Replacement>& edits) const {
+  std::vector<std::string_view> raw;
+  for (const Span id : message.task_ids) {
+    const auto opened = std::ranges::find(edits, id, &Replacement::where);
+    if (opened != edits.end()) raw.push_back(opened->text);
+  }
+  return claims_.tool_of(raw);
+}
 
 SealBinding HandedValues::binding(SealPurpose purpose) const {
   SealBinding binding = whose_;

@@ -8,6 +8,7 @@
 #include "policy/message_edit.h"
 #include "supervisor/gateway/conversation/known_tasks.h"
 #include "supervisor/gateway/conversation/sealer.h"
+#include "supervisor/gateway/conversation/task_claims.h"
 #include "supervisor/gateway/io/clock.h"
 
 /// Cursors, request states and task ids of a server: its host gets them sealed, and only what was
@@ -38,6 +39,15 @@ class HandedValues {
   /// Likewise for the result of a list or an introduction, raw JSON of an object.
   bool hand_out_cleaned(std::string& result, Time now);
 
+  /// A call of that tool was answered with this message, which has been handed out. Only the task
+  /// that the answer itself is counts, not what it lists or is related to.
+  void made_tasks(std::string_view line, const Message& message, std::string_view tool);
+  /// Whose call made the task that this is about, a message of the server's; empty: not known, or
+  /// several.
+  std::string_view tool_behind(std::string_view line, const Message& message) const;
+  /// Likewise of the host's, where `edits` have put the server's own values back.
+  std::string_view tool_behind(const Message& message, const std::vector<Replacement>& edits) const;
+
   /// Whether the host has been told of the task with this id, in the server's raw JSON.
   bool knows_task(std::string_view raw) const { return tasks_.knows(raw); }
 
@@ -51,6 +61,7 @@ class HandedValues {
   Sealer& sealer_;
   SealBinding whose_;
   KnownTasks tasks_;
+  TaskClaims claims_;
 };
 
 }  // namespace cellblock::gateway

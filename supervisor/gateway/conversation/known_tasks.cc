@@ -17,6 +17,10 @@ void KnownTasks::add(std::string_view raw, std::string name, Time expires) {
   const auto added = std::prev(tasks_.end());
   by_id_.emplace(added->raw, added);
   bytes_ += added->bytes();
+  make_room();
+}
+
+void KnownTasks::make_room() {
   while (tasks_.size() > most || bytes_ > max_bytes) remove(tasks_.begin());
 }
 

@@ -41,6 +41,7 @@ class KnownTasks {
   using Tasks = std::list<Task>;  ///< nodes stay where they are: by_id_ looks into them
 
   void remove(Tasks::iterator task);
+  void make_room();
 
   Tasks tasks_;  ///< the oldest first
   std::unordered_map<std::string_view, Tasks::iterator> by_id_;

@@ -1,10 +1,37 @@
 #include "supervisor/gateway/conversation/new_call.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 
-#include "supervisor/gateway/leg/era_of.h"
+#include "policy/mcp/lists.h"
+#include "supervisor/gateway/message/era_of.h"
+#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
+
+namespace {
+
+std::string named_in(std::string_view line, const Message& message, CallKind kind) {
+  if (kind == CallKind::resource_read) return read_string(message.uri.in(line));
+  return kind == CallKind::prompt_get ? message.name_text : std::string();
+}
+
+std::uint8_t wanted_changes(std::string_view line, const Message& message, CallKind kind) {
+  if (kind != CallKind::listen) return 0;
+  const auto params = read_tree(message.params.in(line));
+  const auto wanted = params.is_object() ? params.find("notifications") : params.end();
+  if (wanted == params.end() || !wanted->is_object()) return 0;
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < mcp::list_changes.size(); ++i) {
+    const auto found = wanted->find(mcp::list_changes.at(i).wanted);
+    if (found != wanted->end() && found->is_boolean() && found->get<bool>()) bits |= 1U << i;
+  }
+  return static_cast<std::uint8_t>(bits);
+}
+
+}  // namespace
 
 Call call_of(std::string_view line, const Message& message, std::uint64_t ours, Time now) {
   const CallKind kind = kind_of(message.method);
@@ -12,10 +39,12 @@ Call call_of(std::string_view line, const Message& message, std::uint64_t ours, 
               .theirs = std::string(message.id.in(line)),
               .progress_token = std::string(message.meta_progress_token.in(line)),
               .tool = kind == CallKind::tool_call ? message.name_text : std::string{},
+              .named = named_in(line, message, kind),
               .kind = kind,
               .era = era_of(message),
               .began = now,
-              .has_cursor = !message.cursor.empty()};
+              .has_cursor = !message.cursor.empty(),
+              .wanted_changes = wanted_changes(line, message, kind)};
 }
 
 }  // namespace cellblock::gateway

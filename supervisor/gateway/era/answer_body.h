@@ -4,7 +4,7 @@
 
 #include "policy/jsonrpc.h"
 #include "policy/mcp/error_codes.h"
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 

@@ -51,6 +51,8 @@ class Bridge {
   virtual std::size_t in_flight() const = 0;
   /// One with this id of the host's, in raw JSON; streams too.
   virtual bool is_in_flight(std::string_view host_id) const = 0;
+  /// The id under which the server is asked for it; 0: it is not being asked.
+  virtual std::uint64_t asked_as(std::string_view host_id) const = 0;
 };
 
 }  // namespace cellblock::gateway

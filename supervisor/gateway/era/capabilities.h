@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "policy/config.h"
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// What either side may say that it can do, across the eras: only what the bridge carries.
 namespace cellblock::gateway {

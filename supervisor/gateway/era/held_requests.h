@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 
-struct HostRequest {
+struct HeldRequest {
   std::string id;  ///< the host's, raw JSON
   std::string method;
   Json params;
@@ -24,24 +24,24 @@ class HeldRequests {
   static constexpr std::size_t max_requests = 64;
   static constexpr std::size_t max_bytes = 16U << 20;
 
-  bool has_room_for(const HostRequest& request) const {
+  bool has_room_for(const HeldRequest& request) const {
     std::size_t bytes = request.bytes;
-    for (const HostRequest& held : held_) bytes += held.bytes;
+    for (const HeldRequest& held : held_) bytes += held.bytes;
     return held_.size() < max_requests && bytes <= max_bytes;
   }
-  void hold(HostRequest request) { held_.push_back(std::move(request)); }
+  void hold(HeldRequest request) { held_.push_back(std::move(request)); }
 
   bool has(std::string_view id) const {
-    return std::ranges::find(held_, id, &HostRequest::id) != held_.end();
+    return std::ranges::find(held_, id, &HeldRequest::id) != held_.end();
   }
   bool drop(std::string_view id) {
-    return std::erase_if(held_, [id](const HostRequest& held) { return held.id == id; }) > 0;
+    return std::erase_if(held_, [id](const HeldRequest& held) { return held.id == id; }) > 0;
   }
-  std::vector<HostRequest> take_all() { return std::exchange(held_, {}); }
+  std::vector<HeldRequest> take_all() { return std::exchange(held_, {}); }
   std::size_t size() const { return held_.size(); }
 
  private:
-  std::vector<HostRequest> held_;
+  std::vector<HeldRequest> held_;
 };
 
 }  // namespace cellblock::gateway

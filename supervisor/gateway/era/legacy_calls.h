@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/request_digest.h"
 #include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// A modern host's calls at a legacy server, and the questions that the server asks meanwhile.
 namespace cellblock::gateway {
@@ -72,6 +72,11 @@ class LegacyCalls {
   bool has_host(std::string_view host_id) const {
     return std::ranges::any_of(calls_,
                                [host_id](const LegacyCall& c) { return c.host_id == host_id; });
+  }
+  /// Our id of it; 0: there is none.
+  std::uint64_t asked_as(std::string_view host_id) const {
+    const auto found = std::ranges::find(calls_, host_id, &LegacyCall::host_id);
+    return found == calls_.end() ? 0 : found->ours;
   }
   LegacyCall* find_host(std::string_view host_id) {
     return find_if([host_id](const LegacyCall& c) { return c.host_id == host_id; });

@@ -6,8 +6,8 @@
 
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/era/bridge_ids.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/outbox.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// `initialize` and `notifications/initialized`, said by cellblock itself to a legacy server.
 namespace cellblock::gateway {

@@ -8,8 +8,8 @@
 #include "supervisor/gateway/era/answer_body.h"
 #include "supervisor/gateway/era/bridge_ids.h"
 #include "supervisor/gateway/era/bridged_server.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/outbox.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// A legacy host's `initialize`, answered from a modern server's `server/discover`; and what the
 /// two said of themselves in it.

@@ -36,6 +36,9 @@ class LegacyOverModern : public Bridge {
   void cancel_all(std::string_view reason, Time now) override;
   std::size_t in_flight() const override;
   bool is_in_flight(std::string_view host_id) const override;
+  std::uint64_t asked_as(std::string_view host_id) const override {
+    return calls_.asked_as(host_id);
+  }
 
  private:
   void request(std::string_view id, const Message& message, Json params, std::size_t bytes);

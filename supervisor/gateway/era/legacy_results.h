@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// A modern server's answers, as a legacy host must see them.
 namespace cellblock::gateway {

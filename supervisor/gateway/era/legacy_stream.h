@@ -9,9 +9,9 @@
 
 #include "policy/failure.h"
 #include "supervisor/gateway/era/bridge_ids.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/outbox.h"
 #include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// A legacy host's subscriptions as one stream (subscriptions/listen) at a modern server. A stream
 /// cannot be changed: a new one is opened, and the old one ended when the new is acknowledged; only

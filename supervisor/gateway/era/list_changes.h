@@ -1,6 +1,6 @@
 #pragma once
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "policy/mcp/meta_keys.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/log_level.h"
 #include "supervisor/gateway/era/reserved_meta.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 

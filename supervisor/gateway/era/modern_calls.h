@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// A legacy host's calls at a modern server, and what the host is asked meanwhile.
 namespace cellblock::gateway {
@@ -52,6 +52,11 @@ class ModernCalls {
   bool has_host(std::string_view host_id) const {
     return std::ranges::any_of(calls_,
                                [host_id](const ModernCall& c) { return c.host_id == host_id; });
+  }
+  /// Our id of it; 0: there is none.
+  std::uint64_t asked_as(std::string_view host_id) const {
+    const auto found = std::ranges::find(calls_, host_id, &ModernCall::host_id);
+    return found == calls_.end() ? 0 : found->ours;
   }
   ModernCall* find_host(std::string_view host_id) {
     return find_if([host_id](const ModernCall& c) { return c.host_id == host_id; });

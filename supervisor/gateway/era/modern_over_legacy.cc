@@ -77,7 +77,7 @@ bool ModernOverLegacy::is_in_flight(std::string_view host_id) const {
   return calls_.has_host(host_id) || streams_.has(host_id) || held_.has(host_id);
 }
 
-void ModernOverLegacy::request(HostRequest request, Time now) {
+void ModernOverLegacy::request(HeldRequest request, Time now) {
   if (answered_at_once(request)) return;
   if (may_ask(request.method) && member(request.params, "requestState") != nullptr) {
     return resume(request, now);
@@ -85,12 +85,12 @@ void ModernOverLegacy::request(HostRequest request, Time now) {
   start_or_hold(std::move(request));
 }
 
-void ModernOverLegacy::start_or_hold(HostRequest request) {
+void ModernOverLegacy::start_or_hold(HeldRequest request) {
   if (handshake_.state() == LegacyHandshake::State::done) return start(request);
   hold(std::move(request));
 }
 
-bool ModernOverLegacy::answered_at_once(const HostRequest& request) {
+bool ModernOverLegacy::answered_at_once(const HeldRequest& request) {
   if (is_in_flight(request.id)) {
     out_.to_host(protocol_error(request.id, mcp::invalid_request,
                                 "a request with this id is still in flight"));
@@ -105,7 +105,7 @@ bool ModernOverLegacy::answered_at_once(const HostRequest& request) {
   return true;
 }
 
-void ModernOverLegacy::hold(HostRequest request) {
+void ModernOverLegacy::hold(HeldRequest request) {
   if (!held_.has_room_for(request)) {
     return fail(request.id, request.method,
                 plain_failure(FailureCode::too_many, "too many requests before the server is ready",
@@ -122,7 +122,7 @@ Json ModernOverLegacy::carried(const Json& params) const {
   return carried_client_capabilities(said == nullptr ? Json() : *said, server_.features);
 }
 
-void ModernOverLegacy::start(HostRequest& request) {
+void ModernOverLegacy::start(HeldRequest& request) {
   if (request.method == mcp::method::discover) {
     return out_.to_host(
         result_text(request.id, discover_result(handshake_.capabilities(), handshake_.server_info(),
@@ -134,7 +134,7 @@ void ModernOverLegacy::start(HostRequest& request) {
   forward(request);
 }
 
-void ModernOverLegacy::forward(HostRequest& request) {
+void ModernOverLegacy::forward(HeldRequest& request) {
   LegacyCall call{.ours = ids_.next(),
                   .host_id = request.id,
                   .method = request.method,
@@ -160,7 +160,7 @@ void ModernOverLegacy::want_logs(const Json& params, LegacyCall& call) {
   out_.to_server(request_text(ids_.next(), mcp::method::set_level, {{"level", call.log_level}}));
 }
 
-void ModernOverLegacy::resume(HostRequest& request, Time now) {
+void ModernOverLegacy::resume(HeldRequest& request, Time now) {
   LegacyCall* call =
       parking_.resumed(request.id, request.params, digest_of(request.method, request.params), now);
   if (call == nullptr) return;
@@ -182,7 +182,7 @@ void ModernOverLegacy::resume(HostRequest& request, Time now) {
   parking_.deliver(*call, responses, now);
 }
 
-void ModernOverLegacy::resume_after_url(HostRequest& request, const Json& responses) {
+void ModernOverLegacy::resume_after_url(HeldRequest& request, const Json& responses) {
   if (all_accepted(responses)) {
     leave_out(request.params, {"inputResponses", "requestState"});
     return start_or_hold(std::move(request));
@@ -243,11 +243,11 @@ void ModernOverLegacy::answer(std::string_view line, const Message& message, Tim
 
 void ModernOverLegacy::shake_hands(LegacyHandshake::Step step) {
   if (step == LegacyHandshake::Step::done) {
-    for (HostRequest& request : held_.take_all()) start(request);
+    for (HeldRequest& request : held_.take_all()) start(request);
   } else if (step == LegacyHandshake::Step::failed) {
     const Failure failure =
         plain_failure(FailureCode::bad_answer, handshake_.refusal(), server_.name);
-    for (const HostRequest& request : held_.take_all()) {
+    for (const HeldRequest& request : held_.take_all()) {
       fail(request.id, request.method, failure);
     }
   }
@@ -334,7 +334,7 @@ void ModernOverLegacy::deadline(Time now) {
 }
 
 void ModernOverLegacy::fail_all(const Failure& failure, Time now) {
-  for (const HostRequest& request : held_.take_all()) fail(request.id, request.method, failure);
+  for (const HeldRequest& request : held_.take_all()) fail(request.id, request.method, failure);
   for (LegacyCall& call : calls_.take_all()) {
     // Nobody is left to answer them to.
     call.questions.clear();

@@ -38,16 +38,19 @@ class ModernOverLegacy : public Bridge {
   void cancel_all(std::string_view reason, Time now) override;
   std::size_t in_flight() const override;
   bool is_in_flight(std::string_view host_id) const override;
+  std::uint64_t asked_as(std::string_view host_id) const override {
+    return calls_.asked_as(host_id);
+  }
 
  private:
-  void request(HostRequest request, Time now);
-  bool answered_at_once(const HostRequest& request);
-  void hold(HostRequest request);
-  void start_or_hold(HostRequest request);
-  void start(HostRequest& request);
-  void forward(HostRequest& request);
-  void resume(HostRequest& request, Time now);
-  void resume_after_url(HostRequest& request, const Json& responses);
+  void request(HeldRequest request, Time now);
+  bool answered_at_once(const HeldRequest& request);
+  void hold(HeldRequest request);
+  void start_or_hold(HeldRequest request);
+  void start(HeldRequest& request);
+  void forward(HeldRequest& request);
+  void resume(HeldRequest& request, Time now);
+  void resume_after_url(HeldRequest& request, const Json& responses);
   void cancel(std::string_view host_id, const Json& params);
   void fail(std::string_view id, std::string_view method, const Failure& failure);
   Json carried(const Json& params) const;

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// A legacy server's answers, as a modern host must see them.
 namespace cellblock::gateway {

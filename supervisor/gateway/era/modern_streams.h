@@ -8,8 +8,8 @@
 
 #include "policy/failure.h"
 #include "supervisor/gateway/era/bridge_ids.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/outbox.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// A modern host's streams (subscriptions/listen), fed by a legacy server's subscriptions: each
 /// resource is subscribed to once, however many streams want it, until the last of them ends.

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// What a server asks of a host's user or model, as it goes on to the host.
 namespace cellblock::gateway {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// What MCP reserves in `_meta` (policy/mcp/meta_keys.h), between the eras. All else passes.
 namespace cellblock::gateway {

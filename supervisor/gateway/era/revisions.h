@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 /// How the bridges come to a revision (policy/mcp/revisions.h) with whom they speak to.
 namespace cellblock::gateway {

@@ -1,18 +1,31 @@
 #include "supervisor/gateway/leg/bridging.h"
 
+#include <algorithm>
+
 #include "supervisor/gateway/era/legacy_over_modern.h"
 #include "supervisor/gateway/era/modern_over_legacy.h"
 #include "supervisor/gateway/policy/permitted_features.h"
 
 namespace cellblock::gateway {
 
+bool asks_users(const Server& server) {
+  return std::ranges::any_of(server.rules, [](const Rule& rule) {
+    return rule.effect == Effect::ask && rule.approver == Approver::user;
+  });
+}
+
 namespace {
 
+// What we ask the user about goes the way of a server's questions; those of the server itself the
+// conversation still refuses.
 BridgedServer bridged(const LegParts& parts) {
   const Server& server = parts.server();
   const bool is_alone = server.cells == CellSharing::per_session;
-  return {.name = server.name,
-          .features = is_alone ? permitted_features(server, parts.rights()) : ClientFeatures{}};
+  BridgedServer bridged{
+      .name = server.name,
+      .features = is_alone ? permitted_features(server, parts.rights()) : ClientFeatures{}};
+  bridged.features.elicitation |= asks_users(server);
+  return bridged;
 }
 
 }  // namespace

@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <memory>
 
+#include "policy/config.h"
 #include "policy/failure.h"
 #include "supervisor/gateway/era/bridge.h"
 #include "supervisor/gateway/leg/leg_parts.h"
 
 namespace cellblock::gateway {
+
+/// Whether a rule of its wants somebody's own approval, about which his host is asked by us.
+bool asks_users(const Server& server);
 
 /// Between a host of that era and a cell of the other one. What `parts` shares outlives the bridge.
 std::unique_ptr<Bridge> make_bridge(const LegParts& parts, std::uint64_t cell, Era host,

@@ -24,6 +24,16 @@ Json permitted(Json items, ListKind list, const Rights& rights) {
   return kept;
 }
 
+// As with_reading_tool() does it.
+void add_reading_tool(Json& tools) {
+  Json kept = Json::array();
+  for (Json& tool : tools) {
+    if (string_in(tool, "name") != reading_tool_name) kept.push_back(std::move(tool));
+  }
+  kept.push_back(parse_json(reading_tool()));
+  tools = std::move(kept);
+}
+
 }  // namespace
 
 std::string discover_reply(std::string_view id, const Catalogue& catalogue) {
@@ -34,10 +44,11 @@ std::string discover_reply(std::string_view id, const Catalogue& catalogue) {
 
 std::optional<std::string> cached_list(std::string_view line, const Message& message,
                                        const Catalogue& catalogue, const Server& server,
-                                       const Rights& rights) {
+                                       const Rights& rights, ReadingTool reading_tool) {
   const auto kind = mcp::listed_kind(message.method);
   if (!kind || !message.cursor.empty()) return std::nullopt;
   Json items = permitted(parse_json(catalogue.list(*kind)), *kind, rights);
+  if (*kind == ListKind::tools && reading_tool == ReadingTool::listed) add_reading_tool(items);
   Json result = Json::object();
   result[mcp::facts_of(*kind).items] = std::move(items);
   result["_meta"][mcp::meta_key::cached]["found_at_ms"] = catalogue.found_at_ms;

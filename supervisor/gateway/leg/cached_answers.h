@@ -8,6 +8,7 @@
 #include "policy/config.h"
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/catalogue/catalogue.h"
+#include "supervisor/gateway/results/reading_tool.h"
 
 /// What a modern host can be told about a server without it: out of its catalogue, narrowed to what
 /// the host may use.
@@ -20,6 +21,7 @@ std::string discover_reply(std::string_view id, const Catalogue& catalogue);
 /// another request, one with a cursor, or the answer has more than lines.to_host.
 std::optional<std::string> cached_list(std::string_view line, const Message& message,
                                        const Catalogue& catalogue, const Server& server,
-                                       const Rights& rights);
+                                       const Rights& rights,
+                                       ReadingTool reading_tool = ReadingTool::not_listed);
 
 }  // namespace cellblock::gateway

@@ -6,6 +6,7 @@
 
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/conversation/conversation.h"
 #include "supervisor/gateway/io/clock.h"
 
@@ -27,6 +28,9 @@ class Counterpart {
   virtual bool stop_server(std::uint32_t server, const Failure& failure, Time now) = 0;
   /// The cells are no longer needed here. More than once is as good as once.
   virtual void leave() = 0;
+
+  /// What is shown of a list of that server's has become another.
+  virtual void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) = 0;
 
   /// Requests that wait for an answer. Streams do not: theirs comes when somebody ends them.
   virtual std::size_t in_flight() const = 0;

@@ -42,6 +42,18 @@ class HeldMessages {
     bytes_ = 0, awaited_ = 0;
     return std::exchange(held_, {});
   }
+  /// The request with this id, in raw JSON; not `initialize`. False: there is none.
+  bool drop(std::string_view id) {
+    const auto found = std::ranges::find_if(held_, [id](const HeldMessage& held) {
+      return held.message.kind == MessageKind::request && held.message.id.in(held.line) == id &&
+             held.message.method != mcp::method::initialize;
+    });
+    if (found == held_.end()) return false;
+    bytes_ -= found->line.size();
+    if (is_awaited(found->message)) --awaited_;
+    held_.erase(found);
+    return true;
+  }
   /// A request with this id, in raw JSON.
   bool has(std::string_view id) const {
     return std::ranges::any_of(held_, [id](const HeldMessage& held) {

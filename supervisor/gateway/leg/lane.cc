@@ -28,7 +28,9 @@ Lane::Lane(const LegParts& parts, McpServices& services, LaneEffects& leg)
       server_(parts_.server()),
       services_(services),
       leg_(leg),
-      held_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)) {}
+      held_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)),
+      retries_(server_),
+      bridged_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)) {}
 
 std::size_t Lane::in_flight() const {
   const std::size_t below = bridge_         ? bridge_->in_flight()
@@ -56,6 +58,7 @@ void Lane::start(Time now) {
 
 void Lane::from_host(std::string_view line, const Message& message, Time now) {
   if (open_) return forward(line, message, now);
+  if (dropped_held(message, line, now)) return;
   const bool is_request = message.kind == MessageKind::request;
   // Nothing starts for what nobody answers.
   if (!is_request && cell_ == nullptr && waits_ == 0) return;
@@ -76,7 +79,7 @@ void Lane::advance(Time now) {
   if (!cell_era_) cell_era_ = known_era();
   if (!cell_era_) return ask_for_era();
   if (cell_ == nullptr) return start(now);
-  if (running_) open(now);
+  if (running_ && !first_list_.is_asking()) open(now);
 }
 
 bool Lane::may_start(Time now) {
@@ -92,126 +95,14 @@ void Lane::start_cell(Time now) {
   cell_->use(*this, now);
 }
 
-// --- the era of the cell -------------------------------------------------------------------------
-
-// The host's own wherever the server speaks it. For a legacy host that is so until its `initialize`
-// is refused: nothing is asked beforehand that would make it wait.
-std::optional<Era> Lane::known_era() const {
-  if (!host_era_ || parts_.plan.program == wire::CellProgram::probe) return host_era_;
-  if (server_.era == ServerEra::legacy) return Era::legacy;
-  if (server_.era == ServerEra::modern) return Era::modern;
-  const Eras eras = services_.catalogues().eras(parts_.plan.server);
-  if (*host_era_ == Era::legacy) {
-    return legacy_refused_ || eras.legacy == Speaks::no ? Era::modern : Era::legacy;
-  }
-  if (eras.modern == Speaks::yes) return Era::modern;
-  if (eras.modern == Speaks::no) return Era::legacy;
-  return std::nullopt;
-}
-
-void Lane::ask_for_era() {
-  if (waits_ != 0 || !host_era_) return;
-  waits_ = services_.want_catalogue(
-      parts_.plan.server, [this](const Catalogue* catalogue, const Failure& failure, Time now) {
-        waits_ = 0;
-        if (catalogue == nullptr) return lose(failure, now);
-        cell_era_ = catalogue->era;
-        advance(now);
-      });
-}
-
-void Lane::open(Time now) {
-  open_ = true;
-  cell_era_ = cell_->agree_on(*cell_era_);
-  if (host_era_ == cell_era_) {
-    bridge_.reset();
-  } else if (!bridge_) {
-    bridge_ = make_bridge();
-  } else {
-    bridge_->new_cell(cell_->id());
-  }
-  for (const HeldMessage& held : held_.take_all()) {
-    forward(held.line, held.message, now);
-  }
-}
-
-std::unique_ptr<Bridge> Lane::make_bridge() {
-  alarm_ = services_.make_alarm([this](Time now) {
-    if (!bridge_) return;
-    bridge_->deadline(now);
-    drain(now);
-    leg_.lane_answered(now);
-  });
-  BridgeEffects& effects = *this;
-  return gateway::make_bridge(parts_, cell_->id(), *host_era_, effects);
-}
-
-// A server that has no `initialize` says so in answer to it, and has spoilt nothing by it.
-void Lane::watch_initialize(std::string_view line, const Message& message) {
-  // A modern host is refused it by every server, which says nothing about the legacy era.
-  if (server_.era != ServerEra::automatic || host_era_ != Era::legacy) return;
-  if (legacy_agreed_ || initialize_) return;
-  initialize_ = HeldMessage{std::string(line), message};
-}
-
-bool Lane::refuses_initialize(std::string_view line, const Message& message) {
-  if (message.kind != MessageKind::error && message.kind != MessageKind::result) return false;
-  if (!conversation_->is_initialize(message.id.in(line))) return false;
-  const bool refused =
-      message.kind == MessageKind::error && means_no_initialize(message.error.in(line));
-  if (refused || message.kind == MessageKind::result) {
-    services_.catalogues().learn_speaks(parts_.plan.server, Era::legacy,
-                                        refused ? Speaks::no : Speaks::yes);
-  }
-  if (!refused) initialize_.reset();
-  legacy_agreed_ = message.kind == MessageKind::result;
-  return refused;
-}
-
-// In a fresh cell: this one may have taken an era for good. What else it was asked behind the
-// `initialize`, it may have begun, so that is not asked again.
-void Lane::start_again_as_modern(Time now) {
-  conversation_->forget(initialize_->message.id.in(initialize_->line));
-  conversation_->fail_all(
-      plain_failure(FailureCode::bad_answer,
-                    "the server refused initialize before it answered this", server_.name),
-      now);
-  held_.hold_first(*std::exchange(initialize_, std::nullopt));
-  past_ = traffic();
-  conversation_.reset();
-  legacy_refused_ = true;
-  running_ = open_ = false;
-  std::exchange(cell_, nullptr)->leave(*this);
-  cell_era_ = Era::modern;
-  advance(now);
-}
-
-bool Lane::refuses_declared_era(std::string_view line, const Message& message) {
-  if (server_.era == ServerEra::automatic || declared_era_agreed_) return false;
-  if (message.kind != MessageKind::error && message.kind != MessageKind::result) return false;
-  const bool is_legacy = server_.era == ServerEra::legacy;
-  const Call* call = conversation_->call(message.id.in(line));
-  const CallKind opening = is_legacy ? CallKind::initialize : CallKind::discover;
-  if (call == nullptr || call->kind != opening) return false;
-  declared_era_agreed_ = message.kind == MessageKind::result;
-  if (declared_era_agreed_) return false;
-  const std::string_view error = message.error.in(line);
-  return is_legacy ? means_no_initialize(error) : era_hint(error) != EraHint::modern;
-}
-
-// In the server's own words it would be a riddle: "Method not found".
-void Lane::fail_declared_era(std::string_view error, Time now) {
-  const bool is_legacy = server_.era == ServerEra::legacy;
-  fail_all(
-      declared_era_refused(server_, is_legacy ? mcp::method::initialize : mcp::method::discover,
-                           error_code(error)),
-      now);
-  leg_.lane_answered(now);
-}
-
 // --- host to server ------------------------------------------------------------------------------
 
 void Lane::forward(std::string_view line, const Message& message, Time now) {
+  if (!bridge_ && first_list_.is_asking()) return hold(line, message);
+  if (!bridge_ && first_list_.wants(conversation_->pins(), message)) {
+    return list_first(line, message);
+  }
+  if (message.kind == MessageKind::request) retries_.went(line, message, call_states(), now);
   if (bridge_) {
     bridge_->from_host(line, message, now);
     return drain(now);
@@ -244,6 +135,7 @@ void Lane::deliver(Relayed relayed, Time now) {
   if (relayed.to == Relayed::To::bridge) {
     return bridge_->from_server(written.line(), *message, now);
   }
+  if (waits_for_list(written.line(), *message)) return;
   if (message->kind == MessageKind::request && cell_ != nullptr) cell_->asked();
   conversation_->from_host(written.line(), *message, now);
 }
@@ -259,17 +151,23 @@ void Lane::fail_unreadable(const Refused& refused, Time now) {
 
 void Lane::cell_running(Time now) {
   running_ = true;
+  first_list_.reset();
   ConversationEffects& effects = *this;
   past_ = traffic();
   const SealBinding whose{
       .server = parts_.plan.server, .session = parts_.session, .cell = cell_->id()};
-  conversation_.emplace(server_, parts_.rights(), parts_.shared.ids,
-                        HandedValues(parts_.shared.sealer, whose), effects);
+  conversation_.emplace(parts_.gate(cell_->id()), parts_.rights(), parts_.shared.ids,
+                        HandedValues(parts_.shared.sealer, whose),
+                        parts_.shared.config.audit.arguments, effects);
   leg_.lane_running(now);
   if (host_era_) advance(now);
 }
 
 void Lane::from_cell(std::string_view line, const Message& message, Time now) {
+  if (first_list_.owns(message.id.in(line)) && message.method.empty()) {
+    return first_list_answered(line, message, now);
+  }
+  if (message.kind == MessageKind::result) note_announced(line, message);
   if (initialize_ && refuses_initialize(line, message)) return start_again_as_modern(now);
   if (refuses_declared_era(line, message)) return fail_declared_era(message.error.in(line), now);
   if (message.kind == MessageKind::notification) learn(message.method);
@@ -299,19 +197,24 @@ void Lane::learn_answer(std::string_view line, const Message& message) {
 }
 
 bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) {
-  if (!conversation_ || conversation_->is_idle()) return false;
-  bool any = true;
-  if (ours.empty()) {
+  // Whoever's it was: the list is not waited for, and nor is any call.
+  const bool is_list = first_list_.is_asking() && (ours.empty() || first_list_.owns(ours));
+  bool is_call = conversation_ && !conversation_->is_idle();
+  if (is_call && ours.empty()) {
     conversation_->fail_all(failure, now);
-  } else {
-    any = conversation_->fail(ours, failure, now);
+  } else if (is_call) {
+    is_call = conversation_->fail(ours, failure, now);
   }
+  if (is_list) go_without_list(now);
+  if (!is_call) return is_list;
   if (bridge_) drain(now);
   leg_.lane_answered(now);
-  return any;
+  return true;
 }
 
-bool Lane::owns(std::string_view ours) const { return conversation_ && conversation_->owns(ours); }
+bool Lane::owns(std::string_view ours) const {
+  return first_list_.owns(ours) || (conversation_ && conversation_->owns(ours));
+}
 
 void Lane::to_host(Slices message) {
   if (!bridge_) return leg_.lane_says(message);
@@ -324,14 +227,41 @@ void Lane::to_host(std::string_view text) {
 
 void Lane::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
 
+void Lane::when_recorded(WhenRecorded then) {
+  services_.when_recorded(
+      [this, here = std::weak_ptr(here_), then = std::move(then)](AuditState log, Time now) {
+        if (here.expired()) return;
+        then(log, now);
+        if (bridge_) drain(now);
+        if (log == AuditState::broken) leg_.lane_answered(now);
+      });
+}
+
 void Lane::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from_now); }
+
+void Lane::wake_in(Milliseconds from_now) {
+  if (!call_alarm_) {
+    call_alarm_ = services_.make_alarm([this](Time now) {
+      if (conversation_) conversation_->woken(now);
+      if (bridge_) drain(now);
+      leg_.lane_answered(now);
+    });
+  }
+  call_alarm_->set(from_now);
+}
 
 // --- the end -------------------------------------------------------------------------------------
 
 void Lane::cell_gone(const Failure& failure, Time now) {
   last_cell_ = std::exchange(cell_, nullptr)->id();
   running_ = open_ = false;
-  lose(failure, now);
+  first_list_.give_up();
+  std::vector<HeldMessage> again = withdraw_for_retry(failure, now);
+  fail_all(failure, now);
+  for (const HeldMessage& held : again) hold(held.line, held.message);
+  cell_era_.reset();
+  leg_.lane_lost(*this, failure, now);
+  if (held_.awaited() != 0) retry_soon();
 }
 
 void Lane::lose(const Failure& failure, Time now) {
@@ -346,6 +276,7 @@ void Lane::fail_all(const Failure& failure, Time now) {
   fail_held(failure);
   if (bridge_) bridge_->fail_all(failure, now);
   if (conversation_) conversation_->fail_all(failure, now);
+  bridged_.take_all();
   relay_.clear();
   initialize_.reset();
 }
@@ -353,6 +284,7 @@ void Lane::fail_all(const Failure& failure, Time now) {
 void Lane::fail_held(const Failure& failure) {
   for (const HeldMessage& held : held_.take_all()) {
     if (held.message.kind != MessageKind::request) continue;
+    retries_.forget(held.message.id.in(held.line));
     to_host(std::string_view(Conversation::failed_reply(
         held.message.id.in(held.line), kind_of(held.message.method), *host_era_, failure)));
   }
@@ -360,6 +292,7 @@ void Lane::fail_held(const Failure& failure) {
 
 void Lane::cancel_all(std::string_view reason, Time now) {
   held_.take_all();
+  bridged_.take_all();
   if (bridge_) {
     bridge_->cancel_all(reason, now);
     drain(now);
@@ -369,6 +302,8 @@ void Lane::cancel_all(std::string_view reason, Time now) {
 
 void Lane::leave() {
   if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
+  if (retry_alarm_) retry_alarm_->set(std::nullopt);
+  if (first_list_alarm_) first_list_alarm_->set(std::nullopt);
   if (cell_ == nullptr) return;
   last_cell_ = cell_->id();
   running_ = open_ = false;

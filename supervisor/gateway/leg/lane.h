@@ -1,21 +1,26 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
+#include "policy/mcp/lists.h"
 #include "supervisor/gateway/cell/cell_user.h"
 #include "supervisor/gateway/cell/server_cell.h"
 #include "supervisor/gateway/conversation/conversation.h"
 #include "supervisor/gateway/era/bridge.h"
 #include "supervisor/gateway/io/alarm.h"
+#include "supervisor/gateway/leg/first_list.h"
 #include "supervisor/gateway/leg/held_messages.h"
 #include "supervisor/gateway/leg/leg_effects.h"
 #include "supervisor/gateway/leg/leg_parts.h"
+#include "supervisor/gateway/leg/retries.h"
 #include "supervisor/gateway/message/relay.h"
 #include "supervisor/gateway/message/slices.h"
 
@@ -57,6 +62,9 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void fail_all(const Failure& failure, Time now);
   void cancel_all(std::string_view reason, Time now);
   void leave();
+  /// What the host is shown of this list has become another, though the server has not said so:
+  /// somebody has decided about it. Told where the server could have told it.
+  void list_changed(mcp::ListKind kind, Time now);
 
   std::size_t in_flight() const;
   /// By the host's id, in raw JSON: held here, or asked.
@@ -90,6 +98,8 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void to_cell(Slices message) override;
   void record(const AuditNote& note) override;
   AuditState audit_state() const override { return services_.audit_state(); }
+  void when_recorded(WhenRecorded then) override;
+  void wake_in(Milliseconds from_now) override;
 
   // BridgeEffects
   void to_host(std::string_view text) override;
@@ -97,6 +107,11 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void set_deadline(std::optional<Milliseconds> from_now) override;
 
   void hold(std::string_view line, const Message& message);
+  bool dropped_held(const Message& message, std::string_view line, Time now);
+  CallStates call_states() const;
+  std::vector<HeldMessage> withdraw_for_retry(const Failure& failure, Time now);
+  void withdraw(std::string_view id, const Failure& failure, Time now);
+  void retry_soon();
   void advance(Time now);
   bool may_start(Time now);
   std::optional<Era> known_era() const;
@@ -111,6 +126,15 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void lose(const Failure& failure, Time now);
   void fail_held(const Failure& failure);
 
+  void list_first(std::string_view line, const Message& message);
+  void ask_for_first_list();
+  bool waits_for_list(std::string_view line, const Message& message);
+  void let_bridged_go(Time now);
+  void first_list_answered(std::string_view line, const Message& message, Time now);
+  void go_without_list(Time now);
+
+  void note_announced(std::string_view line, const Message& message);
+  void say_as_cell(std::string text, Time now);
   void learn(std::string_view method);
   void learn_answer(std::string_view line, const Message& message);
   void watch_initialize(std::string_view line, const Message& message);
@@ -132,6 +156,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   std::uint64_t last_cell_ = 0;
   bool running_ = false;
   bool open_ = false;
+  std::unique_ptr<Alarm> call_alarm_;  ///< before the conversation, whose end may still ask for it
   std::optional<Conversation> conversation_;
   Traffic past_;  ///< of cells before this one
 
@@ -139,9 +164,21 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   std::unique_ptr<Alarm> alarm_;  ///< the bridge's
   Relay<Relayed> relay_;          ///< between bridge and conversation
 
+  /// Gone with the lane: whoever comes back from the log asks it first.
+  std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+
+  Retries retries_;
+  std::unique_ptr<Alarm> retry_alarm_;
+
+  FirstList first_list_;
+  HeldMessages bridged_;  ///< what the bridge says to the server while that is asked for its list
+  std::unique_ptr<Alarm> first_list_alarm_;
+
   std::optional<HeldMessage> initialize_;  ///< while its answer may say that there is none
   bool legacy_refused_ = false;
   bool legacy_agreed_ = false;
+  /// By a legacy server, for mcp::list_changes: that it tells when they change.
+  std::array<bool, mcp::list_changes.size()> announced_{};
   bool declared_era_agreed_ = false;
 };
 

@@ -7,8 +7,8 @@
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/leg/cached_answers.h"
-#include "supervisor/gateway/leg/era_of.h"
 #include "supervisor/gateway/leg/named_call.h"
+#include "supervisor/gateway/message/era_of.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
 
@@ -104,7 +104,8 @@ bool Leg::answer_list(std::string_view line, const Message& message) {
   if (lane_of(Era::modern).is_running()) return false;
   const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server);
   if (catalogue == nullptr) return false;
-  const auto reply = cached_list(line, message, *catalogue, server_, parts_.rights());
+  const auto reply =
+      cached_list(line, message, *catalogue, server_, parts_.rights(), parts_.reading_tool);
   // The server itself has it in pages that its reader takes.
   if (!reply || reply->size() > server_.lines.to_host) return false;
   say(*reply);
@@ -165,6 +166,11 @@ void Leg::fail_all(const Failure& failure, Time now) {
 void Leg::cancel_all(std::string_view reason, Time now) {
   discovering_.clear();
   for (const auto& lane : lanes_) lane->cancel_all(reason, now);
+}
+
+void Leg::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+  if (server != parts_.plan.server) return;
+  for (const auto& lane : lanes_) lane->list_changed(kind, now);
 }
 
 void Leg::leave() {

@@ -32,6 +32,7 @@ class Leg final : public Counterpart, private LaneEffects {
   void cancel_all(std::string_view reason, Time now) override;
   bool stop_server(std::uint32_t, const Failure&, Time) override { return false; }
   void leave() override;
+  void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;
   std::uint64_t cell() const override;
   Traffic traffic(std::uint32_t server) const override;

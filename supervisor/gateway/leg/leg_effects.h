@@ -22,6 +22,8 @@ class McpServices {
 
   virtual void record(const AuditPlace& place, const AuditNote& note) = 0;
   virtual AuditState audit_state() const = 0;
+  /// As ConversationEffects::when_recorded; what it brings about is carried out.
+  virtual void when_recorded(WhenRecorded then) = 0;
 
   /// A cell to use(), new or shared. It lives until it has let go of its user, or the user has left
   /// it; and then for as long as its end takes.

@@ -8,10 +8,15 @@
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
 #include "supervisor/gateway/policy/call_access.h"
+#include "supervisor/gateway/policy/pin_gate.h"
+#include "supervisor/gateway/policy/request_gate.h"
 #include "supervisor/gateway/policy/session_access.h"
 #include "supervisor/gateway/session/start_when.h"
 
 namespace cellblock::gateway {
+
+class KeptResults;
+class KeptTotal;
 
 /// What all machines of a gateway share. Outlives them.
 struct SharedParts {
@@ -19,6 +24,10 @@ struct SharedParts {
   UpstreamIds& ids;
   MessageScanner& scanner;
   Sealer& sealer;
+  UserPolicy& policy;
+  PinBook* pins = nullptr;          ///< null: nothing is pinned
+  KeptTotal* kept_total = nullptr;  ///< null: nothing of results is kept
+  KeptResults* kept = nullptr;      ///< the session's, of those; which sets it
 };
 
 /// Whether the lists that its host asks for become part of the catalogues.
@@ -32,10 +41,26 @@ struct LegParts {
   std::uint64_t session = 0;
   StartWhen start = StartWhen::now;
   Teaches teaches = Teaches::lists;
+  ReadingTool reading_tool = ReadingTool::not_listed;
 
   const Server& server() const { return shared.config.servers[plan.server]; }
+  GateParts gate(std::uint64_t cell) const {
+    return {.server = server(),
+            .policy = shared.policy,
+            .server_index = plan.server,
+            .session = session,
+            .cell = cell,
+            .kept = shared.kept,
+            .reading_tool = reading_tool,
+            .pins = pin_gate()};
+  }
   const Rights& rights() const {
     return plan.program == wire::CellProgram::probe ? probe_rights() : access.rights(plan.server);
+  }
+  PinGate pin_gate() const {
+    if (shared.pins == nullptr || plan.program == wire::CellProgram::probe) return {};
+    return {*shared.pins, plan.server, server(),
+            plan.has_workspace ? Directory::handed_in : Directory::none};
   }
 };
 

@@ -5,9 +5,9 @@
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/revisions.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/era/reserved_meta.h"
 #include "supervisor/gateway/era/revisions.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {

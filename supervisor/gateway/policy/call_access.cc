@@ -7,10 +7,11 @@
 
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/era/json_tree.h"
-#include "supervisor/gateway/leg/era_of.h"
+#include "supervisor/gateway/message/era_of.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/policy/ask_gate.h"
 #include "supervisor/gateway/policy/denial.h"
 
 namespace cellblock::gateway {
@@ -31,6 +32,10 @@ CallAccess judged(const Asked& asked, AccessKind kind, const AccessVerdict& verd
   CallAccess access{.rule = name_of(verdict, kind)};
   if (verdict.effect == Effect::allow) return access;
   access.named = name;
+  if (verdict.effect == Effect::ask && may_wait_for_approval(asked.message.method)) {
+    access.asks = verdict.rule;
+    return access;
+  }
   access.refusal = asked.rights.shows(kind, name)
                        ? denied_reply(asked.id(), kind, asked.era(), denial(verdict, asked.server))
                        : std::move(unknown);

@@ -14,9 +14,10 @@
 namespace cellblock::gateway {
 
 struct CallAccess {
-  std::string_view rule;  ///< which one decided, for the audit log
-  std::string refusal;    ///< a whole message, without its newline; empty: it may go on
-  std::string named;      ///< what is refused
+  std::string_view rule;       ///< which one decided, for the audit log
+  std::string refusal;         ///< a whole message, without its newline; empty: it may go on
+  std::string named;           ///< what is refused, or asked about
+  const Rule* asks = nullptr;  ///< it may go on when somebody has approved it
 };
 
 CallAccess access_of(std::string_view line, const Message& message, const Rights& rights,

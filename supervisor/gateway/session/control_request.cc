@@ -6,14 +6,13 @@
 #include <span>
 
 #include "policy/control_methods.h"
+#include "policy/pins/definition.h"
 #include "policy/printable.h"
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::uint32_t default_log_lines = 100;
 constexpr std::size_t max_params = 64U << 10;
@@ -28,6 +27,11 @@ struct Shape {
 constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe",
                                                "start", "labels",    "role"};
 constexpr std::string_view logs_options[] = {"lines", "denied"};
+constexpr std::string_view pins_options[] = {"server", "definitions"};
+constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
+
+constexpr std::string_view approvals_options[] = {"approval"};
+constexpr std::string_view approve_options[] = {"approval", "word", "digest"};
 
 constexpr std::array shapes{
     Shape{control_method::attach, ControlMethod::attach, true, attach_options},
@@ -35,13 +39,18 @@ constexpr std::array shapes{
     Shape{control_method::logs, ControlMethod::logs, true, logs_options},
     Shape{control_method::stop, ControlMethod::stop, true, {}},
     Shape{control_method::restart, ControlMethod::restart, true, {}},
+    Shape{control_method::pins, ControlMethod::pins, false, pins_options},
+    Shape{control_method::pin_accept, ControlMethod::pin_accept, true, pin_options},
+    Shape{control_method::approvals, ControlMethod::approvals, false, approvals_options},
+    Shape{control_method::approve, ControlMethod::approve, false, approve_options},
+    Shape{control_method::pin_forget, ControlMethod::pin_forget, true, pin_options},
 };
 
 std::unexpected<Failure> invalid(std::string message) {
   return std::unexpected(plain_failure(FailureCode::invalid_request, std::move(message)));
 }
 
-std::expected<void, Failure> only_known_members(const Json& params, const Shape& shape) {
+std::expected<void, Failure> only_known_members(const nlohmann::json& params, const Shape& shape) {
   for (const auto& [name, value] : params.items()) {
     const bool known = (shape.takes_server && name == "server") || name == "_meta" ||
                        std::ranges::find(shape.options, name) != shape.options.end();
@@ -50,7 +59,7 @@ std::expected<void, Failure> only_known_members(const Json& params, const Shape&
   return {};
 }
 
-std::expected<std::string, Failure> server_of(const Json& params) {
+std::expected<std::string, Failure> server_of(const nlohmann::json& params) {
   const auto server = params.find("server");
   if (server == params.end() || !server->is_string() ||
       server->get_ref<const std::string&>().empty()) {
@@ -60,14 +69,14 @@ std::expected<std::string, Failure> server_of(const Json& params) {
 }
 
 // Absent is false.
-std::expected<bool, Failure> flag_of(const Json& params, const std::string& name) {
+std::expected<bool, Failure> flag_of(const nlohmann::json& params, const std::string& name) {
   const auto flag = params.find(name);
   if (flag == params.end()) return false;
   if (!flag->is_boolean()) return invalid("parameter \"" + name + "\" must be true or false");
   return flag->get<bool>();
 }
 
-std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
+std::expected<std::uint32_t, Failure> lines_of(const nlohmann::json& params) {
   const auto lines = params.find("lines");
   if (lines == params.end()) return default_log_lines;
   if (!lines->is_number_unsigned() || lines->get<std::uint64_t>() < 1 ||
@@ -78,7 +87,7 @@ std::expected<std::uint32_t, Failure> lines_of(const Json& params) {
   return lines->get<std::uint32_t>();
 }
 
-std::expected<StartWhen, Failure> start_of(const Json& params) {
+std::expected<StartWhen, Failure> start_of(const nlohmann::json& params) {
   const auto start = params.find("start");
   if (start == params.end() || *start == "now") return StartWhen::now;
   if (*start == "on_demand") return StartWhen::on_demand;
@@ -94,7 +103,7 @@ bool is_label_name(std::string_view name) {
   return !name.empty() && name.size() <= max_label_name && std::ranges::all_of(name, may_stand);
 }
 
-std::expected<std::vector<Label>, Failure> labels_of(const Json& params) {
+std::expected<std::vector<Label>, Failure> labels_of(const nlohmann::json& params) {
   std::vector<Label> labels;
   const auto given = params.find("labels");
   if (given == params.end()) return labels;
@@ -115,7 +124,7 @@ std::expected<std::vector<Label>, Failure> labels_of(const Json& params) {
   return labels;
 }
 
-std::expected<std::string, Failure> role_of(const Json& params) {
+std::expected<std::string, Failure> role_of(const nlohmann::json& params) {
   const auto role = params.find("role");
   if (role == params.end()) return std::string{};
   if (!role->is_string() || role->get_ref<const std::string&>().empty()) {
@@ -124,8 +133,56 @@ std::expected<std::string, Failure> role_of(const Json& params) {
   return role->get<std::string>();
 }
 
+std::expected<std::string, Failure> text_in(const nlohmann::json& params, const std::string& name) {
+  const auto text = params.find(name);
+  if (text == params.end()) return std::string{};
+  if (!text->is_string() || text->get_ref<const std::string&>().empty()) {
+    return invalid("parameter \"" + name + "\" must be a text");
+  }
+  return text->get<std::string>();
+}
+
+std::expected<PinRequest, Failure> pin_of(const nlohmann::json& params) {
+  constexpr std::array<std::string_view, 4> kinds{"", "tool", "prompt", "template"};
+  PinRequest pin;
+  pin.name = CELLBLOCK_TRY(text_in(params, "name"));
+  pin.kind = CELLBLOCK_TRY(text_in(params, "kind"));
+  pin.digest = CELLBLOCK_TRY(text_in(params, "digest"));
+  if (CELLBLOCK_TRY(flag_of(params, "definitions"))) pin.definitions = Definitions::texts;
+  if (std::ranges::find(kinds, pin.kind) == kinds.end()) {
+    return invalid(R"(parameter "kind" must be "tool", "prompt" or "template")");
+  }
+  if (Digest digest{}; !pin.digest.empty() && !read_hex(pin.digest, digest)) {
+    return invalid("parameter \"digest\" must be 64 hexadecimal digits");
+  }
+  if (pin.name.empty() && !pin.digest.empty()) {
+    return invalid("parameter \"digest\" needs the \"name\" whose it is");
+  }
+  return pin;
+}
+
+std::expected<std::uint64_t, Failure> approval_of(const nlohmann::json& params) {
+  const auto number = params.find("approval");
+  if (number == params.end()) return 0;
+  if (number->is_number_unsigned() && *number != 0) return number->get<std::uint64_t>();
+  return invalid("parameter \"approval\" must be the number of a call that waits");
+}
+
+std::expected<ApprovalWord, Failure> word_of(const nlohmann::json& params) {
+  const std::uint64_t number = CELLBLOCK_TRY(approval_of(params));
+  if (number == 0) return invalid("parameter \"approval\" is missing");
+  const std::string word = CELLBLOCK_TRY(text_in(params, "word"));
+  std::string digest = CELLBLOCK_TRY(text_in(params, "digest"));
+  if (Digest shown{}; !digest.empty() && !read_hex(digest, shown)) {
+    return invalid("parameter \"digest\" must be 64 hexadecimal digits");
+  }
+  if (word == "allow") return ApprovalWord{number, Approvals::Word::allow, std::move(digest)};
+  if (word == "deny") return ApprovalWord{number, Approvals::Word::deny, std::move(digest)};
+  return invalid(R"(parameter "word" must be "allow" or "deny")");
+}
+
 // All servers at once are none that could be probed, or that takes a directory.
-std::expected<void, Failure> read_attach(const Json& params, ControlRequest& request) {
+std::expected<void, Failure> read_attach(const nlohmann::json& params, ControlRequest& request) {
   if (params.contains("server")) request.server = CELLBLOCK_TRY(server_of(params));
   request.start = CELLBLOCK_TRY(start_of(params));
   request.labels = CELLBLOCK_TRY(labels_of(params));
@@ -137,7 +194,7 @@ std::expected<void, Failure> read_attach(const Json& params, ControlRequest& req
 }
 
 // What a shape does not take was refused before, so it reads as absent here.
-std::expected<ControlRequest, Failure> read(const Json& params, const Shape& shape) {
+std::expected<ControlRequest, Failure> read(const nlohmann::json& params, const Shape& shape) {
   CELLBLOCK_CHECK(only_known_members(params, shape));
   ControlRequest request;
   request.method = shape.method;
@@ -148,6 +205,16 @@ std::expected<ControlRequest, Failure> read(const Json& params, const Shape& sha
   if (CELLBLOCK_TRY(flag_of(params, "probe"))) request.program = wire::CellProgram::probe;
   if (CELLBLOCK_TRY(flag_of(params, "denied"))) request.log = LogKind::denied;
   request.lines = CELLBLOCK_TRY(lines_of(params));
+  const bool is_of_pins = shape.options.data() == pin_options;
+  if (is_of_pins || shape.method == ControlMethod::pins)
+    request.pin = CELLBLOCK_TRY(pin_of(params));
+  if (shape.method == ControlMethod::pins && params.contains("server")) {
+    request.server = CELLBLOCK_TRY(server_of(params));
+  }
+  if (shape.method == ControlMethod::approvals) {
+    request.approval.number = CELLBLOCK_TRY(approval_of(params));
+  }
+  if (shape.method == ControlMethod::approve) request.approval = CELLBLOCK_TRY(word_of(params));
   if (is_attach) CELLBLOCK_CHECK(read_attach(params, request));
   return request;
 }
@@ -161,8 +228,9 @@ std::expected<ControlRequest, Failure> parse_control(std::string_view method,
     return invalid("cellblock has no method \"" + std::string(method.substr(0, 64)) + "\"");
   }
   if (params.size() > max_params) return invalid("the parameters are too large");
-  const Json object =
-      params.empty() ? Json::object() : Json::parse(params, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json object =
+      params.empty() ? nlohmann::json::object()
+                     : nlohmann::json::parse(params, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return invalid("the parameters must be an object");
   return read(object, *shape);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/approvals/approvals.h"
 #include "policy/failure.h"
 #include "policy/result.h"
 #include "supervisor/gateway/session/start_when.h"
@@ -15,7 +16,18 @@
 /// they go through a JSON tree.
 namespace cellblock::gateway {
 
-enum class ControlMethod : std::uint8_t { attach, status, logs, stop, restart };
+enum class ControlMethod : std::uint8_t {
+  attach,
+  status,
+  logs,
+  stop,
+  restart,
+  pins,
+  pin_accept,
+  pin_forget,
+  approvals,
+  approve
+};
 
 enum class StdioOffer : std::uint8_t { none, offered };
 enum class WorkspaceOffer : std::uint8_t { none, offered };
@@ -34,6 +46,23 @@ inline constexpr std::size_t max_labels = 8;
 inline constexpr std::size_t max_label_name = 32;
 inline constexpr std::size_t max_label_value = 128;
 
+enum class Definitions : std::uint8_t { digests, texts };
+
+/// What a request about pins names.
+struct PinRequest {
+  std::string name;    ///< empty: all
+  std::string kind;    ///< "tool", "prompt", "template"; empty: whatever has the name
+  std::string digest;  ///< of the one that is meant, 64 hexadecimal digits; empty: any
+  Definitions definitions = Definitions::digests;  ///< pins
+};
+
+/// What is said about a call that waits.
+struct ApprovalWord {
+  std::uint64_t number = 0;  ///< which call; 0 in approvals: all
+  Approvals::Word word = Approvals::Word::deny;
+  std::string digest = {};  ///< of what was shown, 64 hexadecimal digits; empty: whatever it is
+};
+
 struct ControlRequest {
   ControlMethod method{};
   std::string server;                   ///< empty in status, and in attach: all servers as one
@@ -45,6 +74,8 @@ struct ControlRequest {
   wire::CellProgram program = wire::CellProgram::server;  ///< attach
   LogKind log = LogKind::errors;                          ///< logs
   std::uint32_t lines = 0;                                ///< logs
+  PinRequest pin;                                         ///< pins, pin_accept, pin_forget
+  ApprovalWord approval;                                  ///< approvals, approve
 };
 
 /// `params` is a validated JSON object, or empty. Unknown members are refused: a misspelt one would

@@ -1,8 +1,8 @@
 #include "supervisor/gateway/session/host_bound.h"
 
 #include "policy/mcp/error_codes.h"
-#include "supervisor/gateway/era/json_tree.h"
 #include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {

@@ -17,6 +17,9 @@ struct Peer {
   std::vector<std::uint32_t> groups;
   wire::SessionVia via = wire::SessionVia::socket;
   std::string_view token;  ///< its name, with http_token; lives as long as the configuration
+  /// Came through the door of administrators: uid is an administrator's, who is not this gateway's
+  /// user but rootless (daemon/admin_doors.h). Asks cellblock's own requests, and says no MCP.
+  bool is_admin = false;
 };
 
 }  // namespace cellblock::gateway

@@ -44,6 +44,18 @@ std::string_view right_of(const RunAs& run_as) {
   return "the user that run_as names";
 }
 
+Json results_json(const ServerResults& results) {
+  const bool is_on = results.bounds.bounding == Bounding::on;
+  Json json = {{"bounds", is_on ? "on" : "off"}};
+  if (is_on) json["max_bytes"] = results.bounds.max_bytes;
+  Json whole = Json::array();
+  for (const ToolResults& tool : results.tools) {
+    if (is_on && tool.bounds.bounding == Bounding::off) whole.push_back(tool.name);
+  }
+  if (!whole.empty()) json["off_for"] = std::move(whole);
+  return json;
+}
+
 }  // namespace
 
 Json limits_json(const Server& server, const Cgroup& cgroup) {
@@ -102,7 +114,8 @@ Json declared_json(const Server& server, const std::vector<std::string>& tools) 
           {"environment", std::move(names)},
           {"secrets", std::move(secrets)},
           {"tools", tools},
-          {"execute_writable", server.execute_writable}};
+          {"execute_writable", server.execute_writable},
+          {"results", results_json(server.results)}};
 }
 
 Json egress_json(const Egress& egress, const EgressTotals& totals) {

@@ -7,8 +7,8 @@
 #include "policy/control_methods.h"
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/aggregate/ensemble.h"
-#include "supervisor/gateway/leg/era_of.h"
 #include "supervisor/gateway/leg/modern_check.h"
+#include "supervisor/gateway/message/era_of.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/session/admission.h"
@@ -26,11 +26,24 @@ using wire::AuditOutcome;
 // its output too, or ends its bridge.
 constexpr Milliseconds answers_time{60'000};
 
+std::unique_ptr<KeptResults> kept_for(const SharedParts& shared, SessionEffects& effects) {
+  if (shared.kept_total == nullptr) return nullptr;
+  return std::make_unique<KeptResults>(*shared.kept_total, [&effects](Alarm::Rings rings) {
+    return effects.make_alarm(std::move(rings));
+  });
+}
+
+SharedParts with_kept(SharedParts shared, KeptResults* kept) {
+  shared.kept = kept;
+  return shared;
+}
+
 }  // namespace
 
 Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
     : peer_(std::move(peer)),
-      shared_(shared),
+      kept_(kept_for(shared, effects)),
+      shared_(with_kept(shared, kept_.get())),
       config_(shared.config),
       effects_(effects),
       access_(config_, subject_of(config_.roles, who())) {
@@ -58,6 +71,7 @@ void Session::host_line(std::string_view line, Time now) {
   const auto message = shared_.scanner.scan(line);
   if (!message) return malformed(line, message.error());
   if (message->method.starts_with(control_method::prefix)) return control(line, *message, now);
+  if (peer_.is_admin) return refuse_admin(message->id.in(line), message->kind);
   mcp_from_host(line, *message, now);
 }
 
@@ -81,6 +95,7 @@ void Session::mcp_from_host(std::string_view line, const Message& message, Time 
   if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all();
   if (state_ != State::attached) return;
   if (message.kind == MessageKind::request) host_has_asked_ = true;
+  if (answered_from_kept(line, message, now)) return;
   counterpart_->from_host(line, message, now);
   tell_refusals(now);
 }
@@ -131,9 +146,9 @@ void Session::host_ended(HostEnd how, Time now) {
       return;
     case State::unattached:
     case State::failed:
-      return close("host_closed", nullptr);
+      return close("host_closed", nullptr, now);
     case State::attached:
-      if (how == HostEnd::gone || counterpart_->in_flight() == 0) return leave(now);
+      if (how == HostEnd::gone || !is_waited_for()) return leave(now);
       return finish();
     case State::finishing:
       if (how == HostEnd::gone) leave(now);
@@ -146,106 +161,6 @@ void Session::host_ended(HostEnd how, Time now) {
 void Session::finish() {
   state_ = State::finishing;
   effects_.set_deadline(answers_time);
-}
-
-// --- cellblock's own requests --------------------------------------------------------------------
-
-void Session::control(std::string_view line, const Message& message, Time now) {
-  if (message.kind != MessageKind::request) return;
-  const std::string_view id = message.id.in(line);
-  const auto request = parse_control(message.method, message.params.in(line));
-  if (!request) return reply_to_host(error_reply(id, request.error()));
-  if (request->method == ControlMethod::attach) {
-    if (state_ == State::unattached) return attach(id, *request, now);
-    return reply_to_host(error_reply(
-        id, plain_failure(FailureCode::invalid_request, "this connection is attached already")));
-  }
-  if (request->method != ControlMethod::status) {
-    if (const auto failure = refuse_use(config_, access_, request->server)) {
-      return reply_to_host(error_reply(id, *failure));
-    }
-  }
-  reply_to_host(result_reply(id, effects_.answer_control(*request)));
-}
-
-std::optional<Failure> Session::refuse_to_attach(const ControlRequest& request) const {
-  if (request.server.empty()) return refuse_any(config_, effects_.audit_state());
-  const AuditState audit = effects_.audit_state();
-  if (auto failure = refuse_attach(config_, access_, request.server, audit)) return failure;
-  return attachment_.refusal(*find_server(config_, request.server));
-}
-
-CellPlan Session::plan_of(const Server& server) const {
-  return {.server = static_cast<std::uint32_t>(&server - config_.servers.data()),
-          .program = attachment_.program(),
-          .has_workspace = attachment_.has_workspace(),
-          .purpose = attachment_.purpose()};
-}
-
-void Session::attach(std::string_view id, const ControlRequest& request, Time now) {
-  attachment_ = Attachment(id, request);
-  labels_ = request.labels;
-  attachment_.take(effects_.take_descriptors(attachment_.offer()));
-  if (!take_role(request.role)) {
-    note(AuditKind::attach, AuditOutcome::denied, "role");
-    return attach_failed(role_refused(request.role));
-  }
-  if (const auto failure = refuse_to_attach(request)) {
-    note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
-    return attach_failed(*failure);
-  }
-  if (!request.server.empty()) {
-    return attach_to(*find_server(config_, request.server), request.start, now);
-  }
-  speak_with_all();
-  attached(0);
-}
-
-// Anybody may say anything here: it is written down, and no permission looks at it.
-void Session::note_labels() {
-  for (const Label& label : labels_) {
-    effects_.record({}, {.kind = AuditKind::label, .tool = label.value, .reason = label.name});
-  }
-}
-
-void Session::attach_to(const Server& server, StartWhen start, Time now) {
-  server_ = &server;
-  LegEffects& effects = *this;
-  auto leg = std::make_unique<Leg>(LegParts{.shared = shared_,
-                                            .access = access_,
-                                            .plan = plan_of(server),
-                                            .session = peer_.session,
-                                            .start = start},
-                                   effects_, effects);
-  Leg& only = *leg;
-  counterpart_ = std::move(leg);
-  if (start == StartWhen::on_demand) {
-    note(AuditKind::attach, AuditOutcome::ok, "on_demand");
-    return attached(0);
-  }
-  state_ = State::attaching;
-  effects_.set_host_flow(HostFlow::held);
-  only.start(now);
-}
-
-void Session::attached(std::uint64_t cell) {
-  state_ = State::attached;
-  note_labels();
-  effects_.to_control(attachment_.answer(server_, peer_.session, cell, role_));
-  effects_.set_host_flow(HostFlow::flowing);
-}
-
-void Session::attach_failed(const Failure& failure) {
-  note_labels();
-  effects_.drop_workspace();
-  effects_.to_control(error_reply(attachment_.id(), failure));
-  if (attachment_.has_stdio()) return fail(failure);
-  // The connection is as before: its owner may ask for the logs, or try again. A leg may be in the
-  // middle of telling us; the next attach replaces it.
-  state_ = State::unattached;
-  server_ = nullptr;
-  labels_.clear();
-  effects_.set_host_flow(HostFlow::flowing);
 }
 
 // --- from the counterpart ------------------------------------------------------------------------
@@ -301,26 +216,26 @@ void Session::leg_running(Time /*now*/) {
 }
 
 void Session::leg_lost(const Failure& failure, After after, Time now) {
-  if (state_ == State::attaching) return attach_failed(failure);
+  if (state_ == State::attaching) return attach_failed(failure, now);
   const bool is_served = state_ == State::attached || state_ == State::finishing;
   if (after == After::over && is_served) {
     // What was asked in the other era, or of nobody yet, is not answered any more either.
     counterpart_->fail_all(failure, now);
-    return fail(failure);
+    return fail(failure, now);
   }
   leg_answered(now);
 }
 
 void Session::leg_answered(Time now) {
   tell_refusals(now);
-  if (state_ == State::finishing && counterpart_->in_flight() == 0) leave(now);
+  if (state_ == State::finishing && !is_waited_for()) leave(now);
 }
 
 // --- the end -------------------------------------------------------------------------------------
 
-void Session::fail(const Failure& failure) {
+void Session::fail(const Failure& failure, Time now) {
   failure_ = failure;
-  if (state_ == State::finishing) return close("host_closed", nullptr);
+  if (state_ == State::finishing) return close("host_closed", nullptr, now);
   state_ = State::failed;
   // A host that has not asked anything yet would see a server that vanished. It hears the cause in
   // answer to its first request; a request that crossed the end on its way hears it as well.
@@ -331,13 +246,13 @@ void Session::fail(const Failure& failure) {
 
 void Session::deadline(Time now) {
   if (state_ == State::finishing) return leave(now);
-  if (state_ == State::failed) return close("server_failed", &*failure_);
+  if (state_ == State::failed) return close("server_failed", &*failure_, now);
 }
 
 void Session::leave(Time now) {
   constexpr std::string_view reason = "host_closed";
   counterpart_->cancel_all(reason, now);
-  close(reason, nullptr);
+  close(reason, nullptr, now);
 }
 
 void Session::stop(StopReason reason, Time now) {
@@ -349,7 +264,7 @@ void Session::stop(StopReason reason, Time now) {
     effects_.to_control(error_reply(attachment_.id(), failure));
   }
   if (counterpart_) counterpart_->fail_all(failure, now);
-  close(stopped ? "stopped" : "shutting_down", &failure);
+  close(stopped ? "stopped" : "shutting_down", &failure, now);
 }
 
 void Session::stop_server(std::uint32_t server, Time now) {
@@ -359,7 +274,12 @@ void Session::stop_server(std::uint32_t server, Time now) {
   stop(StopReason::stopped, now);
 }
 
-void Session::close(std::string_view reason, const Failure* failure) {
+void Session::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+  if (state_ != State::closing && counterpart_) counterpart_->list_changed(server, kind, now);
+}
+
+void Session::close(std::string_view reason, const Failure* failure, Time now) {
+  end_reads(reason, now);
   if (attachment_.has_stdio()) effects_.to_control(ended_notification(reason, failure));
   note(AuditKind::session_closed, AuditOutcome::none, reason);
   state_ = State::closing;

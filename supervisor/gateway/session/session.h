@@ -1,19 +1,25 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
+#include "policy/rates/call_places.h"
+#include "policy/sha256.h"
 #include "supervisor/gateway/leg/counterpart.h"
 #include "supervisor/gateway/leg/leg.h"
 #include "supervisor/gateway/leg/leg_effects.h"
 #include "supervisor/gateway/leg/leg_parts.h"
 #include "supervisor/gateway/policy/session_access.h"
+#include "supervisor/gateway/results/kept_results.h"
 #include "supervisor/gateway/session/attachment.h"
 #include "supervisor/gateway/session/control_request.h"
 #include "supervisor/gateway/session/peer.h"
@@ -56,9 +62,12 @@ class SessionEffects : public McpServices {
   ~SessionEffects() = default;
 };
 
-class Session final : private LegEffects {
+class Session final : private LegEffects, private CallWaiter {
  public:
   Session(Peer peer, const SharedParts& shared, SessionEffects& effects);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { shared_.policy.places.forget(peer_.session); }
 
   void host_line(std::string_view line, Time now);
   void host_line_too_long(std::size_t seen);
@@ -69,6 +78,8 @@ class Session final : private LegEffects {
   void stop(StopReason reason, Time now);
   /// `cellblock stop`: of one server. A session with no other ends.
   void stop_server(std::uint32_t server, Time now);
+  /// Somebody has decided about what is shown of a list of that server's.
+  void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 
   /// Nothing more will happen here; its cells may still be on their way out.
   bool is_over() const { return state_ == State::closing; }
@@ -103,6 +114,21 @@ class Session final : private LegEffects {
   void malformed(std::string_view line, const Refused& refused);
   void mcp_from_host(std::string_view line, const Message& message, Time now);
   bool refused_mcp(std::string_view line, const Message& message);
+  bool bounds_results() const;
+  ReadingTool reading_tool() const {
+    return bounds_results() ? ReadingTool::listed : ReadingTool::not_listed;
+  }
+  struct ResultRead;
+  bool answered_from_kept(std::string_view line, const Message& message, Time now);
+  Sha256 digest_in(std::string_view line, const Message& message) const;
+  std::expected<CallPlace, Failure> place_for_read(std::string_view line, Time now);
+  void refuse_read(std::string_view line, const Message& message, const Failure& failure);
+  void read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now);
+  void end_reads(std::string_view reason, Time now);
+  std::string answer_to_read(const ResultRead& read, AuditState log, Time now);
+  /// Of calls that cellblock answers itself none waits for a place.
+  void place_is_free() override {}
+  bool is_waited_for() const { return !reads_.empty() || counterpart_->in_flight() != 0; }
   void speak_with_all();
   void answer_with_failure(std::string_view line, const Message& message);
 
@@ -110,22 +136,25 @@ class Session final : private LegEffects {
   void attach(std::string_view id, const ControlRequest& request, Time now);
   Identified who() const { return {peer_.uid, peer_.gid, peer_.groups}; }
   bool take_role(const std::string& role);
+  std::optional<Failure> refuse_about(const std::string& server) const;
+  void refuse_admin(std::string_view id, MessageKind kind);
   std::optional<Failure> refuse_to_attach(const ControlRequest& request) const;
   void note_labels();
   void attach_to(const Server& server, StartWhen start, Time now);
   CellPlan plan_of(const Server& server) const;
   void attached(std::uint64_t cell);
-  void attach_failed(const Failure& failure);
+  void attach_failed(const Failure& failure, Time now);
 
   void finish();
-  void fail(const Failure& failure);
+  void fail(const Failure& failure, Time now);
   void leave(Time now);
-  void close(std::string_view reason, const Failure* failure);
+  void close(std::string_view reason, const Failure* failure, Time now);
   void reply_to_host(std::string_view text);
   AuditPlace place() const;
   void note(wire::AuditKind kind, wire::AuditOutcome outcome, std::string_view reason);
 
   const Peer peer_;
+  const std::unique_ptr<KeptResults> kept_;  ///< null: nothing of results is kept
   const SharedParts shared_;
   const Config& config_;
   SessionEffects& effects_;
@@ -144,6 +173,7 @@ class Session final : private LegEffects {
   std::unique_ptr<Counterpart> counterpart_;  ///< null: not attached
   std::vector<std::string> refusals_;         ///< for it, of requests that the host never saw
   bool host_has_asked_ = false;
+  std::vector<std::shared_ptr<ResultRead>> reads_;  ///< of kept results: they wait for records
   std::optional<Failure> failure_;
   std::uint64_t malformed_ = 0;
 };

@@ -18,6 +18,25 @@ Failure role_refused(const std::string& role) {
                                                 "\" that you may take on this connection");
 }
 
+Failure only_admins_decide() {
+  return plain_failure(
+      FailureCode::denied,
+      "only an administrator accepts and forgets what is pinned: root, or a user of "
+      "daemon.admins");
+}
+
+Failure only_admins_approve() {
+  return plain_failure(
+      FailureCode::denied,
+      "whoever asks does not approve: an administrator does, with cellblock approve");
+}
+
+Failure no_servers_here() {
+  return plain_failure(FailureCode::denied,
+                       "an administrator looks after another user's servers here, and uses none: "
+                       "only cellblock's own requests are answered, and not cellblock/attach");
+}
+
 Failure not_allowlisted(const std::string& server) {
   return plain_failure(FailureCode::not_allowlisted,
                        "there is no server \"" + server + "\" for this user", server);

@@ -16,6 +16,10 @@ namespace cellblock::gateway {
 Failure not_allowlisted(const std::string& server);
 /// Unknown and not this user's: one answer.
 Failure role_refused(const std::string& role);
+Failure only_admins_decide();
+Failure only_admins_approve();
+/// At the door of administrators.
+Failure no_servers_here();
 Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server);
 Failure bad_answer(const Refused& refused, const Server* server);
 /// The declared `era` of a server is not what it speaks. `code`: of its error, printable.

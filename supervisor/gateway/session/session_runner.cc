@@ -1,11 +1,16 @@
 #include "supervisor/gateway/session/session_runner.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <string>
 #include <utility>
+
+#include "supervisor/gateway/policy/user_policy.h"
 
 namespace cellblock::gateway {
 
@@ -31,7 +36,10 @@ SharedParts shared_parts(GatewayServices& services) {
   return {.config = services.config(),
           .ids = services.ids(),
           .scanner = services.scanner(),
-          .sealer = services.sealer()};
+          .sealer = services.sealer(),
+          .policy = services.policy(),
+          .pins = &services.pins(),
+          .kept_total = &services.kept_total()};
 }
 
 /// One machine's deadline: what it brings about is carried out at once.
@@ -59,6 +67,8 @@ std::string_view way_of(wire::SessionVia via) {
       return "http_socket";
     case wire::SessionVia::http_token:
       return "http_token";
+    case wire::SessionVia::admin:
+      return "admin";
   }
   return {};
 }
@@ -78,8 +88,10 @@ SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection
         settle();
       }) {
   const Peer& who = session_.peer();
-  record({},
-         {.kind = wire::AuditKind::session_opened, .tool = who.token, .reason = way_of(who.via)});
+  const std::string admin = who.is_admin ? fmt::format("uid {}", who.uid) : std::string();
+  record({}, {.kind = wire::AuditKind::session_opened,
+              .tool = who.is_admin ? std::string_view(admin) : who.token,
+              .reason = way_of(who.via)});
 }
 
 HostLink::Receiver SessionRunner::host_receiver() {
@@ -96,6 +108,11 @@ void SessionRunner::stop(Session::StopReason reason) {
 
 void SessionRunner::stop_server(std::uint32_t server) {
   session_.stop_server(server, now());
+  settle();
+}
+
+void SessionRunner::list_changed(std::uint32_t server, mcp::ListKind kind) {
+  session_.list_changed(server, kind, now());
   settle();
 }
 
@@ -145,6 +162,14 @@ ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
   return cells_.back()->cell();
 }
 
+// Names of things are the host's and the server's words, wherever they come from.
+std::string SessionRunner::name_in_record(const AuditPlace& place, const AuditNote& note) {
+  using enum wire::AuditKind;
+  constexpr std::array of_messages{call, call_ended, refused, finding, approval};
+  if (std::ranges::find(of_messages, note.kind) == of_messages.end()) return std::string(note.tool);
+  return services_.policy().argument_texts.name(place.server, note.tool);
+}
+
 void SessionRunner::set_deadline(std::optional<Milliseconds> from_now) {
   if (from_now) {
     deadline_.set(*from_now);
@@ -153,12 +178,25 @@ void SessionRunner::set_deadline(std::optional<Milliseconds> from_now) {
   }
 }
 
-void SessionRunner::record(const AuditPlace& place, const AuditNote& note) {
+// Before it is cut: half a secret is not recognised.
+void SessionRunner::record(const AuditPlace& place, const AuditNote& said) {
+  AuditNote note = said;
+  const std::string name = name_in_record(place, note);
+  note.tool = name;
   const AuditOrigin origin{.pid = session_.peer().pid,
                            .session = session_.peer().session,
                            .cell = place.cell,
                            .server = place.server};
   services_.record(audit_record(origin, note));
+}
+
+void SessionRunner::when_recorded(WhenRecorded then) {
+  services_.when_recorded(
+      [this, here = std::weak_ptr(here_), then = std::move(then)](AuditState log) {
+        if (here.expired()) return;
+        then(log, now());
+        settle();
+      });
 }
 
 std::string SessionRunner::answer_control(const ControlRequest& request) {

@@ -25,6 +25,9 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   /// `cellblock stop`.
   void stop_server(std::uint32_t server);
 
+  /// As of a session.
+  void list_changed(std::uint32_t server, mcp::ListKind kind);
+
   const Session& session() const { return session_; }
   /// The cells of this session that run that server's programs: a row each.
   std::vector<CellRow> rows(std::uint32_t server, Time now) const;
@@ -46,8 +49,10 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   Catalogues& catalogues() override { return services_.catalogues(); }
   Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) override;
   void set_deadline(std::optional<Milliseconds> from_now) override;
-  void record(const AuditPlace& place, const AuditNote& note) override;
+  void record(const AuditPlace& place, const AuditNote& said) override;
+  std::string name_in_record(const AuditPlace& place, const AuditNote& note);
   AuditState audit_state() const override { return services_.audit_state(); }
+  void when_recorded(WhenRecorded then) override;
   std::string answer_control(const ControlRequest& request) override;
 
   // CellKeeper
@@ -69,6 +74,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   Session session_;
   HostLink host_;
   Timer deadline_;
+  std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  ///< as Lane::here_
   bool host_reported_ = false;
   bool finished_ = false;
 };

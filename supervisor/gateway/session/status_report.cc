@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "policy/audit/chain.h"
 #include "policy/landlock_lacks.h"
 #include "policy/names.h"
 #include "policy/weakenings.h"
 #include "policy/written_code.h"
 #include "supervisor/gateway/catalogue/catalogue_report.h"
+#include "supervisor/gateway/session/pin_report.h"
 #include "supervisor/gateway/session/server_report.h"
 
 namespace cellblock::gateway {
@@ -60,6 +62,13 @@ std::string_view name_of(wire::CellProgram program) {
       return "survey";
   }
   return "server";
+}
+
+Json counts_json(const FoundCounts* found) {
+  Json json = Json::object();
+  if (found == nullptr) return json;
+  for (const auto& [name, count] : *found) json[name] = count;
+  return json;
 }
 
 Json json_of(const std::vector<Label>& labels) {
@@ -128,6 +137,9 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
   json["denied_total"] = ledger.denied.total();
   if (row.last_end != nullptr) json["last_end"] = json_of(*row.last_end);
   json["catalogue"] = catalogue_json(row.catalogue);
+  json["found"] = {{"to_server", counts_json(row.found_to_server)},
+                   {"to_host", counts_json(row.found_to_host)}};
+  if (row.pins != nullptr) json["pins"] = pins_json(*row.pins);
   return json;
 }
 
@@ -145,6 +157,15 @@ Json cgroup_json(const Cgroup& cgroup) {
           {"because", cgroup.missing_because}};
 }
 
+// As `cellblock audit verify --anchor` takes it.
+Json json_of(const AuditHealth& audit) {
+  Json json{{"written", audit.log == LogHealth::written}, {"waiting", audit.waiting}};
+  if (audit.last.sequence > 0) {
+    json["anchor"] = std::to_string(audit.last.sequence) + ":" + audit::hex_of(audit.last.hash);
+  }
+  return json;
+}
+
 // Of other users' tokens not even the names.
 Json http_json(const HttpListen& listen, const HttpUse& use) {
   Json tokens = Json::array();
@@ -160,7 +181,7 @@ Json http_json(const HttpListen& listen, const HttpUse& use) {
 }  // namespace
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
-                        const HttpUse& http) {
+                        const HttpUse& http, const AuditHealth& audit) {
   Json list = Json::array();
   for (const ServerRow& row : servers) list.push_back(json_of(row, config.cgroup));
   Json json{{"version", CELLBLOCK_VERSION},
@@ -170,6 +191,7 @@ std::string status_json(const Config& config, const std::vector<ServerRow>& serv
             {"kernel_lacks", landlock_lacks(config.kernel.landlock_abi)},
             {"landlock_abi", config.kernel.landlock_abi},
             {"cgroup", cgroup_json(config.cgroup)}};
+  json["audit"] = json_of(audit);
   if (config.http) json["http"] = http_json(*config.http, http);
   json["servers"] = std::move(list);
   return text_of(json);

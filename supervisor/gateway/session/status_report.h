@@ -8,6 +8,9 @@
 
 #include "policy/config.h"
 #include "policy/failure.h"
+#include "policy/pins/pin_set.h"
+#include "policy/redaction/redactor.h"
+#include "supervisor/gateway/audit/audit_health.h"
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/cell_lifetime.h"
@@ -43,7 +46,10 @@ struct ServerRow {
   std::vector<CellRow> cells;
   const LastEnd* last_end = nullptr;
   CatalogueView catalogue;
-  std::vector<std::string> tools;  ///< tools_in()
+  const FoundCounts* found_to_server = nullptr;  ///< null: nothing
+  const FoundCounts* found_to_host = nullptr;    ///< likewise
+  const PinSet* pins = nullptr;                  ///< may be null
+  std::vector<std::string> tools;                ///< tools_in()
 };
 
 /// What of the HTTP listener is this user's.
@@ -53,7 +59,7 @@ struct HttpUse {
 };
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
-                        const HttpUse& http);
+                        const HttpUse& http, const AuditHealth& audit);
 std::string logs_json(const std::vector<const StderrLine*>& lines);
 std::string denied_json(const std::vector<const Denied*>& denied);
 std::string stopped_json(std::size_t cells);

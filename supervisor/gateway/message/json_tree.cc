@@ -1,4 +1,4 @@
-#include "supervisor/gateway/era/json_tree.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 #include <fmt/format.h>
 

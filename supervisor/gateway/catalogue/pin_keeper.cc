@@ -1,0 +1,85 @@
+#include "supervisor/gateway/catalogue/pin_keeper.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "policy/mcp/lists.h"
+#include "policy/printable.h"
+#include "supervisor/gateway/audit/audit_record.h"
+#include "supervisor/gateway/io/wall_clock.h"
+#include "supervisor/gateway/policy/user_policy.h"
+
+namespace cellblock::gateway {
+namespace {
+
+constexpr std::size_t longest_name = 200;
+
+wire::AuditOutcome outcome_of(PinEvent::What what) {
+  if (what == PinEvent::What::withheld) return wire::AuditOutcome::denied;
+  return what == PinEvent::What::back ? wire::AuditOutcome::none : wire::AuditOutcome::ok;
+}
+
+std::string reason_of(const PinEvent& event) {
+  std::string reason(name_of(event.what));
+  if (event.reason != Withholding::no) reason += fmt::format(": {}", name_of(event.reason));
+  if (event.by) reason += fmt::format(" by uid {}", *event.by);
+  return reason;
+}
+
+}  // namespace
+
+PinKeeper::PinKeeper(GatewayServices& services, std::optional<PinStore> store)
+    : services_(services),
+      store_(std::move(store)),
+      book_(services.config(), *this),
+      saving_(services.loop(), [this] { save_all(); }) {
+  if (!store_) return;
+  const Config& config = services_.config();
+  for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
+    if (config.servers[i].pin == PinMode::off) continue;
+    store_->load(config.servers[i], book_.put_back(i));
+    if (book_.of(i).damaged()) {
+      spdlog::error("the pins of {} cannot be read: nothing of it is let pass",
+                    config.servers[i].name);
+    }
+  }
+}
+
+void PinKeeper::pins_changed(std::uint32_t server) {
+  if (!store_ || services_.config().servers[server].pin == PinMode::off) return;
+  unsaved_.insert(server);
+  if (!saving_.is_set()) saving_.set(save_gap);
+}
+
+void PinKeeper::save_all() {
+  for (const std::uint32_t server : std::exchange(unsaved_, {})) {
+    const Server& declared = services_.config().servers[server];
+    const auto saved = store_->save(declared, book_.of(server));
+    if (!saved) {
+      spdlog::error("the pins of {} cannot be kept on disk: {}", declared.name,
+                    saved.error().text());
+    }
+  }
+}
+
+void PinKeeper::pin_event(std::uint32_t server, const PinEvent& event) {
+  if (event.by && event.name.empty()) decided_.fill(true);
+  if (event.by) decided_.at(static_cast<std::size_t>(event.kind)) = true;
+  const Server& declared = services_.config().servers[server];
+  const std::string name =
+      event.name.empty()
+          ? std::string(mcp::facts_of(event.kind).items)
+          : printable(services_.policy().argument_texts.name(declared.name, event.name),
+                      longest_name);
+  services_.record(audit_record({.server = declared.name}, {.kind = wire::AuditKind::pin,
+                                                            .outcome = outcome_of(event.what),
+                                                            .tool = name,
+                                                            .reason = reason_of(event),
+                                                            .count = event.count}));
+}
+
+std::int64_t PinKeeper::unix_ms() const { return unix_milliseconds(); }
+
+}  // namespace cellblock::gateway

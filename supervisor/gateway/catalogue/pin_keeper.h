@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "policy/mcp/lists.h"
+#include "supervisor/gateway/catalogue/pin_store.h"
+#include "supervisor/gateway/gateway_services.h"
+#include "supervisor/gateway/policy/pin_book.h"
+
+/// The pins of one user's gateway with their clock and files: carries out what the machine
+/// (policy/pin_book.h) decides.
+namespace cellblock::gateway {
+
+class PinKeeper final : private PinEffects {
+ public:
+  /// `store`: none: nothing is kept on disk.
+  PinKeeper(GatewayServices& services, std::optional<PinStore> store);
+
+  PinBook& book() { return book_; }
+  const PinBook& book() const { return book_; }
+  bool is_kept() const { return store_.has_value(); }
+
+  /// Of which lists somebody has accepted or forgotten definitions since it was last asked.
+  using Decided = std::array<bool, mcp::list_kind_count>;
+  Decided take_decided() { return std::exchange(decided_, {}); }
+
+  /// What is not on disk yet is put there.
+  void finish() { save_all(); }
+
+  /// A server that changes its lists all the time is written no more often.
+  static constexpr Milliseconds save_gap{1'000};
+
+ private:
+  // PinEffects
+  void pins_changed(std::uint32_t server) override;
+  void pin_event(std::uint32_t server, const PinEvent& event) override;
+  std::int64_t unix_ms() const override;
+
+  void save_all();
+
+  GatewayServices& services_;
+  std::optional<PinStore> store_;
+  PinBook book_;
+  Decided decided_{};
+  std::set<std::uint32_t> unsaved_;
+  Timer saving_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,59 @@
+#include "supervisor/gateway/policy/redactions.h"
+
+#include <utility>
+#include <vector>
+
+namespace cellblock::gateway {
+
+Redactions::Entry& Redactions::entry(std::uint32_t server) {
+  const auto known = entries_.find(server);
+  if (known != entries_.end()) return known->second;
+  const Server& declared = config_.servers[server];
+  std::vector<std::string> secrets;
+  secrets.reserve(declared.secrets.size());
+  for (const SecretVariable& secret : declared.secrets) secrets.push_back(secret.name);
+  auto made =
+      Redactor::make({declared.redaction, declared.secret_marks, std::move(secrets)}, scanners_);
+  return entries_.emplace(server, Entry{std::move(made), {}, {}}).first->second;
+}
+
+void Redactions::add(std::uint32_t server, Direction direction, const FoundCounts& found) {
+  Entry& its = entry(server);
+  FoundCounts& all = direction == Direction::to_server ? its.to_server : its.to_host;
+  for (const auto& [name, count] : found) all[name] += count;
+}
+
+const FoundCounts* Redactions::found(std::uint32_t server, Direction direction) const {
+  const auto its = entries_.find(server);
+  if (its == entries_.end()) return nullptr;
+  return direction == Direction::to_server ? &its->second.to_server : &its->second.to_host;
+}
+
+std::string Redactions::clean(std::uint32_t server, std::string_view text) {
+  const Result<Redactor>& redactor = of(server);
+  if (!redactor) return "[redacted]";
+  if (!redactor->watches(Direction::to_host)) return std::string(text);
+  FoundCounts found;
+  std::string cleaned = redactor->of_text(Direction::to_host, text, found);
+  add(server, Direction::to_host, found);
+  return cleaned;
+}
+
+bool Redactions::watches_host(std::uint32_t server) {
+  const Result<Redactor>& redactor = of(server);
+  return !redactor || redactor->watches(Direction::to_host);
+}
+
+std::optional<std::string> Redactions::clean_json(std::uint32_t server, std::string_view json) {
+  const Result<Redactor>& redactor = of(server);
+  if (!redactor) return std::nullopt;
+  const Redaction made = redactor->of_json(Direction::to_host, json, {});
+  add(server, Direction::to_host, made.found);
+  if (made.is_blocked) return std::nullopt;
+  if (made.edits.empty()) return std::string(json);
+  std::string cleaned = EditedMessage(json, made.edits).flatten();
+  cleaned.pop_back();  // the newline
+  return cleaned;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/config.h"
+#include "policy/redaction/redactor.h"
+#include "policy/result.h"
+
+namespace cellblock::gateway {
+
+/// What is looked for in the messages of one user's servers, made when a server is first spoken to,
+/// and what was found so far.
+class Redactions {
+ public:
+  /// Which outlives it.
+  explicit Redactions(const Config& config) : config_(config) {}
+
+  /// An error: nothing of this server may pass, since it cannot be looked at.
+  const Result<Redactor>& of(std::uint32_t server) { return entry(server).redactor; }
+  void add(std::uint32_t server, Direction direction, const FoundCounts& found);
+  /// Null: nothing yet.
+  const FoundCounts* found(std::uint32_t server, Direction direction) const;
+
+  /// Of a line that the server wrote on stderr, or of another text of it that is no message.
+  std::string clean(std::uint32_t server, std::string_view text);
+  /// Of a piece of JSON of the server's that is no message. Nullopt: it does not pass.
+  std::optional<std::string> clean_json(std::uint32_t server, std::string_view json);
+  /// False: nothing is looked for in what the server says.
+  bool watches_host(std::uint32_t server);
+
+ private:
+  struct Entry {
+    Result<Redactor> redactor;
+    FoundCounts to_server;
+    FoundCounts to_host;
+  };
+  Entry& entry(std::uint32_t server);
+
+  const Config& config_;
+  Redactor::Scanners scanners_;
+  std::map<std::uint32_t, Entry> entries_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "policy/approvals/approvals.h"
+#include "policy/config.h"
+#include "policy/rates/call_places.h"
+#include "supervisor/gateway/policy/argument_texts.h"
+#include "supervisor/gateway/policy/redactions.h"
+
+namespace cellblock::gateway {
+
+/// What policy keeps of one user for as long as the user's gateway lives: longer than any session.
+struct UserPolicy {
+  explicit UserPolicy(const Config& config)
+      : places(config), redactions(config), argument_texts(config) {}
+
+  CallPlaces places;
+  Approvals approvals;
+  Redactions redactions;
+  ArgumentTexts argument_texts;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,143 @@
+#include <array>
+#include <utility>
+
+#include "policy/failure.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/session/admission.h"
+#include "supervisor/gateway/session/pin_control.h"
+#include "supervisor/gateway/session/session.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+// The session's half that answers cellblock's own requests.
+namespace cellblock::gateway {
+
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+namespace {
+
+bool decides(ControlMethod method) {
+  return method == ControlMethod::pin_accept || method == ControlMethod::pin_forget;
+}
+
+}  // namespace
+
+void Session::control(std::string_view line, const Message& message, Time now) {
+  if (message.kind != MessageKind::request) return;
+  const std::string_view id = message.id.in(line);
+  const auto request = parse_control(message.method, message.params.in(line));
+  if (!request) return reply_to_host(error_reply(id, request.error()));
+  if (request->method == ControlMethod::attach) {
+    if (peer_.is_admin) return refuse_admin(id, message.kind);
+    if (state_ == State::unattached) return attach(id, *request, now);
+    return reply_to_host(error_reply(
+        id, plain_failure(FailureCode::invalid_request, "this connection is attached already")));
+  }
+  if (!request->server.empty()) {
+    if (const auto failure = refuse_about(request->server)) {
+      return reply_to_host(error_reply(id, *failure));
+    }
+  }
+  if (decides(request->method) && !may_decide(config_, peer_)) {
+    return reply_to_host(error_reply(id, only_admins_decide()));
+  }
+  if (request->method == ControlMethod::approve && !peer_.is_admin) {
+    return reply_to_host(error_reply(id, only_admins_approve()));
+  }
+  reply_to_host(result_reply(id, effects_.answer_control(*request)));
+}
+
+// An administrator looks after every server that there is.
+std::optional<Failure> Session::refuse_about(const std::string& server) const {
+  if (!peer_.is_admin) return refuse_use(config_, access_, server);
+  return find_server(config_, server) != nullptr ? std::nullopt
+                                                 : std::optional(not_allowlisted(server));
+}
+
+void Session::refuse_admin(std::string_view id, MessageKind kind) {
+  if (kind == MessageKind::request) reply_to_host(error_reply(id, no_servers_here()));
+}
+
+std::optional<Failure> Session::refuse_to_attach(const ControlRequest& request) const {
+  if (request.server.empty()) return refuse_any(config_, effects_.audit_state());
+  const AuditState audit = effects_.audit_state();
+  if (auto failure = refuse_attach(config_, access_, request.server, audit)) return failure;
+  return attachment_.refusal(*find_server(config_, request.server));
+}
+
+CellPlan Session::plan_of(const Server& server) const {
+  return {.server = static_cast<std::uint32_t>(&server - config_.servers.data()),
+          .program = attachment_.program(),
+          .has_workspace = attachment_.has_workspace(),
+          .purpose = attachment_.purpose()};
+}
+
+void Session::attach(std::string_view id, const ControlRequest& request, Time now) {
+  attachment_ = Attachment(id, request);
+  labels_ = request.labels;
+  attachment_.take(effects_.take_descriptors(attachment_.offer()));
+  if (!take_role(request.role)) {
+    note(AuditKind::attach, AuditOutcome::denied, "role");
+    return attach_failed(role_refused(request.role), now);
+  }
+  if (const auto failure = refuse_to_attach(request)) {
+    note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
+    return attach_failed(*failure, now);
+  }
+  if (!request.server.empty()) {
+    return attach_to(*find_server(config_, request.server), request.start, now);
+  }
+  speak_with_all();
+  attached(0);
+}
+
+// Anybody may say anything here: it is written down, and no permission looks at it.
+void Session::note_labels() {
+  for (const Label& label : labels_) {
+    effects_.record({}, {.kind = AuditKind::label, .tool = label.value, .reason = label.name});
+  }
+}
+
+void Session::attach_to(const Server& server, StartWhen start, Time now) {
+  server_ = &server;
+  LegEffects& effects = *this;
+  auto leg = std::make_unique<Leg>(LegParts{.shared = shared_,
+                                            .access = access_,
+                                            .plan = plan_of(server),
+                                            .session = peer_.session,
+                                            .start = start,
+                                            .reading_tool = reading_tool()},
+                                   effects_, effects);
+  Leg& only = *leg;
+  counterpart_ = std::move(leg);
+  if (start == StartWhen::on_demand) {
+    note(AuditKind::attach, AuditOutcome::ok, "on_demand");
+    return attached(0);
+  }
+  state_ = State::attaching;
+  effects_.set_host_flow(HostFlow::held);
+  only.start(now);
+}
+
+void Session::attached(std::uint64_t cell) {
+  state_ = State::attached;
+  note_labels();
+  effects_.to_control(attachment_.answer(server_, peer_.session, cell, role_));
+  effects_.set_host_flow(HostFlow::flowing);
+}
+
+void Session::attach_failed(const Failure& failure, Time now) {
+  note_labels();
+  effects_.drop_workspace();
+  effects_.to_control(error_reply(attachment_.id(), failure));
+  if (attachment_.has_stdio()) return fail(failure, now);
+  // The connection is as before: its owner may ask for the logs, or try again. A leg may be in the
+  // middle of telling us; the next attach replaces it.
+  state_ = State::unattached;
+  server_ = nullptr;
+  labels_.clear();
+  effects_.set_host_flow(HostFlow::flowing);
+}
+
+}  // namespace cellblock::gateway

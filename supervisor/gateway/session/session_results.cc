@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "policy/failure.h"
+#include "policy/rates/busy_text.h"
+#include "supervisor/gateway/audit/argument_digest.h"
+#include "supervisor/gateway/message/era_of.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/results/result_answers.h"
+#include "supervisor/gateway/session/session.h"
+#include "supervisor/gateway/session/session_failures.h"
+
+// The session's part that reads on in results that were cut.
+namespace cellblock::gateway {
+
+using wire::AuditKind;
+using wire::AuditMethod;
+using wire::AuditOutcome;
+
+namespace {
+
+constexpr std::string_view rule = "kept_result";
+
+// What one session may have waiting for its records.
+constexpr std::size_t most_reads = 64;
+constexpr std::size_t longest_read = 128U << 10;
+
+std::string name_in(std::string_view line, const Message& message) {
+  const bool is_tool = kind_of(message.method) == CallKind::tool_call;
+  return is_tool ? message.name_text : read_string(message.uri.in(line));
+}
+
+AuditMethod audit_method(const Message& message) {
+  return kind_of(message.method) == CallKind::tool_call ? AuditMethod::tools_call
+                                                        : AuditMethod::resources_read;
+}
+
+Failure not_recorded() {
+  return plain_failure(FailureCode::audit_unavailable,
+                       "the audit log cannot be written, so nothing new is called");
+}
+
+std::uint64_t microseconds(Time::duration time) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+}
+
+}  // namespace
+
+/// One read that waits for its record.
+struct Session::ResultRead {
+  std::uint64_t call = 0;
+  std::string line;
+  Message message;
+  CallPlace place;
+  Time began;
+};
+
+bool Session::bounds_results() const {
+  if (!kept_) return false;
+  if (server_ != nullptr) return bounds_any(server_->results);
+  for (std::size_t i = 0; i < config_.servers.size(); ++i) {
+    if (access_.servers().contains(i) && bounds_any(config_.servers[i].results)) return true;
+  }
+  return false;
+}
+
+// No rule is asked: it shows nothing but what this session was given already. But it is work, and
+// somebody gets something by it, so it has a rate and a record as any call has. Where no result is
+// bounded nothing of this exists, and a server may have a tool of that name.
+bool Session::answered_from_kept(std::string_view line, const Message& message, Time now) {
+  if (!is_about_kept(line, message) || !bounds_results()) return false;
+  auto place = place_for_read(line, now);
+  if (!place) {
+    refuse_read(line, message, place.error());
+    return true;
+  }
+  // A function that is kept can be copied, a place cannot.
+  const auto read = std::make_shared<ResultRead>(ResultRead{.call = shared_.ids.next(),
+                                                            .line = std::string(line),
+                                                            .message = message,
+                                                            .place = *std::move(place),
+                                                            .began = now});
+  effects_.record(this->place(), {.kind = AuditKind::call,
+                                  .outcome = AuditOutcome::ok,
+                                  .tool = name_in(line, message),
+                                  .reason = rule,
+                                  .call = read->call,
+                                  .bytes = line.size(),
+                                  .arguments = digest_in(line, message),
+                                  .method = audit_method(message)});
+  reads_.push_back(read);
+  effects_.when_recorded(
+      [this, read](AuditState log, Time later) { read_recorded(read, log, later); });
+  return true;
+}
+
+Sha256 Session::digest_in(std::string_view line, const Message& message) const {
+  const bool is_told = kind_of(message.method) == CallKind::tool_call &&
+                       config_.audit.arguments != AuditArguments::none;
+  return is_told ? argument_digest(message.params.in(line)) : Sha256{};
+}
+
+std::expected<CallPlace, Failure> Session::place_for_read(std::string_view line, Time now) {
+  if (effects_.audit_state() == AuditState::broken) {
+    return std::unexpected(not_recorded());
+  }
+  if (reads_.size() >= most_reads) {
+    return std::unexpected(plain_failure(
+        FailureCode::too_many,
+        "more than " + std::to_string(most_reads) + " requests for kept results in flight"));
+  }
+  if (line.size() > longest_read) {
+    return std::unexpected(line_too_large(line.size(), longest_read, nullptr));
+  }
+  CallWaiter& waiter = *this;
+  auto place = shared_.policy.places.take(
+      {.session = peer_.session, .server = CallPlaces::no_server}, waiter, now);
+  if (place) return *std::move(place);
+  Failure failure = plain_failure(FailureCode::rate_limited, busy_text(place.error(), {}, {}));
+  failure.retry_after = place.error().retry_after;
+  return std::unexpected(std::move(failure));
+}
+
+void Session::refuse_read(std::string_view line, const Message& message, const Failure& failure) {
+  effects_.record(place(), {.kind = AuditKind::call,
+                            .outcome = AuditOutcome::denied,
+                            .tool = name_in(line, message),
+                            .reason = name_of(failure.code),
+                            .bytes = line.size(),
+                            .method = audit_method(message)});
+  reply_to_host(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
+                                           era_of(message), failure));
+}
+
+void Session::read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now) {
+  if (std::erase(reads_, read) == 0) return;  // it ended with its session
+  reply_to_host(answer_to_read(*read, log, now));
+  if (state_ == State::finishing && !is_waited_for()) leave(now);
+}
+
+// Nobody waits for them any more, and their records may come when there is no session.
+void Session::end_reads(std::string_view reason, Time now) {
+  for (const auto& read : std::exchange(reads_, {})) {
+    const std::string name = name_in(read->line, read->message);
+    effects_.record(place(), {.kind = AuditKind::call_ended,
+                              .outcome = AuditOutcome::cancelled,
+                              .tool = name,
+                              .reason = reason,
+                              .call = read->call,
+                              .microseconds = microseconds(now - read->began),
+                              .method = audit_method(read->message)});
+  }
+}
+
+std::string Session::answer_to_read(const ResultRead& read, AuditState log, Time now) {
+  AuditNote end{.kind = AuditKind::call_ended,
+                .outcome = AuditOutcome::error,
+                .reason = name_of(FailureCode::audit_unavailable),
+                .call = read.call,
+                .method = audit_method(read.message)};
+  const std::string name = name_in(read.line, read.message);
+  std::string reply;
+  if (log == AuditState::broken) {
+    reply = Conversation::failed_reply(read.message.id.in(read.line), kind_of(read.message.method),
+                                       era_of(read.message), not_recorded());
+  } else {
+    ResultAnswer answer = answer_about_kept(read.line, read.message, *kept_, host_bound(), now);
+    reply = std::move(answer.reply);
+    if (answer.outcome == ReadOutcome::shown) end.outcome = AuditOutcome::ok;
+    end.reason = answer.outcome == ReadOutcome::shown ? std::string_view{}
+                                                      : name_of(FailureCode::invalid_arguments);
+  }
+  end.tool = name;
+  end.bytes = reply.size();
+  end.microseconds = microseconds(now - read.began);
+  effects_.record(place(), end);
+  return reply;
+}
+
+}  // namespace cellblock::gateway
