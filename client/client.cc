@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cellblock/session.h"
+#include "client/call_clock.h"
 #include "policy/result.h"
 
 namespace cellblock::client {
@@ -80,25 +81,28 @@ Result<std::vector<Tool>> Client::list_tools(const CallOptions& options) {
 
 Result<ToolResult> Client::call_tool(std::string_view tool, std::string_view arguments,
                                      const CallOptions& options) {
-  return impl_->wait<ToolResult>(options.stop, [&](auto done) {
-    impl_->session.call_tool(tool, arguments, options.timeout, std::move(done));
-  });
+  return impl_->wait<ToolResult>(
+      [&](auto done) { impl_->session.call_tool(tool, arguments, options, std::move(done)); });
 }
 
 Result<std::string> Client::request(std::string_view method, std::string_view params,
                                     const CallOptions& options) {
-  return impl_->wait<std::string>(options.stop, [&](auto done) {
-    impl_->session.request(method, params, options.timeout, std::move(done));
-  });
+  return impl_->wait<std::string>(
+      [&](auto done) { impl_->session.request(method, params, options, std::move(done)); });
 }
 
 Result<void> Client::notify(std::string_view method, std::string_view params) {
   return impl_->session.notify(method, params);
 }
 
+Result<Attached> Client::reconnect(const ReconnectOptions& with, const CallOptions& options) {
+  return impl_->wait<Attached>(options.stop,
+                               [&](auto done) { impl_->session.reconnect(with, std::move(done)); });
+}
+
 void Client::serve_for(std::chrono::milliseconds duration) {
   impl_->context.restart();
-  impl_->context.run_for(duration);
+  impl_->context.run_until(CallClock::after(std::chrono::steady_clock::now(), duration));
 }
 
 void Client::close() { impl_->session.close(); }

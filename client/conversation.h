@@ -47,6 +47,9 @@ class Conversation {
  public:
   explicit Conversation(const Limits& limits) : limits_(limits) {}
 
+  /// What the call that is opened next will be named.
+  std::uint64_t next_id() const { return next_id_; }
+
   /// `params` is a JSON object; white space between its parts may hold newlines.
   Result<OpenedCall> open(std::string_view method, std::string_view params);
   Result<std::string> notify(std::string_view method, std::string_view params) const;

@@ -24,6 +24,10 @@ std::string_view name_of(ErrorCode code) {
       return "timed_out";
     case ErrorCode::cancelled:
       return "cancelled";
+    case ErrorCode::denied_by_host:
+      return "denied_by_host";
+    case ErrorCode::approval_required:
+      return "approval_required";
     case ErrorCode::refused:
       return "refused";
     case ErrorCode::server_failed:

@@ -6,6 +6,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "client/raw_member.h"
+#include "policy/bounds/json_text.h"
+#include "policy/bounds/raw_json.h"
+
 namespace cellblock::client {
 namespace {
 
@@ -32,12 +36,22 @@ constexpr std::array known_failures = {
     KnownFailure{-31012, "workspace_refused", ErrorCode::refused},
     KnownFailure{-31013, "identity_not_mapped", ErrorCode::refused},
     KnownFailure{-31014, "denied", ErrorCode::refused},
-    KnownFailure{-31015, "approval_required", ErrorCode::refused},
+    KnownFailure{-31015, "approval_required", ErrorCode::approval_required},
+    KnownFailure{-31016, "invalid_arguments", ErrorCode::refused},
+    KnownFailure{-31017, "timeout", ErrorCode::timed_out},
+    KnownFailure{-31018, "rate_limited", ErrorCode::too_many},
+    KnownFailure{-31019, "quarantined", ErrorCode::refused},
+    KnownFailure{-31020, "blocked", ErrorCode::refused},
 };
 
 ErrorCode code_of_rpc(int rpc_code) {
   const auto* found = std::ranges::find(known_failures, rpc_code, &KnownFailure::rpc_code);
   return found == known_failures.end() ? ErrorCode::rpc : found->code;
+}
+
+std::string_view name_of_rpc(int rpc_code) {
+  const auto* found = std::ranges::find(known_failures, rpc_code, &KnownFailure::rpc_code);
+  return found == known_failures.end() ? std::string_view() : found->name;
 }
 
 std::string member(std::string_view name, std::string_view raw) {
@@ -84,13 +98,14 @@ std::string error_line(std::string_view id, int code, std::string_view message,
 }
 
 Error read_error(std::string_view error_object) {
-  const auto json = Json::parse(error_object, nullptr, false);
   Error error{.code = ErrorCode::rpc, .text = "the server gave no reason"};
-  if (!json.is_object()) return error;
-  if (json.contains("code") && json["code"].is_number_integer()) error.rpc_code = json["code"];
-  if (json.contains("message") && json["message"].is_string()) error.text = json["message"];
-  if (json.contains("data")) error.data = json["data"].dump();
+  const auto code = Json::parse(raw_member(error_object, "code"), nullptr, false);
+  if (code.is_number_integer()) error.rpc_code = code;
+  const auto message = raw_member(error_object, "message");
+  if (is_raw_string(message)) error.text = decoded(message);
+  error.data = raw_member(error_object, "data");
   error.code = code_of_rpc(error.rpc_code);
+  error.failure = name_of_rpc(error.rpc_code);
   return error;
 }
 

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "client/approval_question.h"
+#include "client/raw_member.h"
 #include "client/rpc_text.h"
+#include "policy/bounds/json_text.h"
+#include "policy/bounds/raw_json.h"
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/revisions.h"
 #include "policy/result.h"
@@ -20,45 +25,68 @@ std::unexpected<Error> unexpected_answer(std::string_view what) {
       Error{.code = ErrorCode::protocol, .text = fmt::format("the answer holds no {}", what)});
 }
 
-std::string text_member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::string text_member(const std::vector<RawMember>& members, std::string_view name) {
+  const auto* const found = find_member(members, name);
+  return found != nullptr && is_raw_string(found->value) ? decoded(found->value) : std::string();
 }
 
-std::string joined_text(const Json& result) {
-  std::string text;
-  const auto content = result.find("content");
-  if (content == result.end() || !content->is_array()) return text;
-  for (const auto& block : *content) {
-    if (!block.is_object() || text_member(block, "type") != "text") continue;
-    if (!text.empty()) text += '\n';
-    text += text_member(block, "text");
+// Of a block, a resource's contents, or a prompt's message; nullopt: it is no text.
+std::optional<std::string> text_of(std::string_view item, ResultShape shape) {
+  if (shape == ResultShape::prompt) item = raw_member(item, "content");
+  const auto members = raw_members(item);
+  if (!members) return std::nullopt;
+  if (shape != ResultShape::resource_read && text_member(*members, "type") != "text") {
+    return std::nullopt;
   }
-  return text;
+  const auto* const text = find_member(*members, "text");
+  if (text == nullptr || !is_raw_string(text->value)) return std::nullopt;
+  return decoded(text->value);
 }
 
-// The gateway's own failure, or null.
-const Json* own_failure(const Json& result) {
-  const auto meta = result.find("_meta");
-  if (meta == result.end() || !meta->is_object()) return nullptr;
-  const auto failure = meta->find(mcp::meta_key::error);
-  return failure != meta->end() && failure->is_object() ? &*failure : nullptr;
+std::string_view items_of(std::string_view result, ResultShape shape) {
+  switch (shape) {
+    case ResultShape::tool_call:
+      return raw_member(result, "content");
+    case ResultShape::resource_read:
+      return raw_member(result, "contents");
+    case ResultShape::prompt:
+      break;
+  }
+  return raw_member(result, "messages");
 }
 
 }  // namespace
 
-Result<ToolPage> read_tool_page(std::string_view result) {
-  const auto json = Json::parse(result, nullptr, false);
-  if (!json.is_object() || !json.contains("tools") || !json["tools"].is_array()) {
-    return unexpected_answer("list of tools");
+std::string joined_text(std::string_view result, ResultShape shape) {
+  std::string joined;
+  bool is_first = true;
+  const auto items = raw_elements(items_of(result, shape));
+  if (!items) return joined;
+  for (const auto item : *items) {
+    const auto text = text_of(item, shape);
+    if (!text) continue;
+    if (!std::exchange(is_first, false)) joined += '\n';
+    joined += *text;
   }
-  ToolPage page{.tools = {}, .next_cursor = text_member(json, "nextCursor")};
-  for (const auto& tool : json["tools"]) {
-    if (!tool.is_object() || text_member(tool, "name").empty())
-      return unexpected_answer("tool name");
-    page.tools.push_back({.name = text_member(tool, "name"),
-                          .description = text_member(tool, "description"),
-                          .json = tool.dump()});
+  return joined;
+}
+
+bool says_error(std::string_view result) { return raw_member(result, "isError") == "true"; }
+
+Result<ToolPage> read_tool_page(std::string_view result) {
+  const auto members = raw_members(result);
+  if (!members) return unexpected_answer("list of tools");
+  const auto* const list = find_member(*members, "tools");
+  const auto elements = list == nullptr ? std::nullopt : raw_elements(list->value);
+  if (!elements) return unexpected_answer("list of tools");
+  ToolPage page{.tools = {}, .next_cursor = text_member(*members, "nextCursor")};
+  for (const auto element : *elements) {
+    const auto tool = raw_members(element);
+    auto name = tool ? text_member(*tool, "name") : std::string();
+    if (name.empty()) return unexpected_answer("tool name");
+    page.tools.push_back({.name = std::move(name),
+                          .description = text_member(*tool, "description"),
+                          .json = std::string(element)});
   }
   return page;
 }
@@ -68,18 +96,20 @@ std::string tool_page_params(std::string_view cursor) {
 }
 
 Result<ToolResult> read_tool_result(std::string result) {
-  const auto json = Json::parse(result, nullptr, false);
-  if (!json.is_object()) return unexpected_answer("tool result");
-  auto text = joined_text(json);
-  if (const auto* failure = own_failure(json)) {
-    return std::unexpected(Error{.code = code_of_failure(text_member(*failure, "code")),
+  if (!raw_members(result)) return unexpected_answer("tool result");
+  auto text = joined_text(result, ResultShape::tool_call);
+  // The gateway's own failure.
+  const auto failure = raw_member(raw_member(result, "_meta"), mcp::meta_key::error);
+  if (const auto members = raw_members(failure)) {
+    const auto code = text_member(*members, "code");
+    return std::unexpected(Error{.code = code_of_failure(code),
                                  .text = std::move(text),
                                  .rpc_code = 0,
-                                 .data = failure->dump()});
+                                 .data = std::string(failure),
+                                 .failure = code});
   }
-  const auto is_error = json.find("isError");
-  const bool failed = is_error != json.end() && is_error->is_boolean() && is_error->get<bool>();
-  return ToolResult{.json = std::move(result), .text = std::move(text), .is_error = failed};
+  const bool is_error = says_error(result);
+  return ToolResult{.json = std::move(result), .text = std::move(text), .is_error = is_error};
 }
 
 Result<std::string> tool_call_params(std::string_view tool, std::string_view arguments) {
@@ -93,6 +123,7 @@ Result<std::string> tool_call_params(std::string_view tool, std::string_view arg
 
 Result<std::string> initialize_params(const Options& options) {
   auto capabilities = one_line_object(options.capabilities);
+  if (capabilities && options.on_approval) capabilities = with_elicitation(*capabilities);
   if (!capabilities) {
     capabilities.error().text = "the client's capabilities are a JSON object";
     return capabilities;
@@ -122,12 +153,12 @@ std::string attach_params(std::string_view server, AttachFlags flags,
 }
 
 Result<Attached> read_attached(std::string_view result) {
-  const auto json = Json::parse(result, nullptr, false);
-  if (!json.is_object()) return unexpected_answer("session");
-  return Attached{.server = text_member(json, "server"),
-                  .session = text_member(json, "session"),
-                  .cell = text_member(json, "cell"),
-                  .workspace = json.value("workspace", Json(false)) == Json(true)};
+  const auto members = raw_members(result);
+  if (!members) return unexpected_answer("session");
+  return Attached{.server = text_member(*members, "server"),
+                  .session = text_member(*members, "session"),
+                  .cell = text_member(*members, "cell"),
+                  .workspace = raw_member(result, "workspace") == "true"};
 }
 
 }  // namespace cellblock::client

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cellblock/bounds.h"
 #include "cellblock/types.h"
 
 /// Reads the results of MCP's tool methods and composes their parameters.
@@ -18,6 +19,10 @@ struct ToolPage {
 /// protocol, if the server's text is not a list of tools.
 Result<ToolPage> read_tool_page(std::string_view result);
 std::string tool_page_params(std::string_view cursor);
+
+/// The texts of a result, joined by newlines; and what it says of itself.
+std::string joined_text(std::string_view result, ResultShape shape);
+bool says_error(std::string_view result);
 
 /// A failure of cellblock that came dressed for the model (`_meta["cellblock/error"]`) is an error
 /// here.

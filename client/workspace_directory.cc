@@ -31,4 +31,8 @@ Result<OwnedFd> workspace_of(const AttachOptions& options) {
   return copy;
 }
 
+OwnedFd copy_of(const OwnedFd& directory) {
+  return OwnedFd(directory.valid() ? ::fcntl(directory.get(), F_DUPFD_CLOEXEC, 3) : -1);
+}
+
 }  // namespace cellblock::client

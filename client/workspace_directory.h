@@ -14,4 +14,7 @@ Result<OwnedFd> open_workspace(const std::string& path);
 /// duplicated, so that he may close his at once.
 Result<OwnedFd> workspace_of(const AttachOptions& options);
 
+/// Not valid where there is nothing to copy, or no descriptor left.
+OwnedFd copy_of(const OwnedFd& directory);
+
 }  // namespace cellblock::client

@@ -45,6 +45,15 @@ std::string metadata_text(const Json& metadata) {
   return text;
 }
 
+std::string pins_text(const Json& pins) {
+  if (pins.empty()) return {};
+  std::string text =
+      line("pins", fmt::format("\"{}\", {} known, {} withheld", text_of(pins, "pin"),
+                               number_of(pins, "known"), number_of(pins, "withheld")));
+  for (const auto& notice : texts_of(pins, "notices")) text += line("", "withheld: " + notice);
+  return text;
+}
+
 }  // namespace
 
 std::string catalogue_text(const Json& server) {
@@ -58,6 +67,7 @@ std::string catalogue_text(const Json& server) {
   if (is_true(catalogue, "surveying")) text += line("", "it is being found out");
   const Json metadata = object_of(catalogue, "metadata");
   if (!metadata.empty()) text += line("", "metadata refused or mended: " + metadata_text(metadata));
+  text += pins_text(object_of(server, "pins"));
   const auto failed = text_of(catalogue, "failed");
   if (!failed.empty()) text += line("", "last try: " + failed);
   return text;

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
@@ -15,7 +14,9 @@
 #include <vector>
 
 #include "client/cli/commands.h"
+#include "client/cli/configuration.h"
 #include "client/cli/stdio.h"
+#include "client/cli/terminal_text.h"
 #include "client/fd.h"
 
 namespace cellblock::cli {
@@ -37,13 +38,6 @@ std::string daemon_path() {
     if (::access(path.c_str(), X_OK) == 0) return path;
   }
   return CELLBLOCK_SBINDIR "/cellblockd";
-}
-
-std::vector<std::string> words_for(const Context& context, const std::string& path) {
-  std::vector<std::string> words{daemon_path(), "--check"};
-  if (!path.empty()) words.push_back(path);
-  if (context.mode == Mode::user) words.emplace_back("--user");
-  return words;
 }
 
 [[noreturn]] void become(std::vector<std::string> words) {
@@ -101,40 +95,43 @@ Exit check_as_json(const std::vector<std::string>& words) {
 
 namespace {
 
-// An ordinary user who names nothing means his own configuration where there is only that; of the
-// system's he can read all but what a check needs as well.
-void choose_configuration(const Context& context, std::vector<std::string>& words) {
-  if (::geteuid() == 0 || context.mode == Mode::user) return;
-  const bool has_system = ::access("/etc/cellblock/cellblock.toml", F_OK) == 0;
-  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): one thread
-  const auto own = fmt::format("{}/.config/cellblock/cellblock.toml", home == nullptr ? "" : home);
-  if (!has_system && ::access(own.c_str(), F_OK) == 0) {
-    fmt::print(stderr, "cellblock: checking your own configuration, as with --user\n");
-    words.emplace_back("--user");
-    return;
+// Of the system's an ordinary user can read all but what a check needs as well.
+void say_which(const Context& context, const Configuration& found) {
+  if (::geteuid() == 0 || context.mode != Mode::either) return;
+  if (found.by == FoundBy::variable) {
+    fmt::print(stderr, "cellblock: the configuration is {} (CELLBLOCK_CONFIG)\n",
+               safe_line(found.path));
+  } else if (found.mode == Mode::user) {
+    fmt::print(stderr, "cellblock: your own configuration, as with --user\n");
+  } else {
+    fmt::print(stderr,
+               "cellblock: the system's configuration; as anybody but root, files that only root "
+               "may read\n  (secrets) count as missing\n");
   }
-  fmt::print(stderr,
-             "cellblock: checking the system's configuration; run it as root, or files that only "
-             "root may read\n  (secrets) count as missing\n");
+}
+
+// With a path the mode is the one that was asked for, or the system's.
+std::vector<std::string> words_for(const Context& context, const std::string& path) {
+  std::vector<std::string> words{daemon_path()};
+  const auto found = configuration_of(context);
+  if (path.empty()) say_which(context, found);
+  if ((path.empty() ? found.mode : context.mode) == Mode::user) words.emplace_back("--user");
+  words.push_back("--config=" + (path.empty() ? found.path : path));
+  return words;
 }
 
 }  // namespace
 
 Exit run_check(const Context& context, const std::string& path) {
   auto words = words_for(context, path);
-  if (path.empty()) choose_configuration(context, words);
+  words.emplace_back("--check");
   if (context.output == Output::json) return check_as_json(words);
   become(std::move(words));
 }
 
 Exit run_explain(const Context& context, const ExplainRequest& request) {
-  std::vector<std::string> words{daemon_path()};
-  if (context.mode == Mode::user) words.emplace_back("--user");
-  if (request.config.empty()) {
-    choose_configuration(context, words);
-  } else {
-    words.push_back("--config=" + request.config);
-  }
+  auto words = words_for(context, request.config);
+  if (context.output == Output::json) words.emplace_back("--json");
   if (!request.role.empty()) words.push_back("--as=" + request.role);
   words.insert(words.end(), {"--explain", request.user, request.server});
   if (!request.tool.empty()) words.push_back(request.tool);

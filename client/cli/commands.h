@@ -41,6 +41,8 @@ struct InspectRequest {
 Exit run_tools(const Context& context, const ServerRequest& request);
 Exit run_call(const Context& context, const CallRequest& request);
 Exit run_status(const Context& context, const std::string& server);
+/// Of all users whose gateways run: for administrators.
+Exit run_status_of_all(const Context& context, const std::string& server);
 /// `denied` instead of what it wrote: what its cells were refused.
 enum class LogKind : std::uint8_t { errors, denied };
 Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind);
@@ -49,6 +51,17 @@ Exit run_probe(const Context& context, const ServerRequest& request);
 Exit run_stop(const Context& context, const std::string& server);
 Exit run_restart(const Context& context, const std::string& server);
 Exit run_version(const Context& context);
+
+struct PinRequest {
+  std::string server;  ///< empty: all
+  std::string name;    ///< of one definition; empty: all
+  std::string digest;  ///< accept: what that of the one that is meant begins with
+};
+
+Exit run_pin_list(const Context& context, const PinRequest& request);
+Exit run_pin_diff(const Context& context, const PinRequest& request);
+Exit run_pin_accept(const Context& context, const PinRequest& request);
+Exit run_pin_forget(const Context& context, const PinRequest& request);
 
 /// Becomes `cellblockd --check`, so that what checks is what runs; its exit code is ours. With
 /// --json its report is caught instead.
@@ -66,6 +79,42 @@ struct ExplainRequest {
 /// Becomes `cellblockd --explain`: what that user may do, or which rule decides and where it
 /// stands.
 Exit run_explain(const Context& context, const ExplainRequest& request);
+
+/// Everything off at once, until it is switched on again: for administrators.
+enum class Switch : std::uint8_t { disable, enable };
+/// `reason`: why, for the audit log and for whoever is refused; or empty.
+Exit run_switch(const Context& context, Switch which, const std::string& reason);
+
+/// Which lines of the audit log, and where it is.
+struct AuditRequest {
+  std::string log;  ///< its path; empty: as the configuration says
+  unsigned lines = 20;
+  bool follow = false;
+  bool denied = false;
+  std::string who;  ///< a user's name or number
+  std::string server;
+  std::string tool;
+  std::string kind;
+  std::string outcome;
+  std::optional<std::uint64_t> session;
+  std::string label;
+  std::string since;
+  std::string until;
+  std::string anchor;
+};
+
+Exit run_audit_tail(const Context& context, const AuditRequest& request);
+Exit run_audit_search(const Context& context, const AuditRequest& request);
+Exit run_audit_verify(const Context& context, const AuditRequest& request);
+
+struct ApproveRequest {
+  std::string word;         ///< "show", "allow" or "deny"; empty: a list
+  std::string id;           ///< "UID.NUMBER"
+  std::string digest = {};  ///< allow, deny: what that of the call that is meant begins with
+};
+
+/// Calls that wait for an approval: for administrators.
+Exit run_approve(const Context& context, const ApproveRequest& request);
 
 /// Everything that a server offers, asked by hand.
 Exit run_inspect(const Context& context, const InspectRequest& request);

@@ -56,11 +56,13 @@ Error failure_of(const Ending& ending) {
   const auto json = nlohmann::json::parse(ending.failure, nullptr, false);
   Error error{.code = ErrorCode::server_failed,
               .text = ending.message.empty() ? "the server failed" : ending.message,
-              .data = ending.failure};
+              .data = ending.failure,
+              .failure = "server_failed"};
   if (!json.is_object()) return error;
   if (json.contains("cause") && json["cause"].is_string()) error.text = json["cause"];
   if (json.contains("code") && json["code"].is_string()) {
-    error.code = client::code_of_failure(json["code"].get_ref<const std::string&>());
+    error.failure = json["code"];
+    error.code = client::code_of_failure(error.failure);
   }
   return error;
 }

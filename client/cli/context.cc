@@ -1,13 +1,14 @@
 #include "client/cli/context.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "client/cli/terminal_text.h"
+#include "policy/control_methods.h"
+#include "policy/failure.h"
 #include "policy/result.h"
 
 namespace cellblock::cli {
@@ -17,8 +18,9 @@ using Json = nlohmann::ordered_json;
 
 std::string as_json(const client::Error& error, Exit exit) {
   Json object{{"code", client::name_of(error.code)},
-              {"message", error.text},
+              {"message", sentence_of(error)},
               {"exit_code", static_cast<int>(exit)}};
+  if (!error.failure.empty()) object["failure"] = error.failure;
   if (error.rpc_code != 0) object["rpc_code"] = error.rpc_code;
   if (auto data = Json::parse(error.data, nullptr, false); !data.is_discarded()) {
     object["data"] = std::move(data);
@@ -26,42 +28,8 @@ std::string as_json(const client::Error& error, Exit exit) {
   return Json{{"error", std::move(object)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-constexpr int not_allowlisted = -31001;
 constexpr int workspace_refused = -31012;
-
-std::string server_of(const client::Error& error) {
-  const auto data = Json::parse(error.data, nullptr, false);
-  if (!data.is_object() || !data.contains("server") || !data["server"].is_string()) return {};
-  return safe_line(data["server"].get<std::string>());
-}
-
-// Who may use nothing at all: no list of servers would be any help.
-std::string advice_to_nobody() {
-  if (::geteuid() != 0) {
-    return "Ask the administrator to name this user in allow.users, or a group of his in "
-           "allow.groups, of a server.";
-  }
-  return "root has no rights here but those that the configuration gives him. Act as a user who is "
-         "allowed:\n  setpriv --reuid USER --regid GROUP --init-groups cellblock ...\n"
-         "  What was done is in the audit log (daemon.audit_log in the configuration).";
-}
-
-std::string advice_on(const client::Error& error, const std::string& socket) {
-  const auto server = server_of(error);
-  if (error.rpc_code == not_allowlisted && server.empty()) return advice_to_nobody();
-  if (is_no_such_tool(error)) return R"("cellblock tools" lists those that you may call.)";
-  if (error.rpc_code == unknown_name) return {};  // of what a server has: it was not refused
-  auto advice = error.rpc_code == workspace_refused
-                    ? "\"cellblock status NAME\" shows which directories it may be given."
-                    : advice_for(error.code, socket);
-  if (server.empty()) return advice;
-  constexpr std::string_view placeholder = "NAME";
-  for (auto at = advice.find(placeholder); at != std::string::npos;
-       at = advice.find(placeholder, at + server.size())) {
-    advice.replace(at, placeholder.size(), server);
-  }
-  return advice;
-}
+constexpr std::chrono::seconds control_time{10};
 
 // The last lines that a failed server wrote to stderr.
 void print_stderr_of(const client::Error& error) {
@@ -103,12 +71,46 @@ client::Error naming_workspace(client::Error error, const std::string& workspace
   return error;
 }
 
+client::Result<std::string> ask_daemon(const Context& context, std::string_view method,
+                                       const std::string& params) {
+  auto connection = CELLBLOCK_TRY(open(context));
+  return connection.request(method, params, {.timeout = control_time, .stop = {}});
+}
+
+std::optional<client::Error> daemon_fault(const Context& context) {
+  const auto answer = ask_daemon({.socket = context.daemon}, control_method::status, "{}");
+  if (answer) return std::nullopt;
+  auto error = answer.error();
+  switch (error.code) {
+    case client::ErrorCode::unreachable:
+      error.text = fmt::format("no cellblockd is running ({})", error.text);
+      return error;
+    case client::ErrorCode::no_access:
+    case client::ErrorCode::untrusted_listener:
+    case client::ErrorCode::disconnected:
+    case client::ErrorCode::timed_out:
+      return error;
+    default:  // whatever it says, somebody is there
+      return error.failure == name_of(FailureCode::disabled) ? std::optional(error) : std::nullopt;
+  }
+}
+
 Exit explain(const Context& context, const client::Error& error) {
+  const bool has_no_door = !context.whose.empty() && error.code == client::ErrorCode::unreachable;
+  if (const auto fault = has_no_door ? daemon_fault(context) : std::nullopt) {
+    return explain({.socket = context.daemon, .output = context.output}, *fault);
+  }
+  return explain(context, error,
+                 advice_on(error, {context.socket, context.whose, context.patience}));
+}
+
+Exit explain(const Context& context, const client::Error& error, const std::string& advice) {
   const auto exit = exit_for(error);
-  fmt::print(stderr, "cellblock: {}\n", safe_line(error.text));
+  // Wrapped lines stand further in than what is said below: a server could write them.
+  fmt::print(stderr, "{}\n",
+             wrapped("cellblock: " + safe_line(sentence_of(error)), error_width(), 4));
   print_stderr_of(error);
-  const auto advice = advice_on(error, context.socket);
-  if (!advice.empty()) fmt::print(stderr, "  {}\n", advice);
+  if (!advice.empty()) fmt::print(stderr, "{}\n", wrapped("  " + advice, error_width(), 2));
   if (context.output == Output::json) print_json(as_json(error, exit));
   return exit;
 }

@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "cellblock/client.h"
+#include "client/cli/advice.h"
 #include "client/cli/exit_code.h"
 #include "policy/mcp/error_codes.h"
 
@@ -12,14 +15,18 @@ namespace cellblock::cli {
 
 enum class Output : std::uint8_t { human, json };
 
-/// Whose daemon: decides what `check` reads where no path is named.
-enum class Mode : std::uint8_t { system, user };
+/// Whose daemon was asked for: decides which configuration is read where none is named.
+enum class Mode : std::uint8_t { either, system, user };
 
 /// What every command is given: the global flags, resolved.
 struct Context {
   std::string socket;
   Output output = Output::human;
-  Mode mode = Mode::system;
+  Mode mode = Mode::either;
+  std::string whose =
+      {};  ///< the user whose gateway `socket` is the door to; empty: it is the daemon's
+  std::string daemon = {};  ///< the daemon's own socket
+  Patience patience = Patience::fixed;
 };
 
 /// As `rpc_code`: what was asked for has no such name there.
@@ -34,11 +41,20 @@ client::Result<client::Client> open_server(const Context& context, const std::st
                                            std::chrono::milliseconds timeout,
                                            client::FrameObserver on_frame = {});
 
+/// One of cellblock's own requests, in a connection of its own.
+client::Result<std::string> ask_daemon(const Context& context, std::string_view method,
+                                       const std::string& params);
+
+/// Why the daemon serves nobody: it does not run, cannot be reached, or is switched off.
+std::optional<client::Error> daemon_fault(const Context& context);
+
 /// Says of a refused workspace which directory it was, as its path resolves here.
 client::Error naming_workspace(client::Error error, const std::string& workspace);
 
 /// Tells an error and its advice on stderr; with --json also as an object on stdout.
 Exit explain(const Context& context, const client::Error& error);
+/// With this advice, lines without a last newline that nobody else has written, or none.
+Exit explain(const Context& context, const client::Error& error, const std::string& advice);
 
 /// Untrusted text, made harmless for a terminal and written to stdout.
 void say(const std::string& text);

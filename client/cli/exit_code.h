@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "cellblock/error.h"
 
 /// How the command ends: docs/cli.md has the same table.
@@ -18,6 +16,8 @@ enum class Exit : int {
   timed_out = 7,
   busy = 8,               ///< too many connections or calls, no audit log, the daemon is stopping
   unexpectedly_open = 9,  ///< probe: something that the declaration does not say is open
+  audit_broken = 10,      ///< audit verify: lines were changed or removed, or records never came
+  asks = 11,              ///< explain: such a call waits for an approval
 };
 
 Exit exit_for(const client::Error& error);
@@ -25,8 +25,5 @@ Exit exit_for(const client::Error& error);
 /// What the gateway says of a tool that the user may not call, and servers of one that they do not
 /// have: to the caller it does not exist either way.
 bool is_no_such_tool(const client::Error& error);
-
-/// What to do next, as a sentence; empty if there is nothing to advise.
-std::string advice_for(client::ErrorCode code, const std::string& socket);
 
 }  // namespace cellblock::cli

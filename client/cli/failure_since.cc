@@ -59,7 +59,8 @@ std::optional<client::Error> failure_since(const Context& context, const std::st
   end["server"] = server;
   return client::Error{.code = client::ErrorCode::server_failed,
                        .text = cause.get<std::string>(),
-                       .data = end.dump(-1, ' ', false, Json::error_handler_t::replace)};
+                       .data = end.dump(-1, ' ', false, Json::error_handler_t::replace),
+                       .failure = "server_failed"};
 }
 
 }  // namespace cellblock::cli

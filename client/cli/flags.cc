@@ -1,7 +1,7 @@
 #include "client/cli/flags.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -12,58 +12,21 @@
 
 #include "cellblock/types.h"
 #include "client/cli/commands.h"
+#include "client/cli/flag_set.h"
 #include "client/cli/inspect/command.h"
 #include "client/cli/terminal_text.h"
-#include "client/default_socket.h"
 #include "policy/suggestion.h"
 
 namespace cellblock::cli {
 namespace {
 
-struct Flags {
-  std::string socket;
-  bool user = false;
-  bool system = false;
-  bool json = false;
-  // Of the commands; each declares those that it has.
-  std::string server;
-  std::string workspace;
-  std::string role;
-  std::string person;
-  std::string explained;
-  std::string path;
-  std::string tool;
-  double timeout_seconds = 60;
-  unsigned lines = 100;
-  bool denied = false;
-  bool all = false;
-  bool frames = false;
-  bool timings = false;
-  std::string era = "legacy";
-  std::vector<std::string> words;
-  std::vector<std::string> pairs;   // --arg
-  std::vector<std::string> labels;  // --label
-};
-
 using Shared = std::shared_ptr<Flags>;
-using Command = std::function<Exit()>;
 
-std::string user_socket() {
-  auto path = client::user_socket_path();
-  // Where systemd puts it, for those who come without a login session's environment.
-  return path.empty() ? fmt::format("/run/user/{}/cellblock/cellblock.sock", ::geteuid()) : path;
-}
-
-std::string socket_of(const Flags& flags) {
-  if (flags.user) return user_socket();
-  if (flags.system) return client::system_socket_path();
-  return flags.socket.empty() ? client::default_socket_path() : flags.socket;
-}
-
-Context context_of(const Flags& flags) {
-  return {.socket = socket_of(flags),
-          .output = flags.json ? Output::json : Output::human,
-          .mode = flags.user ? Mode::user : Mode::system};
+// Of a command that has --timeout.
+Context patient(const Flags& flags) {
+  Context context = context_of(flags);
+  context.patience = Patience::asked_for;
+  return context;
 }
 
 std::chrono::milliseconds timeout_of(const Flags& flags) {
@@ -89,28 +52,28 @@ void declare_globals(CLI::App& app, Flags& flags) {
   app.add_flag("--json", flags.json, "machine-readable output");
 }
 
-// A command with its example; running it is decided while parsing, done afterwards.
-CLI::App* add(CLI::App& app, Command& command, const char* name, const char* what,
-              const char* example, std::function<Exit()> run) {
-  auto* sub = app.add_subcommand(name, what);
-  sub->footer(std::string("Example:\n  ") + example);
-  sub->fallthrough();
-  sub->callback([&command, run = std::move(run)] { command = run; });
-  return sub;
-}
-
 CLI::Option* server_option(CLI::App* sub, Flags& flags) {
   return sub->add_option("NAME", flags.server, "the server, as the configuration names it");
 }
 
+// What was typed has become seconds by now.
+std::string check_timeout(const std::string& seconds) {
+  double number = 0;
+  const bool is_number = CLI::detail::lexical_cast(seconds, number);
+  return is_number && number >= 0.001 && number <= 86400 ? std::string() : "allowed: 1ms to 24h";
+}
+
 void timeout_option(CLI::App* sub, Flags& flags) {
-  sub->add_option("--timeout", flags.timeout_seconds, "give up after this long")
-      ->type_name("SECONDS")
-      ->transform(
-          CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 0.001}, {"s", 1}, {"min", 60}},
-                                CLI::AsNumberWithUnit::CASE_SENSITIVE))
-      ->check(CLI::Range(0.001, 86400.0))
-      ->capture_default_str();
+  sub->add_option("--timeout", flags.timeout_seconds,
+                  "give up after this long: 500ms, 30s, 5m, 2h; a number alone is seconds")
+      ->type_name("TIME")
+      ->transform(CLI::AsNumberWithUnit(
+                      std::map<std::string, double>{
+                          {"ms", 0.001}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}},
+                      CLI::AsNumberWithUnit::CASE_SENSITIVE)
+                      .description(""))
+      ->check(check_timeout)
+      ->default_str("60s");
 }
 
 void workspace_option(CLI::App* sub, Flags& flags) {
@@ -162,9 +125,9 @@ CallRequest call_of(const Flags& flags) {
 }
 
 void declare_call(CLI::App& app, Command& command, const Shared& flags) {
-  auto* call = add(app, command, "call", "call a tool and print its answer",
-                   "cellblock call files read_text_file path=/data/notes.txt",
-                   [flags] { return run_call(context_of(*flags), call_of(*flags)); });
+  auto* call = add_command(app, command, "call", "call a tool and print its answer",
+                           "cellblock call files read_text_file path=/data/notes.txt",
+                           [flags] { return run_call(patient(*flags), call_of(*flags)); });
   call->parse_complete_callback([flags] { take_tool_of_all(*flags); });
   server_option(call, *flags)->required();
   call->add_option("TOOL", flags->tool, "the tool; not where NAME is SERVER__TOOL already");
@@ -195,10 +158,10 @@ void take_command_of_all(Flags& flags) {
 }
 
 void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
-  auto* inspect =
-      add(app, command, "inspect", "look at a server, or at all, by hand: one command, or a prompt",
-          "cellblock inspect files\n  cellblock inspect files read file:///data/a --frames",
-          [flags] { return run_inspect(context_of(*flags), inspection_of(*flags)); });
+  auto* inspect = add_command(
+      app, command, "inspect", "look at a server, or at all, by hand: one command, or a prompt",
+      "cellblock inspect files\n  cellblock inspect files read file:///data/a --frames",
+      [flags] { return run_inspect(patient(*flags), inspection_of(*flags)); });
   inspect->parse_complete_callback([flags] { take_command_of_all(*flags); });
   inspect->footer("Commands:\n" + command_help(CommandSource::arguments) + inspect->get_footer());
   server_option(inspect, *flags);
@@ -242,22 +205,23 @@ std::map<std::string, std::string> labels_of(const Flags& flags) {
 }
 
 void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
-  auto* connect = add(app, command, "connect",
-                      "be that server, or all of them as one, on stdin and stdout, for an agent",
-                      R"({"command": "cellblock", "args": ["connect", "files"]})", [flags] {
-                        return run_connect(context_of(*flags), {.server = flags->server,
-                                                                .workspace = flags->workspace,
-                                                                .labels = labels_of(*flags),
-                                                                .role = flags->role});
-                      });
+  auto* connect =
+      add_command(app, command, "connect",
+                  "be that server, or all of them as one, on stdin and stdout, for an agent",
+                  R"({"command": "cellblock", "args": ["connect", "files"]})", [flags] {
+                    return run_connect(context_of(*flags), {.server = flags->server,
+                                                            .workspace = flags->workspace,
+                                                            .labels = labels_of(*flags),
+                                                            .role = flags->role});
+                  });
   connect->parse_complete_callback([flags] { refuse_idle_workspace(*flags); });
   server_option(connect, *flags);
   workspace_option(connect, *flags);
   role_option(connect, *flags);
   label_option(connect, *flags);
-  auto* tools =
-      add(app, command, "tools", "list the tools of a server, or of all", "cellblock tools files",
-          [flags] { return run_tools(context_of(*flags), server_of(*flags)); });
+  auto* tools = add_command(app, command, "tools", "list the tools of a server, or of all",
+                            "cellblock tools files",
+                            [flags] { return run_tools(patient(*flags), server_of(*flags)); });
   tools->parse_complete_callback([flags] { refuse_idle_workspace(*flags); });
   server_option(tools, *flags);
   workspace_option(tools, *flags);
@@ -268,66 +232,82 @@ void declare_mcp(CLI::App& app, Command& command, const Shared& flags) {
 }
 
 void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
-  auto* probe = add(app, command, "probe", "try from inside a server's cell what it should not do",
-                    "cellblock probe files",
-                    [flags] { return run_probe(context_of(*flags), server_of(*flags)); });
+  auto* probe = add_command(
+      app, command, "probe", "try from inside a server's cell what it should not do",
+      "cellblock probe files", [flags] { return run_probe(patient(*flags), server_of(*flags)); });
   server_option(probe, *flags)->required();
   workspace_option(probe, *flags);
   timeout_option(probe, *flags);
-  auto* status = add(app, command, "status", "servers, their cells, and how the last one ended",
-                     "cellblock status files",
-                     [flags] { return run_status(context_of(*flags), flags->server); });
+  auto* status =
+      add_command(app, command, "status", "servers, their cells, and how the last one ended",
+                  "cellblock status files\n  cellblock status --for alice", [flags] {
+                    return flags->all ? run_status_of_all(context_of(*flags), flags->server)
+                                      : run_status(context_of(*flags), flags->server);
+                  });
   server_option(status, *flags);
-  auto* logs = add(app, command, "logs", "what a server wrote to stderr",
-                   "cellblock logs files -n 20", [flags] {
-                     return run_logs(context_of(*flags), flags->server, flags->lines,
-                                     flags->denied ? LogKind::denied : LogKind::errors);
-                   });
+  auto* all = status->add_flag("--all", flags->all, "of all users (administrators)");
+  for_option(status, *flags)->excludes(all);
+  auto* logs = add_command(app, command, "logs", "what a server wrote to stderr",
+                           "cellblock logs files -n 20", [flags] {
+                             return run_logs(context_of(*flags), flags->server, flags->lines,
+                                             flags->denied ? LogKind::denied : LogKind::errors);
+                           });
   server_option(logs, *flags)->required();
+  for_option(logs, *flags);
   logs->add_option("-n,--lines", flags->lines, "the last so many lines")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
   logs->add_flag("--denied", flags->denied,
                  "what its cells were refused instead, and what would allow it");
-  auto* stop = add(app, command, "stop", "stop your cells of a server", "cellblock stop files",
-                   [flags] { return run_stop(context_of(*flags), flags->server); });
+  auto* stop =
+      add_command(app, command, "stop", "stop your cells of a server", "cellblock stop files",
+                  [flags] { return run_stop(context_of(*flags), flags->server); });
   server_option(stop, *flags)->required();
-  auto* restart = add(app, command, "restart",
-                      "stop them; forget the last failure and what was known of its lists",
-                      "cellblock restart files",
-                      [flags] { return run_restart(context_of(*flags), flags->server); });
+  for_option(stop, *flags);
+  auto* restart = add_command(app, command, "restart",
+                              "stop them; forget the last failure and what was known of its lists",
+                              "cellblock restart files",
+                              [flags] { return run_restart(context_of(*flags), flags->server); });
   server_option(restart, *flags)->required();
+  for_option(restart, *flags);
 }
 
 void declare_explain(CLI::App& app, Command& command, const Shared& flags) {
-  auto* explain = add(app, command, "explain", "what a user may do, or which rule decides",
-                      "cellblock explain alice git git_push '{\"remote\":\"origin\"}'", [flags] {
-                        return run_explain(context_of(*flags), {.config = flags->path,
-                                                                .user = flags->person,
-                                                                .server = flags->server,
-                                                                .tool = flags->tool,
-                                                                .arguments = flags->explained,
-                                                                .role = flags->role});
-                      });
+  auto* explain =
+      add_command(app, command, "explain", "what a user may do, or which rule decides about a call",
+                  "cellblock explain alice git git_push '{\"remote\":\"origin\"}'", [flags] {
+                    return run_explain(context_of(*flags), {.config = flags->path,
+                                                            .user = flags->person,
+                                                            .server = flags->server,
+                                                            .tool = flags->tool,
+                                                            .arguments = flags->explained,
+                                                            .role = flags->role});
+                  });
+  explain->footer(
+      "Ends with 0: allowed, 4: denied, 11: somebody is asked first, 2: no such user,\n"
+      "server or role, 1: the configuration is not usable.\n" +
+      explain->get_footer());
   explain->add_option("USER", flags->person, "a user of this host, by name or number")->required();
   explain->add_option("SERVER", flags->server, "the server, as the configuration names it")
       ->required();
   explain->add_option("TOOL", flags->tool, "one tool; else all that the user may do");
   explain->add_option("ARGS", flags->explained, "its arguments as one JSON object");
   explain
-      ->add_option("--config", flags->path, "the configuration; else the one that the daemon reads")
+      ->add_option("--config", flags->path,
+                   "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads")
       ->type_name("FILE");
   role_option(explain, *flags);
 }
 
 void declare_local(CLI::App& app, Command& command, const Shared& flags) {
-  auto* check = add(app, command, "check", "check a configuration, without a daemon",
-                    "cellblock check ./cellblock.toml",
-                    [flags] { return run_check(context_of(*flags), flags->path); });
-  check->add_option("PATH", flags->path, "the configuration; else the one that the daemon reads");
+  auto* check = add_command(app, command, "check", "check a configuration, without a daemon",
+                            "cellblock check ./cellblock.toml",
+                            [flags] { return run_check(context_of(*flags), flags->path); });
+  check->add_option("PATH", flags->path,
+                    "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads");
   declare_explain(app, command, flags);
-  add(app, command, "version", "print the version", "cellblock version --json",
-      [flags] { return run_version(context_of(*flags)); });
+  add_command(app, command, "version", "print the version", "cellblock version --json",
+              [flags] { return run_version(context_of(*flags)); });
 }
 
 }  // namespace
@@ -337,32 +317,61 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   app.description("Calls MCP servers that run in cells, through the socket of cellblockd.");
   app.footer(
       "Exit codes: 0 ok, 1 error, 2 usage, 3 the tool failed, 4 refused, 5 the server failed,\n"
-      "            6 no daemon, 7 timeout, 8 busy, 9 probe: unexpectedly open\n"
+      "            6 no daemon, 7 timeout, 8 busy, 9 probe: unexpectedly open,\n"
+      "            10 audit: broken, 11 explain: asks first\n"
       "Example:\n  cellblock tools files");
   app.require_subcommand(1);
   const auto flags = std::make_shared<Flags>();
   declare_globals(app, *flags);
   declare_mcp(app, command, flags);
   declare_daemon(app, command, flags);
+  declare_admin(app, command, flags);
+  declare_pins(app, command, flags);
+  declare_audit(app, command, flags);
   declare_local(app, command, flags);
 }
 
 namespace {
 
+std::vector<std::string> names_below(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* below : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(below->get_name());
+  }
+  return names;
+}
+
+// The last command that was understood: the program itself, "pin", "pin list".
+const CLI::App& command_reached(const CLI::App& app) {
+  const CLI::App* reached = &app;
+  while (!reached->get_subcommands().empty()) reached = reached->get_subcommands().front();
+  return *reached;
+}
+
+/// "pin list ", or nothing for the program itself.
+std::string full_name(const CLI::App& command) {
+  if (command.get_parent() == nullptr) return {};
+  return full_name(*command.get_parent()) + command.get_name() + " ";
+}
+
 // What was taken for a command and is none; CLI11 only says that there is no command.
 std::string unknown_command(const CLI::App& app) {
-  const auto rest = app.remaining();
-  if (rest.empty() || !app.get_subcommands().empty()) return {};
-  std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
+  const CLI::App& reached = command_reached(app);
+  const auto names = names_below(reached);
+  if (names.empty()) return {};
+  const auto before = full_name(reached);
+  const auto rest = app.remaining(true);
+  if (rest.empty()) {
+    return before.empty()
+               ? std::string()
+               : fmt::format("\"{}\" takes one of {}", reached.get_name(), fmt::join(names, ", "));
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto begins = std::ranges::find_if(
       known, [&](std::string_view name) { return name.starts_with(rest.front()); });
   const auto guess = begins != known.end() ? *begins : nearest(rest.front(), known);
-  return fmt::format("there is no command \"{}\"{}", safe_line(rest.front()),
-                     guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess));
+  return fmt::format("there is no command \"{}{}\"{}", before, safe_line(rest.front()),
+                     guess.empty() ? "" : fmt::format("; did you mean \"{}{}\"?", before, guess));
 }
 
 }  // namespace
@@ -370,10 +379,9 @@ std::string unknown_command(const CLI::App& app) {
 int exit_after(const CLI::App& app, const CLI::ParseError& stop) {
   if (stop.get_exit_code() == 0) return app.exit(stop);  // help
   const auto unknown = unknown_command(app);
-  fmt::print(stderr,
-             "cellblock: {}\n  \"cellblock --help\" and \"cellblock COMMAND --help\" "
-             "tell what there is.\n",
-             unknown.empty() ? stop.what() : unknown);
+  const auto reached = full_name(command_reached(app));
+  fmt::print(stderr, "cellblock: {}\n  \"cellblock {}--help\" tells what there is.\n",
+             unknown.empty() ? safe_line(stop.what()) : unknown, reached);
   return static_cast<int>(Exit::usage);
 }
 

@@ -65,8 +65,15 @@ std::string entry(const CLI::Option& option) {
       variable.empty() ? "" : fmt::format(" (else the variable {})", roff(variable)));
 }
 
+// "audit tail": what stands below a command is called by both names.
+std::string full_name(const CLI::App& command) {
+  const CLI::App* above = command.get_parent();
+  const bool is_below = above != nullptr && above->get_parent() != nullptr;
+  return (is_below ? above->get_name() + " " : std::string()) + command.get_name();
+}
+
 std::string usage_of(const CLI::App& command) {
-  std::string text = fmt::format("\\fB{}\\fR", roff(command.get_name()));
+  std::string text = fmt::format("\\fB{}\\fR", roff(full_name(command)));
   for (const auto* option : command.get_options()) {
     if (!is_positional(*option)) continue;
     const auto name = fmt::format("\\fI{}\\fR", roff(option->get_name()));
@@ -81,14 +88,24 @@ std::string section_of(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     if (option != command.get_help_ptr()) text += entry(*option);
   }
-  return text + verbatim(command.get_footer());
+  text += verbatim(command.get_footer());
+  for (const auto* below : commands_of(command)) text += section_of(*below);
+  return text;
 }
 
-std::string words_of(const CLI::App& command) {
+std::string options_of(const CLI::App& command) {
   std::string words;
   for (const auto* option : command.get_options()) {
     for (const auto& name : option->get_lnames()) words += " --" + name;
     for (const auto& name : option->get_snames()) words += " -" + name;
+  }
+  return words;
+}
+
+std::string words_of(const CLI::App& command) {
+  std::string words = options_of(command);
+  for (const auto* below : commands_of(command)) {
+    words += " " + below->get_name() + words_of(*below);
   }
   return words;
 }
@@ -114,7 +131,7 @@ std::string bash_completion(const CLI::App& app) {
   for (const auto* command : commands_of(app)) {
     names += " " + command->get_name();
     cases += fmt::format("    {}) words=\"{}{}\" ;;\n", command->get_name(), words_of(*command),
-                         words_of(app));
+                         options_of(app));
   }
   std::string inspector;
   for (const auto& word : command_words(CommandSource::arguments)) inspector += " " + word;
@@ -138,7 +155,7 @@ _cellblock() {{
 }}
 complete -F _cellblock cellblock
 )",
-                     names.substr(1), words_of(app), cases, inspector);
+                     names.substr(1), options_of(app), cases, inspector);
 }
 
 }  // namespace cellblock::cli

@@ -102,6 +102,14 @@ std::string cell_text(const Json& cell) {
                           labels_text(cell), sharing_text(cell)));
 }
 
+std::string results_text(const Json& results) {
+  if (text_of(results, "bounds") == "off") {
+    return line("results", "whole: no bound is set on their length");
+  }
+  const auto whole = texts_of(results, "off_for");
+  return whole.empty() ? "" : line("results", fmt::format("whole of {}", fmt::join(whole, ", ")));
+}
+
 std::string declared_text(const Json& declared) {
   std::string text;
   for (const auto& path : objects_of(declared, "paths")) {
@@ -121,11 +129,28 @@ std::string declared_text(const Json& declared) {
                            text_of(secret, "kind"));
   }
   text += line("secrets", secrets);
-  return text + line("tools", fmt::format("{}", fmt::join(texts_of(declared, "tools"), ", ")));
+  text += line("tools", fmt::format("{}", fmt::join(texts_of(declared, "tools"), ", ")));
+  return text + results_text(object_of(declared, "results"));
 }
 
 std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+// What redaction found, whatever it did about it.
+std::string found_text(const Json& server) {
+  const Json found = object_of(server, "found");
+  std::string text;
+  for (const auto& [key, way] :
+       {std::pair{"to_server", "to the server"}, {"to_host", "to the host"}}) {
+    std::string counts;
+    const Json found_there = object_of(found, key);  // items() refers to it
+    for (const auto& [name, count] : found_there.items()) {
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", name, count.dump());
+    }
+    if (!counts.empty()) text += line(text.empty() ? "found" : "", way + (": " + counts));
+  }
+  return text;
 }
 
 std::string denied_text(const Json& server) {
@@ -157,13 +182,13 @@ std::string size_text(std::uint64_t bytes) {
                : fmt::format("{:.1f} {}", size, units.at(unit));
 }
 
-std::string denied_summary(const Json& server, Style style) {
+std::string denied_summary(const Json& server, Style style, const std::string& of) {
   const auto total = number_of(server, "denied_total");
   if (total == 0) return {};
   const auto name = text_of(server, "name");
-  return fmt::format("{} {}: {} (\"cellblock logs {} --denied\")\n",
+  return fmt::format("{} {}: {} (\"cellblock logs {} --denied{}\")\n",
                      style.paint(Colour::weak, "refused"), name,
-                     counted(total, "call or connection", "calls or connections"), name);
+                     counted(total, "call or connection", "calls or connections"), name, of);
 }
 
 std::string server_details(const Json& server, Style style) {
@@ -180,7 +205,7 @@ std::string server_details(const Json& server, Style style) {
   if (server.contains("egress")) text += egress_text(object_of(server, "egress"));
   text += line("limits", limits_text(object_of(server, "limits"), style));
   for (const auto& cell : objects_of(server, "cells")) text += cell_text(cell);
-  return text + catalogue_text(server) + denied_text(server);
+  return text + catalogue_text(server) + found_text(server) + denied_text(server);
 }
 
 }  // namespace cellblock::cli

@@ -11,8 +11,10 @@ namespace cellblock::cli {
 /// refused, its cells. Lines are not cut here; everything in them is escaped.
 std::string server_details(const nlohmann::ordered_json& server, Style style);
 
-/// One line about what the cells of a server were refused; empty if nothing was.
-std::string denied_summary(const nlohmann::ordered_json& server, Style style);
+/// One line about what the cells of a server were refused; empty if nothing was. `of`: " --for
+/// USER" where it is another user's.
+std::string denied_summary(const nlohmann::ordered_json& server, Style style,
+                           const std::string& of);
 
 /// "12 KiB", "3.5 MiB".
 std::string size_text(std::uint64_t bytes);

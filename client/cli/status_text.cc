@@ -95,12 +95,21 @@ std::string weakenings_of(const std::string& whose, const Json& object, Style st
 }
 
 // One is told, more are counted.
-std::string weakening_summary(const Json& server, Style style) {
+std::string weakening_summary(const Json& server, Style style, const std::string& of) {
   const auto name = text_of(server, "name");
   const auto count = texts_of(server, "weakenings").size();
   if (count < 2) return weakenings_of(name, server, style);
-  return fmt::format("{} {}: in {} ways (\"cellblock status {}\" lists them)\n",
-                     style.paint(Colour::weak, "weakened"), name, count, name);
+  return fmt::format("{} {}: in {} ways (\"cellblock status {}{}\" lists them)\n",
+                     style.paint(Colour::weak, "weakened"), name, count, name, of);
+}
+
+std::string withheld_summary(const Json& server, Style style, const std::string& of) {
+  const auto name = text_of(server, "name");
+  const auto count = number_of(object_of(server, "pins"), "withheld");
+  if (count == 0) return {};
+  return fmt::format("{} {}: {} definition{} (\"cellblock pin diff {}{}\" shows {})\n",
+                     style.paint(Colour::bad, "withheld"), name, count, count == 1 ? "" : "s", name,
+                     of, count == 1 ? "it" : "them");
 }
 
 std::string host_lacks(const Json& status) {
@@ -116,7 +125,17 @@ std::string host_lacks(const Json& status) {
          fmt::format("host lacks: cgroup controllers for cells: {}\n", fmt::join(missing, ", "));
 }
 
-std::string http_line(const Json& status) {
+std::string audit_line(const Json& status, Style style) {
+  const Json audit = object_of(status, "audit");
+  if (const auto written = audit.find("written"); written != audit.end() && *written == false) {
+    return fmt::format("\naudit log: {}; {} records wait\n",
+                       style.paint(Colour::bad, "cannot be written"), number_of(audit, "waiting"));
+  }
+  const auto anchor = text_of(audit, "anchor");
+  return anchor.empty() ? "" : fmt::format("\naudit log: anchor {}\n", anchor);
+}
+
+std::string http_line(const Json& status, const std::string& whose) {
   const Json http = object_of(status, "http");
   if (http.empty()) return {};
   std::vector<std::string> ways;
@@ -125,22 +144,25 @@ std::string http_line(const Json& status) {
   }
   const auto tokens = texts_of(http, "tokens");
   const auto count = number_of(http, "connections");
-  return fmt::format("HTTP on {}: {}{} of yours\n", fmt::join(ways, " and "),
+  return fmt::format("HTTP on {}: {}{} of {}\n", fmt::join(ways, " and "),
                      tokens.empty() ? "" : fmt::format("tokens {}, ", fmt::join(tokens, ", ")),
-                     fmt::format("{} connection{}", count, count == 1 ? "" : "s"));
+                     fmt::format("{} connection{}", count, count == 1 ? "" : "s"),
+                     whose.empty() ? "yours" : safe_line(whose));
 }
 
-std::string headline(const Json& status, Style style) {
+std::string headline(const Json& status, Style style, const std::string& whose) {
   const bool off = status.contains("enabled") && status["enabled"] == false;
   return fmt::format("cellblock {}, {} mode{}\n{}\n", text_of(status, "version"),
                      text_of(status, "mode"),
-                     off ? ", " + style.paint(Colour::bad, "switched off: nothing is started") : "",
-                     http_line(status));
+                     off ? ", " + style.paint(Colour::bad, "disabled: nothing is started") : "",
+                     http_line(status, whose));
 }
 
 }  // namespace
 
-std::string status_text(std::string_view status_json, Style style, StatusView view) {
+std::string status_text(std::string_view status_json, Style style, StatusView view,
+                        const std::string& whose) {
+  const std::string of = whose.empty() ? std::string() : " --for " + safe_line(whose);
   const auto status = Json::parse(status_json, nullptr, false);
   if (!status.is_object()) return "the daemon's status cannot be read\n";
   const auto servers = objects_of(status, "servers");
@@ -153,15 +175,19 @@ std::string status_text(std::string_view status_json, Style style, StatusView vi
     ends += last_end_of(server, style);
     if (view == StatusView::summary) {
       ends += last_survey_of(server, style);
-      weak += weakening_summary(server, style) + denied_summary(server, style);
+      weak += weakening_summary(server, style, of) + denied_summary(server, style, of) +
+              withheld_summary(server, style, of);
     } else {
       weak += weakenings_of(text_of(server, "name"), server, style);
       details += server_details(server, style);
     }
   }
   weak += host_lacks(status);
-  const auto body = servers.empty() ? "There is no server that you may use.\n" : table(rows, style);
-  return headline(status, style) + body + details + ends + (weak.empty() ? "" : "\n" + weak);
+  const auto none = fmt::format("There is no server that {} may use.\n",
+                                whose.empty() ? "you" : safe_line(whose));
+  const auto body = servers.empty() ? none : table(rows, style);
+  if (view == StatusView::summary) details += audit_line(status, style);
+  return headline(status, style, whose) + body + details + ends + (weak.empty() ? "" : "\n" + weak);
 }
 
 std::string only_server(std::string_view status_json, std::string_view server) {

@@ -19,6 +19,11 @@ std::size_t columns_of(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues));
 }
 
+std::size_t width_of(int descriptor) {
+  winsize size{};
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 }  // namespace
 
 std::string safe_line(std::string_view text) { return printable(text, whole); }
@@ -76,9 +81,8 @@ std::string wrapped(std::string_view safe, std::size_t columns, std::size_t inde
   }
 }
 
-std::size_t terminal_width() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
+std::size_t terminal_width() { return width_of(STDOUT_FILENO); }
+
+std::size_t error_width() { return width_of(STDERR_FILENO); }
 
 }  // namespace cellblock::cli

@@ -25,5 +25,7 @@ std::string wrapped(std::string_view safe, std::size_t columns, std::size_t inde
 
 /// Of the terminal that stdout is; 0 if it is none, or does not say.
 std::size_t terminal_width();
+/// The same of stderr.
+std::size_t error_width();
 
 }  // namespace cellblock::cli

@@ -1,15 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "client/cli/call_arguments.h"
 #include "client/cli/commands.h"
 #include "client/cli/content_text.h"
+#include "client/cli/json_text.h"
 #include "client/cli/missing_servers.h"
 #include "client/cli/terminal_text.h"
+#include "policy/mcp/meta_keys.h"
 #include "policy/result.h"
 
 namespace cellblock::cli {
@@ -44,6 +45,18 @@ client::Result<client::ToolResult> call(const Context& context, const CallReques
   return server.call_tool(request.tool, arguments, {.timeout = request.to.timeout, .stop = {}});
 }
 
+// What was left out is kept for as long as its session, and this one ends now.
+void say_what_is_left_out(const CallRequest& request, const std::string& result) {
+  const Json meta = object_of(Json::parse(result, nullptr, false), "_meta");
+  if (!meta.contains(mcp::meta_key::bounded)) return;
+  const auto& server = request.to.server;
+  const auto told = fmt::format(
+      "Something was left out, and is kept for this session only, which ends now: \"cellblock "
+      "inspect{}{}\" has one that stays.",
+      server.empty() ? "" : " ", safe_line(server));
+  fmt::print(stderr, "{}\n", wrapped(told, error_width(), 2));
+}
+
 }  // namespace
 
 Exit run_tools(const Context& context, const ServerRequest& request) {
@@ -71,6 +84,7 @@ Exit run_call(const Context& context, const CallRequest& request) {
   } else {
     say(content_text(result->json));
   }
+  say_what_is_left_out(request, result->json);
   return result->is_error ? Exit::tool_error : Exit::ok;
 }
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +15,6 @@
 /// Threads: one thread at a time. A std::stop_token may be triggered from any thread. Handlers of
 /// Options run on the calling thread, inside whichever function is waiting.
 namespace cellblock::client {
-
-struct CallOptions {
-  std::chrono::milliseconds timeout{60'000};
-  std::stop_token stop;  ///< ends the call early: `cancelled`, and the server is told
-};
 
 class CELLBLOCK_CLIENT_API Client {
  public:
@@ -40,6 +34,9 @@ class CELLBLOCK_CLIENT_API Client {
   Result<std::string> request(std::string_view method, std::string_view params = "{}",
                               const CallOptions& options = {});
   Result<void> notify(std::string_view method, std::string_view params = "{}");
+
+  /// See Session::reconnect. `options.stop` ends it; its timeouts are those of `with`.
+  Result<Attached> reconnect(const ReconnectOptions& with = {}, const CallOptions& options = {});
 
   /// Lets handlers run for this long while nothing is being called.
   void serve_for(std::chrono::milliseconds duration);

@@ -25,8 +25,11 @@ enum class ErrorCode : std::uint8_t {
   // Of one call.
   timed_out,  ///< the caller's deadline passed; the server was told to stop
   cancelled,  ///< by the caller
-  // What cellblock answered (docs/protocol.md).
-  refused,            ///< not_allowlisted, disabled, not_attached, invalid_request
+  // Of the host program itself (permission.h): nothing was sent.
+  denied_by_host,  ///< its rules, its permission handler, or whoever was asked for approval
+  // What cellblock answered (docs/protocol.md); `failure` has its code.
+  refused,            ///< not_allowlisted, denied, disabled, quarantined, invalid_arguments, ...
+  approval_required,  ///< a rule of the administrator asks for an approval that is not there
   server_failed,      ///< the server could not start, crashed or was stopped
   handshake_timeout,  ///< the server runs but never answered
   unavailable,        ///< the daemon is stopping or cannot write its audit log: try again later
@@ -42,6 +45,8 @@ struct Error {
   std::string text = {};  ///< one sentence. Where it came from a server it is not escaped
   int rpc_code = 0;       ///< JSON-RPC `error.code`, or 0
   std::string data = {};  ///< JSON-RPC `error.data` as JSON text, or empty
+  /// Cellblock's stable code of the failure ("rate_limited"), or empty: not cellblock's.
+  std::string failure = {};
 
   bool operator==(const Error&) const = default;
 };

@@ -14,8 +14,9 @@
 /// The asynchronous face: one connection to cellblock, on the caller's Asio executor.
 ///
 /// Threads: a session is not locked. Call it only from its executor, and let that be a strand if
-/// several threads run the context. Every completion and handler runs there, never inside the call
-/// that started it; exactly once each, also when the session is closed or destroyed.
+/// several threads run the context. What may come from any thread: CallOptions::stop, and the
+/// answer to an approval. Every completion and handler runs there, never inside the call that
+/// started it; exactly once each, also when the session is closed or destroyed.
 ///
 /// Build against the same Boost as the library: the executor crosses as it is.
 namespace cellblock::client {
@@ -28,6 +29,8 @@ enum class CallId : std::uint64_t { none = 0 };
 
 class CELLBLOCK_CLIENT_API Session {
  public:
+  struct Impl;  ///< the library's own
+
   Session(boost::asio::any_io_executor executor, Options options);
   /// As close(). Completions still run; they hold nothing of the session.
   ~Session();
@@ -53,27 +56,39 @@ class CELLBLOCK_CLIENT_API Session {
   /// All pages, within one deadline and the bounds of Limits.
   void list_tools(std::chrono::milliseconds deadline, Completion<std::vector<Tool>> done);
 
-  /// `arguments` is a JSON object. When the deadline passes the server is told to stop.
+  /// `arguments` is a JSON object. When the deadline passes the server is told to stop. Where
+  /// progress is wanted the library adds `_meta.progressToken`.
   CallId call_tool(std::string_view tool, std::string_view arguments,
                    std::chrono::milliseconds deadline, Completion<ToolResult> done);
+  CallId call_tool(std::string_view tool, std::string_view arguments, const CallOptions& options,
+                   Completion<ToolResult> done);
 
   /// Any other request; `params` is a JSON object. Gives the result as JSON text.
   CallId request(std::string_view method, std::string_view params,
                  std::chrono::milliseconds deadline, Completion<std::string> done);
+  CallId request(std::string_view method, std::string_view params, const CallOptions& options,
+                 Completion<std::string> done);
 
   Result<void> notify(std::string_view method, std::string_view params);
 
   /// Completes that call with `cancelled` and tells the server. Nothing, if it has ended already.
   void cancel(CallId call);
 
-  /// The same for every call that is open.
+  /// The same for every call that is open, and for reconnect().
   void cancel_all();
+
+  /// After the connection was lost: connects again, attaches to the same server with the same
+  /// options, and says MCP's handshake if it was said before. What was in flight has failed with
+  /// `disconnected` and is not repeated: only the caller knows what may be done twice.
+  /// Subscriptions and everything else that the server knew of the old session is gone. What cannot
+  /// pass by itself (`refused`, `server_failed`, `no_access`, ...) is not tried again. Connected
+  /// still: that connection is given up first.
+  void reconnect(const ReconnectOptions& with, Completion<Attached> done);
 
   /// Ends the connection; open calls complete with `cancelled`.
   void close();
 
  private:
-  struct Impl;
   std::shared_ptr<Impl> impl_;
 };
 

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cellblock/error.h"
 #include "cellblock/export.h"
+#include "cellblock/notices.h"
+#include "cellblock/permission.h"
 
 /// What both faces (session.h: asynchronous, client.h: synchronous) speak of.
 ///
@@ -60,6 +63,32 @@ struct Options {
   RequestHandler on_request;  ///< none: every request is answered -32601
   FrameObserver on_frame;
   EndHandler on_ended;
+  NoticeHandlers notices = {};
+  PermissionRules permission = {};
+  PermissionHandler on_permission = {};
+  ApprovalHandler on_approval = {};  ///< none: what would be asked is denied
+  /// How long a person may think; then it is denied. Calls that wait count as in flight.
+  std::chrono::milliseconds approval_timeout{120'000};
+};
+
+/// For one call.
+struct CallOptions {
+  /// From when it is sent.
+  std::chrono::milliseconds timeout{60'000};
+  std::stop_token stop = {};  ///< ends it early, from any thread: `cancelled`, the server is told
+  /// More than `timeout`: progress that rises gives the call `timeout` anew, up to this in all.
+  std::chrono::milliseconds at_most{0};
+  ProgressHandler on_progress = {};
+};
+
+/// How Session::reconnect and Client::reconnect try again: at once, then after `first_wait`, then
+/// twice as long each time. Of each wait up to half is left to chance, so that many hosts do not
+/// come back together.
+struct ReconnectOptions {
+  unsigned attempts = 6;
+  std::chrono::milliseconds first_wait{100};
+  std::chrono::milliseconds longest_wait{5'000};
+  std::chrono::milliseconds attach_timeout{60'000};  ///< of each attempt, also for the handshake
 };
 
 /// Where a daemon listens: the environment's CELLBLOCK_SOCKET, the user's own daemon

@@ -1,0 +1,236 @@
+#include <chrono>
+#include <string_view>
+
+#include "client/c/handles.h"
+#include "policy/result.h"
+
+/// A connection of the C interface.
+
+namespace cellblock::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What overflows is never.
+milliseconds duration_of(uint64_t ms) {
+  const auto most = static_cast<uint64_t>(milliseconds::max().count());
+  return milliseconds(static_cast<milliseconds::rep>(std::min(ms, most)));
+}
+
+// While it lives, cellblock_cancel() ends what waits.
+class Waiting {
+ public:
+  explicit Waiting(cellblock_client& client) : client_(client) {
+    const std::lock_guard lock(client_.mutex);
+    client_.stop.emplace();
+  }
+  ~Waiting() {
+    const std::lock_guard lock(client_.mutex);
+    client_.stop.reset();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  std::stop_token token() const { return client_.stop->get_token(); }
+
+ private:
+  cellblock_client& client_;
+};
+
+// `act` is given the client and the token that ends it.
+template <class Act>
+cellblock_code waiting(cellblock_client* client, cellblock_error** error, Act act) noexcept {
+  return guarded(error, [&]() -> Result<void> {
+    if (client == nullptr) return std::unexpected(bad_argument("no client"));
+    const Waiting now(*client);
+    return act(client->client, now.token());
+  });
+}
+
+Result<std::map<std::string, std::string>> labels_of(const char* const* labels) {
+  std::map<std::string, std::string> read;
+  for (; labels != nullptr && *labels != nullptr; labels += 2) {
+    if (labels[1] == nullptr) return std::unexpected(bad_argument("a label without a value"));
+    read[labels[0]] = labels[1];
+  }
+  return read;
+}
+
+Result<AttachOptions> attach_options_of(const cellblock_attach_options& given) {
+  AttachOptions options;
+  options.workspace = or_empty(given.workspace);
+  options.role = or_empty(given.role);
+  options.start = given.on_demand == 0 ? StartWhen::now : StartWhen::on_demand;
+  options.labels = CELLBLOCK_TRY(labels_of(given.labels));
+  return options;
+}
+
+CallOptions call_options_of(const cellblock_call_options& given, const std::stop_token& stop) {
+  CallOptions options{.timeout = duration_of(given.timeout_ms),
+                      .stop = stop,
+                      .at_most = duration_of(given.at_most_ms)};
+  if (given.on_progress != nullptr) {
+    options.on_progress = [tell = given.on_progress, user = given.user](const Progress& progress) {
+      tell(user, progress.progress, progress.total.value_or(-1), progress.message.c_str());
+    };
+  }
+  return options;
+}
+
+Result<CallOptions> call_options_of(const cellblock_call_options* given,
+                                    const std::stop_token& stop) {
+  const auto read = options_from(given, cellblock_call_options CELLBLOCK_CALL_OPTIONS_INIT);
+  if (!read) return std::unexpected(bad_argument("call options of another size"));
+  return call_options_of(*read, stop);
+}
+
+}  // namespace
+}  // namespace cellblock::client
+
+using namespace cellblock::client;  // NOLINT(google-build-using-namespace): this file is its face
+
+extern "C" {
+
+cellblock_code cellblock_connect(const cellblock_options* options, cellblock_client** client,
+                                 cellblock_error** error) {
+  return guarded(error, [&]() -> Result<void> {
+    if (client == nullptr) return std::unexpected(bad_argument("nowhere to put the client"));
+    auto connected =
+        CELLBLOCK_TRY(Client::connect(options == nullptr ? Options{} : options->options));
+    *client = new cellblock_client(std::move(connected));
+    return {};
+  });
+}
+
+void cellblock_client_free(cellblock_client* client) { delete client; }
+
+void cellblock_cancel(cellblock_client* client) {
+  (void)guarded(nullptr, [&]() -> Result<void> {
+    if (client == nullptr) return {};
+    std::optional<std::stop_source> stop;
+    {
+      const std::lock_guard lock(client->mutex);
+      stop = client->stop;
+    }
+    if (stop) stop->request_stop();
+    return {};
+  });
+}
+
+cellblock_code cellblock_attach(cellblock_client* client, const char* server,
+                                const cellblock_attach_options* options, cellblock_error** error) {
+  return waiting(client, error, [&](Client& on, const std::stop_token& stop) -> Result<void> {
+    const auto given =
+        options_from(options, cellblock_attach_options CELLBLOCK_ATTACH_OPTIONS_INIT);
+    if (!given) return std::unexpected(bad_argument("attach options of another size"));
+    const auto with = CELLBLOCK_TRY(attach_options_of(*given));
+    CELLBLOCK_CHECK(on.attach(or_empty(server), with,
+                              {.timeout = duration_of(given->timeout_ms), .stop = stop}));
+    return {};
+  });
+}
+
+cellblock_code cellblock_initialize(cellblock_client* client, uint64_t timeout_ms,
+                                    cellblock_result** answer, cellblock_error** error) {
+  return waiting(client, error, [&](Client& on, const std::stop_token& stop) -> Result<void> {
+    auto said = CELLBLOCK_TRY(on.initialize({.timeout = duration_of(timeout_ms), .stop = stop}));
+    if (answer != nullptr) *answer = new cellblock_result{.json = std::move(said)};
+    return {};
+  });
+}
+
+cellblock_code cellblock_list_tools(cellblock_client* client, uint64_t timeout_ms,
+                                    cellblock_tools** tools, cellblock_error** error) {
+  return waiting(client, error, [&](Client& on, const std::stop_token& stop) -> Result<void> {
+    if (tools == nullptr) return std::unexpected(bad_argument("nowhere to put the tools"));
+    auto list = CELLBLOCK_TRY(on.list_tools({.timeout = duration_of(timeout_ms), .stop = stop}));
+    *tools = new cellblock_tools{std::move(list)};
+    return {};
+  });
+}
+
+cellblock_code cellblock_call_tool(cellblock_client* client, const char* tool,
+                                   const char* arguments, const cellblock_call_options* options,
+                                   cellblock_result** result, cellblock_error** error) {
+  return waiting(client, error, [&](Client& on, const std::stop_token& stop) -> Result<void> {
+    if (tool == nullptr || result == nullptr) {
+      return std::unexpected(bad_argument("a call has a tool and somewhere to put its result"));
+    }
+    const auto how = CELLBLOCK_TRY(call_options_of(options, stop));
+    auto said = CELLBLOCK_TRY(on.call_tool(tool, arguments == nullptr ? "{}" : arguments, how));
+    *result = new cellblock_result{
+        .json = std::move(said.json), .text = std::move(said.text), .is_error = said.is_error};
+    return {};
+  });
+}
+
+cellblock_code cellblock_request(cellblock_client* client, const char* method, const char* params,
+                                 const cellblock_call_options* options, cellblock_result** result,
+                                 cellblock_error** error) {
+  return waiting(client, error, [&](Client& on, const std::stop_token& stop) -> Result<void> {
+    if (method == nullptr || result == nullptr) {
+      return std::unexpected(bad_argument("a request has a method and somewhere for its result"));
+    }
+    const auto how = CELLBLOCK_TRY(call_options_of(options, stop));
+    auto said = CELLBLOCK_TRY(on.request(method, params == nullptr ? "{}" : params, how));
+    *result = new cellblock_result{.json = std::move(said)};
+    return {};
+  });
+}
+
+cellblock_code cellblock_notify(cellblock_client* client, const char* method, const char* params,
+                                cellblock_error** error) {
+  return guarded(error, [&]() -> Result<void> {
+    if (client == nullptr || method == nullptr) {
+      return std::unexpected(bad_argument("a notification has a client and a method"));
+    }
+    return client->client.notify(method, params == nullptr ? "{}" : params);
+  });
+}
+
+cellblock_code cellblock_serve(cellblock_client* client, uint64_t duration_ms) {
+  return guarded(nullptr, [&]() -> Result<void> {
+    if (client == nullptr) return std::unexpected(bad_argument("no client"));
+    client->client.serve_for(duration_of(duration_ms));
+    return {};
+  });
+}
+
+cellblock_code cellblock_reconnect(cellblock_client* client, unsigned attempts,
+                                   cellblock_error** error) {
+  return waiting(client, error, [&](Client& on, const std::stop_token& stop) -> Result<void> {
+    ReconnectOptions with;
+    if (attempts > 0) with.attempts = attempts;
+    CELLBLOCK_CHECK(on.reconnect(with, {.stop = stop}));
+    return {};
+  });
+}
+
+cellblock_code cellblock_bound_result(const cellblock_result* result,
+                                      const cellblock_bounds* bounds, cellblock_result** bounded,
+                                      cellblock_error** error) {
+  return guarded(error, [&]() -> Result<void> {
+    if (result == nullptr || bounded == nullptr) {
+      return std::unexpected(bad_argument("no result, or nowhere to put the other"));
+    }
+    const auto given = options_from(bounds, cellblock_bounds CELLBLOCK_BOUNDS_INIT);
+    if (!given) return std::unexpected(bad_argument("bounds of another size"));
+    auto cut = CELLBLOCK_TRY(
+        cellblock::client::bounded(result->json, ResultShape::tool_call,
+                                   {.max_bytes = given->max_bytes,
+                                    .max_item_bytes = given->max_item_bytes,
+                                    .max_media_bytes = given->max_media_bytes,
+                                    .max_items = given->max_items,
+                                    .keep_bytes = static_cast<std::size_t>(given->keep_bytes),
+                                    .uri = or_empty(given->uri),
+                                    .reader = or_empty(given->reader)}));
+    *bounded = new cellblock_result{.json = std::move(cut.json),
+                                    .text = std::move(cut.text),
+                                    .is_error = cut.is_error,
+                                    .is_bounded = cut.is_bounded,
+                                    .parts = std::move(cut.withheld)};
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cellblock/bounds.h"
+#include "cellblock/cellblock.h"
+#include "cellblock/client.h"
+
+/// What the opaque handles of the C interface are, and how every function of it ends.
+
+struct cellblock_error {
+  cellblock_code code = CELLBLOCK_OK;
+  cellblock::client::Error error;
+};
+
+struct cellblock_call {
+  const cellblock::client::CallToApprove& call;
+};
+
+struct cellblock_decision {
+  cellblock::client::Decision decision;
+};
+
+struct cellblock_reply {
+  cellblock::client::Result<std::string> answer;
+};
+
+struct cellblock_options {
+  cellblock::client::Options options;
+};
+
+struct cellblock_client {
+  explicit cellblock_client(cellblock::client::Client connected) : client(std::move(connected)) {}
+
+  cellblock::client::Client client;
+  std::mutex mutex;
+  std::optional<std::stop_source> stop;  ///< of what waits; guarded by `mutex`
+};
+
+struct cellblock_result {
+  std::string json;
+  std::string text;
+  bool is_error = false;
+  bool is_bounded = false;
+  std::vector<cellblock::client::WithheldPart> parts = {};
+};
+
+struct cellblock_tools {
+  std::vector<cellblock::client::Tool> tools;
+};
+
+namespace cellblock::client {
+
+cellblock_code code_of(ErrorCode code);
+
+/// The number in any value that came from C: nothing promises that it is one of the enumeration.
+std::optional<Verdict> verdict_of(cellblock_verdict verdict);
+std::optional<CallKind> kind_of(cellblock_kind kind);
+
+inline const char* or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+Error bad_argument(std::string text);
+cellblock_code refuse(cellblock_error** error, cellblock_code code, Error why) noexcept;
+
+/// Runs what gives a Result<void>; nothing that it throws leaves.
+template <class Act>
+cellblock_code guarded(cellblock_error** error, Act act) noexcept {
+  try {
+    if (error != nullptr) *error = nullptr;
+    const Result<void> done = act();
+    return done ? CELLBLOCK_OK : refuse(error, code_of(done.error().code), done.error());
+  } catch (const std::bad_alloc&) {
+    return CELLBLOCK_NO_MEMORY;
+  } catch (...) {  // a callback's, or a mistake here
+    return refuse(error, CELLBLOCK_INTERNAL, {.text = "an exception reached the C interface"});
+  }
+}
+
+/// `given`, of a program that may be older than this library and so know fewer members, over the
+/// defaults. nullopt: it knows more, or has no size.
+template <class Options>
+std::optional<Options> options_from(const Options* given, Options defaults) {
+  if (given == nullptr) return defaults;
+  if (given->size < sizeof(given->size) || given->size > sizeof(Options)) return std::nullopt;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  std::copy(bytes, bytes + given->size, reinterpret_cast<unsigned char*>(&defaults));
+  return defaults;
+}
+
+}  // namespace cellblock::client

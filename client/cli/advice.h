@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cellblock/error.h"
+
+/// What somebody can do about an error: true in the situation that it is printed in, and ours. What
+/// a server sends in the place of an advice is shown by nobody.
+namespace cellblock::cli {
+
+/// Whether the command has a --timeout.
+enum class Patience : std::uint8_t { fixed, asked_for };
+
+struct Situation {
+  std::string socket;      ///< that was connected to
+  std::string whose = {};  ///< the user whose gateway it is the door to; empty: it is the daemon's
+  Patience patience = Patience::fixed;
+};
+
+/// Lines without a last newline, escaped; empty: there is nothing to advise.
+std::string advice_on(const client::Error& error, const Situation& situation);
+
+/// The error's text without the advice that a tool's answer has behind it, for the model.
+std::string sentence_of(const client::Error& error);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,115 @@
+#include "client/cli/audit/log_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "client/fd.h"
+#include "policy/audit/chain.h"
+#include "policy/audit/log_names.h"
+
+namespace cellblock::cli {
+namespace {
+
+constexpr std::size_t longest_line = 64U << 10;
+
+std::unexpected<Error> cannot(const std::string& path, int number) {
+  std::string text = fmt::format("{}: {}", path, std::generic_category().message(number));
+  if (number == EACCES) {
+    text += "\n  The audit log is for who administers it: run this command as root.";
+  } else if (number == ENOENT) {
+    text +=
+        "\n  No daemon has written it yet, or it is elsewhere: name it with --log PATH, or the "
+        "configuration\n  that says where (daemon.audit_log) with --user, --system or "
+        "CELLBLOCK_CONFIG.";
+  }
+  return fail(std::move(text));
+}
+
+Result<client::OwnedFd> open_log(const std::string& path) {
+  client::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (file.get() < 0) return cannot(path, errno);
+  return file;
+}
+
+Result<LogFile> look_at(const std::string& path) {
+  const client::OwnedFd file = CELLBLOCK_TRY(open_log(path));
+  std::array<char, 4096> bytes{};
+  const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), 0);
+  if (count < 0) return cannot(path, errno);
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(count));
+  const auto line = audit::sealed_line(text.substr(0, text.find('\n')));
+  return LogFile{path, line ? line->sequence : 0};
+}
+
+bool is_empty(const std::string& path) {
+  const auto file = open_log(path);
+  return file && ::lseek(file->get(), 0, SEEK_END) == 0;
+}
+
+/// What is read, in pieces, as lines.
+class Lines {
+ public:
+  explicit Lines(const LineTaker& taker) : taker_(taker) {}
+
+  void add(std::string_view bytes) {
+    kept_ += bytes;
+    std::string_view text = kept_;
+    for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+      taker_.line(text.substr(0, end));
+      whole_ += end + 1;
+      text.remove_prefix(end + 1);
+    }
+    kept_.erase(0, kept_.size() - text.size());
+    if (kept_.size() <= longest_line) return;
+    if (taker_.rest) taker_.rest(kept_);
+    whole_ += kept_.size();
+    kept_.clear();
+  }
+
+  std::uint64_t finish() {
+    if (taker_.rest && !kept_.empty()) taker_.rest(kept_);
+    return whole_;
+  }
+
+ private:
+  const LineTaker& taker_;
+  std::string kept_;
+  std::uint64_t whole_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<LogFile>> log_files(const std::string& path) {
+  std::vector<LogFile> files;
+  for (std::uint32_t index = 0; index < audit::most_files; ++index) {
+    const std::string name = audit::log_file_name(path, index);
+    if (index > 0 && ::access(name.c_str(), F_OK) != 0) continue;
+    LogFile file = CELLBLOCK_TRY(look_at(name));
+    if (file.first != 0 || !is_empty(name)) files.push_back(std::move(file));
+  }
+  std::ranges::stable_sort(files, {}, &LogFile::first);
+  return files;
+}
+
+Result<std::uint64_t> read_lines(const std::string& path, std::uint64_t offset,
+                                 const LineTaker& taker) {
+  const client::OwnedFd file = CELLBLOCK_TRY(open_log(path));
+  std::vector<char> bytes(256U << 10);
+  Lines lines(taker);
+  for (std::uint64_t at = offset;;) {
+    const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot(path, errno);
+    if (count == 0) return offset + lines.finish();
+    lines.add({bytes.data(), static_cast<std::size_t>(count)});
+    at += static_cast<std::uint64_t>(count);
+  }
+}
+
+}  // namespace cellblock::cli

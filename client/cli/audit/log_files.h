@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/result.h"
+
+/// The audit log's files, read where they are: only who may read them (root, or with --user you)
+/// can.
+namespace cellblock::cli {
+
+struct LogFile {
+  std::string path;
+  std::uint64_t first = 0;  ///< number of its first line; 0: none is whole
+};
+
+/// Those that have lines, the oldest first. An error names what cannot be read, and what to do.
+Result<std::vector<LogFile>> log_files(const std::string& path);
+
+struct LineTaker {
+  std::function<void(std::string_view line)> line;   ///< without its newline
+  std::function<void(std::string_view bytes)> rest;  ///< what comes after the last one, in pieces
+};
+
+/// From `offset` on. Where the last whole line ends. A line longer than any of the log's is cut
+/// into several.
+Result<std::uint64_t> read_lines(const std::string& path, std::uint64_t offset,
+                                 const LineTaker& taker);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,43 @@
+#include "client/cli/audit/log_path.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "policy/complaint.h"
+#include "policy/config_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+std::string own(const char* name, std::string_view below_home) {
+  const std::string given = variable(name);
+  return given.empty() ? fmt::format("{}{}", variable("HOME"), below_home) : given;
+}
+
+ConfigText text_of(const std::string& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  Complaints complaints;
+  return parse_config_text(text, path, FileRole::main, complaints);
+}
+
+}  // namespace
+
+std::string audit_log_path(const Configuration& configuration) {
+  const ConfigText config = text_of(configuration.path);
+  if (config.daemon.audit_log) return config.daemon.audit_log->value;
+  if (configuration.mode != Mode::user) return "/var/log/cellblock/audit.jsonl";
+  if (config.daemon.state_directory) return config.daemon.state_directory->value + "/audit.jsonl";
+  return own("XDG_STATE_HOME", "/.local/state") + "/cellblock/audit.jsonl";
+}
+
+}  // namespace cellblock::cli

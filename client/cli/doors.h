@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cellblock/error.h"
+
+/// The daemon's sockets for administrators: beside its own, one for each user whose gateway runs.
+namespace cellblock::cli {
+
+struct Door {
+  std::uint32_t uid = 0;  ///< of the user whose gateway is behind it
+  std::string path;
+};
+
+/// `socket`: the daemon's own.
+Door door_of(const std::string& socket, std::uint32_t uid);
+std::string switch_path(const std::string& socket, const char* name);
+
+/// Those that are there, by uid; none without the directory. Fails where it cannot be read.
+client::Result<std::vector<Door>> doors_beside(const std::string& socket);
+
+/// Whether it was refused because it leads to one's own gateway: an administrator looks after
+/// others.
+bool is_for_others(const Door& door, const client::Error& error);
+
+/// A name of this host's, or a number.
+std::optional<std::uint32_t> uid_of(const std::string& user);
+/// The name, or the number where there is none.
+std::string user_name(std::uint32_t uid);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,60 @@
+#include "client/cli/flag_set.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "client/cli/doors.h"
+#include "client/default_socket.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string user_socket() {
+  auto path = client::user_socket_path();
+  // Where systemd puts it, for those who come without a login session's environment.
+  return path.empty() ? fmt::format("/run/user/{}/cellblock/cellblock.sock", ::geteuid()) : path;
+}
+
+std::string socket_of(const Flags& flags) {
+  if (flags.user) return user_socket();
+  if (flags.system) return client::system_socket_path();
+  return flags.socket.empty() ? client::default_socket_path() : flags.socket;
+}
+
+}  // namespace
+
+Context context_of(const Flags& flags) {
+  Context context{.socket = socket_of(flags),
+                  .output = flags.json ? Output::json : Output::human,
+                  .mode = flags.user     ? Mode::user
+                          : flags.system ? Mode::system
+                                         : Mode::either};
+  context.daemon = context.socket;
+  if (flags.whose.empty()) return context;
+  context.socket = door_of(context.socket, uid_of(flags.whose).value_or(0)).path;
+  context.whose = flags.whose;
+  return context;
+}
+
+CLI::Option* for_option(CLI::App* sub, Flags& flags) {
+  return sub
+      ->add_option("--for", flags.whose,
+                   "this user's instead of yours, by name or number (administrators)")
+      ->type_name("USER")
+      ->check([](const std::string& user) {
+        return uid_of(user) ? std::string() : "there is no user \"" + user + "\" here";
+      });
+}
+
+CLI::App* add_command(CLI::App& app, Command& command, const char* name, const char* what,
+                      const char* example, std::function<Exit()> run) {
+  auto* sub = app.add_subcommand(name, what);
+  sub->footer(std::string("Example:\n  ") + example);
+  sub->fallthrough();
+  sub->callback([&command, run = std::move(run)] { command = run; });
+  return sub;
+}
+
+}  // namespace cellblock::cli

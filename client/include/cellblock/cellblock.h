@@ -1,0 +1,321 @@
+#pragma once
+
+// NOLINTBEGIN: this is C
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cellblock/export.h"
+
+/// The C interface (C99) of libcellblock-client, for programs in C and for other languages: what
+/// client.h is for C++. Blocking calls, each with a deadline.
+///
+/// Handles are opaque. Who gets one by a `_new` function or a pointer to a pointer owns it and
+/// frees it by the `_free` function of its kind; null is nothing to free. What a getter returns
+/// belongs to the handle that was asked, and goes with it.
+///
+/// Text is UTF-8 and ends with a NUL. Where a text of a server may have a NUL inside, its getter
+/// also tells the size. It is untrusted: escape it before it is shown. JSON crosses as text.
+///
+/// Errors are returned, never thrown. A function that fails sets no output, but `*error` where
+/// `error` is not null; one that succeeds sets `*error` to null. Arguments are not null unless it
+/// says so: a null one is CELLBLOCK_INVALID_ARGUMENT, and a null handle has empty getters.
+///
+/// Threads: one thread at a time for one client and what it was made of; different clients know
+/// nothing of each other. Only cellblock_cancel() is for any thread. Callbacks run on the calling
+/// thread, inside whichever function waits; they must not call a function with the same client, but
+/// cellblock_cancel(), nor throw. What they are handed is gone when they return.
+///
+/// The interface grows: structs begin with their size, and enumerations get further values. Numbers
+/// and functions keep their meaning as long as the library has the same SONAME.
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What became of a call. cellblock/error.h tells more of each.
+typedef enum cellblock_code {
+  CELLBLOCK_OK = 0,
+  CELLBLOCK_INVALID_ARGUMENT = 1,
+  CELLBLOCK_UNREACHABLE = 2,
+  CELLBLOCK_NO_ACCESS = 3,
+  CELLBLOCK_UNTRUSTED_LISTENER = 4,
+  CELLBLOCK_DISCONNECTED = 5,
+  CELLBLOCK_PROTOCOL = 6,
+  CELLBLOCK_TOO_LARGE = 7,
+  CELLBLOCK_TOO_MANY = 8,
+  CELLBLOCK_TIMED_OUT = 9,
+  CELLBLOCK_CANCELLED = 10,
+  CELLBLOCK_DENIED_BY_HOST = 11,
+  CELLBLOCK_REFUSED = 12,
+  CELLBLOCK_APPROVAL_REQUIRED = 13,
+  CELLBLOCK_SERVER_FAILED = 14,
+  CELLBLOCK_HANDSHAKE_TIMEOUT = 15,
+  CELLBLOCK_UNAVAILABLE = 16,
+  CELLBLOCK_RPC = 17,
+  CELLBLOCK_NO_MEMORY = 18,
+  CELLBLOCK_INTERNAL = 19  ///< a mistake in the library, or a callback that threw
+} cellblock_code;
+
+/// "timed_out". Never null.
+CELLBLOCK_CLIENT_API const char* cellblock_code_name(cellblock_code code);
+
+/// Of the library that runs: "0.1.0".
+CELLBLOCK_CLIENT_API const char* cellblock_version(void);
+
+/// --- errors ------------------------------------------------------------------------------------
+
+typedef struct cellblock_error cellblock_error;
+
+CELLBLOCK_CLIENT_API cellblock_code cellblock_error_code(const cellblock_error* error);
+/// One sentence. Where it came from a server it is not escaped.
+CELLBLOCK_CLIENT_API const char* cellblock_error_text(const cellblock_error* error);
+/// Cellblock's stable code of the failure ("rate_limited", docs/protocol.md), or "".
+CELLBLOCK_CLIENT_API const char* cellblock_error_failure(const cellblock_error* error);
+/// JSON-RPC `error.code`, or 0; `error.data` as JSON text, or "".
+CELLBLOCK_CLIENT_API int cellblock_error_rpc_code(const cellblock_error* error);
+CELLBLOCK_CLIENT_API const char* cellblock_error_data(const cellblock_error* error);
+CELLBLOCK_CLIENT_API void cellblock_error_free(cellblock_error* error);
+
+/// --- permission: what the host lets its model do (cellblock/permission.h) -----------------------
+
+typedef enum cellblock_verdict {
+  CELLBLOCK_ALLOW = 0,
+  CELLBLOCK_ASK = 1,
+  CELLBLOCK_DENY = 2
+} cellblock_verdict;
+
+typedef enum cellblock_kind {
+  CELLBLOCK_TOOL = 0,
+  CELLBLOCK_RESOURCE = 1,
+  CELLBLOCK_PROMPT = 2,
+  CELLBLOCK_OTHER = 3
+} cellblock_kind;
+
+/// A request that has not left yet.
+typedef struct cellblock_call cellblock_call;
+
+CELLBLOCK_CLIENT_API const char* cellblock_call_server(const cellblock_call* call);
+CELLBLOCK_CLIENT_API cellblock_kind cellblock_call_kind(const cellblock_call* call);
+CELLBLOCK_CLIENT_API const char* cellblock_call_method(const cellblock_call* call);
+CELLBLOCK_CLIENT_API const char* cellblock_call_name(const cellblock_call* call);
+CELLBLOCK_CLIENT_API const char* cellblock_call_arguments(const cellblock_call* call);
+CELLBLOCK_CLIENT_API const char* cellblock_call_params(const cellblock_call* call);
+CELLBLOCK_CLIENT_API const char* cellblock_call_reason(const cellblock_call* call);
+
+/// Where a callback's decision goes. Not decided: denied.
+typedef struct cellblock_decision cellblock_decision;
+
+/// `reason` may be null.
+CELLBLOCK_CLIENT_API void cellblock_decide(cellblock_decision* decision, cellblock_verdict verdict,
+                                           const char* reason);
+
+/// Of permission and of approval; the latter may wait for a person as long as it likes.
+typedef void (*cellblock_decide_fn)(void* user, const cellblock_call* call,
+                                    cellblock_decision* decision);
+
+/// --- options -----------------------------------------------------------------------------------
+
+/// How to connect. Copied by cellblock_connect(); `user` pointers have to live as long as the
+/// client.
+typedef struct cellblock_options cellblock_options;
+
+/// `params` is a JSON object or "".
+typedef void (*cellblock_notification_fn)(void* user, const char* method, const char* params);
+
+/// A request of the server to this host. Not answered: an internal error is.
+typedef struct cellblock_reply cellblock_reply;
+typedef void (*cellblock_request_fn)(void* user, const char* method, const char* params,
+                                     cellblock_reply* reply);
+CELLBLOCK_CLIENT_API void cellblock_reply_result(cellblock_reply* reply, const char* json);
+CELLBLOCK_CLIENT_API void cellblock_reply_error(cellblock_reply* reply, int rpc_code,
+                                                const char* text);
+
+/// The connection has ended, and not by the caller.
+typedef void (*cellblock_ended_fn)(void* user, cellblock_code code, const char* text);
+
+/// Null: no memory.
+CELLBLOCK_CLIENT_API cellblock_options* cellblock_options_new(void);
+CELLBLOCK_CLIENT_API void cellblock_options_free(cellblock_options* options);
+
+/// The daemon's socket; otherwise where one listens by default.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_socket(cellblock_options* options,
+                                                             const char* path);
+/// Told to the server.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_identity(cellblock_options* options,
+                                                               const char* name,
+                                                               const char* version);
+/// MCP client capabilities, a JSON object.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_capabilities(cellblock_options* options,
+                                                                   const char* json);
+/// In bytes: the longest message in either direction.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_longest_message(cellblock_options* options,
+                                                                      size_t bytes);
+/// A rule for requests of one kind. `server` null: whichever. `name`: exact, or a beginning and
+/// `*`. `reason` may be null. Of all that apply the strictest decides.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_rule(cellblock_options* options,
+                                                           const char* server, cellblock_kind kind,
+                                                           const char* name,
+                                                           cellblock_verdict verdict,
+                                                           const char* reason);
+/// Where no rule applies; CELLBLOCK_ALLOW if not said.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_otherwise(cellblock_options* options,
+                                                                cellblock_verdict verdict);
+/// Callbacks: null takes one away.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_permission(cellblock_options* options,
+                                                                    cellblock_decide_fn decide,
+                                                                    void* user);
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_approval(cellblock_options* options,
+                                                                  cellblock_decide_fn decide,
+                                                                  void* user);
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_notification(
+    cellblock_options* options, cellblock_notification_fn handle, void* user);
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_request(cellblock_options* options,
+                                                                 cellblock_request_fn handle,
+                                                                 void* user);
+CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_ended(cellblock_options* options,
+                                                               cellblock_ended_fn handle,
+                                                               void* user);
+
+/// --- a connection ------------------------------------------------------------------------------
+
+typedef struct cellblock_client cellblock_client;
+
+/// `options` may be null.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_connect(const cellblock_options* options,
+                                                      cellblock_client** client,
+                                                      cellblock_error** error);
+/// Ends the connection, if it has not ended. No other thread may be in a function with the client.
+CELLBLOCK_CLIENT_API void cellblock_client_free(cellblock_client* client);
+
+/// From any thread: ends what another thread is waiting for with this client, which then returns
+/// CELLBLOCK_CANCELLED; the server is told. What begins later is not ended.
+CELLBLOCK_CLIENT_API void cellblock_cancel(cellblock_client* client);
+
+typedef struct cellblock_attach_options {
+  size_t size;            ///< sizeof(cellblock_attach_options)
+  uint64_t timeout_ms;    ///< until the server runs
+  const char* workspace;  ///< a directory for the server to see, or null
+  const char* role;       ///< to be narrowed to, or null
+  int on_demand;          ///< not 0: started by the first message that needs it
+  /// Name, value, name, value, ..., null; or null.
+  const char* const* labels;
+} cellblock_attach_options;
+#define CELLBLOCK_ATTACH_OPTIONS_INIT {sizeof(cellblock_attach_options), 60000, NULL, NULL, 0, NULL}
+
+/// `server` null: all that this user may use, as one. `options` may be null.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_attach(cellblock_client* client, const char* server,
+                                                     const cellblock_attach_options* options,
+                                                     cellblock_error** error);
+
+/// `total` below 0: not known.
+typedef void (*cellblock_progress_fn)(void* user, double progress, double total,
+                                      const char* message);
+
+typedef struct cellblock_call_options {
+  size_t size;          ///< sizeof(cellblock_call_options)
+  uint64_t timeout_ms;  ///< from when it is sent
+  uint64_t at_most_ms;  ///< more than that: progress gives the call its timeout anew, up to this
+  cellblock_progress_fn on_progress;  ///< or null
+  void* user;                         ///< handed to it
+} cellblock_call_options;
+#define CELLBLOCK_CALL_OPTIONS_INIT {sizeof(cellblock_call_options), 60000, 0, NULL, NULL}
+
+/// What was answered.
+typedef struct cellblock_result cellblock_result;
+
+/// As the server wrote it. `size`, in bytes, may be null.
+CELLBLOCK_CLIENT_API const char* cellblock_result_json(const cellblock_result* result,
+                                                       size_t* size);
+/// Of a tool: its text blocks, joined by newlines.
+CELLBLOCK_CLIENT_API const char* cellblock_result_text(const cellblock_result* result,
+                                                       size_t* size);
+/// Not 0: the tool ran and says that it failed.
+CELLBLOCK_CLIENT_API int cellblock_result_is_error(const cellblock_result* result);
+/// Not 0: cellblock_bound_result() left something out.
+CELLBLOCK_CLIENT_API int cellblock_result_is_bounded(const cellblock_result* result);
+/// What its text costs in a model's context, roughly.
+CELLBLOCK_CLIENT_API size_t cellblock_result_tokens(const cellblock_result* result);
+CELLBLOCK_CLIENT_API void cellblock_result_free(cellblock_result* result);
+
+/// MCP's handshake. `answer` may be null.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_initialize(cellblock_client* client,
+                                                         uint64_t timeout_ms,
+                                                         cellblock_result** answer,
+                                                         cellblock_error** error);
+
+typedef struct cellblock_tools cellblock_tools;
+
+CELLBLOCK_CLIENT_API cellblock_code cellblock_list_tools(cellblock_client* client,
+                                                         uint64_t timeout_ms,
+                                                         cellblock_tools** tools,
+                                                         cellblock_error** error);
+CELLBLOCK_CLIENT_API size_t cellblock_tools_count(const cellblock_tools* tools);
+/// Null beyond the last one. `json`: the whole definition.
+CELLBLOCK_CLIENT_API const char* cellblock_tools_name(const cellblock_tools* tools, size_t index);
+CELLBLOCK_CLIENT_API const char* cellblock_tools_description(const cellblock_tools* tools,
+                                                             size_t index);
+CELLBLOCK_CLIENT_API const char* cellblock_tools_json(const cellblock_tools* tools, size_t index);
+CELLBLOCK_CLIENT_API void cellblock_tools_free(cellblock_tools* tools);
+
+/// `arguments`: a JSON object; null: {}. `options` may be null.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_call_tool(cellblock_client* client, const char* tool,
+                                                        const char* arguments,
+                                                        const cellblock_call_options* options,
+                                                        cellblock_result** result,
+                                                        cellblock_error** error);
+/// Any other request, likewise.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_request(cellblock_client* client, const char* method,
+                                                      const char* params,
+                                                      const cellblock_call_options* options,
+                                                      cellblock_result** result,
+                                                      cellblock_error** error);
+CELLBLOCK_CLIENT_API cellblock_code cellblock_notify(cellblock_client* client, const char* method,
+                                                     const char* params, cellblock_error** error);
+
+/// Lets callbacks run for this long while nothing is being called.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_serve(cellblock_client* client, uint64_t duration_ms);
+
+/// After a lost connection: connects, attaches and initializes as before, at most so many times (0:
+/// as the library thinks right), with growing waits. No call is repeated.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_reconnect(cellblock_client* client, unsigned attempts,
+                                                        cellblock_error** error);
+
+/// --- bounded results (cellblock/bounds.h) -------------------------------------------------------
+
+typedef struct cellblock_bounds {
+  size_t size;  ///< sizeof(cellblock_bounds)
+  uint64_t max_bytes;
+  uint64_t max_item_bytes;
+  uint64_t max_media_bytes;
+  uint64_t max_items;
+  uint64_t keep_bytes;  ///< how much of each part that is left out can be asked for
+  const char* uri;      ///< told to the model as its name, with "/1", "/2", ...; or null
+  const char* reader;   ///< a tool of the host's that reads on by it; or null
+} cellblock_bounds;
+#define CELLBLOCK_BOUNDS_INIT {sizeof(cellblock_bounds), 40000, 40000, 6291456, 1000, 0, NULL, NULL}
+
+/// A tool's result, made into a valid one within the bounds; the same one again where it is.
+/// `bounds` may be null.
+CELLBLOCK_CLIENT_API cellblock_code cellblock_bound_result(const cellblock_result* result,
+                                                           const cellblock_bounds* bounds,
+                                                           cellblock_result** bounded,
+                                                           cellblock_error** error);
+
+/// What a bounded result does not say any more: how many parts that is, the beginning of one, as
+/// far as it is kept (null beyond the last), and how many bytes the whole of it has.
+CELLBLOCK_CLIENT_API size_t cellblock_result_parts(const cellblock_result* result);
+CELLBLOCK_CLIENT_API const char* cellblock_result_part(const cellblock_result* result, size_t index,
+                                                       size_t* size);
+CELLBLOCK_CLIENT_API uint64_t cellblock_result_part_bytes(const cellblock_result* result,
+                                                          size_t index);
+
+/// Up to `limit` bytes of a text of `size` bytes from `offset`, both moved down to where a
+/// character begins: a pointer into `text`, with no NUL behind it; `*length` 0: there is no more.
+CELLBLOCK_CLIENT_API const char* cellblock_page(const char* text, size_t size, size_t offset,
+                                                size_t limit, size_t* length);
+
+#ifdef __cplusplus
+}
+#endif
+
+// NOLINTEND
