@@ -3,8 +3,8 @@
 
 Most of clang-tidy's time goes into the headers of the libraries, and each file brings the same ones.
 So files are read together, as one that includes them, where that changes nothing: no file of such a
-batch mentions a name that another one keeps for itself. A batch that does not compile is taken apart,
-and its files are read one by one.
+batch mentions a name that another one keeps for itself. A batch that does not compile is halved, and
+its halves are read.
 
 --all: the tests and examples as well, the static analyzer too, and each file by itself."""
 
@@ -140,9 +140,10 @@ def read_batch(batch, number, directory, checks):
     """What clang-tidy says of the batch; empty when it is content."""
     code, said = tidy(*write(batch, number, directory), checks)
     if len(batch) > 1 and "clang-diagnostic" in said:
-        print(f"one by one: {' '.join(source.name for source in batch)}", flush=True)
-        return "".join(read_batch([source], f"{number}.{place}", directory, checks)
-                       for place, source in enumerate(batch))
+        print(f"apart: {' '.join(source.name for source in batch)}", flush=True)
+        middle = len(batch) // 2
+        return "".join(read_batch(half, f"{number}.{place}", directory, checks)
+                       for place, half in enumerate([batch[:middle], batch[middle:]]))
     return f"{said}{batch[0].name}: clang-tidy ended with {code}\n" if code != 0 else ""
 
 

@@ -41,21 +41,18 @@ check() {
   if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)) failures+=("$name"); fi
 }
 
-attribute() { sed -n "s/^<testsuite.* $2=\"\([0-9]*\)\".*/\1/p; s/^\t$2=\"\([0-9]*\)\".*/\1/p" "$1" | head -n 1; }
-
 # run_tests PRESET [ctest options]
 run_tests() {
-  local preset=$1 report=$PWD/build/$1/report.xml total bad left_out
+  local preset=$1 report=$PWD/build/$1/report total bad left_out
   shift
-  rm -f "$report"
+  rm -f "$report".*
   say "tests of $preset"
-  ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" --output-junit "$report" \
+  ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" --output-junit "$report.xml" \
         --no-tests=error "$@" || true
-  if ! [ -s "$report" ]; then failed=$((failed + 1)) failures+=("ctest of $preset"); return; fi
-  total=$(attribute "$report" tests) bad=$(attribute "$report" failures)
-  left_out=$(attribute "$report" skipped)
+  tests/report.py "$report.xml" >"$report.txt"
+  if ! read -r total bad left_out <"$report.txt"; then failed=$((failed + 1)) failures+=("ctest of $preset"); return; fi
   [ "$total" -gt 0 ] || { failed=$((failed + 1)) failures+=("no test in $preset"); }
-  [ "$bad" -eq 0 ] || failures+=("$bad in $preset")
+  [ "$bad" -eq 0 ] || failures+=("$bad in $preset"$'\n'"$(tail -n +2 "$report.txt")")
   passed=$((passed + total - bad - left_out)) failed=$((failed + bad)) skipped=$((skipped + left_out))
 }
 

@@ -58,12 +58,14 @@ MACHINE_FOLDERS = {
         "main", "relay", "resolver", "socket_io", "surroundings"},
     "supervisor/gateway/aggregate": set(),
     "supervisor/gateway/audit": {"audit_channel"},
-    "supervisor/gateway/catalogue": {"catalogue_runner", "catalogue_store", "survey_runner"},
+    "supervisor/gateway/catalogue": {"catalogue_runner", "catalogue_store", "kept_files", "pin_keeper", "pin_store", "survey_runner"},
     "supervisor/gateway/cell": {"cell_link", "cell_runner", "launcher_channel", "shared_cells"},
     "supervisor/gateway/conversation": set(),
     "supervisor/gateway/era": set(),
     "supervisor/gateway/leg": set(),
     "supervisor/gateway/message": set(),
+    "supervisor/gateway/policy": set(),
+    "supervisor/gateway/results": set(),
     "supervisor/gateway/session": {"host_link", "session_runner"},
     "supervisor/http": {
         "backend", "connection", "main", "outbox", "request_parser", "server", "server_places",
@@ -270,15 +272,27 @@ class Shape(unittest.TestCase):
 ASKED_IN = {
     "read_daemon": "## `[daemon]`", "read_socket": "## `[socket]`", "read_sandbox": "## `[sandbox]`",
     "read_http": "## `[listen.http]`", "read_token": "### `[[listen.http.token]]`",
-    "read_catalogue": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
+    "read_audit": "## `[audit]`", "read_catalogue": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
     "read_program read_files read_variables read_fences read_bounds read_rights":
         "## `[server.NAME]`",
     "read_workspace": "### `workspace`", "read_egress": "### `network`, `egress`",
+    "read_secret": "#### Where a secret's value comes from",
     "read_limits": "### `limits`", "read_lines": "### `lines`", "read_allow": "### `allow`",
     "read_rule": "### `[[server.NAME.rule]]`",
     "read_condition": "#### `[server.NAME.rule.arguments]`", "read_role": "## `[role.NAME]`",
     "read_start": "### `start`, `stop` start.", "read_stop": "### `start`, `stop` stop.",
+    "read_user_calls": "## `[calls]`", "read_server_calls read_call_bounds": "### `calls`",
+    "read_tool read_call_bounds": "### `[server.NAME.tool.TOOL]`",
+    "read_redaction": "## `[redaction]`", "read_directions": "### Directions",
+    "read_expression": "### `[redaction.expressions.NAME]`",
+    "read_results read_result_bounds": "## `[results]`", "read_result_bounds": "### `results`",
 }
+
+
+def readers():
+    """The files that ask for keys."""
+    return ["policy/config_text.cc", *(name for name in sources("policy/")
+                                       if name.endswith("_reader.cc") and unit_of(name) != "policy/toml_reader")]
 
 
 def body_of(function, name):
@@ -347,8 +361,7 @@ class Documentation(unittest.TestCase):
                 heading, prefix = place, ""
             asked = set()
             for function in functions.split():
-                code = body_of(function, "policy/server_reader.cc") or body_of(
-                    function, "policy/config_text.cc")
+                code = next(filter(None, (body_of(function, name) for name in readers())), "")
                 asked.update(re.findall(r'reader\.\w+\("(\w+)"\)', code))
             with self.subTest(heading=heading):
                 self.assertTrue(asked)
@@ -357,7 +370,7 @@ class Documentation(unittest.TestCase):
     def test_every_function_that_reads_keys_is_compared(self):
         known = set(" ".join(ASKED_IN).split())
         known |= {"read_id_range"}  # told in the row of daemon.id_range
-        for name in ("policy/server_reader.cc", "policy/config_text.cc"):
+        for name in readers():
             for function in re.findall(r"\b(read_\w+)\(", read(name)):
                 if re.search(r'reader\.(?!table)\w+\("', body_of(function, name)):
                     with self.subTest(function=function):

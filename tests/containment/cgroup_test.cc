@@ -70,10 +70,11 @@ class GroupOfACell : public Containment {
 TEST_F(GroupOfACell, HoldsAllItsProcessesAndIsGoneAfterwards) {
   CellSpec spec = grouped("stay");
   const int cells = group_.cells();
-  // Init, guardian, server, its stopped child and its orphan, as soon as all are there.
+  // Init, guardian, server, its stopped child and its orphan, as soon as all are there, and whoever
+  // forked them is not.
   spec.when_running = [cells](launcher::Cells& running, std::uint64_t cell) {
     std::ptrdiff_t count = 0;
-    for (int tries = 0; count < 5 && tries < 1'000'000; ++tries) {
+    for (int tries = 0; count != 5 && tries < 1'000'000; ++tries) {
       const std::string processes = read_at(cells, "probe-1/cgroup.procs");
       count = std::count(processes.begin(), processes.end(), '\n');
     }

@@ -93,6 +93,7 @@ constexpr Lack lacks[] = {
     {"read_host_key", "ENOENT", "no SSH server is installed"},
     {"read_kcore", "ENOENT", not_built},
     {"read_modules", "ENOENT", not_built},
+    {"redirect_console", "EBUSY", "another terminal has the console at the moment"},
     {"run_from_workspace", "-", "there is no workspace outside a cell", has_no_workspace},
     {"rxrpc_socket", no_family, not_built},
     {"sctp_socket", no_family, not_built},

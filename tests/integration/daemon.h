@@ -35,8 +35,11 @@ struct DaemonOptions {
   std::string servers;       ///< [server.NAME] tables
   std::string socket_extra;  ///< more lines of [socket]
   std::string daemon_extra;  ///< more lines of [daemon]
+  /// Lines of [results]: most tests look for what servers said, byte for byte.
+  std::string results = "bounds = \"off\"";
   /// Files that cellblockd sees in the place of others (Process::Options).
   std::vector<std::pair<std::string, std::string>> overlays;
+  std::vector<std::string> environment;  ///< more variables
 };
 
 class Daemon {
@@ -52,6 +55,9 @@ class Daemon {
 
   /// For a cellblockd that must not get ready: what it said until it ended.
   std::string start_in_vain(const DaemonOptions& options);
+
+  /// What `cellblockd --check` says of a configuration that is usable. Nothing is started.
+  std::string check(const DaemonOptions& options);
 
   /// SIGTERM, and wait. The wait status, or nothing at the deadline.
   std::optional<int> stop();

@@ -35,9 +35,37 @@ flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$prefix" --cfla
 "$cxx" -std=c++23 "$source/examples/minimal_host.cc" $flags -o "$work/minimal_host"
 echo "built with pkg-config"
 
-# Both run, and say that there is no daemon here.
+cc=${CC:-cc}
+# shellcheck disable=SC2086
+"$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/examples/minimal_host.c" $flags -o "$work/minimal_host_c"
+# shellcheck disable=SC2086
+"$cxx" -std=c++23 -fsyntax-only -I"$source/examples/agent_host" $flags "$source/examples/agent_host/agent.cc"
+echo "a host in C and the one with an agent are built with it too"
+
+# Each header stands alone, as whoever includes no other has it; that of C also in C.
+for header in "$prefix"/include/cellblock/*.h; do
+  # shellcheck disable=SC2086
+  echo "#include <cellblock/$(basename "$header")>" |
+    "$cxx" -std=c++23 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $flags -x c++ - || { echo "$header"; exit 1; }
+done
+# shellcheck disable=SC2086
+echo '#include <cellblock/cellblock.h>' |
+  "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $flags -x c -
+echo "each header stands alone"
+
+# The library shows the functions that the C header declares, and no others of that name.
 library=$(dirname "$pc")
-for host in "$work/app/build/minimal_host" "$work/minimal_host"; do
+if command -v nm >/dev/null; then
+  nm -D --defined-only "$library/libcellblock-client.so" | sed 's/.* //' | grep '^cellblock_' | sort >"$work/shown"
+  tr '\n' ' ' <"$prefix/include/cellblock/cellblock.h" | grep -o 'CELLBLOCK_CLIENT_API [^;(]*(' |
+    grep -o 'cellblock_[a-z_]*($' | tr -d '(' | sort >"$work/declared"
+  diff "$work/declared" "$work/shown"
+  [ "$(wc -l <"$work/shown")" -gt 40 ]
+  echo "the library shows what the C header declares"
+fi
+
+# All run, and say that there is no daemon here.
+for host in "$work/app/build/minimal_host" "$work/minimal_host" "$work/minimal_host_c"; do
   if LD_LIBRARY_PATH=$library CELLBLOCK_SOCKET=$work/none.sock "$host" files 2>"$work/said"; then
     echo "$host reached a daemon that is not there"
     exit 1
@@ -45,7 +73,7 @@ for host in "$work/app/build/minimal_host" "$work/minimal_host"; do
   grep -q "minimal_host: socket $work/none.sock: No such file" "$work/said" ||
     { cat "$work/said"; exit 1; }
 done
-echo "both run"
+echo "all run"
 
 # What a service needs is there, and the unit names the daemon where it is installed by default.
 for file in sbin/cellblockd libexec/cellblock/cellblock-launcher libexec/cellblock/cellblock-gateway \

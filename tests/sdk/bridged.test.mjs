@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 
-import { connect, sdks } from './support/clients.mjs';
+import { connect, firstProgress, sdks } from './support/clients.mjs';
 import { Daemon } from './support/daemon.mjs';
 
 const [, v2] = sdks;
@@ -52,10 +52,8 @@ describe('a modern host at server-everything', () => {
   });
 
   test('hears progress', async () => {
-    const seen = [];
-    await side.call('trigger-long-running-operation', { duration: 0.2, steps: 2 },
-                    { onprogress: ({ progress }) => seen.push(progress) });
-    assert.equal(seen[0], 1);
+    const heard = await firstProgress(side.call, 2, 'trigger-long-running-operation', { duration: 60, steps: 600 });
+    assert.deepEqual(heard.map(({ progress }) => progress), [1, 2]);
   });
 
   test('hears of a resource that it listens to', async () => {

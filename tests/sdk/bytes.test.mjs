@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { Daemon } from './support/daemon.mjs';
+import { Daemon, unguarded } from './support/daemon.mjs';
 import { assertSameLines, call, handshake } from './support/lines.mjs';
 import { envelope } from './support/raw_host.mjs';
 
@@ -14,7 +14,7 @@ const project = daemon.makeProject('project');
 
 before(async () => {
   fs.writeFileSync(path.join(project, 'large.txt'), 'line with "quotes" and ünïcode\n'.repeat(30_000));
-  daemon.declare('everything', '@modelcontextprotocol/server-everything', []);
+  daemon.declare('everything', '@modelcontextprotocol/server-everything', [], unguarded);
   daemon.declare('files', '@modelcontextprotocol/server-filesystem', [project],
                  [`read = ["${daemon.directory}/mcp", "${project}"]`]);
   daemon.declareFixture('conformance', 'conformance_server.mjs',

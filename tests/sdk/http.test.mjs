@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 
+import { firstProgress, sdks } from './support/clients.mjs';
 import { Daemon, fixtures, hostId } from './support/daemon.mjs';
 
 const require = createRequire(path.join(fixtures, 'package.json'));
@@ -93,11 +94,10 @@ for (const [sdk, { Client, StreamableHTTPClientTransport }] of [['SDK v1', v1], 
       });
 
       test('hears progress', async () => {
-        const heard = [];
-        const params = { name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 2 } };
-        const options = { onprogress: ({ progress }) => heard.push(progress) };
-        await (sdk === 'SDK v1' ? client.callTool(params, undefined, options) : client.callTool(params, options));
-        assert.deepEqual(heard, [1, 2]);
+        const { callTool } = sdks.find(({ name }) => name === sdk);
+        const call = (name, args, options) => callTool(client, { name, arguments: args }, options);
+        const heard = await firstProgress(call, 2, 'trigger-long-running-operation', { duration: 60, steps: 600 });
+        assert.deepEqual(heard.map(({ progress }) => progress), [1, 2]);
       });
     });
   }

@@ -5,11 +5,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 
-import { Daemon } from './support/daemon.mjs';
+import { Daemon, unguarded } from './support/daemon.mjs';
 
 const daemon = new Daemon();
 before(async () => {
-  daemon.declare('everything', '@modelcontextprotocol/server-everything', [], ['client_features = ["elicitation"]']);
+  daemon.declare('everything', '@modelcontextprotocol/server-everything', [],
+                 ['client_features = ["elicitation"]', ...unguarded]);
   await daemon.start();
 });
 after(() => daemon.stop());

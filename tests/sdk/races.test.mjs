@@ -134,6 +134,7 @@ describe('a cancellation', () => {
 
   test('that comes twice is passed on once', async () => {
     host.send({ id: 'twice', method: 'tools/call', params: { name: 'hold' } });
+    await host.seen(); // until a call is in the audit log, the server has not been sent it: nor its cancellation
     for (let times = 0; times < 2; times += 1) {
       host.send({ method: 'notifications/cancelled', params: { requestId: 'twice' } });
     }

@@ -74,3 +74,14 @@ export async function connect(sdk, parameters, { capabilities = {}, answers: own
   await client.connect(new sdk.Transport(parameters));
   return { client, asked, call: (name, args = {}, extra) => sdk.callTool(client, { name, arguments: args }, extra) };
 }
+
+// The first `count` progress notifications of a call that is cancelled then. (A call that ends by itself
+// does not show what was sent: a client drops the progress that comes in one read with the answer.)
+export async function firstProgress(call, count, name, args) {
+  const heard = [];
+  const controller = new AbortController();
+  const onprogress = (progress) => { if (heard.push(progress) === count) controller.abort('heard enough'); };
+  const answer = await call(name, args, { signal: controller.signal, onprogress }).catch((error) => error);
+  if (heard.length < count) throw new Error(`heard ${heard.length} of ${count}`, { cause: answer });
+  return heard.slice(0, count);
+}

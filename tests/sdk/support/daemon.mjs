@@ -38,6 +38,9 @@ function quoted(list) {
   return `[${list.map((item) => JSON.stringify(item)).join(', ')}]`;
 }
 
+// For tests that look for what a server itself says, of what it has and of what it has not.
+export const unguarded = ['pin = "off"', 'validate_arguments = false'];
+
 export class Daemon {
   constructor() {
     this.directory = makeDirectory();
@@ -46,6 +49,7 @@ export class Daemon {
     this.servers = new Map();
     this.needsPackages = false;
     this.more = ''; // of the configuration
+    this.bounds = 'off'; // of results: most tests look for what servers said, byte for byte
     this.log = '';
   }
 
@@ -88,7 +92,7 @@ audit_log = "${this.directory}/audit.log"\n\n[socket]\npath = "${this.socket}"\n
       text += `[server.${name}]\ncommand = ${quoted(command)}\n${reads}profile = "node"
 allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${lines.join('\n')}\n\n`;
     }
-    return text + this.more;
+    return `${text}[results]\nbounds = "${this.bounds}"\n${this.more}`;
   }
 
   // Listens for HTTP on that port of loopback, and on that Unix socket if there is one; gives the

@@ -5,7 +5,9 @@ import * as path from 'node:path';
 // a call of a tool.
 export function declareMock(daemon, name, rules, lines = []) {
   const script = path.join(daemon.directory, 'mcp', `${name}.jsonl`);
-  daemon.declareFixture(name, 'mock_server.mjs', { args: [script], lines });
+  // Else it is asked for its tools before the first call, and what it does not list is nothing.
+  const pin = lines.some((line) => line.startsWith('pin ')) ? [] : ['pin = "off"'];
+  daemon.declareFixture(name, 'mock_server.mjs', { args: [script], lines: [...lines, ...pin] });
   const text = Object.entries(rules).map(([on, actions]) => JSON.stringify({ on, do: actions })).join('\n');
   fs.writeFileSync(script, text);
 }

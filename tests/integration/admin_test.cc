@@ -1,0 +1,212 @@
+// What administrators may: look after users' gateways by doors of their own, say yes to calls that
+// wait, and switch everything off.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "tests/integration/daemon.h"
+
+namespace cellblock::harness {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const User root{0, 0, {}};
+
+struct Said {
+  int exit = -1;
+  std::string text;  ///< stdout, then stderr
+};
+
+class Admin : public testing::TestWithParam<Mode> {
+ protected:
+  Admin() : daemon_(GetParam()) {}
+
+  void SetUp() override {
+    if (!running_as_root() && GetParam() != Mode::user) GTEST_SKIP() << "needs root";
+  }
+
+  bool is_system() const { return GetParam() == Mode::system; }
+  /// Rootless there is nobody else.
+  User admin() const { return is_system() ? root : daemon_.user(); }
+  std::string whose() const { return std::to_string(daemon_.user().uid); }
+
+  Said run(std::vector<std::string> arguments, const User& user) const {
+    const auto process = daemon_.command(std::move(arguments), user);
+    const int status = process->wait().value_or(-1);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            process->output().all() + process->errors().all()};
+  }
+
+  void start(std::string_view more = "", std::string_view daemon_extra = "") {
+    daemon_.start({.servers = server_of_build(daemon_, "echo", "echo_server", {}, more),
+                   .daemon_extra = std::string(daemon_extra)});
+  }
+
+  /// Asks about every call of "echo".
+  void start_asking() {
+    start(fmt::format(
+        "\n[[server.echo.rule]]\neffect = \"ask\"\nusers = [{}]\ntools = [\"echo\"]\n", whose()));
+  }
+
+  json wait_for_a_call() const {
+    for (;;) {
+      const Said said = run({"--json", "approve"}, admin());
+      EXPECT_EQ(said.exit, 0) << said.text;
+      if (said.exit != 0) return {};
+      json calls = json::parse(said.text)["approvals"];
+      if (!calls.empty()) return calls[0];
+    }
+  }
+
+  Daemon daemon_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, Admin, testing::Values(Mode::system, Mode::user), name_of_mode);
+
+TEST_P(Admin, SeesTheServersOfAUser) {
+  start();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  const Said one = run({"status", "--for", whose()}, admin());
+  EXPECT_EQ(one.exit, 0) << one.text;
+  EXPECT_THAT(one.text, HasSubstr("echo"));
+  const Said all = run({"status", "--all"}, admin());
+  EXPECT_EQ(all.exit, 0) << all.text;
+  EXPECT_THAT(all.text, HasSubstr("uid " + whose()));
+  EXPECT_THAT(all.text, HasSubstr("echo"));
+}
+
+TEST_P(Admin, StopsTheCellsOfAUser) {
+  start();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  const Said said = run({"stop", "echo", "--for", whose()}, admin());
+  EXPECT_EQ(said.exit, 0) << said.text;
+  EXPECT_TRUE(host.at_end());
+}
+
+TEST_P(Admin, NobodyElseComesIn) {
+  if (!is_system()) GTEST_SKIP() << "rootless there is nobody else";
+  start("", "admins = [64102]");
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  EXPECT_EQ(run({"status", "--for", whose()}, bob).exit, 0) << "whom daemon.admins names";
+  const Said own = run({"status", "--for", whose()}, alice);
+  EXPECT_NE(own.exit, 0) << "nobody is his own administrator: " << own.text;
+  const User stranger{64103, 64103, {hosts_group}};
+  EXPECT_NE(run({"status", "--for", whose()}, stranger).exit, 0);
+  EXPECT_NE(run({"disable"}, stranger).exit, 0);
+  EXPECT_NE(run({"disable"}, alice).exit, 0);
+  EXPECT_EQ(host.call_for_text("echo", {{"text", "still on"}}), "still on");
+}
+
+TEST_P(Admin, WithoutNamesOnlyRootReachesTheDoors) {
+  if (!is_system()) GTEST_SKIP() << "rootless there is nobody else";
+  start();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  EXPECT_EQ(run({"status", "--for", whose()}, bob).exit, 6);
+  EXPECT_EQ(run({"disable"}, bob).exit, 6);
+}
+
+TEST_P(Admin, ADoorIsThereAsLongAsItsGateway) {
+  start();
+  const std::string door = daemon_.socket() + ".admin." + whose();
+  EXPECT_FALSE(std::filesystem::exists(door));
+  {
+    Host host = daemon_.connect();
+    host.open_session("echo");
+    EXPECT_EQ(run({"status", "--for", whose()}, admin()).exit, 0);
+  }
+  daemon_.stop();
+  EXPECT_FALSE(std::filesystem::exists(door));
+  EXPECT_FALSE(std::filesystem::exists(daemon_.socket() + ".admin.disable"));
+}
+
+TEST_P(Admin, SaysYesToACallThatWaits) {
+  start_asking();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  host.send({{"jsonrpc", "2.0"},
+             {"id", "held"},
+             {"method", "tools/call"},
+             {"params", {{"name", "echo"}, {"arguments", {{"text", "please"}}}}}});
+  const json call = wait_for_a_call();
+  EXPECT_EQ(call["server"], "echo");
+  EXPECT_EQ(call["arguments"], R"({"text":"please"})");
+  const std::string id = call["id"];
+  const Said shown = run({"approve", "show", id}, admin());
+  EXPECT_THAT(shown.text, HasSubstr("\"text\": \"please\""));
+  if (is_system()) {
+    EXPECT_NE(run({"approve", "allow", id}, alice).exit, 0) << "whoever asks does not approve";
+  }
+  const Said allowed = run({"approve", "allow", id}, admin());
+  EXPECT_EQ(allowed.exit, 0) << allowed.text;
+  EXPECT_EQ(host.answer_to("held")["result"]["content"][0]["text"], "please");
+  EXPECT_EQ(run({"approve", "allow", id}, admin()).exit, 4) << "once";
+}
+
+TEST_P(Admin, SaysNoToACallThatWaits) {
+  start_asking();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  host.send({{"jsonrpc", "2.0"},
+             {"id", "held"},
+             {"method", "tools/call"},
+             {"params", {{"name", "echo"}, {"arguments", {{"text", "please"}}}}}});
+  const std::string id = wait_for_a_call()["id"];
+  EXPECT_EQ(run({"approve", "deny", id}, admin()).exit, 0);
+  const json answer = host.answer_to("held");
+  EXPECT_EQ(answer["result"]["_meta"]["cellblock/error"]["code"], "approval_required");
+}
+
+TEST_P(Admin, SwitchesEverythingOffUntilItIsSwitchedOnAgain) {
+  start();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  const Said off = run({"disable", "--reason", "the lift is on fire"}, admin());
+  EXPECT_EQ(off.exit, 0) << off.text;
+  EXPECT_TRUE(host.at_end());
+  Host refused = daemon_.connect();
+  const json refusal = refused.receive()["error"];
+  EXPECT_EQ(refusal["data"]["code"], "disabled");
+  EXPECT_THAT(std::string(refusal["message"]), HasSubstr("the lift is on fire"));
+  EXPECT_THAT(run({"status"}, daemon_.user()).text, HasSubstr("the lift is on fire"));
+  daemon_.stop();
+  start();
+  Host still = daemon_.connect();
+  const json again_refused = still.receive()["error"];
+  EXPECT_EQ(again_refused["data"]["code"], "disabled") << "a new daemon knows it too";
+  EXPECT_THAT(std::string(again_refused["message"]), HasSubstr("the lift is on fire"));
+  const Said on = run({"enable"}, admin());
+  EXPECT_EQ(on.exit, 0) << on.text;
+  Host again = daemon_.connect();
+  again.open_session("echo");
+  EXPECT_EQ(again.call_for_text("echo", {{"text", "hello"}}), "hello");
+  const Said recorded = run(
+      {"audit", "search", "--kind", "switched", "--log", daemon_.directory().path("log/audit.log")},
+      admin());
+  const std::string by = fmt::format("by uid {}", admin().uid);
+  EXPECT_THAT(recorded.text, HasSubstr("disable  " + by + "  the lift is on fire"));
+  EXPECT_THAT(recorded.text, HasSubstr("enable  " + by));
+}
+
+TEST_P(Admin, ToConnectToASwitchSwitchesNothing) {
+  start();
+  Host silent(daemon_.socket() + ".admin.disable", admin());
+  silent.end_input();
+  EXPECT_EQ(silent.receive()["error"]["data"]["code"], "invalid_request");
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  EXPECT_EQ(host.call_for_text("echo", {{"text", "still on"}}), "still on");
+}
+
+}  // namespace
+}  // namespace cellblock::harness
