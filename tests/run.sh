@@ -74,7 +74,6 @@ say "packages"
 must tests/install_packages.sh tests
 must tests/fixtures/install.sh
 mkdir -p build
-export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
 
 if [ "$scope" = quick ]; then
   build dev
