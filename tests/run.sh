@@ -29,6 +29,7 @@ done
 passed=0 failed=0 skipped=0
 started=$SECONDS
 failures=()
+unsteady=()
 
 say() { printf '\n== %s  (%d s)\n' "$*" $((SECONDS - started)); }
 must() { "$@" || { printf 'cannot go on without: %s\n0 passed, 1 failed\n' "$*"; exit 1; }; }
@@ -52,8 +53,22 @@ run_tests() {
   tests/report.py "$report.xml" >"$report.txt"
   if ! read -r total bad left_out <"$report.txt"; then failed=$((failed + 1)) failures+=("ctest of $preset"); return; fi
   [ "$total" -gt 0 ] || { failed=$((failed + 1)) failures+=("no test in $preset"); }
+  if [ "$bad" -eq 1 ] && passes_alone "$preset"; then
+    unsteady+=("in $preset"$'\n'"$(tail -n +2 "$report.txt")")
+    bad=0
+  fi
   [ "$bad" -eq 0 ] || failures+=("$bad in $preset"$'\n'"$(tail -n +2 "$report.txt")")
   passed=$((passed + total - bad - left_out)) failed=$((failed + bad)) skipped=$((skipped + left_out))
+}
+
+# passes_alone PRESET: whether the one test that failed beside others passes by itself. Only for those that
+# play real hosts and servers, which a busy machine can hold up at any point; it is named at the end, for
+# somebody to mend. A second failure of any kind is not forgiven.
+passes_alone() {
+  local report=$PWD/build/$1/report.again total bad left_out
+  ctest --test-dir "build/$1" --rerun-failed -L '^(conformance|integration|sdk)$' --output-on-failure -j 1 \
+        --output-junit "$report.xml" --no-tests=error || return 1
+  read -r total bad left_out < <(tests/report.py "$report.xml") && [ "$total $bad $left_out" = "1 0 0" ]
 }
 
 # build PRESET [targets]
@@ -97,6 +112,7 @@ else
 fi
 
 say "done"
+for test in "${unsteady[@]}"; do echo "unsteady, passed when run alone: $test"; done
 for failure in "${failures[@]}"; do echo "failed: $failure"; done
 if [ "$skipped" -gt 0 ]; then
   echo "$passed passed, $failed failed, $skipped skipped"
