@@ -28,7 +28,7 @@ const rules = {
 before(async () => {
   declareMock(daemon, 'narrow', rules, ['calls = { in_flight = 1 }']);
   declareMock(daemon, 'queued', rules, ['calls = { in_flight = 1, queue = 1 }']);
-  declareMock(daemon, 'slow', rules, ['calls = { rate = "1000/s", deadline = "1s" }']);
+  declareMock(daemon, 'slow', rules, ['calls = { rate = "1000/s", deadline = "2s" }']);
   declareMock(daemon, 'steady', rules, ['calls = { deadline = "4s", max_deadline = "1m" }']);
   const tools = ['ok', 'die'].map((name) => ({ name, inputSchema: { type: 'object' } }));
   declareMock(daemon, 'fragile', { ...rules, 'tools/list': [{ answer: { tools } }] }, ['era = "legacy"', 'calls = { retries = 2 }',
@@ -98,7 +98,7 @@ describe('a call whose time is over', () => {
     const failed = await host.receive();
     assert.equal(failed.id, 1);
     assert.equal(failureOf(failed).code, 'timeout');
-    assert.match(textOf(failed), /tool "hold" of server "slow" did not answer within 1s/);
+    assert.match(textOf(failed), /tool "hold" of server "slow" did not answer within 2s/);
     assert.equal(textOf(await host.call('late')), 'ok');
     const seen = await host.seen();
     const held = seen.find(({ params }) => params?.name === 'hold');
