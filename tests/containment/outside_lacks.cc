@@ -36,6 +36,12 @@ bool keeps_ping_from_everybody() {
   return number_in("/proc/sys/net/ipv4/ping_group_range") == 1;  // "1 0": no group
 }
 bool reserves_no_huge_pages() { return number_in("/proc/sys/vm/nr_hugepages") == 0; }
+// Where the processor does not need it, or where it was decided for all when the machine started.
+bool has_no_own_speculation() {
+  const int state = ::prctl(PR_GET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, 0, 0, 0);
+  return state >= 0 && (state & PR_SPEC_PRCTL) == 0;
+}
+
 bool has_no_workspace() { return ::access("/workspace", F_OK) < 0; }
 
 // --- the attempts --------------------------------------------------------------------------------
@@ -56,6 +62,7 @@ constexpr std::string_view no_resource = "root here lacks CAP_SYS_RESOURCE";
 
 constexpr Lack lacks[] = {
     {"alg_socket", no_family, not_built},
+    {"allow_speculation", "-", "no process decides it on this processor", has_no_own_speculation},
     {"bluetooth_socket", no_family, not_built},
     {"can_socket", no_family, not_built},
     {"connect_to_known_services", "ENOENT ECONNREFUSED", "none of these services runs here"},
