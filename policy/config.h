@@ -10,6 +10,7 @@
 #include "policy/access/rule.h"
 #include "policy/bounds/result_rules.h"
 #include "policy/http_listen.h"
+#include "policy/life/restart_rules.h"
 #include "policy/rates/call_rules.h"
 #include "policy/redaction/rules.h"
 #include "policy/redaction/secret_mark.h"
@@ -250,6 +251,7 @@ struct Server {
   Limits limits;
   LineLimits lines;
   Timeouts timeouts;
+  RestartRules restart;
   std::vector<Rule> rules;  ///< in the order in which they stand; none: nobody may use it
   ServerCalls calls;
   ServerResults results;

@@ -20,7 +20,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x35'66'42'43;   // "CBf5"
+constexpr std::uint32_t config_magic = 0x36'66'42'43;   // "CBf6"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -58,6 +58,9 @@ auto fields(Is<ServerCalls> auto& v) {
   return std::tie(v.bounds, v.queue, v.time, v.retries, v.tools);
 }
 auto fields(Is<UserCalls> auto& v) { return std::tie(v.user, v.session); }
+auto fields(Is<RestartRules> auto& v) {
+  return std::tie(v.when, v.pause, v.max_pause, v.patience, v.failures, v.window, v.rest, v.trials);
+}
 auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
 auto fields(Is<EgressRule> auto& v) {
   return std::tie(v.target, v.host, v.address, v.prefix, v.port);
@@ -94,7 +97,7 @@ auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
-                  v.syscalls, v.limits, v.lines, v.timeouts, v.rules, v.calls, v.results,
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.rules, v.calls, v.results,
                   v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,
                   v.validate_arguments, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
 }

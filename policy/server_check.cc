@@ -14,6 +14,7 @@
 #include "policy/egress_check.h"
 #include "policy/environment_check.h"
 #include "policy/executable_check.h"
+#include "policy/life/restart_check.h"
 #include "policy/limits_check.h"
 #include "policy/names.h"
 #include "policy/path_rules.h"
@@ -121,6 +122,7 @@ void check_fences(const Scope& scope, const ServerText& text, const Surroundings
   refuse_idle_home_limit(scope, text, server);
   server.lines = check_lines(scope, text.lines);
   server.timeouts = check_timeouts(scope, text.start, text.stop);
+  server.restart = check_restart(scope, text.restart);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "policy/bounds/results_reader.h"
+#include "policy/life/restart_reader.h"
 #include "policy/rates/calls_reader.h"
 #include "policy/redaction/redaction_reader.h"
 #include "policy/secret_reader.h"
@@ -147,6 +148,7 @@ void read_bounds(TableReader& reader, ServerText& server) {
   if (auto lines = reader.table("lines")) server.lines = read_lines(std::move(*lines));
   if (auto start = reader.table("start")) server.start = read_start(std::move(*start));
   if (auto stop = reader.table("stop")) server.stop = read_stop(std::move(*stop));
+  if (auto table = reader.table("restart")) server.restart = read_restart(std::move(*table));
   if (auto results = reader.table("results")) server.results = read_result_bounds(*results);
   if (auto table = reader.table("redaction")) server.redaction = read_redaction(std::move(*table));
   if (auto calls = reader.table("calls")) server.calls = read_server_calls(std::move(*calls));

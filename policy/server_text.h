@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policy/bounds/results_text.h"
+#include "policy/life/restart_text.h"
 #include "policy/located.h"
 #include "policy/rates/calls_text.h"
 #include "policy/redaction/redaction_text.h"
@@ -118,6 +119,7 @@ struct ServerText {
   LinesText lines;
   StartText start;
   StopText stop;
+  RestartText restart;
   ResultBoundsText results;
   RedactionText redaction;
   std::optional<AllowText> allow;

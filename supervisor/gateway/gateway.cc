@@ -87,7 +87,17 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                   }),
       shown_(catalogues_, pins_.book(), policy_.redactions, config_.servers.size()),
       shared_(*this, {.settle_sessions = [this] { settle_sharing(); },
-                      .none_left = [this] { end_if_empty(); }}) {}
+                      .none_left = [this] { end_if_empty(); }}),
+      gate_(loop, config_,
+            {.start = [this](CellRunner& cell,
+                             Fd workspace) { ask_launcher(cell, std::move(workspace)); },
+             .last_failure = [this](std::uint32_t server) { return last_failure(server); },
+             .chance =
+                 [] {
+                   std::uint64_t number = 0;
+                   fill_from_kernel(std::as_writable_bytes(std::span(&number, 1)));
+                   return number;
+                 }}) {}
 
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
@@ -116,6 +126,7 @@ void Gateway::shut_down() {
     session->stop(Session::StopReason::shutting_down);
   }
   shared_.stop_all();
+  gate_.close();
   patience_.set(shut_down_patience(config_));
   end_if_empty();
 }
@@ -159,7 +170,7 @@ void Gateway::settle_sharing() {
 
 // --- cells ---------------------------------------------------------------------------------------
 
-void Gateway::start_cell(CellRunner& cell, Fd workspace) {
+void Gateway::ask_launcher(CellRunner& cell, Fd workspace) {
   const std::uint32_t request = next_request_++;
   asked_[request] = &cell;
   const CellPlan& plan = cell.cell().plan();
@@ -185,7 +196,10 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
   if (asked == asked_.end()) return give_up("an answer from the launcher that nobody asked for");
   CellRunner& cell = *asked->second;
   asked_.erase(asked);
-  if (event.kind == wire::CellEventKind::refused) return cell.refused(event);
+  if (event.kind == wire::CellEventKind::refused) {
+    cell.refused(event);
+    return gate_.refused(cell);
+  }
   cells_[event.cell] = &cell;
   Fd egress;
   if (pipes.size() > CellPipes::count) {
@@ -209,67 +223,16 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   }
 }
 
-// --- what cells are refused, and where they connect ----------------------------------------------
-
-void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
-  const CellPlan& plan = runner.cell().plan();
-  const std::uint64_t cell = runner.cell().id();
-  // What the probe was refused is no sign of what the server tries.
-  const bool is_probe = plan.program == wire::CellProgram::probe;
-  ServerLedger& books = is_probe ? probes_ : history_[plan.server].ledger;
-  WatchedCell watched{
-      .ledger = CellLedger(runner.origin(), runner.cell().server(), books,
-                           [this](const wire::AuditRecord& record) { audit_.add(record); })};
-  if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
-  watched_.emplace(cell, std::move(watched));
-}
-
-std::unique_ptr<Gateway::EgressReader> Gateway::egress_reader(std::uint64_t cell, Fd channel) {
-  EgressReader::Receiver receiver{
-      .record = [this, cell](const wire::EgressEvent& event,
-                             const std::vector<Fd>&) { egress_event(cell, event); },
-      .closed = [this, cell] { forget_if_done(cell); },
-      .broken = [this, cell](std::string_view why) { end_egress(cell, why); }};
-  return std::make_unique<EgressReader>(loop_, std::move(channel), std::move(receiver));
-}
-
-void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
-  const auto watched = watched_.find(cell);
-  if (watched == watched_.end() || !watched->second.egress) return;
-  spdlog::warn("the egress helper of cell {} {}", cell, why);
-  watched->second.egress->end();
-}
-
-void Gateway::cell_denied(const wire::CellEvent& event) {
-  const auto watched = watched_.find(event.cell);
-  if (watched == watched_.end()) return give_up("a denial of an unknown cell");
-  watched->second.ledger.denied(event.denial, {loop_.now(), unix_milliseconds()});
-}
-
-void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {
-  const auto watched = watched_.find(cell);
-  if (watched == watched_.end()) return;
-  if (!is_sound(event)) return end_egress(cell, "sent a record that makes no sense");
-  watched->second.ledger.egress(event, {loop_.now(), unix_milliseconds()});
-}
-
-// Later in the turn: it may be one of its own callbacks that brought us here.
-void Gateway::forget_if_done(std::uint64_t cell) {
-  loop_.defer([this, cell] {
-    const auto watched = watched_.find(cell);
-    if (watched == watched_.end()) return;
-    auto& egress = watched->second.egress;
-    if (egress && egress->has_ended()) egress.reset();
-    if (egress || !watched->second.ended) return;
-    watched->second.ledger.finish();
-    watched_.erase(watched);
-  });
-}
-
 // -------------------------------------------------------------------------------------------------
 
-void Gateway::remember_end(std::uint32_t server, const Failure& failure) {
-  history_[server].last_end = LastEnd{failure, unix_milliseconds()};
+void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
+  history_[cell.cell().plan().server].last_end = LastEnd{failure, unix_milliseconds()};
+  gate_.ended(cell, failure);
+}
+
+const Failure* Gateway::last_failure(std::uint32_t server) const {
+  const auto& last = history_[server].last_end;
+  return last ? &last->failure : nullptr;
 }
 
 // --- requests about all cells --------------------------------------------------------------------
@@ -301,6 +264,7 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
   }
   if (request.method == ControlMethod::restart) {
     history_[index].last_end.reset();
+    gate_.reset(index);
     catalogues_.forget_server(index);
   }
   return stopped_json(stop_cells(index));
@@ -377,6 +341,7 @@ std::string Gateway::status(const Peer& peer) const {
     row.found_to_server = policy_.redactions.found(i, Direction::to_server);
     row.found_to_host = policy_.redactions.found(i, Direction::to_host);
     row.ledger = &history_[i].ledger;
+    row.life = &gate_.life(i);
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;
     rows.push_back(std::move(row));
   }

@@ -17,6 +17,7 @@
 #include "supervisor/gateway/cell/launcher_channel.h"
 #include "supervisor/gateway/cell/shared_cells.h"
 #include "supervisor/gateway/io/record_reader.h"
+#include "supervisor/gateway/life/start_gate.h"
 #include "supervisor/gateway/policy/user_policy.h"
 #include "supervisor/gateway/results/kept_total.h"
 #include "supervisor/gateway/session/session_runner.h"
@@ -65,7 +66,11 @@ class Gateway final : private GatewayServices {
   KeptTotal& kept_total() override { return kept_total_; }
   Sealer& sealer() override { return sealer_; }
   UserPolicy& policy() override { return policy_; }
-  void start_cell(CellRunner& cell, Fd workspace) override;
+  void start_cell(CellRunner& cell, Fd workspace) override {
+    gate_.start(cell, std::move(workspace));
+  }
+  void withdraw_start(const CellRunner& cell) override { gate_.withdraw(cell); }
+  void handshake_answered(const CellRunner& cell) override { gate_.answered(cell); }
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
   ServerCell& shared_cell(std::uint32_t server) override { return shared_.cell_of(server); }
@@ -79,13 +84,15 @@ class Gateway final : private GatewayServices {
   }
   std::string answer_control(const ControlRequest& request, const Peer& peer) override;
   StderrRing& stderr_ring(std::uint32_t server) override { return history_[server].errors; }
-  void remember_end(std::uint32_t server, const Failure& failure) override;
+  void remember_end(const CellRunner& cell, const Failure& failure) override;
   void host_closed(SessionRunner& session) override;
   void finished(SessionRunner& session) override;
   void give_up(std::string_view why) override;
 
   void give_up_on(std::string_view whom, std::string_view why);
   void open_session(const wire::SessionGrant& grant, Fd connection);
+  void ask_launcher(CellRunner& cell, Fd workspace);
+  const Failure* last_failure(std::uint32_t server) const;
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_news(const wire::CellEvent& event);
@@ -126,6 +133,7 @@ class Gateway final : private GatewayServices {
   CatalogueRunner catalogues_;
   PinnedCatalogues shown_;  ///< of the catalogues
   SharedCells shared_;
+  StartGate gate_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request

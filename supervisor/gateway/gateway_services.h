@@ -42,9 +42,12 @@ class GatewayServices {
   virtual PinBook& pins() = 0;
   virtual KeptTotal& kept_total() = 0;
 
-  /// Asks the launcher. Its events go to that runner, which must live until the cell has ended or
-  /// was refused. `workspace` may be not valid: none.
+  /// Asks the launcher, as soon as the server may start. Its events go to that runner, which must
+  /// live until the cell has ended, or was refused or withheld. `workspace` may be not valid: none.
   virtual void start_cell(CellRunner& cell, Fd workspace) = 0;
+  /// Nobody wants it any more. No effect once the launcher was asked.
+  virtual void withdraw_start(const CellRunner& cell) = 0;
+  virtual void handshake_answered(const CellRunner& cell) = 0;
   virtual void terminate_cell(std::uint64_t cell) = 0;
   virtual void kill_cell(std::uint64_t cell) = 0;
 
@@ -59,7 +62,7 @@ class GatewayServices {
   virtual void when_recorded(std::function<void(AuditState)> then) = 0;
   virtual std::string answer_control(const ControlRequest& request, const Peer& peer) = 0;
   virtual StderrRing& stderr_ring(std::uint32_t server) = 0;
-  virtual void remember_end(std::uint32_t server, const Failure& failure) = 0;
+  virtual void remember_end(const CellRunner& cell, const Failure& failure) = 0;
 
   virtual void host_closed(SessionRunner& session) = 0;  ///< once
   virtual void finished(SessionRunner& session) = 0;     ///< destroys it at the end of the turn

@@ -26,6 +26,14 @@ Server full_server() {
   server.lines = {1, 2, 3};
   server.timeouts = {std::chrono::milliseconds(1), std::chrono::milliseconds(2),
                      std::chrono::milliseconds(3)};
+  server.restart = {RestartWhen::never,
+                    std::chrono::milliseconds(1),
+                    std::chrono::milliseconds(2),
+                    std::chrono::milliseconds(3),
+                    4,
+                    std::chrono::milliseconds(5),
+                    std::chrono::milliseconds(6),
+                    7};
   server.rules = {short_form({1000}, {500, 501}, {{"read_", true}})};
   server.rules.push_back({.name = "rule[1]",
                           .line = 7,

@@ -49,6 +49,13 @@ TEST(CellLifetime, AFaultKillsAtOnceFromEveryStepOfTheLadder) {
   EXPECT_EQ(after({start, started, running, stop, deadline}).on(fault), CellAction::kill);
 }
 
+TEST(CellLifetime, WithdrawsAStartThatNobodyWantsAnyMoreOnce) {
+  EXPECT_EQ(after({start}).on(stop), CellAction::withdraw_start);
+  EXPECT_EQ(after({start}).on(fault), CellAction::withdraw_start);
+  EXPECT_EQ(after({start, stop}).on(stop), CellAction::none);
+  EXPECT_EQ(after({start, started}).on(stop), CellAction::kill);
+}
+
 TEST(CellLifetime, KillsACellThatArrivesAfterNobodyWantsIt) {
   CellLifetime cell = after({start, stop});
   EXPECT_EQ(cell.state(), CellState::abandoned);

@@ -122,6 +122,20 @@ TEST_F(SessionTest, LabelsOfARefusedAttachAreWrittenDownWithItAndForgotten) {
   EXPECT_THAT(session().labels(), IsEmpty());
 }
 
+TEST_F(SessionTest, AStartThatIsWithheldIsARefusedAttach) {
+  attach();
+  Failure failure;
+  failure.code = FailureCode::server_failed;
+  failure.message = "server \"files\" failed once; it may start again in 1s";
+  failure.retry_after = Milliseconds{1'000};
+  cell().withheld(failure, now_);
+  const Json error = effects_.last_to_host()["error"];
+  EXPECT_EQ(error["message"], failure.message);
+  EXPECT_EQ(error["data"]["retry_after_ms"], 1'000);
+  EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::denied)));
+  EXPECT_THAT(effects_.ends, IsEmpty());
+}
+
 TEST_F(SessionTest, TheDirectoryOfARefusedAttachIsClosedAtOnce) {
   config_.servers[0].workspace.emplace();
   attach(R"(,"workspace":true)");

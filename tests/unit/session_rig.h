@@ -137,6 +137,8 @@ struct Recorder final : SessionEffects, CellEffects {
     const auto program = cells.back()->plan().program;
     did.emplace_back(program == wire::CellProgram::probe ? "start_probe" : "start_cell");
   }
+  void withdraw_start() override { did.emplace_back("withdraw_start"); }
+  void handshake_answered() override { ++handshakes; }
   bool has_room(std::size_t bytes) const override { return bytes <= room; }
   void keep_log(std::string_view text) override { logs.emplace_back(text); }
   void settle_soon() override {}
@@ -164,6 +166,7 @@ struct Recorder final : SessionEffects, CellEffects {
   std::vector<std::string> host, cell, control, did, logs;
   std::vector<std::pair<AuditKind, AuditOutcome>> notes;
   std::vector<Failure> ends;
+  int handshakes = 0;
   std::optional<Milliseconds> deadline;
   std::vector<FakeAlarm*> alarms;  ///< outlives the machines that have them
   HostFlow flow = HostFlow::flowing;

@@ -21,6 +21,7 @@ constexpr Step to(CellState next, CellAction action = CellAction::none) { return
 constexpr Step x{CellState::ended, CellAction::report_impossible};
 
 constexpr Step ask = to(asked, CellAction::ask_start);
+constexpr Step withdraw = to(abandoned, CellAction::withdraw_start);
 constexpr Step drain = to(draining, CellAction::close_input);
 constexpr Step term = to(terminating, CellAction::terminate);
 constexpr Step kill = to(killing, CellAction::kill);
@@ -30,7 +31,7 @@ constexpr Step kill = to(killing, CellAction::kill);
 constexpr std::array<std::array<Step, cell_input_count>, cell_state_count> table{{
 //                start  started           refused    running            answered         stop                fault               deadline            ended
 /* stopped     */ {{ask, x,                x,         x,                 x,               to(stopped),        to(stopped),        to(stopped),        x}},
-/* asked       */ {{x,   to(building),     to(ended), x,                 x,               to(abandoned),      to(abandoned),      to(asked),          x}},
+/* asked       */ {{x,   to(building),     to(ended), x,                 x,               withdraw,           withdraw,           to(asked),          x}},
 /* abandoned   */ {{x,   kill,             to(ended), x,                 x,               to(abandoned),      to(abandoned),      to(abandoned),      x}},
 /* building    */ {{x,   x,                x,         to(handshaking),   x,               kill,               kill,               kill,               to(ended)}},
 /* handshaking */ {{x,   x,                x,         x,                 to(ready),       drain,              kill,               kill,               to(ended)}},

@@ -37,6 +37,7 @@ inline constexpr std::size_t cell_input_count = 9;
 enum class CellAction : std::uint8_t {
   none,
   ask_start,
+  withdraw_start,  ///< in case the launcher does not have it yet
   close_input,  ///< then wait for timeouts.end_of_input
   terminate,    ///< then wait for timeouts.terminate
   kill,

@@ -66,6 +66,11 @@ void CellRunner::refused(const wire::CellEvent& event) {
   keeper_.cell_turn_done();
 }
 
+void CellRunner::withheld(const Failure& failure) {
+  cell_.withheld(failure, now());
+  keeper_.cell_turn_done();
+}
+
 void CellRunner::running() {
   cell_.running(now());
   if (link_) link_->begin_output();
@@ -119,7 +124,7 @@ std::vector<std::string> CellRunner::stderr_tail() {
 }
 
 void CellRunner::remember_end(const Failure& failure) {
-  services_.remember_end(cell_.plan().server, failure);
+  services_.remember_end(*this, failure);
 }
 
 // A server that writes too many of them is held to what it may write on stderr.

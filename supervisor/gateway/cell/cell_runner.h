@@ -43,6 +43,8 @@ class CellRunner final : private CellEffects {
   // From the launcher.
   void started(std::uint64_t cell, std::vector<Fd> pipes);
   void refused(const wire::CellEvent& event);
+  /// By the gateway itself: the launcher was not asked.
+  void withheld(const Failure& failure);
   void running();
   void ended(const CellFacts& facts);
 
@@ -63,6 +65,8 @@ class CellRunner final : private CellEffects {
  private:
   // CellEffects
   void start_cell() override;
+  void withdraw_start() override { services_.withdraw_start(*this); }
+  void handshake_answered() override { services_.handshake_answered(*this); }
   void to_cell(Slices message) override;
   bool has_room(std::size_t bytes) const override { return link_ && link_->has_room(bytes); }
   void close_cell_input() override;

@@ -84,6 +84,8 @@ void ServerCell::act(CellAction action) {
       return;
     case CellAction::ask_start:
       return effects_.start_cell();
+    case CellAction::withdraw_start:
+      return effects_.withdraw_start();
     case CellAction::close_input:
       effects_.close_cell_input();
       return effects_.set_deadline(server_.timeouts.end_of_input);
@@ -120,6 +122,12 @@ void ServerCell::refused(wire::StartRefusal refusal, const CellFacts& facts, Tim
     return buried(ended, failure, now);
   }
   // There never was a cell: nothing of it ended, and nothing is wrong with the server.
+  note(AuditKind::attach, AuditOutcome::denied, name_of(failure.code));
+  tell_gone(failure, now);
+}
+
+void ServerCell::withheld(const Failure& failure, Time now) {
+  act(life_.on(CellInput::refused));
   note(AuditKind::attach, AuditOutcome::denied, name_of(failure.code));
   tell_gone(failure, now);
 }
@@ -174,6 +182,7 @@ void ServerCell::line(std::string_view line, Time now) {
     has_answered_ = true;
     effects_.set_deadline(std::nullopt);
     act(life_.on(CellInput::answered));
+    effects_.handshake_answered();
   }
   if (shared_) return shared_->from_cell(line, *message, now);
   // With one user everything is that user's, what was never asked for included: it is the user that

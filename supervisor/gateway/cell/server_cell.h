@@ -39,7 +39,9 @@ bool is_shared(const Server& server, const CellPlan& plan);
 /// What one cell wants done; the adaptor knows which cell that is.
 class CellEffects : public SharedTalkEffects {
  public:
-  virtual void start_cell() = 0;  ///< asks the launcher
+  virtual void start_cell() = 0;      ///< asks the launcher, when the server may start
+  virtual void withdraw_start() = 0;  ///< unless the launcher has been asked
+  virtual void handshake_answered() = 0;
   virtual void close_cell_input() = 0;
   virtual void terminate_cell() = 0;
   virtual void kill_cell() = 0;
@@ -77,6 +79,8 @@ class ServerCell {
   // By the launcher and the pipes.
   void started(std::uint64_t cell, Time now);
   void refused(wire::StartRefusal refusal, const CellFacts& facts, Time now);
+  /// The server may not start now, and the launcher was not asked.
+  void withheld(const Failure& failure, Time now);
   void running(Time now);
   void line(std::string_view line, Time now);
   void line_too_long(std::size_t seen, Time now);

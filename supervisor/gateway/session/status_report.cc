@@ -45,10 +45,16 @@ bool is_failed(const ServerRow& row) {
          (row.last_end != nullptr && is_a_crash(row.last_end->failure));
 }
 
+std::string_view failed_state_of(const ServerRow& row) {
+  if (row.life == nullptr) return "failed";
+  if (row.life->state() == LifeState::quarantined) return "quarantined";
+  return row.life->state() == LifeState::pausing ? "backoff" : "failed";
+}
+
 std::string_view state_of(const ServerRow& row) {
   const auto best = std::ranges::max_element(row.cells, {}, rank_of);
   if (best != row.cells.end() && rank_of(*best) >= 0) return public_name_of(best->state);
-  if (is_failed(row)) return "failed";
+  if (is_failed(row)) return failed_state_of(row);
   return row.catalogue.surveying ? "surveying" : "stopped";
 }
 
@@ -136,6 +142,9 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
   json["denied"] = denied_kinds_json(ledger.denied);
   json["denied_total"] = ledger.denied.total();
   if (row.last_end != nullptr) json["last_end"] = json_of(*row.last_end);
+  if (row.life != nullptr) {
+    json["life"] = {{"state", name_of(row.life->state())}, {"failures", row.life->run()}};
+  }
   json["catalogue"] = catalogue_json(row.catalogue);
   json["found"] = {{"to_server", counts_json(row.found_to_server)},
                    {"to_host", counts_json(row.found_to_host)}};

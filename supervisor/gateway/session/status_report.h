@@ -16,6 +16,7 @@
 #include "supervisor/gateway/cell/cell_lifetime.h"
 #include "supervisor/gateway/cell/stderr_log.h"
 #include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/life/server_life.h"
 #include "supervisor/gateway/session/control_request.h"
 
 /// cellblock/status and cellblock/logs: values in, raw JSON out.
@@ -45,6 +46,7 @@ struct ServerRow {
   const ServerLedger* ledger = nullptr;  ///< may be null
   std::vector<CellRow> cells;
   const LastEnd* last_end = nullptr;
+  const ServerLife* life = nullptr;  ///< may be null
   CatalogueView catalogue;
   const FoundCounts* found_to_server = nullptr;  ///< null: nothing
   const FoundCounts* found_to_host = nullptr;    ///< likewise

@@ -8,8 +8,13 @@ export function declareMock(daemon, name, rules, lines = []) {
   // Else it is asked for its tools before the first call, and what it does not list is nothing.
   const pin = lines.some((line) => line.startsWith('pin ')) ? [] : ['pin = "off"'];
   daemon.declareFixture(name, 'mock_server.mjs', { args: [script], lines: [...lines, ...pin] });
+  setRules(daemon, name, rules);
+}
+
+// For the cells that start from now on.
+export function setRules(daemon, name, rules) {
   const text = Object.entries(rules).map(([on, actions]) => JSON.stringify({ on, do: actions })).join('\n');
-  fs.writeFileSync(script, text);
+  fs.writeFileSync(path.join(daemon.directory, 'mcp', `${name}.jsonl`), text);
 }
 
 export const said = (text) => ({ content: [{ type: 'text', text }] });

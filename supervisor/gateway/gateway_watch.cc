@@ -1,0 +1,67 @@
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "supervisor/gateway/gateway.h"
+#include "supervisor/gateway/io/wall_clock.h"
+
+/// What cells are refused, and where they connect: kept while they live and until their egress
+/// helpers have said their last words.
+namespace cellblock::gateway {
+
+void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
+  const CellPlan& plan = runner.cell().plan();
+  const std::uint64_t cell = runner.cell().id();
+  // What the probe was refused is no sign of what the server tries.
+  const bool is_probe = plan.program == wire::CellProgram::probe;
+  ServerLedger& books = is_probe ? probes_ : history_[plan.server].ledger;
+  WatchedCell watched{
+      .ledger = CellLedger(runner.origin(), runner.cell().server(), books,
+                           [this](const wire::AuditRecord& record) { audit_.add(record); })};
+  if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
+  watched_.emplace(cell, std::move(watched));
+}
+
+std::unique_ptr<Gateway::EgressReader> Gateway::egress_reader(std::uint64_t cell, Fd channel) {
+  EgressReader::Receiver receiver{
+      .record = [this, cell](const wire::EgressEvent& event,
+                             const std::vector<Fd>&) { egress_event(cell, event); },
+      .closed = [this, cell] { forget_if_done(cell); },
+      .broken = [this, cell](std::string_view why) { end_egress(cell, why); }};
+  return std::make_unique<EgressReader>(loop_, std::move(channel), std::move(receiver));
+}
+
+void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
+  const auto watched = watched_.find(cell);
+  if (watched == watched_.end() || !watched->second.egress) return;
+  spdlog::warn("the egress helper of cell {} {}", cell, why);
+  watched->second.egress->end();
+}
+
+void Gateway::cell_denied(const wire::CellEvent& event) {
+  const auto watched = watched_.find(event.cell);
+  if (watched == watched_.end()) return give_up("a denial of an unknown cell");
+  watched->second.ledger.denied(event.denial, {loop_.now(), unix_milliseconds()});
+}
+
+void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {
+  const auto watched = watched_.find(cell);
+  if (watched == watched_.end()) return;
+  if (!is_sound(event)) return end_egress(cell, "sent a record that makes no sense");
+  watched->second.ledger.egress(event, {loop_.now(), unix_milliseconds()});
+}
+
+// Later in the turn: it may be one of its own callbacks that brought us here.
+void Gateway::forget_if_done(std::uint64_t cell) {
+  loop_.defer([this, cell] {
+    const auto watched = watched_.find(cell);
+    if (watched == watched_.end()) return;
+    auto& egress = watched->second.egress;
+    if (egress && egress->has_ended()) egress.reset();
+    if (egress || !watched->second.ended) return;
+    watched->second.ledger.finish();
+    watched_.erase(watched);
+  });
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,133 @@
+#include "supervisor/gateway/life/start_gate.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "supervisor/gateway/cell/cell_runner.h"
+#include "supervisor/gateway/life/start_refusal.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+StartKey key_of(const CellRunner& cell) { return reinterpret_cast<StartKey>(&cell); }
+
+bool is_of_a_server(const CellRunner& cell) {
+  return cell.cell().plan().program == wire::CellProgram::server;
+}
+
+bool is_a_failure(const Failure& failure) {
+  return failure.verdict != name_of(Verdict::stopped) &&
+         failure.verdict != name_of(Verdict::ordinary_exit);
+}
+
+}  // namespace
+
+StartGate::StartGate(EventLoop& loop, const Config& config, Hooks hooks)
+    : loop_(loop), config_(config), hooks_(std::move(hooks)), due_(loop, [this] { look_again(); }) {
+  lives_.reserve(config.servers.size());
+  for (const Server& server : config.servers) lives_.emplace_back(server.restart);
+}
+
+void StartGate::start(CellRunner& cell, Fd workspace) {
+  if (!is_of_a_server(cell)) return hooks_.start(cell, std::move(workspace));
+  Waiting waiting{&cell, std::move(workspace), loop_.now() + cell.cell().server().restart.patience};
+  if (decide(waiting)) return;
+  waiting_.push_back(std::move(waiting));
+  look_soon();
+}
+
+bool StartGate::decide(Waiting& waiting) {
+  CellRunner& cell = *waiting.cell;
+  ServerLife& life = lives_[cell.cell().plan().server];
+  const StartAnswer answer = life.may_start(key_of(cell), loop_.now());
+  if (answer.choice == StartChoice::go) {
+    hooks_.start(cell, std::move(waiting.workspace));
+    return true;
+  }
+  const bool is_too_long =
+      answer.at.value_or(loop_.now()) > waiting.give_up || loop_.now() >= waiting.give_up;
+  if (answer.choice == StartChoice::wait && !is_too_long && !is_closed_) return false;
+  refuse(cell);
+  return true;
+}
+
+// Later in the turn: whoever asked is in the middle of asking.
+void StartGate::refuse(CellRunner& cell) {
+  const std::uint32_t server = cell.cell().plan().server;
+  loop_.defer([&cell, failure = start_refusal(cell.cell().server(), lives_[server],
+                                              hooks_.last_failure(server), loop_.now())] {
+    cell.withheld(failure);
+  });
+}
+
+void StartGate::withdraw(const CellRunner& cell) {
+  const auto found = std::ranges::find(waiting_, &cell, &Waiting::cell);
+  if (found == waiting_.end()) return;
+  refuse(*found->cell);
+  waiting_.erase(found);
+}
+
+void StartGate::close() {
+  is_closed_ = true;
+  look_soon();
+}
+
+// --- what became of them -------------------------------------------------------------------------
+
+void StartGate::answered(const CellRunner& cell) {
+  if (!is_of_a_server(cell)) return;
+  lives_[cell.cell().plan().server].answered(key_of(cell));
+  look_soon();
+}
+
+void StartGate::ended(const CellRunner& cell, const Failure& failure) {
+  ServerLife& life = lives_[cell.cell().plan().server];
+  if (!is_a_failure(failure)) {
+    life.gone(key_of(cell));
+    return look_soon();
+  }
+  const LifeState before = life.state();
+  life.failed(key_of(cell), hooks_.chance(), loop_.now());
+  look_soon();
+  if (life.state() == before || life.state() == LifeState::pausing) return;
+  spdlog::warn("server \"{}\" failed {} times in a row and is {}: {}", cell.cell().server().name,
+               life.run(), name_of(life.state()), failure.message);
+}
+
+void StartGate::refused(const CellRunner& cell) {
+  if (!is_of_a_server(cell)) return;
+  lives_[cell.cell().plan().server].gone(key_of(cell));
+  look_soon();
+}
+
+void StartGate::reset(std::uint32_t server) {
+  lives_[server].reset();
+  look_soon();
+}
+
+// --- those that wait -----------------------------------------------------------------------------
+
+// Later in the turn, once for all: what one start brings about may end another.
+void StartGate::look_soon() {
+  if (waiting_.empty() || std::exchange(is_scheduled_, true)) return;
+  loop_.defer([this] {
+    is_scheduled_ = false;
+    look_again();
+  });
+}
+
+void StartGate::look_again() {
+  std::erase_if(waiting_, [this](Waiting& waiting) { return decide(waiting); });
+  if (waiting_.empty()) return due_.cancel();
+  Time next = Time::max();
+  for (const Waiting& waiting : waiting_) {
+    const auto may = lives_[waiting.cell->cell().plan().server].next_start();
+    next = std::min({next, waiting.give_up, may.value_or(waiting.give_up)});
+  }
+  due_.set(std::max(std::chrono::ceil<Milliseconds>(next - loop_.now()), Milliseconds{1}));
+}
+
+}  // namespace cellblock::gateway

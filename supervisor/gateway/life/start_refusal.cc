@@ -1,0 +1,55 @@
+#include "supervisor/gateway/life/start_refusal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "policy/units.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+// Whole seconds, but for what is shorter: nobody waits for milliseconds.
+std::string wait_text(Milliseconds time) {
+  using std::chrono::seconds;
+  return duration_text(time < seconds{1} ? time : Milliseconds{std::chrono::ceil<seconds>(time)});
+}
+
+std::string times_text(std::uint32_t times) {
+  return times == 1 ? "once" : fmt::format("{} times in a row", times);
+}
+
+std::string sentence(const Server& server, const ServerLife& life, Milliseconds wait) {
+  if (life.state() == LifeState::quarantined) {
+    return fmt::format(
+        "server \"{0}\" failed {1} and is not started any more until `cellblock restart {0}`",
+        server.name, times_text(life.run()));
+  }
+  if (life.state() == LifeState::trying) {
+    return fmt::format("server \"{}\" failed {} and is being tried with one cell; try again in {}",
+                       server.name, times_text(life.run()), wait_text(wait));
+  }
+  return fmt::format("server \"{}\" failed {}; it may start again in {}", server.name,
+                     times_text(life.run()), wait_text(wait));
+}
+
+}  // namespace
+
+Failure start_refusal(const Server& server, const ServerLife& life, const Failure* last, Time now) {
+  Failure failure;
+  if (last != nullptr) failure = *last;
+  failure.code = FailureCode::server_failed;
+  failure.server = server.name;
+  Milliseconds wait = server.restart.max_pause;
+  if (const auto next = life.next_start()) {
+    wait = std::max(std::chrono::ceil<Milliseconds>(*next - now), Milliseconds{0});
+  }
+  if (life.state() != LifeState::quarantined) failure.retry_after = wait;
+  failure.message = sentence(server, life, wait);
+  if (last != nullptr) failure.message += "; the last time: " + last->message;
+  return failure;
+}
+
+}  // namespace cellblock::gateway
