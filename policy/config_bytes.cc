@@ -138,6 +138,7 @@ template <class T>
 concept Number = std::unsigned_integral<T> && !std::same_as<T, bool>;
 
 constexpr std::uint8_t last_value(Access) { return 1; }
+constexpr std::uint8_t last_value(RestartWhen) { return 1; }
 constexpr std::uint8_t last_value(Effect) { return 2; }
 constexpr std::uint8_t last_value(Approver) { return 1; }
 constexpr std::uint8_t last_value(ScalarKind) { return 2; }

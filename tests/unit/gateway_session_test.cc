@@ -129,7 +129,7 @@ TEST_F(SessionTest, AStartThatIsWithheldIsARefusedAttach) {
   failure.message = "server \"files\" failed once; it may start again in 1s";
   failure.retry_after = Milliseconds{1'000};
   cell().withheld(failure, now_);
-  const Json error = effects_.last_to_host()["error"];
+  const Json error = Json::parse(effects_.control.back())["error"];
   EXPECT_EQ(error["message"], failure.message);
   EXPECT_EQ(error["data"]["retry_after_ms"], 1'000);
   EXPECT_THAT(effects_.notes, ElementsAre(std::pair(AuditKind::attach, AuditOutcome::denied)));
@@ -493,7 +493,7 @@ TEST_F(SessionTest, AHostThatLeavesWhileTheCellIsAskedForAbandonsIt) {
   session().host_ended(HostEnd::gone, now_);
   EXPECT_FALSE(cell().is_over());
   cell().started(37, now_);
-  EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "kill_cell"));
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "withdraw_start", "kill_cell"));
   cell().ended({}, now_);
   EXPECT_TRUE(session().is_over() && cell().is_over());
 }

@@ -35,9 +35,9 @@ TEST(RestartCheck, WhatIsNotSaidHasItsDefault) {
 }
 
 TEST(RestartCheck, TakesEachKey) {
-  const Checked checked = check(
-      R"(when = "never", pause = "1s", max_pause = "2s", patience = "0ms", failures = 1,
-         window = "1h", rest = "1s", trials = 7)");
+  const Checked checked =
+      check(R"(when = "never", pause = "1s", max_pause = "2s", patience = "0ms", )"
+            R"(failures = 1, window = "1h", rest = "1s", trials = 7)");
   EXPECT_EQ(checked.rules, (RestartRules{.when = RestartWhen::never,
                                          .pause = 1s,
                                          .max_pause = 2s,
