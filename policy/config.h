@@ -233,6 +233,7 @@ enum class PinMode : std::uint8_t {
 
 struct Server {
   std::string name;
+  bool enabled = true;               ///< false: its uses are refused, and nothing of it is started
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
   /// Of the file behind command[0], when `sha256` is declared: device, inode, size and change time
   /// as they were when its digest was right. No start while they are others.

@@ -95,7 +95,7 @@ auto fields(Is<SecretMark> auto& v) {
 }
 auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<Server> auto& v) {
-  return std::tie(v.name, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
+  return std::tie(v.name, v.enabled, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
                   v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
                   v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.rules, v.calls, v.results,
                   v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,

@@ -137,6 +137,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   CheckedServer checked;
   Server& server = checked.server;
   server.name = text.name.value;
+  if (text.enabled) server.enabled = text.enabled->value;
   refuse_placeholders(scope, text);
   check_files(scope, text, around, server);
   check_fences(scope, text, around, server);

@@ -115,6 +115,7 @@ WorkspaceText read_workspace(TableReader reader) {
 }
 
 void read_program(TableReader& reader, ServerText& server) {
+  server.enabled = reader.boolean("enabled");
   server.command = reader.located_texts("command");
   server.sha256 = reader.text("sha256");
   server.program = reader.text("program");

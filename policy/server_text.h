@@ -98,6 +98,7 @@ struct WorkspaceText {
 struct ServerText {
   std::string file;
   TextAt name;
+  Maybe<bool> enabled;
   Maybe<TextList> command;
   Maybe<std::string> sha256;
   Maybe<std::string> program;

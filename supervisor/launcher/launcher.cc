@@ -303,7 +303,8 @@ bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& req
 // A survey takes no session's place, and none takes its.
 StartRefusal Launcher::refusal_for(const Gateway& gateway,
                                    const wire::GatewayRequest& request) const {
-  if (!config_.enabled) return StartRefusal::disabled;
+  const Server& server = config_.servers[request.server_index];
+  if (!config_.enabled || !server.enabled) return StartRefusal::disabled;
   const bool survey = request.program == wire::CellProgram::survey;
   const auto running =
       std::count_if(gateway.servers.begin(), gateway.servers.end(), [&](const auto& entry) {
@@ -315,7 +316,7 @@ StartRefusal Launcher::refusal_for(const Gateway& gateway,
   return over_bound({.in_all = server_cells_,
                      .of_user = of_user == cells_of_.end() ? 0 : of_user->second,
                      .of_server_and_user = static_cast<std::size_t>(running)},
-                    survey ? 1 : config_.servers[request.server_index].max_cells_per_user);
+                    survey ? 1 : server.max_cells_per_user);
 }
 
 void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,

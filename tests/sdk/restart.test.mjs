@@ -1,4 +1,4 @@
-// Servers that fail, and when they are started again.
+// Servers that fail and when they are started again, and one that is switched off.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -17,6 +17,7 @@ before(async () => {
   declareMock(daemon, 'paused', broken, [legacy, 'restart = { pause = "100ms", patience = "5m" }']);
   declareMock(daemon, 'rested', broken, [legacy, 'restart = { pause = "0ms", failures = 2, rest = "1h" }']);
   declareMock(daemon, 'never', broken, [legacy, 'restart = { when = "never" }']);
+  declareMock(daemon, 'off', mended, ['enabled = false']);
   await daemon.start();
 });
 after(() => daemon.stop());
@@ -80,5 +81,14 @@ describe('a server that is never to be started again after a failure', () => {
     assert.equal((await row('never')).state, 'quarantined');
     await daemon.command('restart', 'never');
     await worksAgain('never');
+  });
+});
+
+describe('a server that is switched off by its declaration', () => {
+  test('is refused to its users, and shown as disabled', async () => {
+    const { error } = await introduced('off');
+    assert.equal(error.data.code, 'disabled');
+    assert.equal(error.message, 'server "off" is switched off by its declaration (enabled = false)');
+    assert.equal((await row('off')).state, 'disabled');
   });
 });

@@ -69,6 +69,15 @@ class Routes : public ::testing::Test {
   Config config_;
 };
 
+TEST_F(Routes, LeadToNoServerThatIsSwitchedOff) {
+  config_.servers[1].enabled = false;
+  const SessionAccess all = access();
+  const Members members(config_, all);
+  EXPECT_TRUE(members.find("apps"));
+  EXPECT_FALSE(members.find("docs"));
+  EXPECT_TRUE(members.find("files"));
+}
+
 TEST_F(Routes, LeadEveryUriThatIsShownBackToItsServer) {
   const SessionAccess all = access();
   const Members members(config_, all);

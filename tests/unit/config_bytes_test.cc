@@ -26,6 +26,7 @@ Server full_server() {
   server.lines = {1, 2, 3};
   server.timeouts = {std::chrono::milliseconds(1), std::chrono::milliseconds(2),
                      std::chrono::milliseconds(3)};
+  server.enabled = false;
   server.restart = {RestartWhen::never,
                     std::chrono::milliseconds(1),
                     std::chrono::milliseconds(2),

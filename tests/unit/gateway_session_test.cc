@@ -169,6 +169,16 @@ TEST_F(SessionTest, AnswersAnAttachToAllServersWithoutNamingOne) {
               ElementsAre(R"({"jsonrpc":"2.0","id":1,"result":{"session":"12","stdio":true}})"));
 }
 
+TEST_F(SessionTest, StartsNothingOfAServerThatIsSwitchedOff) {
+  config_.servers[0].enabled = false;
+  attach();
+  const Json error = Json::parse(effects_.control.back())["error"];
+  EXPECT_EQ(error["code"], -31008);
+  EXPECT_EQ(error["message"],
+            "server \"files\" is switched off by its declaration (enabled = false)");
+  EXPECT_THAT(effects_.did, IsEmpty());
+}
+
 TEST_F(SessionTest, StartsNothingWhileSwitchedOffOrUnrecorded) {
   config_.enabled = false;
   attach();

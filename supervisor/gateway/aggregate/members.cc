@@ -7,7 +7,7 @@ namespace cellblock::gateway {
 Members::Members(const Config& config, const SessionAccess& access)
     : config_(config), access_(access) {
   for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
-    if (access.servers().contains(i)) all_.push_back(i);
+    if (config.servers[i].enabled && access.servers().contains(i)) all_.push_back(i);
   }
 }
 

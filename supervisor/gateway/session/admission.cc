@@ -18,7 +18,11 @@ std::optional<Failure> refuse_use(const Config& config, const SessionAccess& acc
   const bool may_use =
       found != nullptr &&
       access.servers().contains(static_cast<std::size_t>(found - config.servers.data()));
-  return may_use ? std::nullopt : std::optional(not_allowlisted(server));
+  if (!may_use) return not_allowlisted(server);
+  if (found->enabled) return std::nullopt;
+  return plain_failure(
+      FailureCode::disabled,
+      "server \"" + server + "\" is switched off by its declaration (enabled = false)");
 }
 
 std::optional<Failure> refuse_any(const Config& config, AuditState audit) {

@@ -54,6 +54,7 @@ std::string_view failed_state_of(const ServerRow& row) {
 std::string_view state_of(const ServerRow& row) {
   const auto best = std::ranges::max_element(row.cells, {}, rank_of);
   if (best != row.cells.end() && rank_of(*best) >= 0) return public_name_of(best->state);
+  if (!row.server->enabled) return "disabled";
   if (is_failed(row)) return failed_state_of(row);
   return row.catalogue.surveying ? "surveying" : "stopped";
 }
