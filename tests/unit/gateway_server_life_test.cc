@@ -159,6 +159,19 @@ TEST_F(Life, ATrialThatNobodyWantsAnyMoreLeavesRoomForTheNextAtOnce) {
   EXPECT_EQ(life.state(), LifeState::trying);
 }
 
+TEST_F(Life, ATrialThatIsAskedNothingBlocksNobodyForLongerThanTheLongestPause) {
+  fail();
+  wait_and_start(first);
+  now += rules.max_pause - Milliseconds{1};
+  EXPECT_EQ(start(second), StartChoice::wait);
+  now += Milliseconds{1};
+  EXPECT_EQ(start(second), StartChoice::go);
+  fail(first);
+  EXPECT_EQ(life.state(), LifeState::trying);
+  fail(second);
+  EXPECT_EQ(life.state(), LifeState::pausing);
+}
+
 // --- what is said of it --------------------------------------------------------------------------
 
 class Refusal : public Life {
@@ -201,7 +214,7 @@ TEST_F(Refusal, SaysThatAnotherCellIsBeingTried) {
   fail();
   wait_and_start();
   EXPECT_EQ(start_refusal(server, life, nullptr, now).message,
-            "server \"git\" failed once and is being tried with one cell; try again in 30s");
+            "server \"git\" failed once and is being tried with one cell; try again in 1s");
 }
 
 }  // namespace

@@ -24,15 +24,17 @@ StartAnswer ServerLife::may_start(StartKey start, Time now) {
     case LifeState::quarantined:
       return {StartChoice::refuse, std::nullopt};
     case LifeState::trying:
-      return {StartChoice::wait, std::nullopt};
+      if (now < until_) return {StartChoice::wait, std::nullopt};
+      break;
     case LifeState::pausing:
     case LifeState::resting:
+      if (now < until_) return {StartChoice::wait, until_};
+      before_trial_ = state_;
       break;
   }
-  if (now < until_) return {StartChoice::wait, until_};
-  before_trial_ = state_;
   state_ = LifeState::trying;
   trial_ = start;
+  until_ = now + rules_->max_pause;
   return {};
 }
 
@@ -75,8 +77,8 @@ void ServerLife::gone(StartKey start) {
 void ServerLife::reset() { *this = ServerLife(*rules_); }
 
 std::optional<Time> ServerLife::next_start() const {
-  if (state_ == LifeState::pausing || state_ == LifeState::resting) return until_;
-  return std::nullopt;
+  if (state_ == LifeState::good || state_ == LifeState::quarantined) return std::nullopt;
+  return until_;
 }
 
 void ServerLife::count(Time now) {

@@ -58,7 +58,7 @@ class ServerLife {
   LifeState state() const { return state_; }
   /// Failures in a row.
   std::uint32_t run() const { return run_; }
-  /// When the next start may be; none: at once, or nobody knows.
+  /// When the next start may be at the latest; none: at once, or never.
   std::optional<Time> next_start() const;
 
  private:
@@ -70,6 +70,8 @@ class ServerLife {
   LifeState state_ = LifeState::good;
   LifeState before_trial_ = LifeState::good;  ///< pausing or resting
   StartKey trial_ = 0;
+  /// Of the pause, the rest, or the trial: a cell whose host asks it nothing blocks no other for
+  /// ever.
   Time until_;
   std::uint32_t run_ = 0;
   std::uint32_t failed_trials_ = 0;  ///< after rests, in a row

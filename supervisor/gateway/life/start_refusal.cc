@@ -42,7 +42,7 @@ Failure start_refusal(const Server& server, const ServerLife& life, const Failur
   if (last != nullptr) failure = *last;
   failure.code = FailureCode::server_failed;
   failure.server = server.name;
-  Milliseconds wait = server.restart.max_pause;
+  Milliseconds wait{0};
   if (const auto next = life.next_start()) {
     wait = std::max(std::chrono::ceil<Milliseconds>(*next - now), Milliseconds{0});
   }
