@@ -200,6 +200,22 @@ TEST_F(Refusal, SaysWhenToTryAgainAndWhatHappenedTheLastTime) {
   EXPECT_EQ(failure.verdict, "early_crash");
 }
 
+TEST_F(Refusal, RoundsTheTimeUpToWhatSomebodyWhoWaitsCaresFor) {
+  struct Row {
+    Milliseconds rest;
+    const char* text;
+  };
+  for (const auto& [rest, text] :
+       {Row{Milliseconds{1'001}, "in 2s;"}, Row{seconds{119}, "in 119s;"},
+        Row{seconds{121}, "in 3m;"}, Row{seconds{3'541}, "in 1h;"}}) {
+    rules.failures = 1;
+    rules.rest = rest;
+    life.reset();
+    fail();
+    EXPECT_NE(refusal().message.find(text), std::string::npos) << refusal().message;
+  }
+}
+
 TEST_F(Refusal, SaysWhoCanEndAQuarantine) {
   rules.when = RestartWhen::never;
   fail();

@@ -71,7 +71,9 @@ void ServerLife::enter_rest(Time now) {
 
 // The time that it waited for is over already: the next start is the trial.
 void ServerLife::gone(StartKey start) {
-  if (state_ == LifeState::trying && start == trial_) state_ = before_trial_;
+  if (state_ != LifeState::trying || start != trial_) return;
+  state_ = before_trial_;
+  until_ -= rules_->max_pause;
 }
 
 void ServerLife::reset() { *this = ServerLife(*rules_); }

@@ -11,10 +11,12 @@ namespace cellblock::gateway {
 
 namespace {
 
-// Whole seconds, but for what is shorter: nobody waits for milliseconds.
+// Rounded up, to what somebody who waits cares for.
 std::string wait_text(Milliseconds time) {
-  using std::chrono::seconds;
-  return duration_text(time < seconds{1} ? time : Milliseconds{std::chrono::ceil<seconds>(time)});
+  using namespace std::chrono;
+  if (time <= seconds{1}) return duration_text(time);
+  if (time <= minutes{2}) return duration_text(ceil<seconds>(time));
+  return duration_text(ceil<minutes>(time));
 }
 
 std::string times_text(std::uint32_t times) {
