@@ -369,6 +369,14 @@ class Documentation(unittest.TestCase):
                 self.assertTrue(asked)
                 self.assertEqual(told_keys(section_of(text, heading), prefix), asked)
 
+    def test_the_manual_of_the_daemon_has_its_options(self):
+        options = re.findall(r'"--([a-z-]+)"', read("supervisor/daemon/options.cc"))
+        page = read("docs/man/cellblockd.8.in")
+        self.assertGreater(len(options), 6)
+        for option in options:
+            with self.subTest(option=option):
+                self.assertIn("\\fB\\-\\-" + option.replace("-", "\\-"), page)
+
     def test_every_function_that_reads_keys_is_compared(self):
         known = set(" ".join(ASKED_IN).split())
         known |= {"read_id_range"}  # told in the row of daemon.id_range

@@ -133,7 +133,9 @@ Exit run_explain(const Context& context, const ExplainRequest& request) {
   auto words = words_for(context, request.config);
   if (context.output == Output::json) words.emplace_back("--json");
   if (!request.role.empty()) words.push_back("--as=" + request.role);
-  words.insert(words.end(), {"--explain", request.user, request.server});
+  words.emplace_back("--explain");
+  if (!request.user.empty()) words.push_back(request.user);
+  words.push_back(request.server);
   if (!request.tool.empty()) words.push_back(request.tool);
   if (!request.arguments.empty()) words.push_back(request.arguments);
   become(std::move(words));

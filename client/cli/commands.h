@@ -69,15 +69,15 @@ Exit run_check(const Context& context, const std::string& path);
 
 struct ExplainRequest {
   std::string config;  ///< empty: the one that the daemon reads
-  std::string user;
+  std::string user;    ///< empty: not about anybody, but what the server itself can see and do
   std::string server;
   std::string tool;       ///< empty: all that the user may do
   std::string arguments;  ///< a JSON object, or empty
   std::string role;
 };
 
-/// Becomes `cellblockd --explain`: what that user may do, or which rule decides and where it
-/// stands.
+/// Becomes `cellblockd --explain`: what that server can see and do, what that user may do with it,
+/// or which rule decides and where it stands.
 Exit run_explain(const Context& context, const ExplainRequest& request);
 
 /// Everything off at once, until it is switched on again: for administrators.

@@ -1,58 +1,21 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 
 #include "client/cli/commands.h"
-#include "client/cli/doors.h"
 #include "client/cli/json_text.h"
-#include "client/cli/status_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/cli/time_text.h"
 #include "policy/control_methods.h"
-#include "policy/result.h"
 
-// The commands that ask the daemon itself.
+// What one server wrote and was refused, and the end of its cells.
 namespace cellblock::cli {
 namespace {
 
 client::Result<std::string> ask(const Context& context, std::string_view method,
                                 const Json& params) {
   return ask_daemon(context, method, params.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-client::Error no_such_server(const Context& context, const std::string& server) {
-  return {.code = client::ErrorCode::refused,
-          .text = fmt::format("there is no server \"{}\" for {}", server,
-                              context.whose.empty() ? "this user" : context.whose),
-          .data = Json{{"server", server}}.dump(-1, ' ', false, Json::error_handler_t::replace),
-          .failure = "not_allowlisted"};
-}
-
-// That nothing runs because somebody has switched it off is an answer.
-Exit print_disabled(const Context& context, const client::Error& error) {
-  if (context.output == Output::json) {
-    print_json(Json{{"enabled", false},
-                    {"state", error.failure},
-                    {"message", error.text},
-                    {"servers", Json::array()}}
-                   .dump(-1, ' ', false, Json::error_handler_t::replace));
-  } else {
-    const auto width = terminal_width();
-    fmt::print("cellblock: {}\n{}\n{}\n", Style::for_stdout().paint(Colour::bad, error.failure),
-               wrapped("  " + safe_line(error.text), width, 2),
-               wrapped("  " + advice_on(error, {context.socket}), width, 2));
-  }
-  return exit_for(error);
-}
-
-Exit explain_status(const Context& context, const client::Error& error) {
-  if (!context.whose.empty() && error.code == client::ErrorCode::unreachable) {
-    const auto fault = daemon_fault(context);
-    if (fault) return explain_status({.socket = context.daemon, .output = context.output}, *fault);
-  }
-  return error.failure == "disabled" ? print_disabled(context, error) : explain(context, error);
 }
 
 void print_error_line(const Json& line) {
@@ -93,62 +56,6 @@ Exit stop_with(const Context& context, std::string_view method, const std::strin
              context.whose.empty() ? "your" : safe_line(context.whose) + "'s", done);
   return Exit::ok;
 }
-
-}  // namespace
-
-Exit run_status(const Context& context, const std::string& server) {
-  auto status = ask(context, control_method::status, Json::object());
-  if (!status) return explain_status(context, status.error());
-  if (!server.empty()) *status = only_server(*status, server);
-  if (status->empty()) return explain(context, no_such_server(context, server));
-  if (context.output == Output::json) return print_json(*status);
-  fmt::print("{}", status_text(*status, Style::for_stdout(),
-                               server.empty() ? StatusView::summary : StatusView::one_server,
-                               context.whose));
-  return Exit::ok;
-}
-
-Exit run_status_of_all(const Context& context, const std::string& server) {
-  const auto doors = doors_beside(context.socket);
-  if (!doors) return explain(context, doors.error());
-  const auto fault = doors->empty() ? daemon_fault(context) : std::nullopt;
-  if (fault) return explain_status(context, *fault);
-  Exit worst = Exit::ok;
-  Json users = Json::array();
-  for (const Door& door : *doors) {
-    Context at_door = context;
-    at_door.socket = door.path;
-    at_door.whose = user_name(door.uid);
-    auto status = ask(at_door, control_method::status, Json::object());
-    if (!status && is_for_others(door, status.error())) {
-      status = ask(context, control_method::status, Json::object());
-    }
-    if (!status) {
-      worst = explain(at_door, status.error());
-      continue;
-    }
-    if (!server.empty()) *status = only_server(*status, server);
-    if (status->empty()) continue;
-    if (context.output == Output::json) {
-      users.push_back({{"uid", door.uid},
-                       {"user", at_door.whose},
-                       {"status", Json::parse(*status, nullptr, false)}});
-    } else {
-      fmt::print("{} (uid {}):\n{}\n", safe_line(at_door.whose), door.uid,
-                 status_text(*status, Style::for_stdout(),
-                             server.empty() ? StatusView::summary : StatusView::one_server,
-                             at_door.whose));
-    }
-  }
-  if (context.output == Output::json) {
-    print_json(Json{{"users", users}}.dump(-1, ' ', false, Json::error_handler_t::replace));
-  } else if (doors->empty()) {
-    fmt::print("no gateway of any user runs here\n");
-  }
-  return worst;
-}
-
-namespace {
 
 // On stderr: stdout has what is recorded, and that is nothing.
 void say_what_is_not_seen() {

@@ -48,6 +48,15 @@ CLI::Option* for_option(CLI::App* sub, Flags& flags) {
       });
 }
 
+void role_option(CLI::App* sub, Flags& flags) {
+  sub->add_option("--as", flags.role, "with what this role gives you, and no more")
+      ->type_name("ROLE")
+      // Without one there would be more, where less was asked for.
+      ->check([](const std::string& role) {
+        return role.empty() ? std::string("it names no role") : std::string();
+      });
+}
+
 CLI::App* add_command(CLI::App& app, Command& command, const char* name, const char* what,
                       const char* example, std::function<Exit()> run) {
   auto* sub = app.add_subcommand(name, what);

@@ -46,12 +46,18 @@ Context context_of(const Flags& flags);
 /// --for USER
 CLI::Option* for_option(CLI::App* sub, Flags& flags);
 
+/// --as ROLE
+void role_option(CLI::App* sub, Flags& flags);
+
 /// A command with its example; that it is run is decided while parsing, and done afterwards.
 CLI::App* add_command(CLI::App& app, Command& command, const char* name, const char* what,
                       const char* example, std::function<Exit()> run);
 
 /// What is for administrators alone.
 void declare_admin(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
+
+/// What needs no daemon.
+void declare_local(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 
 /// `cellblock pin ...`.
 void declare_pins(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);

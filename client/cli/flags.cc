@@ -92,15 +92,6 @@ void refuse_idle_workspace(const Flags& flags) {
   throw CLI::ValidationError("--workspace", "a workspace goes to one server: name it");
 }
 
-void role_option(CLI::App* sub, Flags& flags) {
-  sub->add_option("--as", flags.role, "with what this role gives you, and no more")
-      ->type_name("ROLE")
-      // Without one there would be more, where less was asked for.
-      ->check([](const std::string& role) {
-        return role.empty() ? std::string("it names no role") : std::string();
-      });
-}
-
 void pairs_option(CLI::App* sub, Flags& flags) {
   sub->add_option("--arg", flags.pairs, "one argument; what reads as JSON is that, else it is text")
       ->type_name("NAME=VALUE")
@@ -270,44 +261,6 @@ void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
                               [flags] { return run_restart(context_of(*flags), flags->server); });
   server_option(restart, *flags)->required();
   for_option(restart, *flags);
-}
-
-void declare_explain(CLI::App& app, Command& command, const Shared& flags) {
-  auto* explain =
-      add_command(app, command, "explain", "what a user may do, or which rule decides about a call",
-                  "cellblock explain alice git git_push '{\"remote\":\"origin\"}'", [flags] {
-                    return run_explain(context_of(*flags), {.config = flags->path,
-                                                            .user = flags->person,
-                                                            .server = flags->server,
-                                                            .tool = flags->tool,
-                                                            .arguments = flags->explained,
-                                                            .role = flags->role});
-                  });
-  explain->footer(
-      "Ends with 0: allowed, 4: denied, 11: somebody is asked first, 2: no such user,\n"
-      "server or role, 1: the configuration is not usable.\n" +
-      explain->get_footer());
-  explain->add_option("USER", flags->person, "a user of this host, by name or number")->required();
-  explain->add_option("SERVER", flags->server, "the server, as the configuration names it")
-      ->required();
-  explain->add_option("TOOL", flags->tool, "one tool; else all that the user may do");
-  explain->add_option("ARGS", flags->explained, "its arguments as one JSON object");
-  explain
-      ->add_option("--config", flags->path,
-                   "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads")
-      ->type_name("FILE");
-  role_option(explain, *flags);
-}
-
-void declare_local(CLI::App& app, Command& command, const Shared& flags) {
-  auto* check = add_command(app, command, "check", "check a configuration, without a daemon",
-                            "cellblock check ./cellblock.toml",
-                            [flags] { return run_check(context_of(*flags), flags->path); });
-  check->add_option("PATH", flags->path,
-                    "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads");
-  declare_explain(app, command, flags);
-  add_command(app, command, "version", "print the version", "cellblock version --json",
-              [flags] { return run_version(context_of(*flags)); });
 }
 
 }  // namespace

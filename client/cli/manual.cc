@@ -4,33 +4,11 @@
 
 #include <vector>
 
-#include "client/cli/inspect/command.h"
+#include "client/cli/markdown_page.h"
+#include "client/cli/roff.h"
 
 namespace cellblock::cli {
 namespace {
-
-// A backslash, and a dot or quote at the beginning of a line, mean something to man; a hyphen that
-// is typed is no hyphen of a word.
-std::string roff(std::string_view text) {
-  std::string out;
-  bool begins = true;
-  for (const char letter : text) {
-    if (begins && (letter == '.' || letter == '\'')) out += "\\&";
-    if (letter == '\\') {
-      out += "\\e";
-    } else if (letter == '-') {
-      out += "\\-";
-    } else {
-      out += letter;
-    }
-    begins = letter == '\n';
-  }
-  return out;
-}
-
-std::string verbatim(std::string_view text) {
-  return text.empty() ? std::string() : fmt::format(".PP\n.nf\n{}\n.fi\n", roff(text));
-}
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
@@ -88,26 +66,9 @@ std::string section_of(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     if (option != command.get_help_ptr()) text += entry(*option);
   }
-  text += verbatim(command.get_footer());
+  text += roff_block(command.get_footer());
   for (const auto* below : commands_of(command)) text += section_of(*below);
   return text;
-}
-
-std::string options_of(const CLI::App& command) {
-  std::string words;
-  for (const auto* option : command.get_options()) {
-    for (const auto& name : option->get_lnames()) words += " --" + name;
-    for (const auto& name : option->get_snames()) words += " -" + name;
-  }
-  return words;
-}
-
-std::string words_of(const CLI::App& command) {
-  std::string words = options_of(command);
-  for (const auto* below : commands_of(command)) {
-    words += " " + below->get_name() + words_of(*below);
-  }
-  return words;
 }
 
 }  // namespace
@@ -121,41 +82,17 @@ std::string manual_page(const CLI::App& app, std::string_view version) {
   for (const auto* option : app.get_options()) page += entry(*option);
   page += ".SH COMMANDS\n";
   for (const auto* command : commands_of(app)) page += section_of(*command);
-  page += ".SH EXIT STATUS\n" + verbatim(app.get_footer());
-  return page + ".SH SEE ALSO\n.BR cellblockd (8)\n";
+  page += ".SH EXIT STATUS\n" + roff_block(app.get_footer());
+  return page + ".SH SEE ALSO\n.BR cellblock.toml (5),\n.BR cellblockd (8)\n";
 }
 
-std::string bash_completion(const CLI::App& app) {
-  std::string names;
-  std::string cases;
-  for (const auto* command : commands_of(app)) {
-    names += " " + command->get_name();
-    cases += fmt::format("    {}) words=\"{}{}\" ;;\n", command->get_name(), words_of(*command),
-                         options_of(app));
-  }
-  std::string inspector;
-  for (const auto& word : command_words(CommandSource::arguments)) inspector += " " + word;
-  return fmt::format(R"(# Generated from the command's own description of its flags.
-_cellblock() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} command= word words=
-  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-    case " {0} " in *" $word "*) command=$word; break ;; esac
-  done
-  case $prev in
-    --socket) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    --workspace) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-    --era) COMPREPLY=($(compgen -W "legacy modern" -- "$cur")); return ;;
-  esac
-  case $command in
-    "") words="{0}{1}" ;;
-{2}  esac
-  if [[ $command == check && $cur != -* ]]; then COMPREPLY=($(compgen -f -- "$cur")); return; fi
-  if [[ $command == inspect && $cur != -* ]]; then words="{3}"; fi
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-}}
-complete -F _cellblock cellblock
-)",
-                     names.substr(1), options_of(app), cases, inspector);
+std::string configuration_page(std::string_view markdown, std::string_view version) {
+  return fmt::format(
+             ".TH CELLBLOCK.TOML 5 \"\" \"cellblock {}\" \"File Formats\"\n.SH NAME\n"
+             "cellblock.toml \\- which MCP servers run in cells, and who may call what\n"
+             ".SH DESCRIPTION\n",
+             version) +
+         markdown_page(markdown) + ".SH SEE ALSO\n.BR cellblock (1),\n.BR cellblockd (8)\n";
 }
 
 }  // namespace cellblock::cli

@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-/// What the command's flags say of themselves, in other forms. Nothing here is written twice.
+/// Manual pages of what is written down elsewhere. Nothing here is written twice.
 namespace cellblock::cli {
 
-/// cellblock(1), in the language of man.
+/// cellblock(1), in the language of man: what the command's flags say of themselves.
 std::string manual_page(const CLI::App& app, std::string_view version);
 
-/// For bash: commands, their flags, and the words that a flag or the inspector's command may be.
-std::string bash_completion(const CLI::App& app);
+/// cellblock.toml(5): docs/configuration.md.
+std::string configuration_page(std::string_view markdown, std::string_view version);
 
 }  // namespace cellblock::cli

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "client/cli/json_text.h"
+#include "client/cli/server_table.h"
 #include "client/cli/server_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/cli/time_text.h"
@@ -16,100 +15,67 @@
 namespace cellblock::cli {
 namespace {
 
-using Row = std::array<std::string, 5>;
-
-Colour colour_of(std::string_view state) {
-  if (state == "ready") return Colour::good;
-  if (state == "failed") return Colour::bad;
-  return Colour::plain;
+// Painted after wrapping: escape sequences take no room.
+std::string line_led_by(const std::string& lead, Colour colour, const std::string& rest,
+                        const StatusPage& page) {
+  const auto text = wrapped(lead + rest, page.width, 4);
+  if (!text.starts_with(lead)) return text;
+  return page.style.paint(colour, lead) + text.substr(lead.size());
 }
 
-// Those in which the server does not serve anybody are counted apart.
-std::string cells_of(const Json& server) {
-  std::size_t serving = 0;
-  std::size_t surveys = 0;
-  std::int64_t longest = 0;
-  for (const auto& cell : objects_of(server, "cells")) {
-    const bool is_survey = text_of(cell, "program") == "survey";
-    ++(is_survey ? surveys : serving);
-    if (!is_survey) longest = std::max(longest, number_of(cell, "uptime_ms"));
-  }
-  std::vector<std::string> texts;
-  if (serving > 0) {
-    const auto up = duration_text(std::chrono::milliseconds(longest));
-    texts.push_back(fmt::format("{} (up {})", serving, up));
-  }
-  if (surveys > 0) texts.push_back(fmt::format("{} survey{}", surveys, surveys == 1 ? "" : "s"));
-  return texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "));
-}
-
-Row row_of(const Json& server) {
-  return {text_of(server, "name"), text_of(server, "state"), cells_of(server),
-          text_of(server, "network"), text_of(server, "command")};
-}
-
-std::string table(const std::vector<Row>& rows, Style style) {
-  std::array<std::size_t, 5> widths{};
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    // Painted after padding: escape sequences take no room.
-    const auto state = fmt::format("{:<{}}", row[1], widths[1]);
-    text += fmt::format("{:<{}}  {}  {:<{}}  {:<{}}  {}\n", row[0], widths[0],
-                        style.paint(colour_of(row[1]), state), row[2], widths[2], row[3], widths[3],
-                        row[4]);
-  }
+std::string last_end_of(const Json& server, const StatusPage& page) {
+  const auto end = object_of(server, "last_end");
+  const auto verdict = text_of(end, "verdict");
+  if (end.empty() || verdict == "stopped") return {};  // with its session: nothing to look at
+  std::string text =
+      "\n" + line_led_by(text_of(server, "name") + ": last end:", Colour::bad,
+                         fmt::format(" {}: {}: {}\n", moment_text(number_of(end, "at_ms")), verdict,
+                                     text_of(end, "cause")),
+                         page);
+  for (const auto& line : texts_of(end, "stderr")) text += fmt::format("  | {}\n", line);
   return text;
 }
 
-std::string last_end_of(const Json& server, Style style) {
-  const auto end = server.find("last_end");
-  if (end == server.end() || !end->is_object()) return {};
-  const auto verdict = text_of(*end, "verdict");
-  if (verdict == "stopped") return {};  // with its session: nothing to look at
-  std::string text = fmt::format("\n{}: last end: {}: {}: {}\n", text_of(server, "name"),
-                                 moment_text(number_of(*end, "at_ms")),
-                                 style.paint(Colour::bad, verdict), text_of(*end, "cause"));
-  for (const auto& line : texts_of(*end, "stderr")) text += fmt::format("  | {}\n", line);
-  return text;
-}
-
-std::string last_survey_of(const Json& server, Style style) {
+std::string last_survey_of(const Json& server, const StatusPage& page) {
   const auto failed = text_of(object_of(server, "catalogue"), "failed");
   if (failed.empty()) return {};
-  return fmt::format("\n{}: last survey: {}\n", text_of(server, "name"),
-                     style.paint(Colour::bad, failed));
+  return "\n" + line_led_by(text_of(server, "name") + ": last survey:", Colour::bad,
+                            fmt::format(" {}\n", failed), page);
 }
 
-std::string weakenings_of(const std::string& whose, const Json& object, Style style) {
+std::string weakenings_of(const std::string& whose, const Json& object, const StatusPage& page) {
   std::string text;
   for (const auto& weakening : texts_of(object, "weakenings")) {
-    // Painted after wrapping: escape sequences take no room.
-    auto line = wrapped(fmt::format("weakened {}: {}\n", whose, weakening), terminal_width(), 4);
-    text +=
-        style.paint(Colour::weak, "weakened") + line.substr(std::string_view("weakened").size());
+    text += line_led_by("weakened", Colour::weak, fmt::format(" {}: {}\n", whose, weakening), page);
   }
   return text;
+}
+
+// " --for USER" where it is another user's.
+std::string for_whom(const StatusPage& page) {
+  return page.whose.empty() ? std::string() : " --for " + safe_line(page.whose);
 }
 
 // One is told, more are counted.
-std::string weakening_summary(const Json& server, Style style, const std::string& of) {
+std::string weakening_summary(const Json& server, const StatusPage& page) {
   const auto name = text_of(server, "name");
   const auto count = texts_of(server, "weakenings").size();
-  if (count < 2) return weakenings_of(name, server, style);
-  return fmt::format("{} {}: in {} ways (\"cellblock status {}{}\" lists them)\n",
-                     style.paint(Colour::weak, "weakened"), name, count, name, of);
+  if (count < 2) return weakenings_of(name, server, page);
+  return line_led_by("weakened", Colour::weak,
+                     fmt::format(" {}: in {} ways (\"cellblock status {}{}\" lists them)\n", name,
+                                 count, name, for_whom(page)),
+                     page);
 }
 
-std::string withheld_summary(const Json& server, Style style, const std::string& of) {
+std::string withheld_summary(const Json& server, const StatusPage& page) {
   const auto name = text_of(server, "name");
   const auto count = number_of(object_of(server, "pins"), "withheld");
   if (count == 0) return {};
-  return fmt::format("{} {}: {} definition{} (\"cellblock pin diff {}{}\" shows {})\n",
-                     style.paint(Colour::bad, "withheld"), name, count, count == 1 ? "" : "s", name,
-                     of, count == 1 ? "it" : "them");
+  return line_led_by(
+      "withheld", Colour::bad,
+      fmt::format(" {}: {} definition{} (\"cellblock pin diff {}{}\" shows {})\n", name, count,
+                  count == 1 ? "" : "s", name, for_whom(page), count == 1 ? "it" : "them"),
+      page);
 }
 
 std::string host_lacks(const Json& status) {
@@ -150,44 +116,46 @@ std::string http_line(const Json& status, const std::string& whose) {
                      whose.empty() ? "yours" : safe_line(whose));
 }
 
-std::string headline(const Json& status, Style style, const std::string& whose) {
+std::string headline(const Json& status, const StatusPage& page) {
   const bool off = status.contains("enabled") && status["enabled"] == false;
-  return fmt::format("cellblock {}, {} mode{}\n{}\n", text_of(status, "version"),
-                     text_of(status, "mode"),
-                     off ? ", " + style.paint(Colour::bad, "disabled: nothing is started") : "",
-                     http_line(status, whose));
+  const auto counts =
+      page.view == StatusView::summary ? server_counts(objects_of(status, "servers")) : "";
+  return fmt::format(
+      "cellblock {}, {} mode{}\n{}{}\n", text_of(status, "version"), text_of(status, "mode"),
+      off ? ", " + page.style.paint(Colour::bad, "disabled: nothing is started") : "",
+      http_line(status, page.whose), counts);
+}
+
+std::string servers_text(const std::vector<Json>& servers, const StatusPage& page) {
+  if (!servers.empty()) return server_table(servers, page.style, page.width);
+  return fmt::format("There is no server that {} may use.\n",
+                     page.whose.empty() ? "you" : safe_line(page.whose));
 }
 
 }  // namespace
 
-std::string status_text(std::string_view status_json, Style style, StatusView view,
-                        const std::string& whose) {
-  const std::string of = whose.empty() ? std::string() : " --for " + safe_line(whose);
+std::string status_text(std::string_view status_json, const StatusPage& page) {
   const auto status = Json::parse(status_json, nullptr, false);
   if (!status.is_object()) return "the daemon's status cannot be read\n";
   const auto servers = objects_of(status, "servers");
-  std::vector<Row> rows{{"SERVER", "STATE", "CELLS", "NETWORK", "COMMAND"}};
   std::string ends;
   std::string details;
-  std::string weak = weakenings_of("everywhere", status, style);
+  std::string notes = page.waiting + weakenings_of("everywhere", status, page);
   for (const auto& server : servers) {
-    rows.push_back(row_of(server));
-    ends += last_end_of(server, style);
-    if (view == StatusView::summary) {
-      ends += last_survey_of(server, style);
-      weak += weakening_summary(server, style, of) + denied_summary(server, style, of) +
-              withheld_summary(server, style, of);
+    ends += last_end_of(server, page);
+    if (page.view == StatusView::summary) {
+      ends += last_survey_of(server, page);
+      notes += weakening_summary(server, page) +
+               denied_summary(server, page.style, for_whom(page)) + withheld_summary(server, page);
     } else {
-      weak += weakenings_of(text_of(server, "name"), server, style);
-      details += server_details(server, style);
+      notes += weakenings_of(text_of(server, "name"), server, page);
+      details += server_details(server, page.style);
     }
   }
-  weak += host_lacks(status);
-  const auto none = fmt::format("There is no server that {} may use.\n",
-                                whose.empty() ? "you" : safe_line(whose));
-  const auto body = servers.empty() ? none : table(rows, style);
-  if (view == StatusView::summary) details += audit_line(status, style);
-  return headline(status, style, whose) + body + details + ends + (weak.empty() ? "" : "\n" + weak);
+  notes += host_lacks(status);
+  if (page.view == StatusView::summary) details += audit_line(status, page.style);
+  return headline(status, page) + servers_text(servers, page) + details + ends +
+         (notes.empty() ? "" : "\n" + notes);
 }
 
 std::string only_server(std::string_view status_json, std::string_view server) {

@@ -15,10 +15,6 @@ constexpr std::size_t whole = std::size_t{1} << 30;
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-std::size_t columns_of(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues));
-}
-
 std::size_t width_of(int descriptor) {
   winsize size{};
   return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -38,6 +34,10 @@ std::string safe_text(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   return safe;
+}
+
+std::size_t columns_of(std::string_view safe) {
+  return safe.size() - static_cast<std::size_t>(std::ranges::count_if(safe, continues));
 }
 
 std::string cut_to(std::string_view safe, std::size_t columns) {

@@ -15,8 +15,10 @@ std::string safe_line(std::string_view text);
 /// Newlines and tabs stay.
 std::string safe_text(std::string_view text);
 
-/// At most that many columns, ending in "…" where something is missing. Every character counts as
-/// one column. 0: the whole.
+/// How many it takes: every character counts as one.
+std::size_t columns_of(std::string_view safe);
+
+/// At most that many columns, ending in "…" where something is missing. 0: the whole.
 std::string cut_to(std::string_view safe, std::size_t columns);
 
 /// Lines of at most that many columns, broken at spaces; all but the first begin with `indent`

@@ -122,6 +122,11 @@ std::string name_of_user(uid_t uid) {
                             [](const passwd& entry) { return std::string(entry.pw_name); });
 }
 
+std::string name_of_group(gid_t gid) {
+  return with_entry<group>([&](auto... rest) { return ::getgrgid_r(gid, rest...); },
+                           [](const group& entry) { return std::string(entry.gr_name); });
+}
+
 std::vector<std::uint32_t> groups_of(uid_t uid) {
   return with_entry<passwd>(
       [&](auto... rest) { return ::getpwuid_r(uid, rest...); },

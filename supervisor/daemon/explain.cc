@@ -128,6 +128,10 @@ std::string place_of(const DeclaredServer& declared, const Rule& rule) {
                      rule.line);
 }
 
+std::string text_of(const Rule& rule) {
+  return fmt::format("{} {}", word_of(rule.effect), about(rule));
+}
+
 std::string explain_error_json(std::string_view text, int exit_code) {
   return dumped({{"error", {{"message", text}, {"exit_code", exit_code}}}});
 }

@@ -25,6 +25,9 @@ struct DeclaredServer {
 /// "server.git.rule[2], /etc/cellblock/cellblock.toml:41".
 std::string place_of(const DeclaredServer& declared, const Rule& rule);
 
+/// "ask tools git_push": what it does, and about what.
+std::string text_of(const Rule& rule);
+
 struct Explanation {
   Effect effect = Effect::deny;  ///< of the call; without one: allow if the server may be used
   std::string text;

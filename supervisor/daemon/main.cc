@@ -24,6 +24,7 @@
 #include "supervisor/daemon/config_files.h"
 #include "supervisor/daemon/daemon.h"
 #include "supervisor/daemon/explain.h"
+#include "supervisor/daemon/explain_server.h"
 #include "supervisor/daemon/helper_path.h"
 #include "supervisor/daemon/http_sockets.h"
 #include "supervisor/daemon/id_map.h"
@@ -102,7 +103,21 @@ Result<DeclaredServer> server_of(const LoadedConfig& loaded, const std::string& 
                           guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess)));
 }
 
+// What an account is called, or its number.
+std::string or_number(std::string name, std::uint32_t id) {
+  return name.empty() ? std::to_string(id) : std::move(name);
+}
+
+Result<Explanation> server_explained(const Options& options, const LoadedConfig& loaded) {
+  if (!options.role.empty()) return fail("a role is somebody's: name the user as well");
+  return explain_server(
+      CELLBLOCK_TRY(server_of(loaded, options.explain.front())), loaded.config,
+      {.user = [](std::uint32_t uid) { return or_number(name_of_user(uid), uid); },
+       .group = [](std::uint32_t gid) { return or_number(name_of_group(gid), gid); }});
+}
+
 Result<Explanation> explanation(const Options& options, const LoadedConfig& loaded) {
+  if (options.explain.size() == 1) return server_explained(options, loaded);
   const DeclaredServer declared = CELLBLOCK_TRY(server_of(loaded, options.explain.at(1)));
   const std::uint32_t uid = CELLBLOCK_TRY(uid_of(options.explain.at(0)));
   const auto user = find_user(static_cast<uid_t>(uid));

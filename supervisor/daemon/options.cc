@@ -38,11 +38,12 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--check", flags.check, "check the configuration, print the verdict and end")
       ->type_name("[FILE]")
       ->expected(0, 1);
-  auto* explain =
-      app.add_option("--explain", flags.explain,
-                     "say what a user may do, or which rule decides of a tool's call, and end")
-          ->type_name("USER SERVER [TOOL [ARGUMENTS]]")
-          ->expected(2, 4);
+  auto* explain = app.add_option("--explain", flags.explain,
+                                 "say what a server can see and do, what a user may do with it, or "
+                                 "which rule decides of "
+                                 "a tool's call, and end")
+                      ->type_name("[USER] SERVER [TOOL [ARGUMENTS]]")
+                      ->expected(1, 4);
   app.add_option("--as", flags.role, "with --explain: as this role")
       ->type_name("ROLE")
       ->needs(explain);

@@ -80,7 +80,9 @@ for file in sbin/cellblockd libexec/cellblock/cellblock-launcher libexec/cellblo
             libexec/cellblock/cellblock-audit libexec/cellblock/cellblock-probe lib/systemd/system/cellblock.service \
             lib/sysusers.d/cellblock.conf share/doc/cellblock/examples/cellblock.toml \
             share/doc/cellblock/configuration.md share/doc/cellblock/security.md \
-            share/doc/cellblock/LICENSE; do
+            share/doc/cellblock/LICENSE share/man/man1/cellblock.1 share/man/man5/cellblock.toml.5 \
+            share/man/man8/cellblockd.8 share/bash-completion/completions/cellblock \
+            share/zsh/vendor-completions/_cellblock share/fish/vendor_completions.d/cellblock.fish; do
   [ -s "$prefix/$file" ] || { echo "not installed: $file"; find "$prefix" -type f; exit 1; }
 done
 grep -q '^ExecStart=/.*/sbin/cellblockd$' "$prefix/lib/systemd/system/cellblock.service"

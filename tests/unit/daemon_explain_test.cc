@@ -5,6 +5,7 @@
 
 #include "policy/config_check.h"
 #include "supervisor/daemon/explain.h"
+#include "supervisor/daemon/explain_server.h"
 
 namespace cellblock {
 namespace {
@@ -28,6 +29,12 @@ tools = ["git_push"]
 arguments = { force = { equals = true } }
 )";
 
+std::string lines_of(Complaints& complaints) {
+  std::string lines;
+  for (const Complaint& complaint : complaints.take_sorted()) lines += to_line(complaint) + "\n";
+  return lines;
+}
+
 Config config_of(const char* toml) {
   HostFacts facts;
   facts.config_path = "/etc/cellblock/cellblock.toml";
@@ -35,11 +42,14 @@ Config config_of(const char* toml) {
   facts.landlock_abi = 7;
   facts.users = {{"cellblock", {990, 991}}};
   facts.groups = {{"cellblock", 991}};
+  for (const char* path : {"/srv/data", "/srv/site", "/srv/out"}) {
+    facts.sources[path] = {PathKind::directory, path};
+  }
   Complaints complaints;
   const std::vector<ConfigText> texts{
       parse_config_text(toml, "c.toml", FileRole::main, complaints)};
   Config config = check_config({RunMode::system, {}, texts}, facts, complaints);
-  EXPECT_FALSE(complaints.has_errors());
+  EXPECT_FALSE(complaints.has_errors()) << lines_of(complaints);
   return config;
 }
 
@@ -99,6 +109,68 @@ TEST_F(Explained, RightsAreAllThatBindsTheUserTheStrictestFirst) {
   EXPECT_THAT(alice.text, HasSubstr("  deny  tools git_push, with force "));
   EXPECT_EQ(rights(1002).effect, Effect::deny);
   EXPECT_EQ(json::parse(rights(1002).json)["usable"], false);
+}
+
+constexpr auto seen = R"([role.ops]
+users = [1003]
+[server.web]
+command = ["/usr/bin/web-mcp", "--fast"]
+read = ["/srv/data", "/srv/site:/site"]
+write = ["/srv/out"]
+run_as = "client"
+home = "temporary"
+network = "egress"
+egress = { allow = ["api.example.org:8443"] }
+env = { MODE = "quiet" }
+limits = { pids = 32 }
+client_features = ["elicitation"]
+[[server.web.rule]]
+effect = "allow"
+groups = [77]
+roles = ["ops"]
+tools = ["fetch"]
+[[server.web.rule]]
+effect = "deny"
+tools = ["post_*"]
+)";
+
+TEST(ExplainedServer, IsAllThatItCanSeeAndDoInPlainWords) {
+  const Config config = config_of(seen);
+  const Explanation server =
+      explain_server({config.servers.at(0), "c.toml"}, config,
+                     {.user = [](std::uint32_t uid) { return "u" + std::to_string(uid); },
+                      .group = [](std::uint32_t gid) { return "g" + std::to_string(gid); }});
+  EXPECT_EQ(server.effect, Effect::allow);
+  for (const char* words :
+       {"web: what it can see and do, as c.toml declares it\n", "/usr/bin/web-mcp --fast",
+        "it is the connecting user", "reads /srv/data\n", "reads /srv/site, which it sees as /site",
+        "reads and writes /srv/out", "home directory of 64MiB", "reaches only api.example.org:8443",
+        "the profile \"native\"\n", "variables     MODE\n", "secrets       none\n", "32 processes",
+        "memory is not limited", "processor time is not limited", "asks the user (elicitation)",
+        "who may call  group g77, role ops: allow tools fetch (server.web.rule[1], c.toml:",
+        "everybody: deny tools post_* (server.web.rule[2]",
+        "weakened      run_as = \"client\" ("}) {
+    EXPECT_THAT(server.text, HasSubstr(words));
+  }
+  EXPECT_THAT(server.text, ::testing::Not(HasSubstr("quiet")));
+  const json object = json::parse(server.json);
+  EXPECT_EQ(object["server"], "web");
+  EXPECT_EQ(object["variables"], json::array({"MODE"}));
+  EXPECT_EQ(object["who_may_call"].size(), 3U);
+}
+
+TEST(ExplainedServer, OfALittleDeclarationSaysWhatItMayNot) {
+  const Config config = config_of("[server.cat]\ncommand = [\"/usr/bin/cat\"]\n");
+  const auto number = [](std::uint32_t id) { return std::to_string(id); };
+  const Explanation server =
+      explain_server({config.servers.at(0), "c.toml"}, config, {.user = number, .group = number});
+  for (const char* words : {"network       none: it can make no Internet socket\n",
+                            "variables     none but what every cell has\n",
+                            "questions     asks the host and its user nothing\n",
+                            "who may call  nobody: no rule gives anything\n",
+                            "a stranger to all files below", "weakened      in nothing\n"}) {
+    EXPECT_THAT(server.text, HasSubstr(words));
+  }
 }
 
 }  // namespace

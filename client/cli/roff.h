@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cellblock::cli {
+
+/// Text as man shows it letter by letter: a backslash, and a dot or quote at the beginning of a
+/// line, mean something to man; a hyphen that is typed is no hyphen of a word.
+std::string roff(std::string_view text);
+
+/// Lines as they are, in a block of their own; empty for none.
+std::string roff_block(std::string_view text);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,107 @@
+#include "client/cli/server_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string_view>
+
+#include "client/cli/json_text.h"
+#include "client/cli/text_table.h"
+#include "client/cli/time_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+/// The cells of one server. Those in which it does not serve anybody are counted apart.
+struct Cells {
+  std::size_t serving = 0;
+  std::size_t surveys = 0;
+  std::int64_t oldest_ms = 0;
+  std::int64_t calls = 0;
+};
+
+Cells cells_of(const Json& server) {
+  Cells cells;
+  for (const auto& cell : objects_of(server, "cells")) {
+    if (text_of(cell, "program") == "survey") {
+      ++cells.surveys;
+      continue;
+    }
+    ++cells.serving;
+    cells.oldest_ms = std::max(cells.oldest_ms, number_of(cell, "uptime_ms"));
+    cells.calls += number_of(cell, "calls");
+  }
+  return cells;
+}
+
+Colour colour_of(std::string_view state) {
+  if (state == "ready") return Colour::good;
+  if (state == "failed" || state == "quarantined") return Colour::bad;
+  if (state == "backoff") return Colour::weak;
+  return Colour::plain;
+}
+
+std::string number_of_cells(const Cells& cells) {
+  std::vector<std::string> texts;
+  if (cells.serving > 0) texts.push_back(fmt::format("{}", cells.serving));
+  if (cells.surveys > 0) {
+    texts.push_back(fmt::format("{} survey{}", cells.surveys, cells.surveys == 1 ? "" : "s"));
+  }
+  return texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string or_dash(std::int64_t count) { return count == 0 ? "-" : fmt::format("{}", count); }
+
+std::string up_text(const Cells& cells) {
+  return cells.serving == 0 ? "-" : duration_text(std::chrono::milliseconds(cells.oldest_ms));
+}
+
+TableRow row_of(const Json& server) {
+  const auto cells = cells_of(server);
+  const auto state = text_of(server, "state");
+  const auto refused = number_of(server, "denied_total");
+  return {{text_of(server, "name")},
+          {state.empty() ? "-" : state, colour_of(state)},
+          {up_text(cells)},
+          {number_of_cells(cells)},
+          {cells.serving == 0 ? "-" : fmt::format("{}", cells.calls)},
+          {or_dash(refused), refused == 0 ? Colour::plain : Colour::weak},
+          {text_of(server, "network")},
+          {text_of(server, "command")}};
+}
+
+const std::vector<TableColumn>& columns() {
+  static const std::vector<TableColumn> all{{"SERVER"},
+                                            {"STATE"},
+                                            {"UP", Align::right, 3},
+                                            {"CELLS", Align::left, 2},
+                                            {"CALLS", Align::right, 4},
+                                            {"REFUSED", Align::right, 1},
+                                            {"NETWORK", Align::left, 5},
+                                            {"COMMAND", Align::left, 6}};
+  return all;
+}
+
+}  // namespace
+
+std::string server_table(const std::vector<Json>& servers, Style style, std::size_t width) {
+  std::vector<TableRow> rows;
+  for (const auto& server : servers) rows.push_back(row_of(server));
+  return table_text(columns(), rows, style, width);
+}
+
+std::string server_counts(const std::vector<Json>& servers) {
+  if (servers.size() < 2) return {};
+  std::map<std::string, std::size_t> states;
+  for (const auto& server : servers) ++states[text_of(server, "state")];
+  std::vector<std::string> texts;
+  for (const auto& [state, count] : states) {
+    texts.push_back(fmt::format("{} {}", count, state.empty() ? "-" : state));
+  }
+  return fmt::format("{} servers: {}\n", servers.size(), fmt::join(texts, ", "));
+}
+
+}  // namespace cellblock::cli
