@@ -87,26 +87,15 @@ std::vector<std::string> paths_of(const std::vector<ProposedPath>& paths) {
   return list;
 }
 
-constexpr auto claude_desktop = R"({"mcpServers": {
-  "Filesystem (project)" : {
-  "command" : "npx",
-  "args" :
-      [ "-y", "@modelcontextprotocol/server-filesystem@2025.8.21", "/srv/project/", "/srv/gone" ]
-},
-               "github" : {
-                 "command" : "npx",
-                 "args" : [ "-y", "@modelcontextprotocol/server-github" ],
-                 "env" : {
-                   "GITHUB_PERSONAL_ACCESS_TOKEN" : "<YOUR_TOKEN>",
-                   "LOG_LEVEL" : "debug",
-                   "PATH" : "/Users/a/bin"
-                 }
-               },
-               "git"
-    : {"command" : "uvx", "args" : [ "mcp-server-git==2025.9.25", "--repository", "/srv/project" ]},
-               "docs" : {"type" : "http", "url" : "https://user:hunter2@example.org/mcp"}
-}
-})";
+constexpr auto claude_desktop = R"json({"mcpServers": {
+  "Filesystem (project)": {
+    "command": "npx",
+    "args": ["-y", "@modelcontextprotocol/server-filesystem@2025.8.21", "/srv/project/", "/srv/gone"]},
+  "github": {
+    "command": "npx", "args": ["-y", "@modelcontextprotocol/server-github"],
+    "env": {"GITHUB_PERSONAL_ACCESS_TOKEN": "<YOUR_TOKEN>", "LOG_LEVEL": "debug", "PATH": "/Users/a/bin"}},
+  "git": {"command": "uvx", "args": ["mcp-server-git==2025.9.25", "--repository", "/srv/project"]},
+  "docs": {"type": "http", "url": "https://user:hunter2@example.org/mcp"}}})json";
 
 TEST(Import, PinsAnNpmPackageToAnInstalledCopyAndReadsTheDirectoriesItNames) {
   const auto files = all_of(claude_desktop).at(0);
@@ -155,7 +144,7 @@ TEST(Import, WritesWhatTheDaemonReads) {
   const auto config = read_back(all_of(claude_desktop));
   ASSERT_EQ(config.servers.size(), 3U);
   EXPECT_EQ(config.servers[0].name.value, "filesystem-project");
-  EXPECT_EQ(config.servers[2].command->value.at(1).value, "/opt/cellblock/git/bin/mcp-server-git");
+  EXPECT_EQ(config.servers[1].command->value.at(1).value, "/opt/cellblock/git/bin/mcp-server-git");
 }
 
 TEST(Import, WritesAnyTextSoThatItReadsAsTheSame) {
@@ -257,6 +246,17 @@ TEST(Import, ReadsGeminisSettings) {
   EXPECT_THAT(proposals.at(0).remarks, ElementsAre("excludeTools", "trust"));
   EXPECT_EQ(proposals.at(0).secrets.at(0).variable, "X");
   EXPECT_THAT(proposals.at(1).obstacle, HasSubstr("address"));
+}
+
+TEST(Import, TakesTheVersionThatIsInstalledWhereNoneWasNamed) {
+  const auto unnamed =
+      one_of(R"({"mcpServers": {"x": {"command": "npx", "args": ["@acme/installed"]}}})");
+  EXPECT_THAT(unnamed.steps,
+              ElementsAre("npm install --prefix /opt/cellblock/x @acme/installed@1.2.3"));
+  EXPECT_THAT(unnamed.todos, IsEmpty());
+  const auto other =
+      one_of(R"({"mcpServers": {"x": {"command": "npx", "args": ["@acme/installed@2.0.0"]}}})");
+  EXPECT_THAT(other.todos, ElementsAre(HasSubstr("1.2.3 of @acme/installed is installed")));
 }
 
 TEST(Import, ReadsARegistrysServerJson) {

@@ -45,9 +45,13 @@ Result<void> read_start(const Json& start, DeclaredServer& server) {
   auto arguments = CELLBLOCK_TRY(texts_member(start, "args"));
   auto variables = CELLBLOCK_TRY(variables_member(start, "env"));
   if (!program.empty()) server.command = {program};
-  if (start.contains("args") || !program.empty()) {
-    server.command.resize(std::min<std::size_t>(server.command.size(), 1));
+  const bool has_program = !server.command.empty();
+  if (has_program && (start.contains("args") || !program.empty())) {
+    server.command.resize(1);
     std::ranges::move(arguments, std::back_inserter(server.command));
+  }
+  for (const auto& variable : variables) {
+    std::erase_if(server.variables, [&](const auto& one) { return one.name == variable.name; });
   }
   std::ranges::move(variables, std::back_inserter(server.variables));
   return {};

@@ -36,12 +36,26 @@ std::string found_or(const MachineView& machine, const std::string& name,
 
 // ---- packages ----
 
+// A version that nobody named is the one that the admin has installed since.
+PackageName version_or_installed(const PackageName& package,
+                                 const std::optional<InstalledPackage>& installed,
+                                 Proposal& proposal) {
+  if (!installed) return package;
+  const auto found = package_named(package.registry, package.name + "@" + installed->version);
+  if (!found || found->version.empty()) return package;
+  if (!package.version.empty() && found->version != package.version) {
+    proposal.todos.push_back(fmt::format("version {} of {} is installed, {} was named",
+                                         found->version, package.name, package.version));
+  }
+  return package.version.empty() ? *found : package;
+}
+
 void propose_npm(const PackageRun& run, const std::string& directory, const MachineView& machine,
                  Proposal& proposal) {
   const auto modules = directory + "/node_modules/";
   const auto installed = machine.installed(directory, run.package);
-  proposal.steps.push_back(
-      fmt::format("npm install --prefix {} {}", directory, pinned(run.package)));
+  const auto package = version_or_installed(run.package, installed, proposal);
+  proposal.steps.push_back(fmt::format("npm install --prefix {} {}", directory, pinned(package)));
   proposal.profile = "node";
   proposal.command = {found_or(machine, "node", "/usr/bin/node")};
   if (!run.program.empty()) {
@@ -76,7 +90,7 @@ void propose_package(const PackageRun& run, const MachineView& machine, const Pl
     propose_pypi(run, directory, proposal);
   }
   proposal.program = directory;
-  if (run.package.version.empty()) {
+  if (proposal.steps.back().ends_with("VERSION")) {
     proposal.todos.push_back(
         fmt::format("no version was named: put the one that you mean in the place of VERSION ({})",
                     is_npm ? "npm view " + run.package.name + " version"
