@@ -119,6 +119,23 @@ Exit run_approve(const Context& context, const ApproveRequest& request);
 /// Everything that a server offers, asked by hand.
 Exit run_inspect(const Context& context, const InspectRequest& request);
 
+struct ImportRequest {
+  std::string file;    ///< "-": stdin
+  std::string format;  ///< empty: as its content shows
+  std::string output;  ///< a file that is not there yet; empty: stdout
+};
+
+/// Cells for servers that others declared.
+Exit run_import(const Context& context, const ImportRequest& request);
+
+struct ExportRequest {
+  std::string host;
+  std::vector<std::string> servers;  ///< empty: all that the user may use
+};
+
+/// What a host is told of them.
+Exit run_export(const Context& context, const ExportRequest& request);
+
 struct ConnectRequest {
   std::string server;  ///< none: all at once
   std::string workspace;

@@ -62,6 +62,9 @@ void declare_local(CLI::App& app, Command& command, const std::shared_ptr<Flags>
 /// `cellblock pin ...`.
 void declare_pins(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 
+/// `cellblock import`, `cellblock export`.
+void declare_exchange(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
+
 /// `cellblock audit ...`.
 void declare_audit(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 

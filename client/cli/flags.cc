@@ -281,6 +281,7 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   declare_admin(app, command, flags);
   declare_pins(app, command, flags);
   declare_audit(app, command, flags);
+  declare_exchange(app, command, flags);
   declare_local(app, command, flags);
 }
 

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands.h"
+#include "client/cli/configuration.h"
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/cell_toml.h"
+#include "client/cli/import/import_file.h"
+#include "client/cli/import/input_json.h"
+#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose.h"
+#include "client/cli/json_text.h"
+#include "client/cli/terminal_text.h"
+
+// Servers of hosts' configurations, as cells.
+namespace cellblock::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// Whose daemon it is for decides where its servers and secrets are.
+Places places_for(const Context& context) {
+  const auto found = configuration_of(context);
+  if (found.mode != Mode::user) {
+    return {.programs = "/opt/cellblock", .secrets = "/etc/cellblock/secrets"};
+  }
+  const auto directory = std::filesystem::path(found.path).parent_path();
+  return {.programs = variable("HOME") + "/.local/share/cellblock",
+          .secrets = (directory / "secrets").string()};
+}
+
+std::string directory_of(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::absolute(file, ignored).parent_path().string();
+}
+
+// Of the file, not of the daemon: there is no advice to give.
+Exit explain_failure(const Context& context, const Error& error) {
+  fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
+  if (context.output == Output::json) {
+    const auto code = static_cast<int>(Exit::error);
+    print_json(Json{{"error", {{"message", error.text}, {"exit_code", code}}}}.dump(
+        -1, ' ', false, Json::error_handler_t::replace));
+  }
+  return Exit::error;
+}
+
+Json as_json(const std::vector<Proposal>& proposals, const std::string& toml) {
+  Json servers = Json::array();
+  for (const auto& proposal : proposals) {
+    Json secrets = Json::array();
+    for (const auto& secret : proposal.secrets) {
+      secrets.push_back(Json{{"variable", secret.variable}, {"file", secret.file}});
+    }
+    servers.push_back(Json{{"declared_as", proposal.declared_as},
+                           {"name", proposal.name},
+                           {"obstacle", proposal.obstacle},
+                           {"steps", proposal.steps},
+                           {"todos", proposal.todos},
+                           {"secrets", secrets},
+                           {"not_taken_over", proposal.remarks}});
+  }
+  return Json{{"toml", toml}, {"servers", servers}};
+}
+
+Exit hand_out(const Context& context, const ImportRequest& request,
+              const std::vector<Proposal>& proposals) {
+  const auto toml = cell_toml(proposals);
+  if (!request.output.empty()) {
+    const auto written = write_new_file(request.output, toml);
+    if (!written) return explain_failure(context, written.error());
+  }
+  if (context.output == Output::json) {
+    return print_json(
+        as_json(proposals, toml).dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  fmt::print(stderr, "{}", import_summary(proposals));
+  if (request.output.empty()) fmt::print("{}", toml);
+  return Exit::ok;
+}
+
+}  // namespace
+
+Exit run_import(const Context& context, const ImportRequest& request) {
+  const auto text = bounded_file(request.file, max_import_bytes);
+  if (!text) return explain_failure(context, text.error());
+  const auto servers = declared_servers(*text, {.format = import_format_named(request.format),
+                                                .directory = directory_of(request.file)});
+  const auto proposals = servers ? propose_all(*servers, this_machine(), places_for(context))
+                                 : Result<std::vector<Proposal>>(fail(servers.error().text));
+  if (!proposals) {
+    return explain_failure(
+        context, {fmt::format("{}: {}", safe_line(request.file), proposals.error().text)});
+  }
+  return hand_out(context, request, *proposals);
+}
+
+}  // namespace cellblock::cli

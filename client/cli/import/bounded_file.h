@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "policy/result.h"
+
+namespace cellblock::cli {
+
+/// All of a regular file, or of stdin for "-". An error: it cannot be read, or is longer than that.
+Result<std::string> bounded_file(const std::string& path, std::size_t most);
+
+/// A file that was not there before, for everybody to read. Whatever is there stays as it is.
+Result<void> write_new_file(const std::string& path, const std::string& text);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "client/cli/import/declared_server.h"
+#include "policy/result.h"
+
+namespace cellblock::cli {
+
+/// The manifest of an MCPB bundle that is unpacked in `directory`. `${__dirname}` stays in its
+/// command, as in what it asks its user for (`${user_config.x}`) what has no default.
+Result<std::vector<DeclaredServer>> servers_of_bundle(const nlohmann::ordered_json& document,
+                                                      const std::string& directory);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/cli/import/proposal.h"
+
+namespace cellblock::cli {
+
+/// Proposals as configuration. What others wrote stands in it as TOML's strings or, in comments,
+/// escaped and on one line.
+std::string cell_toml(const std::vector<Proposal>& proposals);
+
+/// In quotes; reads as the same text again, whatever it holds.
+std::string toml_text(std::string_view text);
+
+}  // namespace cellblock::cli

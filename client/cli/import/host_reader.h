@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "client/cli/import/declared_server.h"
+#include "client/cli/import/import_format.h"
+#include "policy/result.h"
+
+namespace cellblock::cli {
+
+/// The servers of a host's configuration: of every format but registry and bundle.
+Result<std::vector<DeclaredServer>> servers_of_host(const nlohmann::ordered_json& document,
+                                                    ImportFormat format);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/cli/import/declared_server.h"
+#include "client/cli/import/import_format.h"
+#include "client/cli/import/proposal.h"
+#include "policy/result.h"
+
+namespace cellblock::cli {
+
+struct ImportQuestion {
+  std::optional<ImportFormat> format;  ///< none: as it is recognised
+  std::string directory;               ///< where the file is: that of a bundle
+};
+
+/// What a configuration declares.
+Result<std::vector<DeclaredServer>> declared_servers(std::string_view text,
+                                                     const ImportQuestion& question);
+
+/// What is left to do, server by server, for whoever has imported them.
+std::string import_summary(const std::vector<Proposal>& proposals);
+
+}  // namespace cellblock::cli

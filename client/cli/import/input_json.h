@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "policy/result.h"
+
+/// Configurations that others wrote, as JSON values. Bounded in size and depth; a name that stands
+/// twice in one object is an error, since nobody could say which was meant.
+namespace cellblock::cli {
+
+inline constexpr std::size_t max_import_bytes = 1U << 20;
+inline constexpr int max_import_depth = 32;
+
+/// JSON, with the comments and last commas that hosts allow.
+Result<nlohmann::ordered_json> json_of_json(std::string_view text);
+
+/// TOML; dates and times as null.
+Result<nlohmann::ordered_json> json_of_toml(std::string_view text);
+
+/// Which of both it is shows in its first character.
+bool looks_like_json(std::string_view text);
+
+}  // namespace cellblock::cli

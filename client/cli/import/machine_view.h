@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "client/cli/import/declared_server.h"
+
+namespace cellblock::cli {
+
+enum class PathKind : std::uint8_t { absent, file, directory };
+
+struct InstalledPackage {
+  std::string entry;  ///< what is run of it, with its whole path
+  std::string version;
+};
+
+/// What a proposal asks about this machine. Only to look at: nothing is run, nothing changed.
+struct MachineView {
+  std::function<PathKind(const std::string& path)> kind_of;
+  /// Where a program of that name is that every cell sees; empty: nowhere.
+  std::function<std::string(const std::string& name)> find_program;
+  /// Below that directory, as npm installs it.
+  std::function<std::optional<InstalledPackage>(const std::string& prefix,
+                                                const PackageName& package)>
+      installed;
+};
+
+/// Where the admin is told to put what servers need.
+struct Places {
+  std::string programs;  ///< a directory for each server in it
+  std::string secrets;   ///< a file for each secret in it
+};
+
+/// This machine.
+MachineView this_machine();
+
+}  // namespace cellblock::cli

@@ -1,0 +1,207 @@
+#include "client/cli/import/proposed_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "client/cli/import/package_run.h"
+#include "client/cli/import/placeholders.h"
+#include "client/cli/import/proposed_arguments.h"
+#include "client/cli/import/proposed_paths.h"
+#include "policy/command_habits.h"
+
+namespace cellblock::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> compiling = {"node", "bun", "deno"};
+
+std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string profile_for(std::string_view program) {
+  const auto name = name_in(program);
+  if (std::ranges::find(compiling, name) != compiling.end()) return "node";
+  return name.starts_with("python") ? "python" : "native";
+}
+
+std::string found_or(const MachineView& machine, const std::string& name,
+                     const std::string& usual) {
+  const auto found = machine.find_program(name);
+  return found.empty() ? usual : found;
+}
+
+// ---- packages ----
+
+// A version that nobody named is the one that the admin has installed since.
+PackageName version_or_installed(const PackageName& package,
+                                 const std::optional<InstalledPackage>& installed,
+                                 Proposal& proposal) {
+  if (!installed) return package;
+  const auto found = package_named(package.registry, package.name + "@" + installed->version);
+  if (!found || found->version.empty()) return package;
+  if (!package.version.empty() && found->version != package.version) {
+    proposal.todos.push_back(fmt::format("version {} of {} is installed, {} was named",
+                                         found->version, package.name, package.version));
+  }
+  return package.version.empty() ? *found : package;
+}
+
+void propose_npm(const PackageRun& run, const std::string& directory, const MachineView& machine,
+                 Proposal& proposal) {
+  const auto modules = directory + "/node_modules/";
+  const auto installed = machine.installed(directory, run.package);
+  const auto package = version_or_installed(run.package, installed, proposal);
+  proposal.steps.push_back(fmt::format("npm install --prefix {} {}", directory, pinned(package)));
+  proposal.profile = "node";
+  proposal.command = {found_or(machine, "node", "/usr/bin/node")};
+  if (!run.program.empty()) {
+    proposal.command.push_back(modules + ".bin/" + std::string(name_in(run.program)));
+  } else if (installed) {
+    proposal.command.push_back(installed->entry);
+  } else {
+    proposal.command.push_back(modules + run.package.name + "/TODO");
+    proposal.todos.push_back(
+        fmt::format("what is to be run stands under \"bin\" in {}{}/package.json once it is "
+                    "installed: write it "
+                    "in the place of TODO, or import again then",
+                    modules, run.package.name));
+  }
+}
+
+void propose_pypi(const PackageRun& run, const std::string& directory, Proposal& proposal) {
+  proposal.steps.push_back(fmt::format("python3 -m venv {}", directory));
+  proposal.steps.push_back(fmt::format("{}/bin/pip install {}", directory, pinned(run.package)));
+  proposal.profile = "python";
+  const auto script = run.program.empty() ? run.package.name : std::string(name_in(run.program));
+  proposal.command = {directory + "/bin/python", directory + "/bin/" + script};
+}
+
+void propose_package(const PackageRun& run, const MachineView& machine, const Places& places,
+                     Proposal& proposal) {
+  const auto directory = places.programs + "/" + proposal.name;
+  const bool is_npm = run.package.registry == Registry::npm;
+  if (is_npm) {
+    propose_npm(run, directory, machine, proposal);
+  } else {
+    propose_pypi(run, directory, proposal);
+  }
+  proposal.program = directory;
+  if (proposal.steps.back().ends_with("VERSION")) {
+    proposal.todos.push_back(
+        fmt::format("no version was named: put the one that you mean in the place of VERSION ({})",
+                    is_npm ? "npm view " + run.package.name + " version"
+                           : "pip index versions " + run.package.name));
+  }
+}
+
+// ---- programs ----
+
+// A program that is no package's is the admin's to install.
+void propose_program(const std::string& program, const MachineView& machine, const Places& places,
+                     Proposal& proposal) {
+  proposal.profile = profile_for(program);
+  if (program.starts_with('/')) {
+    proposal.command = {program};
+    propose_path(program, PathUse::read, "the program; it has to be root's alone", machine,
+                 proposal);
+    return;
+  }
+  const bool is_bare = program.find('/') == std::string::npos;
+  const auto found = is_bare ? machine.find_program(program) : std::string();
+  if (!found.empty()) {
+    proposal.command = {found};
+    return;
+  }
+  proposal.command = {places.programs + "/" + proposal.name + "/TODO"};
+  proposal.todos.push_back(fmt::format(
+      "{} is not among the host's programs: install it as root, and name its whole path", program));
+}
+
+bool is_interpreter(std::string_view program) {
+  return profile_for(program) != "native" || name_in(program) == "ruby" ||
+         name_in(program) == "perl" || name_in(program) == "php";
+}
+
+// Where its other files are can only be guessed: beside it.
+void propose_script(const std::vector<std::string>& words, const MachineView& machine,
+                    Proposal& proposal) {
+  if (words.size() < 2 || !is_interpreter(words.front())) return;
+  const auto script = std::ranges::find_if(words.begin() + 1, words.end(),
+                                           [](const auto& word) { return !word.starts_with('-'); });
+  if (script == words.end() || !script->starts_with('/')) return;
+  if (*std::prev(script) == "-m") return;
+  const auto directory = script->substr(0, script->rfind('/'));
+  if (directory.empty()) return;
+  propose_path(directory, PathUse::read, "where its script is; it may need more of that tree",
+               machine, proposal);
+}
+
+// What fetches when it starts, asks a container service, or reads a shell's text.
+std::string habit_of(const std::vector<std::string>& words) {
+  const auto habit = habit_problem(words);
+  return habit ? fmt::format("its command {}", *habit) : std::string();
+}
+
+void propose_bundle(const DeclaredBundle& bundle, const std::string& directory,
+                    Proposal& proposal) {
+  proposal.steps.push_back(fmt::format("install -d {}", directory));
+  proposal.steps.push_back(fmt::format("cp -r --no-preserve=ownership,mode {}/. {}",
+                                       shell_word(bundle.directory), directory));
+  proposal.program = directory;
+}
+
+std::vector<std::string> words_of(const DeclaredServer& server, const std::string& directory) {
+  std::vector<std::string> words;
+  for (const auto& word : server.command) {
+    words.push_back(filled_in(word, {server.bundle ? directory : std::string()}));
+  }
+  return words;
+}
+
+Result<std::optional<PackageRun>> run_of(const DeclaredServer& server,
+                                         const std::vector<std::string>& words) {
+  if (!server.package) return package_run(words);
+  const auto joined = server.package->name +
+                      (server.package->registry == Registry::npm ? "@" : "==") +
+                      server.package->version;
+  PackageRun run;
+  run.package = CELLBLOCK_TRY(package_named(server.package->registry, joined));
+  run.arguments = words;
+  return std::optional<PackageRun>(std::move(run));
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  std::string word = "'";
+  for (const char byte : text) word += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
+  return word + "'";
+}
+
+void propose_command(const DeclaredServer& server, const MachineView& machine, const Places& places,
+                     Proposal& proposal) {
+  const auto directory = places.programs + "/" + proposal.name;
+  const auto words = words_of(server, directory);
+  const auto run = run_of(server, words);
+  if (!run) {
+    proposal.obstacle = run.error().text;
+    return;
+  }
+  if (!*run) proposal.obstacle = habit_of(words);
+  if (!proposal.obstacle.empty()) return;
+  if (server.bundle) propose_bundle(*server.bundle, directory, proposal);
+  if (*run) {
+    propose_package(**run, machine, places, proposal);
+    propose_arguments((*run)->arguments, machine, proposal);
+    return;
+  }
+  propose_program(words.front(), machine, places, proposal);
+  if (!server.bundle) propose_script(words, machine, proposal);
+  propose_arguments({words.begin() + 1, words.end()}, machine, proposal);
+}
+
+}  // namespace cellblock::cli
