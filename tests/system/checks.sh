@@ -116,6 +116,21 @@ systemctl reset-failed
 systemctl start cellblock.socket
 check 'as it was, it starts' answers ninth
 
+# --- a user's own
+
+own() { runuser -u tester -- env XDG_RUNTIME_DIR=/run/user/1000 CELLBLOCK_SOCKET=/run/user/1000/cellblock/cellblock.sock "$@"; }
+own_answers() { own cellblock call everything echo --arg message="$1" --timeout 120s | grep -q "Echo: $1"; }
+install -d -o tester -g tester /home/tester/.config /home/tester/.config/cellblock
+install -o tester -g tester -m 600 /etc/cellblock/servers.d/everything.toml /home/tester/.config/cellblock/cellblock.toml
+loginctl enable-linger tester
+check 'a user has a manager of his own' eventually test -S /run/user/1000/systemd/private
+check 'it makes his socket' own systemctl --user start cellblock.socket
+check 'a call through it starts his service and is answered' own_answers mine
+check 'which runs as himself' is "$(ps -o uid= -p "$(own systemctl --user show -P MainPID $service)" | tr -d ' ')" 1000
+check 'its watchdog is the same' is "$(own systemctl --user show -P WatchdogUSec $service)" 1min
+own systemctl --user stop cellblock.socket $service
+loginctl disable-linger tester
+
 # --- upgrade
 
 before=$(main_pid) before_inode=$(inode)
