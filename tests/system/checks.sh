@@ -59,7 +59,7 @@ TOML
 check 'a call through the socket starts the service and is answered by an npm server' answers first
 check 'the service was started by that' is "$(property ActiveState)" active
 check 'it serves on the socket of systemd' journal_has 'socket of the service manager'
-check 'systemctl status tells what runs' status_has '1 server declared, 1 user'
+check 'systemctl status tells what runs' eventually status_has '1 server declared, 1 user'
 check 'no process of the service has a capability on the host' \
   is "$(grep -h CapEff "/proc/$(main_pid)/status" | tr -d '[:space:]')" CapEff:0000000000000000
 
