@@ -75,6 +75,7 @@ MACHINE_FOLDERS = {
 # Machines in folders that are mostly none.
 MACHINES = [
     "supervisor/audit/audit_line", "supervisor/daemon/cgroup_view", "supervisor/daemon/explain_end",
+    "supervisor/daemon/service_offer", "supervisor/daemon/service_status", "supervisor/daemon/socket_match",
     "supervisor/daemon/subordinate_ids", "supervisor/daemon/user_table",
     "supervisor/launcher/cell_bounds", "supervisor/launcher/cell_end",
     "supervisor/launcher/cell_identity", "supervisor/launcher/denial_counts",

@@ -54,8 +54,8 @@ SysResult<void> raise_descriptor_limit() {
 
 }  // namespace
 
-Result<void> clean_start() {
-  if (::close_range(STDERR_FILENO + 1, ~0U, 0) < 0) return sys_fail("close_range");
+Result<void> clean_start(unsigned kept) {
+  if (::close_range(STDERR_FILENO + 1 + kept, ~0U, 0) < 0) return sys_fail("close_range");
   CELLBLOCK_CHECK(fill_stdio());
   CELLBLOCK_CHECK(raise_descriptor_limit());
   ::umask(077);

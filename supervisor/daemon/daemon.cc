@@ -1,5 +1,6 @@
 #include "supervisor/daemon/daemon.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
@@ -80,7 +81,8 @@ Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
   return {};
 }
 
-Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
+Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
+                           const ServiceOffer& offer) {
   service_ = &service;
   Fd channel = CELLBLOCK_TRY(duplicate(launcher_.channel().get()));
   Fd death = CELLBLOCK_TRY(duplicate(launcher_.pidfd().get()));
@@ -92,15 +94,19 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service) {
 
   burial_ = CELLBLOCK_TRY(Burial::make(loop_, [this] { go_on(); }));
   // From here peers can reach us.
+  const Tenure tenure = socket.is_lent() ? Tenure::lent : Tenure::own;
   listener_ = CELLBLOCK_TRY(Listener::listen(
-      loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); }));
+      loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); },
+      tenure));
   make_doors();
   if (http_) CELLBLOCK_CHECK(http_->listen());
   socket_.emplace(std::move(socket));
   const std::size_t servers = config_.servers.size();
-  spdlog::info("ready on {} ({} server{}, {})", config_.listen.socket, servers,
-               servers == 1 ? "" : "s", mode_name(config_.mode));
-  service_->send("READY=1");
+  spdlog::info("ready on {} ({} server{}, {}{})", config_.listen.socket, servers,
+               servers == 1 ? "" : "s", mode_name(config_.mode),
+               tenure == Tenure::lent ? ", socket of the service manager" : "");
+  tell_service("READY=1\n");
+  start_pulse(offer);
   loop_.run();
   if (cause_) return std::unexpected(*cause_);
   return {};
@@ -166,6 +172,8 @@ void Daemon::handle(const wire::LauncherReport& report) {
     case wire::LauncherTells::http_ended:
       if (!http_) break;
       return http_->ended(report.facts);
+    case wire::LauncherTells::well:
+      return on_launcher_well(report);
     default:
       break;
   }
@@ -180,7 +188,9 @@ void Daemon::on_gateway_started(std::uint32_t uid) {
 
 void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
   const auto level = ended_well(report.facts) ? spdlog::level::debug : spdlog::level::warn;
-  spdlog::log(level, "gateway for uid {} {}", report.uid, explain_end(report.facts));
+  const auto end = fmt::format("gateway for uid {} {}", report.uid, explain_end(report.facts));
+  spdlog::log(level, "{}", end);
+  if (!ended_well(report.facts)) last_failure_ = end;
   gateways_.erase(report.uid);
   close_door(report.uid);
   act_or_give_up(table_.gateway_ended(report.uid));
@@ -203,13 +213,16 @@ void Daemon::on_audit_started() {
   voice_.renew();
   spdlog::info("the audit writer is back");
   act(table_.audit_restored());
+  tell_service();
 }
 
 void Daemon::on_audit_ended(const wire::LauncherReport& report) {
   // While stopping this is the end that finish_when_empty waits for.
   if (stopping_) return loop_.stop();
-  spdlog::error("the audit writer {}", explain_end(report.facts));
+  last_failure_ = "the audit writer " + explain_end(report.facts);
+  spdlog::error("{}", last_failure_);
   audit_.ended();
+  tell_service();
 }
 
 void Daemon::wait_for_signal() {
@@ -283,7 +296,7 @@ milliseconds Daemon::stop_patience() const {
 
 void Daemon::start_stopping() {
   stopping_ = true;
-  service_->send("STOPPING=1");
+  tell_stopping();
   spdlog::info("stopping");
   socket_.reset();
   act(table_.stop());

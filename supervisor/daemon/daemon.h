@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "policy/config.h"
@@ -21,7 +22,9 @@
 #include "supervisor/daemon/listener.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/peer.h"
+#include "supervisor/daemon/pulse.h"
 #include "supervisor/daemon/service_notify.h"
+#include "supervisor/daemon/service_offer.h"
 #include "supervisor/daemon/socket_path.h"
 #include "supervisor/daemon/switch_desk.h"
 #include "supervisor/daemon/user_table.h"
@@ -47,7 +50,7 @@ class Daemon {
 
   /// Listens, says that it is ready, and serves until a signal to stop: then nobody new is let in,
   /// and the gateways have a while to end their sessions. An error: the launcher died.
-  Result<void> serve(BoundSocket socket, const ServiceNotify& service);
+  Result<void> serve(BoundSocket socket, const ServiceNotify& service, const ServiceOffer& offer);
 
  private:
   struct Pending {
@@ -69,6 +72,7 @@ class Daemon {
   void on_gateway_ended(const wire::LauncherReport& report);
   void on_session_closed(std::uint32_t uid, Connection connection);
   void on_gateway_broken(std::uint32_t uid, const Error& why);
+  void on_launcher_well(const wire::LauncherReport& report);
   void on_audit_started();
   void on_audit_ended(const wire::LauncherReport& report);
   void on_signal();
@@ -101,6 +105,10 @@ class Daemon {
   void end_leaving_soon();
   std::chrono::milliseconds stop_patience() const;
 
+  void start_pulse(const ServiceOffer& offer);
+  void tell_service(std::string_view with = {}) const;
+  void tell_stopping() const;
+
   void go_on();
   void start_stopping();
   void finish_when_empty();
@@ -129,6 +137,10 @@ class Daemon {
   std::unique_ptr<HttpHost> http_;  ///< none without [listen.http]
   std::optional<BoundSocket> socket_;
   const ServiceNotify* service_ = nullptr;
+  std::optional<Pulse> pulse_;  ///< none without a service manager
+  bool watched_ = false;        ///< it waits for signs of life
+  std::uint32_t cells_ = 0;     ///< of servers, as the launcher said last
+  std::string last_failure_;    ///< of a gateway or the audit writer
 
   Connection last_connection_ = 0;
   std::uint64_t refused_ = 0;               ///< since the last sweep

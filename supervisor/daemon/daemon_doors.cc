@@ -92,6 +92,7 @@ void Daemon::on_switch_said(const SwitchDesk::Asker& asker, Fd socket,
                  .pid = asker.pid,
                  .outcome = fault.empty() ? wire::AuditOutcome::ok : wire::AuditOutcome::error}),
       *reason);
+  tell_service();
   if (fault.empty()) {
     tell_switched(socket.get(), asker.which);
   } else {

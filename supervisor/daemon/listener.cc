@@ -18,22 +18,24 @@ Fd accept_one(int socket) { return Fd(::accept4(socket, nullptr, nullptr, SOCK_C
 }  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::listen(boost::asio::io_context& loop, Fd bound,
-                                                   OnConnection on_connection) {
+                                                   OnConnection on_connection, Tenure tenure) {
   Fd last_copy = CELLBLOCK_TRY(duplicate(bound.get()));
+  // Of a lent socket this also says anew who listens (SO_PEERCRED).
   if (::listen(bound.get(), backlog) < 0) return sys_fail("listen");
   return std::unique_ptr<Listener>(
-      new Listener(loop, std::move(bound), std::move(last_copy), std::move(on_connection)));
+      new Listener(loop, std::move(bound), std::move(last_copy), std::move(on_connection), tenure));
 }
 
 Listener::Listener(boost::asio::io_context& loop, Fd socket, Fd last_copy,
-                   OnConnection on_connection)
+                   OnConnection on_connection, Tenure tenure)
     : on_connection_(std::move(on_connection)),
+      tenure_(tenure),
       last_copy_(std::move(last_copy)),
       timer_(loop),
       watch_(loop, std::move(socket), [this] { accept_some(); }) {}
 
 Listener::~Listener() {
-  ::shutdown(last_copy_.get(), SHUT_RDWR);
+  if (tenure_ == Tenure::own) ::shutdown(last_copy_.get(), SHUT_RDWR);
   last_copy_.release();
 }
 
@@ -72,6 +74,7 @@ void Listener::go_on() {
 void Listener::stop() {
   stopped_ = true;
   watch_.pause();
+  if (tenure_ == Tenure::lent) return;
   ::shutdown(watch_.get(), SHUT_RDWR);
   for (Fd next = accept_one(watch_.get()); next.valid(); next = accept_one(watch_.get())) {
     on_connection_(std::move(next));

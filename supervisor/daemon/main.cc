@@ -17,6 +17,7 @@
 #include "policy/printable.h"
 #include "policy/suggestion.h"
 #include "supervisor/daemon/accounts.h"
+#include "supervisor/daemon/activated_socket.h"
 #include "supervisor/daemon/cgroup_setup.h"
 #include "supervisor/daemon/check_report.h"
 #include "supervisor/daemon/children.h"
@@ -34,6 +35,7 @@
 #include "supervisor/daemon/privileges.h"
 #include "supervisor/daemon/secret_commands.h"
 #include "supervisor/daemon/secret_marking.h"
+#include "supervisor/daemon/service_environment.h"
 #include "supervisor/daemon/service_notify.h"
 #include "supervisor/daemon/socket_path.h"
 #include "supervisor/daemon/spawn.h"
@@ -283,8 +285,9 @@ Result<void> become_user_of(const Config& config) {
   return become_daemon_user({config.identity.uid, config.identity.gid, groups});
 }
 
-Result<Sockets> bind_sockets(const Config& config) {
-  BoundSocket mcp = CELLBLOCK_TRY(BoundSocket::bind(config.listen));
+Result<Sockets> bind_sockets(const Config& config, Fd lent) {
+  BoundSocket mcp = CELLBLOCK_TRY(lent.valid() ? adopt_socket(std::move(lent), config)
+                                               : BoundSocket::bind(config.listen));
   HttpSockets http = CELLBLOCK_TRY(bind_http(config));
   if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
   return Sockets{std::move(mcp), std::move(http)};
@@ -310,7 +313,8 @@ Result<void> give_everything_up(const Config& config) {
 }
 
 Result<void> run(const Options& options) {
-  CELLBLOCK_CHECK(clean_start());
+  ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
+  CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
   CELLBLOCK_CHECK(adopt_children());
   CELLBLOCK_CHECK(hide_memory());
   const ServiceNotify service;
@@ -329,7 +333,7 @@ Result<void> run(const Options& options) {
 
   CELLBLOCK_CHECK(run_commands(loaded, service));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded));
-  Sockets sockets = CELLBLOCK_TRY(bind_sockets(config));
+  Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
   LauncherProcess launcher =
       CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, std::move(owned.groups.cells)));
   // From here the launcher alone holds the secrets.
@@ -348,7 +352,7 @@ Result<void> run(const Options& options) {
     if (config.http) {
       CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
     }
-    served = daemon.serve(std::move(sockets.mcp), service);
+    served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
   }
   // From here no peer can reach us, and the channels to all gateways are closed.
 

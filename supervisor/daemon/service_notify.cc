@@ -22,7 +22,7 @@ ServiceNotify::ServiceNotify() {
 void ServiceNotify::send(std::string_view state) const {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (address_.empty() || address_.size() > sizeof(address.sun_path)) return;
+  if (state.empty() || address_.empty() || address_.size() > sizeof(address.sun_path)) return;
   std::memcpy(address.sun_path, address_.data(), address_.size());
   if (address_.front() == '@') address.sun_path[0] = '\0';  // an abstract name
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());

@@ -11,6 +11,8 @@ class ServiceNotify {
  public:
   ServiceNotify();
 
+  bool is_there() const { return !address_.empty(); }
+
   /// "READY=1". Best effort: the manager notices a missing message by its own timeout.
   void send(std::string_view state) const;
 

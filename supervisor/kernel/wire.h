@@ -28,6 +28,7 @@ enum class SupervisorAsks : std::uint8_t {
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
   start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
   end_http = 7,       ///< kill it
+  are_you_well = 8,   ///< answered by `well`
 };
 
 struct SupervisorRequest {
@@ -51,12 +52,14 @@ enum class LauncherTells : std::uint8_t {
   audit_ended = 6,
   http_started = 7,
   http_ended = 8,  ///< facts; also when it could not be started
+  well = 9,        ///< once for each are_you_well
 };
 
 struct LauncherReport {
   LauncherTells kind{};
   std::array<std::uint8_t, 3> reserved{};
   std::uint32_t uid = 0;
+  std::uint32_t cells = 0;  ///< of servers, that run now
   CellFacts facts;
 };
 

@@ -108,6 +108,9 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
       return;
     case SupervisorAsks::permit:
       return permit(request.uid, request.servers);
+    case SupervisorAsks::are_you_well:
+      if (fds.empty()) return tell_supervisor(LauncherTells::well, 0);
+      break;
     case SupervisorAsks::ids_mapped:  // only before start()
       break;
   }
@@ -115,7 +118,8 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
 }
 
 void Launcher::tell_supervisor(LauncherTells what, std::uint32_t user, const CellFacts& facts) {
-  const wire::LauncherReport report{.kind = what, .uid = user, .facts = facts};
+  const auto cells = static_cast<std::uint32_t>(server_cells_);
+  const wire::LauncherReport report{.kind = what, .uid = user, .cells = cells, .facts = facts};
   // The supervisor never stops reading; if its queue is full all the same, nothing can be trusted
   // to be known there any more.
   const auto told = send_record(supervisor_.get(), report, {}, MSG_DONTWAIT);

@@ -95,7 +95,9 @@ Process::Options Daemon::launch_options(const std::string& config,
                                         const DaemonOptions& wanted) const {
   Process::Options options;
   options.overlays = wanted.overlays;
-  options.command = {directory_.path("bin/cellblockd"), "--config", config};
+  options.command = wanted.wrapper;
+  options.command.insert(options.command.end(),
+                         {directory_.path("bin/cellblockd"), "--config", config});
   options.environment = {"PATH=/usr/bin:/bin", "HOME=" + directory_.path(),
                          "XDG_RUNTIME_DIR=" + directory_.path("run"),
                          // A process that is not dumpable cannot be inspected by LeakSanitizer.

@@ -40,6 +40,7 @@ struct DaemonOptions {
   /// Files that cellblockd sees in the place of others (Process::Options).
   std::vector<std::pair<std::string, std::string>> overlays;
   std::vector<std::string> environment;  ///< more variables
+  std::vector<std::string> wrapper;      ///< a command that becomes cellblockd, before it
 };
 
 class Daemon {

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 
-for component in client command daemon; do
+for component in client client-dev command daemon; do
   cmake --install "$build" --prefix "$prefix" --component "$component" >"$work/log" 2>&1 ||
     { cat "$work/log"; exit 1; }
 done
@@ -78,6 +78,8 @@ echo "all run"
 # What a service needs is there, and the unit names the daemon where it is installed by default.
 for file in sbin/cellblockd libexec/cellblock/cellblock-launcher libexec/cellblock/cellblock-gateway \
             libexec/cellblock/cellblock-audit libexec/cellblock/cellblock-probe lib/systemd/system/cellblock.service \
+            lib/systemd/system/cellblock.socket lib/systemd/user/cellblock.service lib/systemd/user/cellblock.socket \
+            lib/tmpfiles.d/cellblock.conf \
             lib/sysusers.d/cellblock.conf share/doc/cellblock/examples/cellblock.toml \
             share/doc/cellblock/configuration.md share/doc/cellblock/security.md \
             share/doc/cellblock/LICENSE share/man/man1/cellblock.1 share/man/man5/cellblock.toml.5 \

@@ -1,0 +1,25 @@
+#include "supervisor/daemon/service_status.h"
+
+#include <fmt/format.h>
+
+#include "policy/printable.h"
+
+namespace cellblock::daemon {
+namespace {
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string status_line(const ServiceFacts& facts) {
+  std::string line = fmt::format("{} declared, {}, {}", counted(facts.servers, "server"),
+                                 counted(facts.users, "user"), counted(facts.cells, "cell"));
+  if (facts.switched_off) line += "; switched off: everybody is refused";
+  if (!facts.audit_runs) line += "; the audit writer is gone: calls are refused";
+  if (!facts.last_failure.empty()) line += "; last failure: " + printable(facts.last_failure);
+  return line;
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace cellblock::daemon {
+
+struct ServiceFacts {
+  std::size_t servers = 0;  ///< declared
+  std::size_t users = 0;    ///< with a gateway
+  std::uint32_t cells = 0;  ///< of servers, when the launcher was last asked
+  bool switched_off = false;
+  bool audit_runs = true;
+  std::string last_failure;  ///< of a process of cellblock's own; empty: none
+};
+
+/// The line that `systemctl status` shows: what runs, and what does not.
+std::string status_line(const ServiceFacts& facts);
+
+}  // namespace cellblock::daemon
