@@ -310,12 +310,11 @@ StartRefusal Launcher::refusal_for(const Gateway& gateway,
   const Server& server = config_.servers[request.server_index];
   if (!config_.enabled || !server.enabled) return StartRefusal::disabled;
   const bool survey = request.program == wire::CellProgram::survey;
-  const auto running =
-      std::count_if(gateway.servers.begin(), gateway.servers.end(), [&](const auto& entry) {
-        const ServerCell& cell = entry.second;
-        return cell.server == request.server_index &&
-               (cell.program == wire::CellProgram::survey) == survey;
-      });
+  const auto running = std::ranges::count_if(gateway.servers, [&](const auto& entry) {
+    const ServerCell& cell = entry.second;
+    return cell.server == request.server_index &&
+           (cell.program == wire::CellProgram::survey) == survey;
+  });
   const auto of_user = cells_of_.find(gateway.user);
   return over_bound({.in_all = server_cells_,
                      .of_user = of_user == cells_of_.end() ? 0 : of_user->second,

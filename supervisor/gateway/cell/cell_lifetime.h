@@ -38,8 +38,8 @@ enum class CellAction : std::uint8_t {
   none,
   ask_start,
   withdraw_start,  ///< in case the launcher does not have it yet
-  close_input,  ///< then wait for timeouts.end_of_input
-  terminate,    ///< then wait for timeouts.terminate
+  close_input,     ///< then wait for timeouts.end_of_input
+  terminate,       ///< then wait for timeouts.terminate
   kill,
   report_impossible,  ///< the launcher and we disagree: end this gateway
 };
