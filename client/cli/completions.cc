@@ -62,6 +62,7 @@ std::string with_escaped(std::string_view text, std::string_view letters) {
 
 std::string bash_words(const DescribedCommand& command, const DescribedCommand& program) {
   std::vector<std::string> words;
+  words.reserve(command.below.size());
   for (const auto& below : command.below) words.push_back(below.name());
   for (const auto& place : command.places) {
     words.insert(words.end(), place.choices.begin(), place.choices.end());

@@ -89,6 +89,7 @@ const std::vector<TableColumn>& columns() {
 
 std::string server_table(const std::vector<Json>& servers, Style style, std::size_t width) {
   std::vector<TableRow> rows;
+  rows.reserve(servers.size());
   for (const auto& server : servers) rows.push_back(row_of(server));
   return table_text(columns(), rows, style, width);
 }
@@ -98,6 +99,7 @@ std::string server_counts(const std::vector<Json>& servers) {
   std::map<std::string, std::size_t> states;
   for (const auto& server : servers) ++states[text_of(server, "state")];
   std::vector<std::string> texts;
+  texts.reserve(states.size());
   for (const auto& [state, count] : states) {
     texts.push_back(fmt::format("{} {}", count, state.empty() ? "-" : state));
   }

@@ -62,6 +62,7 @@ std::size_t room_of_last(const std::vector<Shown>& shown, std::size_t width) {
 std::string table_text(const std::vector<TableColumn>& columns, const std::vector<TableRow>& rows,
                        Style style, std::size_t width) {
   std::vector<Shown> all;
+  all.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
     all.push_back({i, width_of(columns[i], rows, i)});
   const auto shown = fitting(columns, std::move(all), width);
