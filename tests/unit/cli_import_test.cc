@@ -191,6 +191,7 @@ TEST(Import, ReadsVsCodesInputsAndSandboxWords) {
     }},
   })");
   EXPECT_THAT(proposal.command, ElementsAre("/usr/bin/node", "/srv/app/main.js"));
+  EXPECT_THAT(paths_of(proposal.read), ElementsAre("/srv/app"));
   EXPECT_THAT(paths_of(proposal.write), ElementsAre("/srv/project"));
   EXPECT_EQ(proposal.workspace, Workspace::write);
   EXPECT_THAT(proposal.domains, ElementsAre("api.example.org", "*.example.net:8443"));

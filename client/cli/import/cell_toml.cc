@@ -75,8 +75,9 @@ std::string workspace_lines(Workspace workspace) {
 }
 
 std::string allow_lines(const Proposal& proposal) {
-  const auto tools = proposal.tools.empty() ? std::string() : ", tools = " + listed(proposal.tools);
-  std::string line = fmt::format("allow = {{ users = [\"TODO\"]{} }}", tools);
+  const std::vector<std::string> unknown{"TODO"};
+  const auto tools = listed(proposal.tools.empty() ? unknown : proposal.tools);
+  std::string line = fmt::format("allow = {{ users = [\"TODO\"], tools = {} }}", tools);
   std::ranges::replace(line, '\n', ' ');
   return "# TODO: until then nobody may use it:\n# " + line + "\n";
 }

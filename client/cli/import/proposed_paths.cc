@@ -39,17 +39,22 @@ std::vector<ProposedPath>& entries_for(PathUse use, Proposal& proposal) {
   return use == PathUse::write ? proposal.write : proposal.read;
 }
 
+bool covers(const std::vector<ProposedPath>& entries, const std::string& path) {
+  return std::ranges::any_of(
+      entries, [&](const auto& one) { return one.is_there && is_below(path, one.path); });
+}
+
 bool is_among(const std::vector<ProposedPath>& entries, const std::string& path) {
   return std::ranges::find(entries, path, &ProposedPath::path) != entries.end();
 }
 
 void add(const ProposedPath& entry, PathUse use, Proposal& proposal) {
-  if (is_among(proposal.write, entry.path)) return;
+  if (is_among(proposal.write, entry.path) || covers(proposal.write, entry.path)) return;
   if (use == PathUse::write) {
     std::erase_if(proposal.read, [&](const auto& one) { return one.path == entry.path; });
   }
   auto& entries = entries_for(use, proposal);
-  if (!is_among(entries, entry.path)) entries.push_back(entry);
+  if (!is_among(entries, entry.path) && !covers(entries, entry.path)) entries.push_back(entry);
 }
 
 }  // namespace
