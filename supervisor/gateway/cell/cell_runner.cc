@@ -123,9 +123,7 @@ std::vector<std::string> CellRunner::stderr_tail() {
   return services_.stderr_ring(cell_.plan().server).last_of(cell_.id(), stderr_tail_lines);
 }
 
-void CellRunner::remember_end(const Failure& failure) {
-  services_.remember_end(*this, failure);
-}
+void CellRunner::remember_end(const Failure& failure) { services_.remember_end(*this, failure); }
 
 // A server that writes too many of them is held to what it may write on stderr.
 void CellRunner::keep_log(std::string_view text) {
