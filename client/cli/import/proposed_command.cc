@@ -156,6 +156,7 @@ void propose_bundle(const DeclaredBundle& bundle, const std::string& directory,
 
 std::vector<std::string> words_of(const DeclaredServer& server, const std::string& directory) {
   std::vector<std::string> words;
+  words.reserve(server.command.size());
   for (const auto& word : server.command) {
     words.push_back(filled_in(word, {server.bundle ? directory : std::string()}));
   }
