@@ -91,7 +91,6 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       gate_(loop, config_,
             {.start = [this](CellRunner& cell,
                              Fd workspace) { ask_launcher(cell, std::move(workspace)); },
-             .last_failure = [this](std::uint32_t server) { return last_failure(server); },
              .chance =
                  [] {
                    std::uint64_t number = 0;
@@ -230,11 +229,6 @@ void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
   gate_.ended(cell, failure);
 }
 
-const Failure* Gateway::last_failure(std::uint32_t server) const {
-  const auto& last = history_[server].last_end;
-  return last ? &last->failure : nullptr;
-}
-
 // --- requests about all cells --------------------------------------------------------------------
 
 std::string Gateway::answer_control(const ControlRequest& request, const Peer& peer) {
@@ -264,10 +258,12 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
   }
   if (request.method == ControlMethod::restart) {
     history_[index].last_end.reset();
-    gate_.reset(index);
     catalogues_.forget_server(index);
   }
-  return stopped_json(stop_cells(index));
+  const std::size_t stopped = stop_cells(index);
+  // After those that wait to start have been stopped as well.
+  if (request.method == ControlMethod::restart) loop_.defer([this, index] { gate_.reset(index); });
+  return stopped_json(stopped);
 }
 
 // Hosts that have a list by now ask for it again. Later in this turn, as with stop_cells.

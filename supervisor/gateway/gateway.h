@@ -92,7 +92,6 @@ class Gateway final : private GatewayServices {
   void give_up_on(std::string_view whom, std::string_view why);
   void open_session(const wire::SessionGrant& grant, Fd connection);
   void ask_launcher(CellRunner& cell, Fd workspace);
-  const Failure* last_failure(std::uint32_t server) const;
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_news(const wire::CellEvent& event);

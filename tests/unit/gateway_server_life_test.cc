@@ -159,17 +159,44 @@ TEST_F(Life, ATrialThatNobodyWantsAnyMoreLeavesRoomForTheNextAtOnce) {
   EXPECT_EQ(life.state(), LifeState::trying);
 }
 
-TEST_F(Life, ATrialThatIsAskedNothingBlocksNobodyForLongerThanTheLongestPause) {
+TEST_F(Life, ATrialThatSaysNothingKeepsNobodyOutForLong) {
   fail();
   wait_and_start(first);
-  now += rules.max_pause - Milliseconds{1};
+  now += ServerLife::alone - Milliseconds{1};
   EXPECT_EQ(start(second), StartChoice::wait);
   now += Milliseconds{1};
   EXPECT_EQ(start(second), StartChoice::go);
+}
+
+TEST_F(Life, OfSeveralTrialsTheFirstThatFailsCountsAndTheFirstThatAnswersEndsIt) {
+  fail();
+  wait_and_start(first);
+  now += ServerLife::alone;
+  start(second);
   fail(first);
-  EXPECT_EQ(life.state(), LifeState::trying);
-  fail(second);
   EXPECT_EQ(life.state(), LifeState::pausing);
+  EXPECT_EQ(life.run(), 2U);
+  life.answered(second);
+  EXPECT_EQ(life.state(), LifeState::good);
+  EXPECT_EQ(start(first), StartChoice::go);
+}
+
+TEST_F(Life, AnAnswerOfACellThatWasNotTriedEndsNoPause) {
+  start(first);
+  start(second);
+  fail(first);
+  life.answered(second);
+  EXPECT_EQ(life.state(), LifeState::pausing);
+}
+
+TEST_F(Life, AServerThatHangsComesToItsQuarantine) {
+  rest();
+  for (const StartKey key : {first, second}) {
+    wait_and_start(key);
+    now += seconds{30};
+    fail(key);
+  }
+  EXPECT_EQ(life.state(), LifeState::quarantined);
 }
 
 // --- what is said of it --------------------------------------------------------------------------
@@ -197,7 +224,8 @@ TEST_F(Refusal, SaysWhenToTryAgainAndWhatHappenedTheLastTime) {
       "server \"git\" failed 3 times in a row; it may start again in 10s; the last time: cell "
       "\"git\": exited with code 1");
   EXPECT_EQ(failure.retry_after, seconds{10});
-  EXPECT_EQ(failure.verdict, "early_crash");
+  EXPECT_EQ(failure.cause, "exited with code 1");
+  EXPECT_EQ(failure.verdict, "never_ran");
 }
 
 TEST_F(Refusal, RoundsTheTimeUpToWhatSomebodyWhoWaitsCaresFor) {
@@ -230,7 +258,7 @@ TEST_F(Refusal, SaysThatAnotherCellIsBeingTried) {
   fail();
   wait_and_start();
   EXPECT_EQ(start_refusal(server, life, nullptr, now).message,
-            "server \"git\" failed once and is being tried with one cell; try again in 1s");
+            "server \"git\" failed once and is being tried with one cell; try again in 5s");
 }
 
 }  // namespace

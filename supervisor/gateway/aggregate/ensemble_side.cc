@@ -19,7 +19,7 @@ ClientFeatures features_of_any(const Config& config, const SessionAccess& access
   ClientFeatures any;
   for (std::size_t i = 0; i < config.servers.size(); ++i) {
     const Server& server = config.servers[i];
-    if (!access.servers().contains(i)) continue;
+    if (!server.enabled || !access.servers().contains(i)) continue;
     any.elicitation |= asks_users(server);  // our own question goes the way of servers' ones
     if (server.cells != CellSharing::per_session) continue;
     const auto index = static_cast<std::uint32_t>(i);
@@ -34,8 +34,9 @@ ClientFeatures features_of_any(const Config& config, const SessionAccess& access
 ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& access) {
   if (shared.kept == nullptr) return ReadingTool::not_listed;
   for (std::size_t i = 0; i < shared.config.servers.size(); ++i) {
-    const bool is_used = access.servers().contains(i);
-    if (is_used && bounds_any(shared.config.servers[i].results)) return ReadingTool::listed;
+    const Server& server = shared.config.servers[i];
+    const bool is_used = server.enabled && access.servers().contains(i);
+    if (is_used && bounds_any(server.results)) return ReadingTool::listed;
   }
   return ReadingTool::not_listed;
 }

@@ -127,8 +127,9 @@ void ServerCell::refused(wire::StartRefusal refusal, const CellFacts& facts, Tim
 }
 
 void ServerCell::withheld(const Failure& failure, Time now) {
+  const bool is_wanted = life_.state() == CellState::asked;
   act(life_.on(CellInput::refused));
-  note(AuditKind::attach, AuditOutcome::denied, name_of(failure.code));
+  if (is_wanted) note(AuditKind::attach, AuditOutcome::denied, name_of(failure.code));
   tell_gone(failure, now);
 }
 
@@ -182,7 +183,7 @@ void ServerCell::line(std::string_view line, Time now) {
     has_answered_ = true;
     effects_.set_deadline(std::nullopt);
     act(life_.on(CellInput::answered));
-    effects_.handshake_answered();
+    if (was_asked_) effects_.handshake_answered();
   }
   if (shared_) return shared_->from_cell(line, *message, now);
   // With one user everything is that user's, what was never asked for included: it is the user that

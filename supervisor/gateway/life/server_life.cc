@@ -33,21 +33,25 @@ StartAnswer ServerLife::may_start(StartKey start, Time now) {
       break;
   }
   state_ = LifeState::trying;
-  trial_ = start;
-  until_ = now + rules_->max_pause;
+  trials_.push_back(start);
+  until_ = now + alone;
   return {};
 }
 
-// Any cell's answer shows that it can be started.
-void ServerLife::answered(StartKey) {
-  if (state_ != LifeState::trying) return;
+// While one is tried any cell's answer shows that the server can be started; later, that of one
+// which was tried and took longer than another that failed.
+void ServerLife::answered(StartKey start) {
+  const bool was_trial = forget_trial(start);
+  const bool is_down = state_ == LifeState::pausing || state_ == LifeState::resting;
+  if (state_ != LifeState::trying && !(was_trial && is_down)) return;
+  trials_.clear();
   state_ = LifeState::good;
   run_ = 0;
   failed_trials_ = 0;
 }
 
 void ServerLife::failed(StartKey start, std::uint64_t chance, Time now) {
-  const bool was_trial = state_ == LifeState::trying && start == trial_;
+  const bool was_trial = forget_trial(start) && state_ == LifeState::trying;
   if (state_ != LifeState::good && !was_trial) return;
   ++run_;
   count(now);
@@ -69,11 +73,11 @@ void ServerLife::enter_rest(Time now) {
   until_ = now + rules_->rest;
 }
 
-// The time that it waited for is over already: the next start is the trial.
+// The time that it waited for is over already: the next start is a trial.
 void ServerLife::gone(StartKey start) {
-  if (state_ != LifeState::trying || start != trial_) return;
+  if (!forget_trial(start) || state_ != LifeState::trying || !trials_.empty()) return;
   state_ = before_trial_;
-  until_ -= rules_->max_pause;
+  until_ -= alone;
 }
 
 void ServerLife::reset() { *this = ServerLife(*rules_); }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "policy/life/restart_rules.h"
 #include "supervisor/gateway/io/clock.h"
@@ -40,6 +41,10 @@ struct StartAnswer {
 
 class ServerLife {
  public:
+  /// For how long one cell is tried alone. One that its host asks nothing, or that says nothing,
+  /// keeps nobody else out for longer.
+  static constexpr Milliseconds alone{5'000};
+
   /// `rules` outlives it.
   explicit ServerLife(const RestartRules& rules) : rules_(&rules) {}
 
@@ -63,16 +68,15 @@ class ServerLife {
 
  private:
   void enter_rest(Time now);
+  bool forget_trial(StartKey start) { return std::erase(trials_, start) > 0; }
   void count(Time now);
   Milliseconds pause(std::uint64_t chance) const;
 
   const RestartRules* rules_;
   LifeState state_ = LifeState::good;
   LifeState before_trial_ = LifeState::good;  ///< pausing or resting
-  StartKey trial_ = 0;
-  /// Of the pause, the rest, or the trial: a cell whose host asks it nothing blocks no other for
-  /// ever.
-  Time until_;
+  std::vector<StartKey> trials_;  ///< whose outcome is not known; the first failure decides
+  Time until_;                    ///< of the pause, the rest, or the time of a trial alone
   std::uint32_t run_ = 0;
   std::uint32_t failed_trials_ = 0;  ///< after rests, in a row
   std::deque<Time> failures_;        ///< within the window; at most rules_->failures

@@ -18,15 +18,16 @@ bool is_of_a_server(const CellRunner& cell) {
   return cell.cell().plan().program == wire::CellProgram::server;
 }
 
-bool is_a_failure(const Failure& failure) {
-  return failure.verdict != name_of(Verdict::stopped) &&
-         failure.verdict != name_of(Verdict::ordinary_exit);
-}
+// A server that leaves by itself while it is used is started again as one that crashed is.
+bool is_a_failure(const Failure& failure) { return failure.verdict != name_of(Verdict::stopped); }
 
 }  // namespace
 
 StartGate::StartGate(EventLoop& loop, const Config& config, Hooks hooks)
-    : loop_(loop), config_(config), hooks_(std::move(hooks)), due_(loop, [this] { look_again(); }) {
+    : loop_(loop),
+      hooks_(std::move(hooks)),
+      failures_(config.servers.size()),
+      due_(loop, [this] { look_again(); }) {
   lives_.reserve(config.servers.size());
   for (const Server& server : config.servers) lives_.emplace_back(server.restart);
 }
@@ -57,10 +58,10 @@ bool StartGate::decide(Waiting& waiting) {
 // Later in the turn: whoever asked is in the middle of asking.
 void StartGate::refuse(CellRunner& cell) {
   const std::uint32_t server = cell.cell().plan().server;
-  loop_.defer([&cell, failure = start_refusal(cell.cell().server(), lives_[server],
-                                              hooks_.last_failure(server), loop_.now())] {
-    cell.withheld(failure);
-  });
+  const auto& last = failures_[server];
+  loop_.defer(
+      [&cell, failure = start_refusal(cell.cell().server(), lives_[server], last ? &*last : nullptr,
+                                      loop_.now())] { cell.withheld(failure); });
 }
 
 void StartGate::withdraw(const CellRunner& cell) {
@@ -89,6 +90,7 @@ void StartGate::ended(const CellRunner& cell, const Failure& failure) {
     life.gone(key_of(cell));
     return look_soon();
   }
+  failures_[cell.cell().plan().server] = failure;
   const LifeState before = life.state();
   life.failed(key_of(cell), hooks_.chance(), loop_.now());
   look_soon();
@@ -105,6 +107,7 @@ void StartGate::refused(const CellRunner& cell) {
 
 void StartGate::reset(std::uint32_t server) {
   lives_[server].reset();
+  failures_[server].reset();
   look_soon();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "supervisor/gateway/gateway_services.h"
@@ -18,8 +19,6 @@ class StartGate {
  public:
   struct Hooks {
     std::function<void(CellRunner&, Fd)> start;
-    /// Of that server; null: none.
-    std::function<const Failure*(std::uint32_t)> last_failure;
     /// Any number: spreads those who failed together.
     std::function<std::uint64_t()> chance;
   };
@@ -54,10 +53,10 @@ class StartGate {
   void look_soon();
 
   EventLoop& loop_;
-  const Config& config_;
   const Hooks hooks_;
-  std::vector<ServerLife> lives_;  ///< by server index
-  std::vector<Waiting> waiting_;   ///< bounded by the sessions, oldest first
+  std::vector<ServerLife> lives_;                 ///< by server index
+  std::vector<std::optional<Failure>> failures_;  ///< likewise: the last one
+  std::vector<Waiting> waiting_;                  ///< bounded by the sessions, oldest first
   Timer due_;
   bool is_scheduled_ = false;
   bool is_closed_ = false;

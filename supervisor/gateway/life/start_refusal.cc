@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "policy/crash_verdict.h"
 #include "policy/units.h"
 
 namespace cellblock::gateway {
@@ -43,6 +44,7 @@ Failure start_refusal(const Server& server, const ServerLife& life, const Failur
   Failure failure;
   if (last != nullptr) failure = *last;
   failure.code = FailureCode::server_failed;
+  failure.verdict = name_of(Verdict::never_ran);  // so that nobody tries again at once
   failure.server = server.name;
   Milliseconds wait{0};
   if (const auto next = life.next_start()) {
