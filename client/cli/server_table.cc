@@ -40,7 +40,6 @@ Cells cells_of(const Json& server) {
 Colour colour_of(std::string_view state) {
   if (state == "ready") return Colour::good;
   if (state == "failed" || state == "quarantined") return Colour::bad;
-  if (state == "backoff") return Colour::weak;
   return Colour::plain;
 }
 

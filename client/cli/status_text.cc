@@ -18,7 +18,7 @@ namespace {
 // Painted after wrapping: escape sequences take no room.
 std::string line_led_by(const std::string& lead, Colour colour, const std::string& rest,
                         const StatusPage& page) {
-  const auto text = wrapped(lead + rest, page.width, 4);
+  auto text = wrapped(lead + rest, page.width, 4);
   if (!text.starts_with(lead)) return text;
   return page.style.paint(colour, lead) + text.substr(lead.size());
 }

@@ -11,6 +11,7 @@
 
 #include "policy/egress_rule.h"
 #include "policy/names.h"
+#include "policy/printable.h"
 #include "policy/units.h"
 #include "policy/weakenings.h"
 #include "policy/written_code.h"
@@ -205,10 +206,14 @@ struct Topic {
   Sentences sentences;
 };
 
+// A file has 1 MiB at most: nothing that it declares is cut.
+constexpr std::size_t whole = std::size_t{1} << 24;
+
 std::string text_of(const Topic& topic) {
   std::string text;
   for (const auto& sentence : topic.sentences) {
-    text += fmt::format("  {:<13} {}\n", text.empty() ? topic.name : "", sentence);
+    text +=
+        fmt::format("  {:<13} {}\n", text.empty() ? topic.name : "", printable(sentence, whole));
   }
   return text;
 }

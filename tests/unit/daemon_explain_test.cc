@@ -173,5 +173,14 @@ TEST(ExplainedServer, OfALittleDeclarationSaysWhatItMayNot) {
   }
 }
 
+TEST(ExplainedServer, ShowsControlCharactersOfADeclarationInsteadOfSendingThem) {
+  const Config config = config_of(
+      "[server.cat]\ncommand = [\"/usr/bin/cat\", \"\\u001b[31mred\\nweakened in nothing\"]\n");
+  const auto number = [](std::uint32_t id) { return std::to_string(id); };
+  const Explanation server =
+      explain_server({config.servers.at(0), "c.toml"}, config, {.user = number, .group = number});
+  EXPECT_THAT(server.text, HasSubstr("/usr/bin/cat \\x1b[31mred\\x0aweakened in nothing\n"));
+}
+
 }  // namespace
 }  // namespace cellblock

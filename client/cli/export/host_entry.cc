@@ -74,6 +74,7 @@ std::string codex_configuration(const ConnectCommand& command) {
 
 std::vector<std::string> host_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(hosts));
   for (const auto& one : hosts) names.emplace_back(one.facts.name);
   return names;
 }

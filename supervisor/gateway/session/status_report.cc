@@ -45,17 +45,12 @@ bool is_failed(const ServerRow& row) {
          (row.last_end != nullptr && is_a_crash(row.last_end->failure));
 }
 
-std::string_view failed_state_of(const ServerRow& row) {
-  if (row.life == nullptr) return "failed";
-  if (row.life->state() == LifeState::quarantined) return "quarantined";
-  return row.life->state() == LifeState::pausing ? "backoff" : "failed";
-}
-
 std::string_view state_of(const ServerRow& row) {
   const auto best = std::ranges::max_element(row.cells, {}, rank_of);
   if (best != row.cells.end() && rank_of(*best) >= 0) return public_name_of(best->state);
   if (!row.server->enabled) return "disabled";
-  if (is_failed(row)) return failed_state_of(row);
+  if (row.life != nullptr && row.life->state() == LifeState::quarantined) return "quarantined";
+  if (is_failed(row)) return "failed";
   return row.catalogue.surveying ? "surveying" : "stopped";
 }
 
