@@ -192,6 +192,7 @@ TEST_F(GatewayEndToEnd, KillsAServerThatClosesItsOutputAndLives) {
 
 // The fake launcher is as late with its news as the real one may be.
 TEST_F(GatewayEndToEnd, AnExitIsReportedAsOneAlthoughItsPipesClosedFirst) {
+  config_.servers[0].restart = {.pause = Milliseconds{0}, .failures = 100};
   start();
   for (int code = 1; code <= 20; ++code) {
     Lines host = connect();
