@@ -8,6 +8,9 @@
 #   tests/run.sh --no-lint  everything but clang-tidy
 #   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests (an hour on two cores)
 #
+# Where one single test fails, and it plays real hosts and servers, it is run once more, alone; if it passes
+# then, it is named at the end as unsteady, and is no failure.
+#
 # The last line is `N passed, N failed`, with the skipped ones if there are any; the exit status is 0
 # only when something was tested and nothing failed.
 set -uo pipefail
@@ -21,7 +24,7 @@ for argument in "$@"; do
     --quick) scope=quick ;;
     --no-lint) lint=no ;;
     --lint-all) lint_all=--all ;;
-    --help | -h) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option: $argument (see --help)" >&2; exit 2 ;;
   esac
 done
