@@ -10,7 +10,9 @@
 #include "policy/access/rule.h"
 #include "policy/bounds/result_rules.h"
 #include "policy/http_listen.h"
+#include "policy/life/cell_rules.h"
 #include "policy/life/restart_rules.h"
+#include "policy/metrics_listen.h"
 #include "policy/rates/call_rules.h"
 #include "policy/redaction/rules.h"
 #include "policy/redaction/secret_mark.h"
@@ -233,7 +235,9 @@ enum class PinMode : std::uint8_t {
 
 struct Server {
   std::string name;
-  bool enabled = true;               ///< false: its uses are refused, and nothing of it is started
+  bool enabled = true;  ///< false: its uses are refused, and nothing of it is started
+  /// Not declared any more: its index stays its own, so that nobody takes another server for it.
+  bool removed = false;
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
   /// Of the file behind command[0], when `sha256` is declared: device, inode, size and change time
   /// as they were when its digest was right. No start while they are others.
@@ -253,6 +257,9 @@ struct Server {
   LineLimits lines;
   Timeouts timeouts;
   RestartRules restart;
+  StartRules start;
+  StopRules stop;
+  HealthRules health;
   std::vector<Rule> rules;  ///< in the order in which they stand; none: nobody may use it
   ServerCalls calls;
   ServerResults results;
@@ -367,8 +374,12 @@ struct ClientId {
 struct Config {
   RunMode mode = RunMode::system;
   bool enabled = true;  ///< false: everything is refused and nothing is started
+  /// For sessions whose calls are still answered when cellblockd is told to stop.
+  std::chrono::milliseconds drain{5'000};
+  std::uint32_t max_cells_per_user = 256;  ///< of all servers together
   Listen listen;
   std::optional<HttpListen> http;
+  std::optional<MetricsListen> metrics;
   CatalogueRules catalogue;
   Identity identity;
   std::string state_directory;

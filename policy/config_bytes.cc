@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <boost/pfr/tuple_size.hpp>
 #include <chrono>
 #include <cmath>
 #include <concepts>
@@ -20,7 +21,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x36'66'42'43;   // "CBf6"
+constexpr std::uint32_t config_magic = 0x37'66'42'43;   // "CBf7"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -61,6 +62,9 @@ auto fields(Is<UserCalls> auto& v) { return std::tie(v.user, v.session); }
 auto fields(Is<RestartRules> auto& v) {
   return std::tie(v.when, v.pause, v.max_pause, v.patience, v.failures, v.window, v.rest, v.trials);
 }
+auto fields(Is<StartRules> auto& v) { return std::tie(v.eager, v.warm); }
+auto fields(Is<StopRules> auto& v) { return std::tie(v.idle); }
+auto fields(Is<HealthRules> auto& v) { return std::tie(v.ping, v.timeout); }
 auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
 auto fields(Is<EgressRule> auto& v) {
   return std::tie(v.target, v.host, v.address, v.prefix, v.port);
@@ -95,11 +99,12 @@ auto fields(Is<SecretMark> auto& v) {
 }
 auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<Server> auto& v) {
-  return std::tie(v.name, v.enabled, v.command, v.command_stamp, v.run_as, v.home, v.workspace,
-                  v.execute_writable, v.binds, v.environment, v.secrets, v.network, v.egress,
-                  v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.rules, v.calls, v.results,
-                  v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,
-                  v.validate_arguments, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
+  return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
+                  v.workspace, v.execute_writable, v.binds, v.environment, v.secrets, v.network,
+                  v.egress, v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.start, v.stop,
+                  v.health, v.rules, v.calls, v.results, v.redaction, v.secret_marks,
+                  v.client_features, v.era, v.cells, v.pin, v.validate_arguments, v.fingerprint,
+                  v.storage, v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
@@ -109,6 +114,7 @@ auto fields(Is<HttpListen> auto& v) {
   return std::tie(v.address, v.port, v.socket, v.mode, v.group, v.tokens, v.origins, v.hosts,
                   v.max_connections, v.max_sessions, v.session_idle);
 }
+auto fields(Is<MetricsListen> auto& v) { return std::tie(v.socket, v.mode, v.port); }
 auto fields(Is<CatalogueRules> auto& v) {
   return std::tie(v.expiry, v.survey, v.era_probe, v.max_bytes);
 }
@@ -124,12 +130,17 @@ auto fields(Is<Cgroup> auto& v) {
 auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock); }
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
-  return std::tie(v.mode, v.enabled, v.listen, v.http, v.catalogue, v.identity, v.state_directory,
-                  v.audit_log, v.audit, v.cgroup, v.kernel, v.clients, v.admins, v.roles, v.calls,
-                  v.servers);
+  return std::tie(v.mode, v.enabled, v.drain, v.max_cells_per_user, v.listen, v.http, v.metrics,
+                  v.catalogue, v.identity, v.state_directory, v.audit_log, v.audit, v.cgroup,
+                  v.kernel, v.clients, v.admins, v.roles, v.calls, v.results, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }
+
+// A member that is forgotten above would be its default in every process but the supervisor.
+template <class T>
+concept IsWhole =
+    boost::pfr::tuple_size_v<T> == std::tuple_size_v<decltype(fields(std::declval<T&>()))>;
 
 template <class T>
 concept Record = requires(T& value) { fields(value); };
@@ -289,6 +300,7 @@ class Reader {
     return std::ranges::all_of(values, [this](T& value) { return get(value); });
   }
   bool get(Record auto& record) {
+    static_assert(IsWhole<std::remove_cvref_t<decltype(record)>>);
     return std::apply([this](auto&... field) { return (this->get(field) && ...); }, fields(record));
   }
 
