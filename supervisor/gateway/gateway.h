@@ -106,7 +106,7 @@ class Gateway final : private GatewayServices {
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
   void settle_sharing();
   void end_if_empty();
-  std::size_t stop_cells(std::uint32_t server);
+  std::size_t stop_cells(std::uint32_t server, ControlMethod why);
   std::string decided(std::uint32_t server, std::string reply);
 
   EventLoop& loop_;
