@@ -20,7 +20,9 @@ std::string cut(const std::string& text) { return text.substr(0, most_quoted); }
 /// The first capability that `told` has and `now` has not, with its path; empty: there is none.
 std::string missing(const Json& told, const Json& now, const std::string& path) {
   for (const auto& [key, value] : told.items()) {
-    const std::string here = path.empty() ? key : path + "." + key;
+    std::string here = path;
+    if (!here.empty()) here += '.';
+    here += key;
     const Json* found = member(now, key);
     const bool is_denied = value == Json(false) || value.is_null();
     if (is_denied) continue;
