@@ -20,7 +20,7 @@ constexpr int loader_failed = 127;
 constexpr std::array<std::string_view, verdict_count> verdict_names = {
     "ordinary_exit", "never_ran",         "early_crash",   "crash",          "killed_by_filter",
     "stopped",       "handshake_timeout", "closed_stdout", "too_much_noise", "closed_stdin",
-    "unread_stdin",  "egress_ended",      "out_of_memory",
+    "unread_stdin",  "egress_ended",      "out_of_memory", "idle",           "unresponsive",
 };
 
 std::string in_parentheses(std::string_view text) {
@@ -171,6 +171,12 @@ CrashVerdict judge_given_up(const EndedCell& cell) {
           Verdict::too_much_noise,
           fmt::format("wrote {} lines that are no messages to its standard output, first \"{}\"",
                       cell.noise_lines, printable(cell.first_noise, longest_last_words))};
+    case GivenUp::unresponsive:
+      return {Verdict::unresponsive,
+              with_last_words("is running but did not answer when it was asked whether it lives",
+                              cell)};
+    case GivenUp::idle:
+      return {Verdict::idle, "was stopped, since it was idle"};
     case GivenUp::asked_to_stop:
     case GivenUp::no:
       break;

@@ -23,6 +23,8 @@ enum class GivenUp : std::uint8_t {
   too_much_noise,     ///< more lines on stdout that are no messages than are allowed
   closed_stdin,       ///< alive, but it can never be asked again
   unread_stdin,       ///< alive, but what is written to it only piles up
+  idle,               ///< nobody needed it
+  unresponsive,       ///< alive, but it answered nothing, not even whether it lives
 };
 
 struct EndedCell {
@@ -51,9 +53,11 @@ enum class Verdict : std::uint8_t {
   unread_stdin,
   egress_ended,   ///< what made its connections ended first
   out_of_memory,  ///< the kernel ended all of it for want of memory
+  idle,
+  unresponsive,
 };
 
-inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::out_of_memory) + 1;
+inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::unresponsive) + 1;
 
 std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
 

@@ -14,6 +14,7 @@
 #include "policy/egress_check.h"
 #include "policy/environment_check.h"
 #include "policy/executable_check.h"
+#include "policy/life/cell_check.h"
 #include "policy/life/restart_check.h"
 #include "policy/limits_check.h"
 #include "policy/names.h"
@@ -123,6 +124,8 @@ void check_fences(const Scope& scope, const ServerText& text, const Surroundings
   server.lines = check_lines(scope, text.lines);
   server.timeouts = check_timeouts(scope, text.start, text.stop);
   server.restart = check_restart(scope, text.restart);
+  server.stop = check_stop_rules(scope, text.stop.idle);
+  server.health = check_health(scope, text.health);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "policy/bounds/results_reader.h"
+#include "policy/life/health_reader.h"
 #include "policy/life/restart_reader.h"
 #include "policy/rates/calls_reader.h"
 #include "policy/redaction/redaction_reader.h"
@@ -45,6 +46,7 @@ StopText read_stop(TableReader reader) {
   StopText stop;
   stop.end_of_input = reader.text("end_of_input");
   stop.terminate = reader.text("terminate");
+  stop.idle = reader.text("idle");
   return stop;
 }
 
@@ -150,6 +152,7 @@ void read_bounds(TableReader& reader, ServerText& server) {
   if (auto start = reader.table("start")) server.start = read_start(std::move(*start));
   if (auto stop = reader.table("stop")) server.stop = read_stop(std::move(*stop));
   if (auto table = reader.table("restart")) server.restart = read_restart(std::move(*table));
+  if (auto table = reader.table("health")) server.health = read_health(std::move(*table));
   if (auto results = reader.table("results")) server.results = read_result_bounds(*results);
   if (auto table = reader.table("redaction")) server.redaction = read_redaction(std::move(*table));
   if (auto calls = reader.table("calls")) server.calls = read_server_calls(std::move(*calls));

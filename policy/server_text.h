@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policy/bounds/results_text.h"
+#include "policy/life/health_text.h"
 #include "policy/life/restart_text.h"
 #include "policy/located.h"
 #include "policy/rates/calls_text.h"
@@ -42,6 +43,7 @@ struct StartText {
 struct StopText {
   Maybe<std::string> end_of_input;
   Maybe<std::string> terminate;
+  Maybe<std::string> idle;
 };
 
 struct AllowText {
@@ -121,6 +123,7 @@ struct ServerText {
   StartText start;
   StopText stop;
   RestartText restart;
+  HealthText health;
   ResultBoundsText results;
   RedactionText redaction;
   std::optional<AllowText> allow;

@@ -283,7 +283,7 @@ ASKED_IN = {
     "read_rule": "### `[[server.NAME.rule]]`",
     "read_condition": "#### `[server.NAME.rule.arguments]`", "read_role": "## `[role.NAME]`",
     "read_start": "### `start`, `stop` start.", "read_stop": "### `start`, `stop` stop.",
-    "read_restart": "### `restart`",
+    "read_restart": "### `restart`", "read_health": "### `health`",
     "read_user_calls": "## `[calls]`", "read_server_calls read_call_bounds": "### `calls`",
     "read_tool read_call_bounds": "### `[server.NAME.tool.TOOL]`",
     "read_redaction": "## `[redaction]`", "read_directions": "### Directions",

@@ -459,7 +459,7 @@ TEST_F(SessionTest, AnExitThatShowsAsClosedOutputFirstIsAnExit) {
 TEST_F(SessionTest, TheFirstCauseWins) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
-  cell().deadline();
+  cell().deadline(now_);
   cell().output_closed();
   CellFacts facts;
   facts.kind = EndKind::signalled;
@@ -516,8 +516,8 @@ TEST_F(SessionTest, WaitsForAnswersAfterTheEndOfInputButNotForEver) {
   session().deadline(now_);
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "close_cell_input"));
   EXPECT_EQ(effects_.last_to_cell()["method"], "notifications/cancelled");
-  cell().deadline();
-  cell().deadline();
+  cell().deadline(now_);
+  cell().deadline(now_);
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_host", "close_cell_input",
                                         "terminate_cell", "kill_cell"));
 }

@@ -46,6 +46,8 @@ class SurveyRunner final : private SurveyEffects, private CellUser, private Cell
   }
   bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
   void cell_gone(const Failure& failure, Time now) override { survey_.cell_gone(failure, now); }
+  bool is_busy(Time) const override { return true; }
+  void let_go(Time) override {}
   std::uint64_t session() const override { return 0; }
   bool owns(std::string_view ours) const override { return survey_.owns(ours); }
 

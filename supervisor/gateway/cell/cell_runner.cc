@@ -26,7 +26,7 @@ CellRunner::CellRunner(GatewayServices& services, CellPlan plan, CellOwner owner
       workspace_(std::move(workspace)),
       cell_(services.config().servers[plan.server], plan, services.scanner(), *this),
       deadline_(services.loop(), [this] {
-        cell_.deadline();
+        cell_.deadline(now());
         keeper_.cell_turn_done();
       }) {}
 
@@ -123,7 +123,13 @@ std::vector<std::string> CellRunner::stderr_tail() {
   return services_.stderr_ring(cell_.plan().server).last_of(cell_.id(), stderr_tail_lines);
 }
 
-void CellRunner::remember_end(const Failure& failure) { services_.remember_end(*this, failure); }
+void CellRunner::remember_end(const Failure& failure) {
+  if (failure.verdict == name_of(Verdict::idle) ||
+      failure.verdict == name_of(Verdict::unresponsive)) {
+    spdlog::info("cell {}: {}", cell_.id(), failure.message);
+  }
+  services_.remember_end(*this, failure);
+}
 
 // A server that writes too many of them is held to what it may write on stderr.
 void CellRunner::keep_log(std::string_view text) {
@@ -144,6 +150,7 @@ void CellRunner::settle() {
 }
 
 void CellRunner::set_paused(bool paused) {
+  cell_.set_paused(paused, now());
   if (link_) link_->set_paused(paused);
 }
 

@@ -28,6 +28,11 @@ class CellUser {
   /// It has let go of its user already.
   virtual void cell_gone(const Failure& failure, Time now) = 0;
 
+  /// Something is awaited in it, or would be missed if it ended.
+  virtual bool is_busy(Time now) const = 0;
+  /// Nobody is busy in it, so it is stopped: to be left.
+  virtual void let_go(Time now) = 0;
+
   /// Whose lane it is; 0: no session's.
   virtual std::uint64_t session() const = 0;
 

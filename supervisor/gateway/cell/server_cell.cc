@@ -11,13 +11,26 @@ namespace cellblock::gateway {
 using wire::AuditKind;
 using wire::AuditOutcome;
 
+namespace {
+
+/// Of requests by which we ask whether it lives, in raw JSON; those of its users are numbers.
+constexpr std::string_view sign_ids = "\"cellblock-sign-";
+
+bool is_on_purpose(GivenUp why) { return why == GivenUp::asked_to_stop || why == GivenUp::idle; }
+
+}  // namespace
+
 bool is_shared(const Server& server, const CellPlan& plan) {
   return server.cells == CellSharing::per_user && plan.program == wire::CellProgram::server;
 }
 
 ServerCell::ServerCell(const Server& server, CellPlan plan, MessageScanner& scanner,
                        CellEffects& effects)
-    : server_(server), plan_(plan), scanner_(scanner), effects_(effects) {
+    : server_(server),
+      plan_(plan),
+      scanner_(scanner),
+      effects_(effects),
+      vigil_(server.stop, server.health) {
   if (is_shared(server, plan)) shared_.emplace(scanner, effects);
 }
 
@@ -43,13 +56,6 @@ void ServerCell::leave(CellUser& user) {
   if (users_.empty()) stop();
 }
 
-template <typename Tell>
-void ServerCell::tell_users(Tell tell) {
-  for (CellUser* user : std::vector(users_)) {
-    if (std::ranges::find(users_, user) != users_.end()) tell(*user);
-  }
-}
-
 std::set<std::uint64_t> ServerCell::sessions() const {
   std::set<std::uint64_t> all;
   for (const CellUser* user : users_) all.insert(user->session());
@@ -63,6 +69,7 @@ void ServerCell::stop() {
 }
 
 void ServerCell::say(CellUser& user, Slices message) {
+  vigil_.host_spoke();
   if (shared_) return shared_->from_user(user, message);
   effects_.to_cell(message);
 }
@@ -138,15 +145,17 @@ void ServerCell::running(Time now) {
   if (users_.empty() && !shared_) return;
   note(AuditKind::cell_started, AuditOutcome::ok, "");
   effects_.set_deadline(std::nullopt);
+  vigil_.begin(now);
   tell_users([now](CellUser& user) { user.cell_running(now); });
+  if (life_.state() == CellState::handshaking && !was_asked_) watch(now);
   if (output_closed_) fault(GivenUp::closed_stdout);
 }
 
-void ServerCell::deadline() {
+void ServerCell::deadline(Time now) {
   const CellState state = life_.state();
-  if (state == CellState::building || state == CellState::handshaking) {
-    return fault(GivenUp::handshake_timeout);
-  }
+  const bool is_late = state == CellState::handshaking && was_asked_;
+  if (state == CellState::building || is_late) return fault(GivenUp::handshake_timeout);
+  if (is_in_use()) return watch(now);
   act(life_.on(CellInput::deadline));
 }
 
@@ -174,6 +183,7 @@ bool ServerCell::may_go_on() const {
 
 void ServerCell::line(std::string_view line, Time now) {
   if (users_.empty() && !shared_) return;
+  vigil_.server_spoke(now);
   const auto message = scanner_.scan(line);
   if (!message) return refused_line(line, message.error(), now);
   noise_.renew();
@@ -183,8 +193,10 @@ void ServerCell::line(std::string_view line, Time now) {
     has_answered_ = true;
     effects_.set_deadline(std::nullopt);
     act(life_.on(CellInput::answered));
+    watch(now);
     if (was_asked_) effects_.handshake_answered();
   }
+  if (is_answer && message->id.in(line).starts_with(sign_ids)) return;
   if (shared_) return shared_->from_cell(line, *message, now);
   // With one user everything is that user's, what was never asked for included: it is the user that
   // counts it.
@@ -226,6 +238,7 @@ bool ServerCell::lose_answers(std::string_view ours, const Failure& failure, Tim
 // dropped.
 void ServerCell::line_too_long(std::size_t seen, Time now) {
   if (users_.empty()) return;
+  vigil_.server_spoke(now);
   note(AuditKind::refused, AuditOutcome::error, name_of(FailureCode::too_large));
   lose_answers("", line_too_large(seen, server_.lines.from_server, &server_), now);
 }
@@ -258,7 +271,7 @@ EndedCell ServerCell::end(const CellFacts& facts, Time now) const {
 
 void ServerCell::buried(const EndedCell& ended, const Failure& failure, Time now) {
   note(AuditKind::cell_ended,
-       ended.given_up == GivenUp::asked_to_stop ? AuditOutcome::ok : AuditOutcome::error,
+       is_on_purpose(ended.given_up) ? AuditOutcome::ok : AuditOutcome::error,
        failure.verdict.empty() ? name_of(failure.code) : std::string_view{failure.verdict});
   // How the probe ended says nothing about the server.
   if (plan_.program == wire::CellProgram::server) effects_.remember_end(failure);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "supervisor/gateway/audit/audit_note.h"
 #include "supervisor/gateway/cell/cell_lifetime.h"
 #include "supervisor/gateway/cell/cell_user.h"
+#include "supervisor/gateway/cell/cell_vigil.h"
 #include "supervisor/gateway/cell/noise_budget.h"
 #include "supervisor/gateway/cell/shared_talk.h"
 #include "supervisor/gateway/io/clock.h"
@@ -74,7 +76,10 @@ class ServerCell {
   void say(Slices message) { effects_.to_cell(message); }
   void say(CellUser& user, Slices message);
   /// In which era it is spoken to: where it is shared, what its users said first decides.
-  Era agree_on(Era wanted) { return shared_ ? shared_->agree_on(wanted) : wanted; }
+  Era agree_on(Era wanted) {
+    era_ = shared_ ? shared_->agree_on(wanted) : wanted;
+    return *era_;
+  }
   /// A request goes to it. The clock of the handshake starts with the first: a host that takes its
   /// time does not make its server late.
   void asked();
@@ -92,7 +97,9 @@ class ServerCell {
   void input_broken(GivenUp how);
   /// After everything that it wrote has been handed in.
   void ended(const CellFacts& facts, Time now);
-  void deadline();
+  void deadline(Time now);
+  /// Nobody reads what it says.
+  void set_paused(bool paused, Time now) { vigil_.set_paused(paused, now); }
 
   // By who keeps a shared one.
   /// Hands out what is answered without the server.
@@ -126,11 +133,20 @@ class ServerCell {
   bool lose_answers(std::string_view ours, const Failure& failure, Time now);
   /// What one user hears may make others leave.
   template <typename Tell>
-  void tell_users(Tell tell);
+  void tell_users(Tell tell) {
+    for (CellUser* user : std::vector(users_)) {
+      if (std::ranges::find(users_, user) != users_.end()) tell(*user);
+    }
+  }
   /// Its program runs, and it has not been asked to end.
   bool is_in_use() const;
   /// It was asked for, and it has not been asked to end.
   bool may_go_on() const;
+  bool is_watched() const;
+  bool is_busy(Time now) const;
+  void watch(Time now);
+  void ask_for_a_sign();
+  void stop_idle(Time now);
   void act(CellAction action);
   void fault(GivenUp cause);
   EndedCell end(const CellFacts& facts, Time now) const;
@@ -146,6 +162,9 @@ class ServerCell {
   std::optional<SharedTalk> shared_;
 
   CellLifetime life_;
+  CellVigil vigil_;
+  std::optional<Era> era_;   ///< it is spoken to in
+  std::uint64_t signs_ = 0;  ///< asked for
   std::uint64_t id_ = 0;
   Time since_;
   GivenUp cause_ = GivenUp::no;  ///< the first one wins

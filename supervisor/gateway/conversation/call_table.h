@@ -78,6 +78,7 @@ struct Call {
   Time began;
   bool has_cursor = false;          ///< it asks for a later page of a list
   std::uint8_t wanted_changes = 0;  ///< of a stream: bit i for mcp::list_changes[i]
+  bool wants_more = false;          ///< of a stream: to hear of anything beside lists
   bool is_sent = true;  ///< else it waits for its record, and the callee knows nothing of it
   ProgressPace pace;    ///< of what the callee says about it
   CallDeadline deadline;

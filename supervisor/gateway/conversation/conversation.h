@@ -18,6 +18,8 @@
 #include "supervisor/gateway/conversation/call_table.h"
 #include "supervisor/gateway/conversation/early_statuses.h"
 #include "supervisor/gateway/conversation/handed_values.h"
+#include "supervisor/gateway/conversation/listening.h"
+#include "supervisor/gateway/conversation/open_tasks.h"
 #include "supervisor/gateway/conversation/task_progress.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
 #include "supervisor/gateway/message/slices.h"
@@ -93,6 +95,12 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   /// Calls that wait for an answer. Streams do not: theirs comes when somebody ends them.
   std::size_t in_flight() const { return calls_.awaited(); }
   bool is_idle() const { return calls_.size() == 0; }  ///< no streams either
+  /// Nobody waits for anything, neither side; a stream does not count.
+  bool is_at_rest(Time now) const {
+    return in_flight() == 0 && server_calls_.size() == 0 && !open_tasks_.any(now);
+  }
+  /// What the host wants to hear of by itself, on streams.
+  Listening listening() const;
   /// Whether a call of the host's with this id of the host's, in raw JSON, is in flight.
   bool asks(std::string_view theirs) const { return calls_.find_theirs(theirs) != nullptr; }
   /// Whether a call has this id of ours, in raw JSON, in flight or cancelled, or a task this token.
@@ -148,7 +156,7 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   const Call* stream_of(std::string_view line, const Message& message) const;
   bool is_early(std::string_view line, const Message& message);
   void tell_early(std::string_view line, const Message& message, Time now);
-  void follow_task(std::string_view line, const Message& message, Call call);
+  void follow_task(std::string_view line, const Message& message, Call call, Time now);
   bool edit_answer(std::string_view line, const Message& message, const Call& call, Time now,
                    std::vector<Replacement>& edits);
   void response_from_cell(std::string_view line, const Message& message, Time now);
@@ -214,6 +222,7 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   HandedValues values_;
   EarlyStatuses early_;
   TaskProgress task_progress_;
+  OpenTasks open_tasks_;
   Traffic traffic_;
 };
 

@@ -97,6 +97,10 @@ void Conversation::notification_from_cell(std::string_view line, const Message& 
   if (is_of_stream) edits.push_back({message.subscription_id, stream->theirs});
   if (!redact(Direction::to_host, line, message, edits)) return;
   bound_task(line, message, now, edits);
+  if (message.method.starts_with(mcp::notification::tasks) && message.task_ids.size() == 1 &&
+      says_ended(message.params.in(line))) {
+    open_tasks_.end(message.task_ids.front().in(line));
+  }
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 
@@ -105,6 +109,15 @@ void Conversation::notification_from_cell(std::string_view line, const Message& 
 const Call* Conversation::stream_of(std::string_view line, const Message& message) const {
   const Call* stream = calls_.find(message.subscription_id.in(line));
   return stream != nullptr && stream->kind == CallKind::listen ? stream : nullptr;
+}
+
+Listening Conversation::listening() const {
+  Listening most = Listening::nothing;
+  for (const Call& call : calls_.all()) {
+    if (call.kind != CallKind::listen) continue;
+    most = std::max(most, call.wants_more ? Listening::more : Listening::lists);
+  }
+  return most;
 }
 
 std::vector<std::uint64_t> Conversation::streams_about(mcp::ListKind kind) const {
@@ -142,16 +155,20 @@ void Conversation::response_from_cell(std::string_view line, const Message& mess
   }
   if (const auto kept = call->pace.take_kept()) say_whole_to_host(*kept);
   deliver(line, message, *call, now);
-  follow_task(line, message, *std::move(call));
+  follow_task(line, message, *std::move(call), now);
   tell_early(line, message, now);
 }
 
 // Only a tool's call becomes a task.
-void Conversation::follow_task(std::string_view line, const Message& message, Call call) {
+void Conversation::follow_task(std::string_view line, const Message& message, Call call, Time now) {
   if (message.kind != MessageKind::result || message.task_ids.size() != 1) return;
   const std::string_view task = message.task_ids.front().in(line);
-  if (call.kind == CallKind::task_result) return task_progress_.end(task);
+  const bool is_result = call.kind == CallKind::task_result;
+  const bool is_over = call.kind == CallKind::task_state && says_ended(message.result.in(line));
+  if (is_result || is_over) open_tasks_.end(task);
+  if (is_result) return task_progress_.end(task);
   if (!values_.knows_task(task)) return;
+  if (call.kind == CallKind::tool_call) open_tasks_.begin(task, now + HandedValues::task_life);
   const bool is_awaited = call.kind == CallKind::tool_call && !call.progress_token.empty();
   if (is_awaited && call.era == Era::legacy) task_progress_.begin(std::move(call), task);
 }

@@ -8,6 +8,7 @@
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/audit/audit_note.h"
+#include "supervisor/gateway/conversation/listening.h"
 #include "supervisor/gateway/io/clock.h"
 
 /// Between a host of one era and a server of the other: validated messages of the one in, messages
@@ -51,6 +52,8 @@ class Bridge {
   virtual std::size_t in_flight() const = 0;
   /// One with this id of the host's, in raw JSON; streams too.
   virtual bool is_in_flight(std::string_view host_id) const = 0;
+  /// Besides what is in flight. A call that its host is to come back to counts as more.
+  virtual Listening listening() const = 0;
   /// The id under which the server is asked for it; 0: it is not being asked.
   virtual std::uint64_t asked_as(std::string_view host_id) const = 0;
 };

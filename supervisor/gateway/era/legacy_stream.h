@@ -50,6 +50,8 @@ class LegacyStream {
 
   std::optional<Time> next_due() const { return retry_; }
   void due(Time now);
+  /// Of the lists a legacy host hears unasked, and again when the stream is opened anew.
+  Listening listening() const { return wanted_.empty() ? Listening::nothing : Listening::more; }
   std::size_t waiting() const { return waiting_.size(); }
 
  private:

@@ -38,6 +38,9 @@ class ModernOverLegacy : public Bridge {
   void cancel_all(std::string_view reason, Time now) override;
   std::size_t in_flight() const override;
   bool is_in_flight(std::string_view host_id) const override;
+  Listening listening() const override {
+    return calls_.all().empty() ? streams_.listening() : Listening::more;
+  }
   std::uint64_t asked_as(std::string_view host_id) const override {
     return calls_.asked_as(host_id);
   }

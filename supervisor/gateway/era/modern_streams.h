@@ -42,6 +42,10 @@ class ModernStreams {
   /// Nobody is there to hear of it.
   void clear();
   std::size_t size() const { return streams_.size(); }
+  Listening listening() const {
+    if (!resources_.empty()) return Listening::more;
+    return streams_.empty() ? Listening::nothing : Listening::lists;
+  }
 
  private:
   static constexpr std::size_t list_count = 3;

@@ -98,6 +98,8 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
   void cell_gone(const Failure& failure, Time now) override;
   std::uint64_t session() const override { return parts_.session; }
+  bool is_busy(Time now) const override;
+  void let_go(Time now) override;
   bool owns(std::string_view ours) const override;
 
   // ConversationEffects, and of BridgeEffects what has the same name
@@ -149,6 +151,8 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void revived(Time now);
   bool is_quiet() const;
   void take_next_cell(Time now);
+  bool is_listened_to() const;
+  void give_up_cell(const Failure& failure, Time now);
 
   void note_announced(std::string_view line, const Message& message);
   void say_as_cell(std::string text, Time now);

@@ -112,6 +112,15 @@ bool Lane::is_quiet() const {
 void Lane::take_next_cell(Time now) {
   const Failure failure = replaced_by_declaration(server_);
   const bool is_lost = host_era_ && session_is_in_cell();
+  give_up_cell(failure, now);
+  if (is_lost) return lose(failure, now);
+  if (!host_era_) return start(now);
+  leg_.lane_lost(*this, failure, now);
+  if (!held_.empty()) advance(now);
+}
+
+// What is held is for the next one.
+void Lane::give_up_cell(const Failure& failure, Time now) {
   if (bridge_) bridge_->fail_all(failure, now);
   if (conversation_) conversation_->fail_all(failure, now);
   bridged_.take_all();
@@ -119,9 +128,31 @@ void Lane::take_next_cell(Time now) {
   initialize_.reset();
   leave();
   cell_era_.reset();
-  if (is_lost) return lose(failure, now);
-  if (!host_era_) return start(now);
-  if (!held_.empty()) advance(now);
+}
+
+// --- a cell that nobody needs --------------------------------------------------------------------
+
+bool Lane::is_busy(Time now) const {
+  if (host_era_ && session_is_in_cell()) return true;
+  const bool is_asking = revival_.is_under_way() || first_list_.is_asking() || is_replacing_;
+  if (is_asking || !held_.empty() || !bridged_.empty()) return true;
+  if (bridge_ && bridge_->in_flight() != 0) return true;
+  return conversation_ && (!conversation_->is_at_rest(now) || is_listened_to());
+}
+
+// All servers as one open their streams of lists again, and ask for the lists, when the next cell
+// runs; a host of one server cannot know when to.
+bool Lane::is_listened_to() const {
+  if (revival_.has_subscriptions()) return true;
+  const Listening what = bridge_ ? bridge_->listening() : conversation_->listening();
+  const bool is_of_all = parts_.teaches == Teaches::nothing;
+  return what == Listening::more || (what == Listening::lists && !is_of_all);
+}
+
+void Lane::let_go(Time now) {
+  const Failure failure = stopped_idle(server_);
+  give_up_cell(failure, now);
+  if (host_era_) leg_.lane_lost(*this, failure, now);
 }
 
 }  // namespace cellblock::gateway

@@ -15,7 +15,7 @@ constexpr Milliseconds first_pause{200};
 
 constexpr std::array hopeful = {
     Verdict::ordinary_exit, Verdict::crash,        Verdict::closed_stdout, Verdict::closed_stdin,
-    Verdict::unread_stdin,  Verdict::egress_ended, Verdict::out_of_memory};
+    Verdict::unread_stdin,  Verdict::egress_ended, Verdict::out_of_memory, Verdict::unresponsive};
 
 std::string_view tool_of(const Message& message) {
   return message.method == mcp::method::tools_call ? std::string_view(message.name_text)

@@ -44,6 +44,7 @@ class Revival {
   /// The cell at hand is to be told, before anything else is said to it.
   bool is_due() const { return is_due_ && is_possible(); }
   bool is_under_way() const { return is_under_way_; }
+  bool has_subscriptions() const { return !subscriptions_.empty(); }
 
   /// The `initialize`, without its newline.
   std::string begin();

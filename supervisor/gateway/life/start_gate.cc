@@ -19,7 +19,9 @@ bool is_of_a_server(const CellRunner& cell) {
 }
 
 // A server that leaves by itself while it is used is started again as one that crashed is.
-bool is_a_failure(const Failure& failure) { return failure.verdict != name_of(Verdict::stopped); }
+bool is_a_failure(const Failure& failure) {
+  return failure.verdict != name_of(Verdict::stopped) && failure.verdict != name_of(Verdict::idle);
+}
 
 }  // namespace
 

@@ -97,6 +97,11 @@ Failure replaced_by_declaration(const Server& server) {
                        server.name);
 }
 
+Failure stopped_idle(const Server& server) {
+  return plain_failure(FailureCode::server_failed, "the server was stopped, since it was idle",
+                       server.name);
+}
+
 Failure restarted_by_user(const Server& server) {
   return plain_failure(FailureCode::server_failed, "the server was restarted", server.name);
 }

@@ -34,7 +34,8 @@ int rank_of(const CellRow& cell) {
 }
 
 bool is_a_crash(const Failure& failure) {
-  return failure.verdict != "stopped" && failure.verdict != "ordinary_exit";
+  return failure.verdict != "stopped" && failure.verdict != "idle" &&
+         failure.verdict != "ordinary_exit";
 }
 
 // A server that nobody can list is not well because no session has tried it since.

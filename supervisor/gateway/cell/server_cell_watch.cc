@@ -1,0 +1,62 @@
+#include <array>
+#include <string>
+
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/cell/server_cell.h"
+#include "supervisor/gateway/era/reserved_meta.h"
+
+/// A cell's part in cell_vigil.h.
+namespace cellblock::gateway {
+
+// A probe or a survey has an end of its own.
+bool ServerCell::is_watched() const {
+  return plan_.program == wire::CellProgram::server &&
+         (shared_ ||
+          std::ranges::any_of(users_, [](const CellUser* user) { return user->session() != 0; }));
+}
+
+bool ServerCell::is_busy(Time now) const {
+  return std::ranges::any_of(users_, [now](const CellUser* user) { return user->is_busy(now); });
+}
+
+void ServerCell::watch(Time now) {
+  if (!is_watched()) return;
+  const bool may_ask = life_.state() == CellState::ready && era_;
+  const CellVigil::Look look = vigil_.look(is_busy(now), may_ask, now);
+  switch (look.action) {
+    case CellVigil::Action::none:
+      break;
+    case CellVigil::Action::ask:
+      ask_for_a_sign();
+      break;
+    case CellVigil::Action::stop:
+      return stop_idle(now);
+    case CellVigil::Action::give_up:
+      return fault(GivenUp::unresponsive);
+  }
+  effects_.set_deadline(look.next);
+}
+
+// The modern era has no `ping`.
+void ServerCell::ask_for_a_sign() {
+  const bool is_modern = *era_ == Era::modern;
+  Json params;
+  if (is_modern) {
+    params = Json::object();
+    stamp_request(params, Json::object(), "");
+  }
+  const std::string text =
+      request_text("cellblock-sign-" + std::to_string(++signs_),
+                   is_modern ? mcp::method::discover : mcp::method::ping, params);
+  effects_.to_cell(std::array<std::string_view, 2>{text, "\n"});
+  effects_.settle_soon();
+}
+
+void ServerCell::stop_idle(Time now) {
+  cause_ = GivenUp::idle;
+  retire();
+  tell_users([now](CellUser& user) { user.let_go(now); });
+  stop();
+}
+
+}  // namespace cellblock::gateway

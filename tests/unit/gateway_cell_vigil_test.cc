@@ -1,0 +1,145 @@
+#include <gmock/gmock.h>
+
+#include "supervisor/gateway/cell/cell_vigil.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using Action = CellVigil::Action;
+
+class CellVigilTest : public ::testing::Test {
+ protected:
+  CellVigilTest() { vigil_.begin(now_); }
+
+  Action look(bool is_busy = false, bool may_ask = true) {
+    last_ = vigil_.look(is_busy, may_ask, now_);
+    return last_.action;
+  }
+  /// As the timer does, until something is to be done or so much time has passed.
+  Action wait(Milliseconds time, bool is_busy = false) {
+    const Time end = now_ + time;
+    while (true) {
+      const Action action = look(is_busy);
+      if (action != Action::none || !last_.next || now_ + *last_.next > end) {
+        if (action == Action::none) now_ = end;
+        return action;
+      }
+      now_ += *last_.next;
+    }
+  }
+
+  StopRules stop_{.idle = 30min};
+  HealthRules health_;
+  CellVigil vigil_{stop_, health_};
+  CellVigil::Look last_;
+  Time now_{};
+};
+
+// --- whether it is wanted ------------------------------------------------------------------------
+
+TEST_F(CellVigilTest, ACellThatNobodyNeedsIsStoppedAfterItsTime) {
+  EXPECT_EQ(wait(30min - 1ms), Action::none);
+  now_ += 1ms;
+  EXPECT_EQ(look(), Action::stop);
+}
+
+TEST_F(CellVigilTest, ACellThatIsBusyIsNot) {
+  EXPECT_EQ(wait(10h, true), Action::none);
+  EXPECT_EQ(wait(30min - 1ms), Action::none) << "its time begins when it is quiet";
+}
+
+TEST_F(CellVigilTest, WhatTheHostSaysBeginsItsTimeAnew) {
+  EXPECT_EQ(wait(20min), Action::none);
+  vigil_.host_spoke();
+  EXPECT_EQ(look(), Action::none);
+  EXPECT_EQ(wait(30min - 1ms), Action::none);
+}
+
+TEST_F(CellVigilTest, WhatTheServerSaysDoesNot) {
+  for (int i = 0; i < 29; ++i) {
+    EXPECT_EQ(wait(1min), Action::none);
+    vigil_.server_spoke(now_);
+  }
+  EXPECT_EQ(wait(2min), Action::stop);
+}
+
+TEST_F(CellVigilTest, ItIsStoppedAtMostAQuarterLaterThanDeclared) {
+  vigil_.host_spoke();  // just after a look
+  EXPECT_EQ(wait(30min + 30min / 4 + 1ms), Action::stop);
+}
+
+TEST_F(CellVigilTest, WithNoTimeDeclaredItStaysForEver) {
+  stop_.idle.reset();
+  EXPECT_EQ(look(), Action::none);
+  EXPECT_EQ(last_.next, std::nullopt);
+}
+
+// --- whether it answers --------------------------------------------------------------------------
+
+class SilentCellTest : public CellVigilTest {
+ protected:
+  SilentCellTest() {
+    stop_.idle.reset();
+    health_ = {.ping = 30s, .timeout = 10s};
+  }
+};
+
+TEST_F(SilentCellTest, ACellThatSaysNothingIsAskedAndThenGivenUp) {
+  EXPECT_EQ(wait(30s - 1ms), Action::none);
+  EXPECT_EQ(wait(1ms), Action::ask);
+  EXPECT_EQ(wait(10s - 1ms), Action::none);
+  EXPECT_EQ(wait(2ms), Action::give_up);
+}
+
+TEST_F(SilentCellTest, WhatLiesUnreadWhenItsTimeIsOverIsReadFirst) {
+  EXPECT_EQ(wait(30s), Action::ask);
+  now_ += 10s;
+  EXPECT_EQ(look(), Action::none);
+  EXPECT_EQ(last_.next, 1ms);
+  vigil_.server_spoke(now_);
+  now_ += 1ms;
+  EXPECT_EQ(look(), Action::none);
+}
+
+TEST_F(SilentCellTest, AnyWordIsALifeSign) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(wait(29s), Action::none);
+    vigil_.server_spoke(now_);
+  }
+}
+
+TEST_F(SilentCellTest, AnAnswerIsFollowedByTheNextQuestion) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(wait(30s), Action::ask);
+    now_ += 9s;
+    vigil_.server_spoke(now_);
+  }
+}
+
+TEST_F(SilentCellTest, ACellWhoseHostDoesNotReadIsNotJudged) {
+  EXPECT_EQ(wait(30s), Action::ask);
+  vigil_.set_paused(true, now_);
+  EXPECT_EQ(wait(1h), Action::none);
+  vigil_.set_paused(false, now_);
+  EXPECT_EQ(wait(30s - 1ms), Action::none) << "its time begins anew";
+  EXPECT_EQ(wait(1ms), Action::ask);
+}
+
+TEST_F(SilentCellTest, ACellThatCannotBeAskedYetIsNotJudged) {
+  now_ += 1h;
+  EXPECT_EQ(look(false, false), Action::none);
+  EXPECT_EQ(look(), Action::ask);
+}
+
+TEST_F(SilentCellTest, OneThatIsBusyIsAskedAllTheSame) { EXPECT_EQ(wait(30s, true), Action::ask); }
+
+TEST_F(SilentCellTest, ToAskItIsNoUseOfIt) {
+  stop_.idle = 1min;
+  EXPECT_EQ(wait(30s), Action::ask);
+  vigil_.server_spoke(now_);
+  EXPECT_EQ(wait(30s), Action::stop);
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
