@@ -80,6 +80,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       patience_(loop, [this] { give_up("cells that do not end"); }),
       sieve_([this](const AuditEntry& record) { audit_.add(record, record.text); }),
       sums_due_(loop, [this] { sieve_.deadline(loop_.now()); }),
+      meter_(config_, std::move(channels.metrics)),
+      queues_due_(loop, [this] { look_at_queues(); }),
       pins_(*this, std::move(channels.pins)),
       catalogues_(*this, std::move(channels.catalogues),
                   [this](std::uint32_t server, const Catalogue& found) {
@@ -110,6 +112,7 @@ void Gateway::give_up(std::string_view why) {
 
 void Gateway::record(const AuditEntry& record) {
   const Time now = loop_.now();
+  meter(record);
   sieve_.add(record, now);
   const auto due = sieve_.next_due();
   if (due && !sums_due_.is_set()) sums_due_.set(std::chrono::ceil<Milliseconds>(*due - now));
@@ -215,6 +218,7 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   CellRunner& cell = *found->second;
   if (event.kind == wire::CellEventKind::running) return cell.running();
   cells_.erase(found);
+  meter_.cell_ended(cell.cell().plan().server, event.facts);
   cell.ended(event.facts);
   if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
     watched->second.ended = true;

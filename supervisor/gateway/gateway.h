@@ -18,6 +18,7 @@
 #include "supervisor/gateway/cell/shared_cells.h"
 #include "supervisor/gateway/io/record_reader.h"
 #include "supervisor/gateway/life/start_gate.h"
+#include "supervisor/gateway/metrics/meter.h"
 #include "supervisor/gateway/policy/user_policy.h"
 #include "supervisor/gateway/results/kept_total.h"
 #include "supervisor/gateway/session/session_runner.h"
@@ -32,6 +33,7 @@ struct GatewayChannels {
   Fd audit;
   std::unique_ptr<CatalogueStore> catalogues;  ///< null: none are kept on disk
   std::optional<PinStore> pins;                ///< none: likewise
+  std::optional<MetricsPage> metrics;          ///< none without [metrics]
 };
 
 class Gateway final : private GatewayServices {
@@ -51,6 +53,7 @@ class Gateway final : private GatewayServices {
   using EgressReader = RecordReader<wire::EgressEvent>;
   /// Outlives the cell until its egress helper has said its last words.
   struct WatchedCell {
+    std::uint32_t server = 0;  ///< behind the last: of a probe
     CellLedger ledger;
     std::unique_ptr<EgressReader> egress;  ///< null: there is none
     bool ended = false;
@@ -101,6 +104,8 @@ class Gateway final : private GatewayServices {
   void end_egress(std::uint64_t cell, std::string_view why);
   void egress_event(std::uint64_t cell, const wire::EgressEvent& event);
   void forget_if_done(std::uint64_t cell);
+  void meter(const wire::AuditRecord& record);
+  void look_at_queues();
   std::string status(const Peer& peer) const;
   std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
@@ -128,6 +133,8 @@ class Gateway final : private GatewayServices {
   Timer patience_;
   AuditSieve sieve_;
   Timer sums_due_;
+  Meter meter_;
+  Timer queues_due_;
   PinKeeper pins_;
   CatalogueRunner catalogues_;
   PinnedCatalogues shown_;  ///< of the catalogues

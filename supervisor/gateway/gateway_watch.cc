@@ -6,8 +6,13 @@
 #include "supervisor/gateway/io/wall_clock.h"
 
 /// What cells are refused, and where they connect: kept while they live and until their egress
-/// helpers have said their last words.
+/// helpers have said their last words. And what is counted of all that.
 namespace cellblock::gateway {
+namespace {
+
+constexpr Milliseconds queues_interval{1'000};
+
+}  // namespace
 
 void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   const CellPlan& plan = runner.cell().plan();
@@ -16,6 +21,7 @@ void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   const bool is_probe = plan.program == wire::CellProgram::probe;
   ServerLedger& books = is_probe ? probes_ : history_[plan.server].ledger;
   WatchedCell watched{
+      .server = is_probe ? static_cast<std::uint32_t>(config_.servers.size()) : plan.server,
       .ledger = CellLedger(runner.origin(), runner.cell().server(), books,
                            [this](const wire::AuditRecord& record) { audit_.add(record); })};
   if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
@@ -41,6 +47,7 @@ void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
 void Gateway::cell_denied(const wire::CellEvent& event) {
   const auto watched = watched_.find(event.cell);
   if (watched == watched_.end()) return give_up("a denial of an unknown cell");
+  meter_.denied(watched->second.server, event.denial);
   watched->second.ledger.denied(event.denial, {loop_.now(), unix_milliseconds()});
 }
 
@@ -48,6 +55,7 @@ void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {
   const auto watched = watched_.find(cell);
   if (watched == watched_.end()) return;
   if (!is_sound(event)) return end_egress(cell, "sent a record that makes no sense");
+  meter_.egress(watched->second.server, event);
   watched->second.ledger.egress(event, {loop_.now(), unix_milliseconds()});
 }
 
@@ -62,6 +70,22 @@ void Gateway::forget_if_done(std::uint64_t cell) {
     watched->second.ledger.finish();
     watched_.erase(watched);
   });
+}
+
+void Gateway::meter(const wire::AuditRecord& record) {
+  if (!meter_.is_on()) return;
+  meter_.record(record);
+  if (!queues_due_.is_set()) queues_due_.set(queues_interval);
+}
+
+// Nothing waits for long where nothing is in flight: an idle gateway is not woken.
+void Gateway::look_at_queues() {
+  const std::size_t waiting = audit_.health().waiting;
+  meter_.audit_waiting(waiting);
+  for (std::uint32_t i = 0; i < config_.servers.size(); ++i) {
+    meter_.calls_waiting(i, policy_.places.waiting(i));
+  }
+  if (meter_.any_in_flight() || waiting > 0) queues_due_.set(queues_interval);
 }
 
 }  // namespace cellblock::gateway

@@ -22,13 +22,18 @@ inline constexpr std::uint32_t max_user_name = 255;
 
 enum class SupervisorAsks : std::uint8_t {
   ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
-  start_gateway = 2,  ///< uid, servers, user; fds: the gateway's ends of [supervisor, audit]
+  start_gateway = 2,  ///< uid, servers, user; fds: the gateway's ends of [supervisor, audit] and,
+                      ///< with [metrics], its page
   start_audit = 3,    ///< fds: the writer's end of its control socket, then as wire::audit_fd
   end_gateway = 4,    ///< kill it, and its cells with it
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
   start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
   end_http = 7,       ///< kill it
   are_you_well = 8,   ///< answered by `well`
+  /// fds: cellblock-metrics' end of its channel, a socket that listens
+  start_metrics = 13,
+  /// kill it
+  end_metrics = 14,
 };
 
 struct SupervisorRequest {
@@ -53,6 +58,9 @@ enum class LauncherTells : std::uint8_t {
   http_started = 7,
   http_ended = 8,  ///< facts; also when it could not be started
   well = 9,        ///< once for each are_you_well
+  metrics_started = 12,
+  /// facts; also when it could not be started
+  metrics_ended = 13,
 };
 
 struct LauncherReport {
@@ -249,6 +257,23 @@ static_assert(std::is_trivially_copyable_v<HttpRequest>);
 static_assert(std::is_trivially_copyable_v<HttpAnswer>);
 
 // ---------------------------------------------------------------------------------------------
+// supervisor -> cellblock-metrics, which tells nothing
+
+enum class MetricsTells : std::uint8_t {
+  daemon_page = 1,    ///< first; fds: the supervisor's own numbers, to be read
+  gateway_began = 2,  ///< number; fds: the gateway's
+  gateway_ended = 3,  ///< number
+};
+
+struct MetricsNews {
+  MetricsTells kind{};
+  std::array<std::uint8_t, 7> reserved{};
+  std::uint64_t number = 0;  ///< of this gateway, never the same twice
+};
+
+static_assert(std::is_trivially_copyable_v<MetricsNews>);
+
+// ---------------------------------------------------------------------------------------------
 // launcher -> egress helper, once, as the content of egress_fd::start
 
 enum class EgressSocketKind : std::uint8_t {
@@ -288,6 +313,7 @@ inline constexpr int egress = 8;      ///< cellblock-egress, likewise
 inline constexpr int probe = 9;       ///< cellblock-probe, likewise
 inline constexpr int cgroup = 10;     ///< directory of Cgroup::directory; /dev/null: there is none
 inline constexpr int http = 11;       ///< cellblock-http, to be executed
+inline constexpr int metrics = 12;    ///< cellblock-metrics, likewise
 }  // namespace launcher_fd
 
 namespace gateway_fd {
@@ -295,6 +321,7 @@ inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: SessionGrant in, Sess
 inline constexpr int launcher = 4;    ///< SOCK_SEQPACKET: GatewayRequest out, CellEvent in
 inline constexpr int audit = 5;       ///< SOCK_SEQPACKET: AuditRecord out
 inline constexpr int config = 6;      ///< sealed memfd
+inline constexpr int metrics = 7;     ///< what it counts in; only with Config::metrics
 }  // namespace gateway_fd
 
 namespace egress_fd {
@@ -309,5 +336,12 @@ inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: HttpRequest out, Http
 inline constexpr int config = 4;      ///< sealed memfd
 inline constexpr int listener = 5;    ///< TCP, listening; only with HttpListen::address
 }  // namespace http_fd
+
+/// Numbered as http_fd: its filter is the same.
+namespace metrics_fd {
+inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: MetricsNews in
+inline constexpr int config = 4;      ///< sealed memfd
+inline constexpr int listener = 5;    ///< Unix or TCP, listening
+}  // namespace metrics_fd
 
 }  // namespace cellblock::wire

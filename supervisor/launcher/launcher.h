@@ -55,6 +55,8 @@ class Launcher {
   void audit_writer_ended(std::uint32_t id, const CellFacts& facts);
   void start_http(std::vector<Fd> fds);
   void http_ended(std::uint32_t id, const CellFacts& facts);
+  void start_metrics(std::vector<Fd> fds);
+  void metrics_ended(std::uint32_t id, const CellFacts& facts);
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
 
   void read_gateway(std::uint32_t user);
@@ -91,6 +93,8 @@ class Launcher {
   bool audit_runs_ = false;
   bool http_runs_ = false;
   std::uint64_t http_cell_ = 0;  ///< while it runs
+  bool metrics_run_ = false;
+  std::uint64_t metrics_cell_ = 0;  ///< while it runs
   bool shutting_down_ = false;
   std::string failure_;
 };
