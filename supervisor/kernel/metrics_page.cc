@@ -67,19 +67,19 @@ MetricsPage::~MetricsPage() {
 }
 
 std::uint64_t MetricsPage::get(std::size_t place) const {
-  return place < size_ ? Number(numbers_[place]).load(std::memory_order_relaxed) : 0;
+  return place < size_ ? Number(numbers_[place]).load(std::memory_order_acquire) : 0;
 }
 
 void MetricsPage::add(std::size_t place, std::uint64_t more) {
-  if (place < size_) Number(numbers_[place]).fetch_add(more, std::memory_order_relaxed);
+  if (place < size_) Number(numbers_[place]).fetch_add(more, std::memory_order_release);
 }
 
 void MetricsPage::subtract(std::size_t place, std::uint64_t less) {
-  if (place < size_) Number(numbers_[place]).fetch_sub(less, std::memory_order_relaxed);
+  if (place < size_) Number(numbers_[place]).fetch_sub(less, std::memory_order_release);
 }
 
 void MetricsPage::set(std::size_t place, std::uint64_t value) {
-  if (place < size_) Number(numbers_[place]).store(value, std::memory_order_relaxed);
+  if (place < size_) Number(numbers_[place]).store(value, std::memory_order_release);
 }
 
 }  // namespace cellblock

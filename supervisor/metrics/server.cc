@@ -15,9 +15,15 @@ constexpr int per_wake = 32;  // then the others have their turn
 constexpr std::size_t most_guests = 16;
 constexpr std::size_t most_queued = 16U << 20;  // of one guest; all 256 servers take about 3 MiB
 
-bool is_over(int error) {
-  return error != EAGAIN && error != EINTR && error != ECONNABORTED && error != EPROTO &&
-         error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM;
+constexpr Milliseconds a_moment{100};
+
+// Nobody is there, or not any more.
+bool is_nothing(int error) {
+  return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO;
+}
+
+bool is_want(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 std::vector<std::string> names_of(const Config& config) {
@@ -38,7 +44,8 @@ Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener
       supervisor_(std::move(supervisor)),
       news_(loop, supervisor_.get()),
       listener_(std::move(listener)),
-      listening_(loop, listener_.get()) {}
+      listening_(loop, listener_.get()),
+      pause_(loop, [this] { static_cast<void>(listening_.want_read(true)); }) {}
 
 Result<void> Server::start() {
   news_.on_readable = [this] { read_news(); };
@@ -100,9 +107,16 @@ void Server::accept_some() {
       welcome(std::move(socket));
       continue;
     }
-    if (is_over(errno)) fail(SysError{"accept4", errno}.text());
-    return;
+    return accept_failed(errno);
   }
+}
+
+// Whoever waits makes the listener readable: where it cannot be accepted the loop would spin.
+void Server::accept_failed(int error) {
+  if (is_nothing(error)) return;
+  if (!is_want(error)) return fail(SysError{"accept4", error}.text());
+  static_cast<void>(listening_.want_read(false));
+  pause_.set(a_moment);
 }
 
 // Who comes is not kept out by who stays: the oldest makes room.

@@ -32,6 +32,7 @@ class Server {
   bool obey(const wire::MetricsNews& news, std::vector<Fd> fds);
   bool take_page(const wire::MetricsNews& news, const Fd& page);
   void accept_some();
+  void accept_failed(int error);
   void welcome(Fd socket);
   http::Connection::Events events_of(GuestId id);
   void answer(GuestId id);
@@ -47,6 +48,7 @@ class Server {
   Watch news_;
   Fd listener_;
   Watch listening_;
+  Timer pause_;
   std::map<GuestId, std::unique_ptr<http::Connection>> guests_;  ///< the oldest first
   std::set<GuestId> dirty_;
   std::vector<std::unique_ptr<http::Connection>> over_;

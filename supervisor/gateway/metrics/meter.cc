@@ -93,9 +93,9 @@ void Meter::refused(std::size_t server, const wire::AuditRecord& record) {
 }
 
 void Meter::ended(std::size_t server, std::string_view verdict) {
-  subtract(Metric::cells, server);
   const metrics::Family& family = metrics::family_of(Metric::cell_ends);
   add(Metric::cell_ends, server, 1, metrics::value_index(family, verdict));
+  subtract(Metric::cells, server);
 }
 
 void Meter::egress(std::uint32_t server, const wire::EgressEvent& event) {
