@@ -1,9 +1,11 @@
 // What is counted, scraped from a real cellblockd over its Unix socket; what else may be asked
 // there; and what the process that answers can do.
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,6 +37,25 @@ std::string namespace_of(int pid, const std::string& kind) {
   return std::filesystem::read_symlink(fmt::format("/proc/{}/ns/{}", pid, kind)).string();
 }
 
+/// All that comes until the other side closes.
+std::string answer_from(int socket, std::string_view request) {
+  static_cast<void>(::send(socket, request.data(), request.size(), MSG_NOSIGNAL));
+  std::string all;
+  std::array<char, 4096> room{};
+  pollfd watched{socket, POLLIN, 0};
+  while (::poll(&watched, 1, static_cast<int>(std::chrono::milliseconds(deadline).count())) > 0) {
+    const ssize_t count = ::read(socket, room.data(), room.size());
+    if (count <= 0) break;
+    all.append(room.data(), static_cast<std::size_t>(count));
+  }
+  return all;
+}
+
+std::string request_for(std::string_view verb, std::string_view target,
+                        std::string_view host = "localhost") {
+  return fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", verb, target, host);
+}
+
 class Metrics : public testing::TestWithParam<Mode> {
  protected:
   Metrics() : daemon_(GetParam()) {}
@@ -50,24 +71,13 @@ class Metrics : public testing::TestWithParam<Mode> {
 
   std::string socket() const { return daemon_.directory().path("run/metrics.sock"); }
 
-  /// All that comes until the other side closes.
   std::string answer_to(std::string_view request) const {
     const Host scraper(socket(), daemon_.user());
-    static_cast<void>(::send(scraper.socket(), request.data(), request.size(), MSG_NOSIGNAL));
-    std::string all;
-    std::array<char, 4096> room{};
-    pollfd watched{scraper.socket(), POLLIN, 0};
-    while (::poll(&watched, 1, static_cast<int>(std::chrono::milliseconds(deadline).count())) > 0) {
-      const ssize_t count = ::read(scraper.socket(), room.data(), room.size());
-      if (count <= 0) break;
-      all.append(room.data(), static_cast<std::size_t>(count));
-    }
-    return all;
+    return answer_from(scraper.socket(), request);
   }
 
   std::string ask(std::string_view verb, std::string_view target) const {
-    return answer_to(fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-                                 verb, target));
+    return answer_to(request_for(verb, target));
   }
 
   std::string scrape() const { return ask("GET", "/metrics"); }
@@ -163,6 +173,44 @@ TEST_P(Metrics, AHelperThatDiesComesBackAndReadsOnWhatRuns) {
   scrape_until("\ncellblock_calls_total{server=\"echo\",outcome=\"ok\"} 1\n");
   EXPECT_EQ(host.call_for_text("echo", {{"text", "two"}}), "two");
   scrape_until("\ncellblock_calls_total{server=\"echo\",outcome=\"ok\"} 2\n");
+}
+
+// --- on a port -----------------------------------------------------------------------------------
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+std::uint16_t free_port() {
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
+  EXPECT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  return ntohs(address.sin_port);
+}
+
+std::string ask_port(std::uint16_t port, std::string_view host) {
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = loopback(port);
+  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+            0);
+  return answer_from(socket.get(), request_for("GET", "/metrics", host));
+}
+
+TEST(MetricsOnAPort, AreNotForPagesThatComeByAnotherName) {
+  if (!running_as_root()) GTEST_SKIP() << "needs root, as the others here";
+  Daemon daemon{Mode::system};
+  const std::uint16_t port = free_port();
+  daemon.start({.servers = server_of_build(daemon, "echo", "echo_server") +
+                           fmt::format("[metrics]\nport = {}\n", port)});
+  if (testing::Test::HasFatalFailure()) return;
+  EXPECT_THAT(ask_port(port, fmt::format("127.0.0.1:{}", port)), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask_port(port, "rebound.example.com"), StartsWith("HTTP/1.1 403 "));
 }
 
 }  // namespace
