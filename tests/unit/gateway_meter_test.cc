@@ -129,6 +129,14 @@ TEST_F(Metering, QueuesAreLookedAt) {
   EXPECT_EQ(number(Metric::calls_waiting, 1), 0U);
 }
 
+TEST_F(Metering, NothingIsFewerThanNone) {
+  note("git", {.kind = AuditKind::cell_ended, .reason = "stopped"});
+  note("git", {.kind = AuditKind::call_ended});
+  EXPECT_EQ(number(Metric::cells, 1), 0U);
+  EXPECT_EQ(number(Metric::calls_in_flight, 1), 0U);
+  EXPECT_FALSE(meter_.any_in_flight());
+}
+
 TEST_F(Metering, WithoutAPageNothingIsDone) {
   Meter off(config_, std::nullopt);
   off.record(audit_record({.server = "git"}, {.kind = AuditKind::call}));

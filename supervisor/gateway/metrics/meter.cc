@@ -130,7 +130,8 @@ void Meter::add(Metric metric, std::size_t server, std::uint64_t more, std::size
 }
 
 void Meter::subtract(Metric metric, std::size_t server) {
-  page_->subtract(metrics::place_in_gateway(metric, server), 1);
+  const std::size_t place = metrics::place_in_gateway(metric, server);
+  if (page_->get(place) > 0) page_->subtract(place, 1);
 }
 
 void Meter::time(std::size_t server, std::uint64_t microseconds) {
