@@ -29,6 +29,11 @@ wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellF
   return {.kind = CellEventKind::refused, .refusal = refusal, .request = request, .facts = facts};
 }
 
+// The second, with a report of ours that was not read any more.
+bool has_closed(const SysError& error) {
+  return error.number == EPIPE || error.number == ECONNRESET;
+}
+
 bool has_sound_name(const wire::SupervisorRequest& request) {
   const std::string_view name(request.user.data(), request.user_length);
   return name.empty() || is_user_name(name);
@@ -79,7 +84,7 @@ Launcher::Heard Launcher::read_supervisor() {
   if (!received && received.error().number == EAGAIN) return Heard::nothing;
   if (received) {
     obey(request, std::move(received->fds));
-  } else if (received.error().number == EPIPE) {
+  } else if (has_closed(received.error())) {
     shut_down();
   } else {
     give_up("the supervisor sent nonsense: " + received.error().text());
