@@ -30,6 +30,7 @@ DaemonText read_daemon(TableReader reader) {
   daemon.audit_log = reader.text("audit_log");
   daemon.cgroup = reader.text("cgroup");
   daemon.enabled = reader.boolean("enabled");
+  daemon.drain = reader.text("drain");
   daemon.admins = reader.located_ids("admins");
   return daemon;
 }

@@ -31,6 +31,7 @@ struct DaemonText {
   Maybe<std::string> audit_log;
   Maybe<std::string> cgroup;
   Maybe<bool> enabled;
+  Maybe<std::string> drain;
   Maybe<IdList> admins;
 };
 

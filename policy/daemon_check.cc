@@ -10,12 +10,16 @@
 #include "policy/facts_wanted.h"
 #include "policy/path_rules.h"
 #include "policy/socket_check.h"
+#include "policy/value_check.h"
 
 namespace cellblock {
 namespace {
 
 constexpr Range<std::int64_t> connections_range{1, 4096};
 constexpr Range<std::int64_t> users_range{1, 4096};
+// With what cells take to end it stays below the patience of the shipped units.
+constexpr Range<std::chrono::milliseconds> drain_range{std::chrono::milliseconds{0},
+                                                       std::chrono::milliseconds{25'000}};
 // Below are the ids of the system's own accounts; from 2^31 programs misread them as negative.
 constexpr std::int64_t first_free_id = 1000;
 constexpr std::int64_t end_of_ids = 1LL << 31;
@@ -202,6 +206,7 @@ void check_storage(Complaints& complaints, const ConfigText& text, const HostFac
   refuse_root_directory(scope, at, "state_directory", config.state_directory);
   refuse_root_directory(scope, at, "audit_log", config.audit_log);
   if (text.daemon.enabled) config.enabled = text.daemon.enabled->value;
+  check_duration(scope, "drain", text.daemon.drain, drain_range, config.drain);
 }
 
 std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText& text,

@@ -33,7 +33,7 @@ PROJECT_FOLDERS = ("policy/", "supervisor/", "client/", "cellblock/", "tests/", 
 
 # Values only: no descriptor, clock, thread, Asio, libseccomp or libcap.
 NOT_IN_POLICY = re.compile(
-    r"^(boost/|spdlog/|CLI/|sys/|linux/|asm/|net/|netinet/|arpa/|seccomp\.h|unistd\.h|fcntl\.h|"
+    r"^(boost/(?!pfr/)|spdlog/|CLI/|sys/|linux/|asm/|net/|netinet/|arpa/|seccomp\.h|unistd\.h|fcntl\.h|"
     r"poll\.h|sched\.h|dirent\.h|pthread\.h|thread$|mutex$|condition_variable$|atomic$|future$|"
     r"fstream$|filesystem$|iostream$)")
 # Constants of the kernel's interface, which tables of system calls and of their arguments have to

@@ -315,7 +315,7 @@ milliseconds Daemon::stop_patience() const {
   for (const Server& server : config_.servers) {
     slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
   }
-  return std::min(slowest + stop_slack, longest_stop);
+  return std::min(slowest + stop_slack, longest_stop) + config_.drain;
 }
 
 void Daemon::start_stopping() {

@@ -29,7 +29,7 @@ Milliseconds shut_down_patience(const Config& config) {
   for (const Server& server : config.servers) {
     slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
   }
-  return std::min(slowest + burial, longest_shut_down);
+  return std::min(slowest + burial, longest_shut_down) + config.drain;
 }
 
 void fill_from_kernel(std::span<std::byte> bytes) {
@@ -124,13 +124,18 @@ void Gateway::give_up_on(std::string_view whom, std::string_view why) {
 
 void Gateway::shut_down() {
   if (std::exchange(shutting_down_, true)) return;
-  for (const auto& [connection, session] : sessions_) {
-    session->stop(Session::StopReason::shutting_down);
-  }
-  shared_.stop_all();
-  gate_.close();
+  for (const auto& [connection, session] : sessions_) session->drain(config_.drain);
+  start_nothing_if_drained();
   patience_.set(shut_down_patience(config_));
   end_if_empty();
+}
+
+// A call in flight may still need a cell: one of its own, or one that several sessions share.
+void Gateway::start_nothing_if_drained() {
+  const auto waits = [](const auto& entry) { return entry.second->session().is_draining(); };
+  if (!shutting_down_ || std::ranges::any_of(sessions_, waits)) return;
+  shared_.stop_all();
+  gate_.close();
 }
 
 void Gateway::end_if_empty() {
@@ -162,6 +167,7 @@ void Gateway::host_closed(SessionRunner& session) {
 void Gateway::finished(SessionRunner& session) {
   loop_.defer([this, connection = static_cast<std::uint32_t>(session.session().peer().session)] {
     sessions_.erase(connection);
+    start_nothing_if_drained();
     end_if_empty();
   });
 }

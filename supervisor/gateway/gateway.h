@@ -110,6 +110,7 @@ class Gateway final : private GatewayServices {
   std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
   void settle_sharing();
+  void start_nothing_if_drained();
   void end_if_empty();
   std::size_t stop_cells(std::uint32_t server);
   std::string decided(std::uint32_t server, std::string reply);

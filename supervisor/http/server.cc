@@ -109,7 +109,7 @@ void Server::finish() {
   failure_.clear();
   listening_.forget();
   listener_.reset();
-  last_moment_.set(patience_at_the_end);
+  last_moment_.set(config_.drain + patience_at_the_end);
   sweep();
 }
 

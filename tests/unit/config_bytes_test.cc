@@ -27,6 +27,10 @@ Server full_server() {
   server.timeouts = {std::chrono::milliseconds(1), std::chrono::milliseconds(2),
                      std::chrono::milliseconds(3)};
   server.enabled = false;
+  server.removed = true;
+  server.start = {true, 2};
+  server.stop = {std::nullopt};
+  server.health = {std::chrono::milliseconds(1), std::chrono::milliseconds(2)};
   server.restart = {RestartWhen::never,
                     std::chrono::milliseconds(1),
                     std::chrono::milliseconds(2),
@@ -68,6 +72,10 @@ Config full_config() {
   config.state_directory = "/var/lib/x";
   config.audit_log = "/var/log/x";
   config.roles = {{"coder", {1, 2}, {3}}};
+  config.drain = std::chrono::milliseconds(4);
+  config.max_cells_per_user = 5;
+  config.results = {6, 7, 8, std::chrono::milliseconds(9)};
+  config.metrics = {"/run/metrics.sock", 0640, 9464};
   config.calls = {.user = {Rate{}, 9}, .session = {std::nullopt, 2}};
   config.audit = {
       1U << 20,         3, AuditFailure::alarm, AuditArguments::none, AuditDurability::synced,

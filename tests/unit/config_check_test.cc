@@ -284,17 +284,17 @@ TEST(ConfigCheck, HoldsEveryRuleOfAServer) {
 }
 
 TEST(ConfigCheck, HoldsEveryRuleOfTheDaemonAndItsSocket) {
-  const std::string long_path = "/" + std::string(107, 'x');
-  const std::string long_socket = "[socket]\npath = \"" + long_path + "\"";
+  const std::string long_socket = "[socket]\npath = \"/" + std::string(107, 'x') + "\"";
   const std::array rows = {
       Row{"[daemon]\nuser = 5000\ngroup = 5000", "", ""},
-      Row{"[daemon]\nuser = \"alice\"", "", ""},
       Row{"[daemon]\nuser = 5000", "daemon.group", "missing beside a numeric user"},
       Row{"[daemon]\nuser = 0\ngroup = 5000", "daemon.user", "root"},
       Row{"[daemon]\nuser = 5000\ngroup = 0", "daemon.group", "root"},
       Row{"[daemon]\nuser = \"nobody-here\"", "daemon.user", "no user"},
       Row{"[daemon]\nuser = -1\ngroup = 1", "daemon.user", "no id"},
       Row{"[daemon]\ngroup = \"nobody-here\"", "daemon.group", "no group"},
+      Row{"[daemon]\nuser = \"alice\"\ndrain = \"0s\"", "", ""},
+      Row{"[daemon]\ndrain = \"26s\"", "daemon.drain", "25s"},
       Row{"[daemon]\nid_range = { first = 1000, count = 64 }", "", ""},
       Row{"[daemon]\nid_range = { first = 999 }", "daemon.id_range.first", "1000 to"},
       Row{"[daemon]\nid_range = { count = 1 }", "daemon.id_range.count", "64 to"},

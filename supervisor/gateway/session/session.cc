@@ -91,6 +91,7 @@ void Session::host_line_too_long(std::size_t seen) {
 
 void Session::mcp_from_host(std::string_view line, const Message& message, Time now) {
   if (state_ == State::failed) return answer_with_failure(line, message);
+  if (state_ == State::draining) return mcp_while_draining(line, message, now);
   if (message.kind == MessageKind::request && refused_mcp(line, message)) return;
   if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all();
   if (state_ != State::attached) return;
@@ -111,6 +112,15 @@ bool Session::refused_mcp(std::string_view line, const Message& message) {
   const auto failure = refuse_any(config_, effects_.audit_state());
   if (failure) reply_to_host(error_reply(message.id.in(line), *failure));
   return failure.has_value();
+}
+
+// Answers to a server's questions, and what is taken back, may be what a call in flight waits for.
+void Session::mcp_while_draining(std::string_view line, const Message& message, Time now) {
+  if (message.kind == MessageKind::request) {
+    return reply_to_host(error_reply(message.id.in(line), shutting_down(server_)));
+  }
+  counterpart_->from_host(line, message, now);
+  leg_answered(now);
 }
 
 // Whoever says MCP without having selected a server means all of them.
@@ -150,6 +160,8 @@ void Session::host_ended(HostEnd how, Time now) {
     case State::attached:
       if (how == HostEnd::gone || !is_waited_for()) return leave(now);
       return finish();
+    case State::draining:
+      return leave(now);
     case State::finishing:
       if (how == HostEnd::gone) leave(now);
       return;
@@ -217,7 +229,7 @@ void Session::leg_running(Time /*now*/) {
 
 void Session::leg_lost(const Failure& failure, After after, Time now) {
   if (state_ == State::attaching) return attach_failed(failure, now);
-  const bool is_served = state_ == State::attached || state_ == State::finishing;
+  const bool is_served = state_ == State::attached || is_draining();
   if (after == After::over && is_served) {
     // What was asked in the other era, or of nobody yet, is not answered any more either.
     counterpart_->fail_all(failure, now);
@@ -228,7 +240,13 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
 
 void Session::leg_answered(Time now) {
   tell_refusals(now);
-  if (state_ == State::finishing && !is_waited_for()) leave(now);
+  end_if_answered(now);
+}
+
+void Session::end_if_answered(Time now) {
+  if (!is_draining() || is_waited_for()) return;
+  if (state_ == State::finishing) leave(now);
+  if (state_ == State::draining) stop(StopReason::shutting_down, now);
 }
 
 // --- the end -------------------------------------------------------------------------------------
@@ -246,6 +264,7 @@ void Session::fail(const Failure& failure, Time now) {
 
 void Session::deadline(Time now) {
   if (state_ == State::finishing) return leave(now);
+  if (state_ == State::draining) return stop(StopReason::shutting_down, now);
   if (state_ == State::failed) return close("server_failed", &*failure_, now);
 }
 
@@ -265,6 +284,13 @@ void Session::stop(StopReason reason, Time now) {
   }
   if (counterpart_) counterpart_->fail_all(failure, now);
   close(stopped ? "stopped" : "shutting_down", &failure, now);
+}
+
+void Session::drain(Milliseconds longest, Time now) {
+  const bool is_served = state_ == State::attached || state_ == State::finishing;
+  if (!is_served || !is_waited_for()) return stop(StopReason::shutting_down, now);
+  if (state_ == State::attached) state_ = State::draining;
+  effects_.set_deadline(longest);
 }
 
 void Session::stop_server(std::uint32_t server, Time now) {

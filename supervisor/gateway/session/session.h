@@ -76,6 +76,9 @@ class Session final : private LegEffects, private CallWaiter {
   void deadline(Time now);
   enum class StopReason : std::uint8_t { stopped, shutting_down };
   void stop(StopReason reason, Time now);
+  /// The gateway is to end: what is asked from now on is refused, what was asked has so long to be
+  /// answered, and then the session ends.
+  void drain(Milliseconds longest, Time now);
   /// `cellblock stop`: of one server. A session with no other ends.
   void stop_server(std::uint32_t server, Time now);
   /// Somebody has decided about what is shown of a list of that server's.
@@ -83,6 +86,9 @@ class Session final : private LegEffects, private CallWaiter {
 
   /// Nothing more will happen here; its cells may still be on their way out.
   bool is_over() const { return state_ == State::closing; }
+
+  /// Its calls in flight are all that it waits for.
+  bool is_draining() const { return state_ == State::draining || state_ == State::finishing; }
 
   const Peer& peer() const { return peer_; }
   /// Whether the session may go on while the cells of one server do not take what it says.
@@ -97,6 +103,7 @@ class Session final : private LegEffects, private CallWaiter {
     attaching,  ///< waits for the launcher; the host is held
     attached,
     finishing,  ///< the host's input has ended, calls are in flight
+    draining,   ///< the gateway is to end, calls are in flight
     failed,     ///< there is no cell; whoever asks hears why
     closing,    ///< the host's side is closed
   };
@@ -114,6 +121,7 @@ class Session final : private LegEffects, private CallWaiter {
   void malformed(std::string_view line, const Refused& refused);
   void mcp_from_host(std::string_view line, const Message& message, Time now);
   bool refused_mcp(std::string_view line, const Message& message);
+  void mcp_while_draining(std::string_view line, const Message& message, Time now);
   bool bounds_results() const;
   ReadingTool reading_tool() const {
     return bounds_results() ? ReadingTool::listed : ReadingTool::not_listed;
@@ -146,6 +154,7 @@ class Session final : private LegEffects, private CallWaiter {
   void attach_failed(const Failure& failure, Time now);
 
   void finish();
+  void end_if_answered(Time now);
   void fail(const Failure& failure, Time now);
   void leave(Time now);
   void close(std::string_view reason, const Failure* failure, Time now);

@@ -139,7 +139,7 @@ void Session::refuse_read(std::string_view line, const Message& message, const F
 void Session::read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now) {
   if (std::erase(reads_, read) == 0) return;  // it ended with its session
   reply_to_host(answer_to_read(*read, log, now));
-  if (state_ == State::finishing && !is_waited_for()) leave(now);
+  end_if_answered(now);
 }
 
 // Nobody waits for them any more, and their records may come when there is no session.

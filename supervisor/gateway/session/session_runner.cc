@@ -106,6 +106,11 @@ void SessionRunner::stop(Session::StopReason reason) {
   settle();
 }
 
+void SessionRunner::drain(Milliseconds longest) {
+  session_.drain(longest, now());
+  settle();
+}
+
 void SessionRunner::stop_server(std::uint32_t server) {
   session_.stop_server(server, now());
   settle();

@@ -21,6 +21,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   SessionRunner(GatewayServices& services, Peer peer, Fd connection);
 
   void stop(Session::StopReason reason);
+  void drain(Milliseconds longest);
 
   /// `cellblock stop`.
   void stop_server(std::uint32_t server);

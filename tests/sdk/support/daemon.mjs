@@ -48,6 +48,7 @@ export class Daemon {
     this.modules = path.join(this.directory, 'mcp', 'node_modules');
     this.servers = new Map();
     this.needsPackages = false;
+    this.daemonLines = ''; // further ones of [daemon]
     this.more = ''; // of the configuration
     this.bounds = 'off'; // of results: most tests look for what servers said, byte for byte
     this.log = '';
@@ -86,7 +87,7 @@ export class Daemon {
     const system = isRoot ? `user = ${daemonId}\ngroup = ${daemonId}\n` : '';
     const socket = isRoot ? `mode = "0660"\ngroup = ${hostsGroup}\n` : '';
     let text = `[daemon]\n${system}state_directory = "${this.directory}/state"
-audit_log = "${this.directory}/audit.log"\n\n[socket]\npath = "${this.socket}"\nmax_connections_per_user = 512\n${socket}\n`;
+audit_log = "${this.directory}/audit.log"\n${this.daemonLines}\n[socket]\npath = "${this.socket}"\nmax_connections_per_user = 512\n${socket}\n`;
     for (const [name, { command, lines }] of this.servers) {
       const reads = lines.some((line) => line.startsWith('read ')) ? '' : `read = ["${this.directory}/mcp"]\n`;
       text += `[server.${name}]\ncommand = ${quoted(command)}\n${reads}profile = "node"
