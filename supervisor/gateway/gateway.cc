@@ -76,6 +76,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                 {.event = [this](const wire::CellEvent& event,
                                  std::vector<Fd> pipes) { cell_event(event, std::move(pipes)); },
                  .broken = [this](std::string_view why) { give_up_on("the launcher", why); }}),
+      usage_([this](std::uint64_t after) { launcher_.ask_usage(after); }),
+      usage_late_(loop, [this] { usage_.wait_is_over(); }),
       audit_(loop, std::move(channels.audit), config_.audit.on_failure),
       patience_(loop, [this] { give_up("cells that do not end"); }),
       sieve_([this](const AuditEntry& record) { audit_.add(record, record.text); }),
@@ -186,6 +188,8 @@ void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
       return cell_news(event);
     case wire::CellEventKind::denied:
       return cell_denied(event);
+    case wire::CellEventKind::usage:
+      return usage_.told(event.usage, loop_.now());
   }
   give_up("an unknown event from the launcher");
 }
@@ -200,6 +204,7 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
     return gate_.refused(cell);
   }
   cells_[event.cell] = &cell;
+  usage_.cell_started(event.cell);
   Fd egress;
   if (pipes.size() > CellPipes::count) {
     egress = std::move(pipes.back());
@@ -215,6 +220,7 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   CellRunner& cell = *found->second;
   if (event.kind == wire::CellEventKind::running) return cell.running();
   cells_.erase(found);
+  usage_.cell_ended(event.cell);
   cell.ended(event.facts);
   if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
     watched->second.ended = true;
@@ -231,8 +237,13 @@ void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
 
 // --- requests about all cells --------------------------------------------------------------------
 
-std::string Gateway::answer_control(const ControlRequest& request, const Peer& peer) {
-  if (request.method == ControlMethod::status) return status(peer);
+void Gateway::answer_control(const ControlRequest& request, const Peer& peer,
+                             ControlAnswered answered) {
+  if (request.method != ControlMethod::status) return answered(answer_now(request, peer));
+  when_usage_known([this, peer, answered = std::move(answered)] { answered(status(peer)); });
+}
+
+std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer) {
   if (request.method == ControlMethod::pins) return pins_of(request, peer);
   if (request.method == ControlMethod::approvals) {
     return approvals_json(policy_.approvals, config_, request.approval.number, loop_.now());
@@ -334,6 +345,7 @@ std::string Gateway::status(const Peer& peer) const {
     for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
     row.catalogue = catalogues_.view(i);
     row.pins = &pins_.book().of(i);
+    for (CellRow& cell : row.cells) cell.usage = usage_.of(cell.cell, loop_.now());
     row.found_to_server = policy_.redactions.found(i, Direction::to_server);
     row.found_to_host = policy_.redactions.found(i, Direction::to_host);
     row.ledger = &history_[i].ledger;

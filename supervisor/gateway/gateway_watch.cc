@@ -5,8 +5,8 @@
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/gateway/io/wall_clock.h"
 
-/// What cells are refused, and where they connect: kept while they live and until their egress
-/// helpers have said their last words.
+/// What cells use, what they are refused, and where they connect: kept while they live and until
+/// their egress helpers have said their last words.
 namespace cellblock::gateway {
 
 void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
@@ -42,6 +42,11 @@ void Gateway::cell_denied(const wire::CellEvent& event) {
   const auto watched = watched_.find(event.cell);
   if (watched == watched_.end()) return give_up("a denial of an unknown cell");
   watched->second.ledger.denied(event.denial, {loop_.now(), unix_milliseconds()});
+}
+
+void Gateway::when_usage_known(std::function<void()> then) {
+  usage_.when_known(loop_.now(), std::move(then));
+  if (usage_.is_waited_for() && !usage_late_.is_set()) usage_late_.set(UsageBook::patience);
 }
 
 void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {

@@ -34,6 +34,7 @@ struct CellRow {
   std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
   std::uint64_t malformed_lines = 0;  ///< of the host
   std::vector<Label> labels;          ///< of its session, as the host says
+  wire::CellUsage usage = {};         ///< 0: not known
 };
 
 struct LastEnd {
