@@ -46,6 +46,8 @@ Exit run_status_of_all(const Context& context, const std::string& server);
 /// `denied` instead of what it wrote: what its cells were refused.
 enum class LogKind : std::uint8_t { errors, denied };
 Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind);
+/// The last lines, then each new one, until a signal or the end of the connection.
+Exit run_follow(const Context& context, const std::string& server, unsigned lines);
 /// Our own attempts from inside that server's cell.
 Exit run_probe(const Context& context, const ServerRequest& request);
 Exit run_stop(const Context& context, const std::string& server);

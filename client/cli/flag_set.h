@@ -29,6 +29,7 @@ struct Flags {
   double timeout_seconds = 60;
   unsigned lines = 100;
   bool denied = false;
+  bool follow = false;
   bool all = false;
   bool frames = false;
   bool timings = false;

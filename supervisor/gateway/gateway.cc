@@ -265,7 +265,9 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
     return denied_json(history_[index].ledger.denied.last(request.lines));
   }
   if (request.method == ControlMethod::logs) {
-    return logs_json(history_[index].errors.last(request.lines));
+    const StderrRing& errors = history_[index].errors;
+    return logs_json(request.after ? errors.after(*request.after, request.lines)
+                                   : errors.last(request.lines));
   }
   if (request.method == ControlMethod::restart) {
     history_[index].last_end.reset();
@@ -343,9 +345,9 @@ std::string Gateway::status(const Peer& peer) const {
     }
     for (const CellRow& cell : shared_rows(i)) row.cells.push_back(cell);
     for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
+    for (CellRow& cell : row.cells) cell.usage = usage_.of(cell.cell, loop_.now());
     row.catalogue = catalogues_.view(i);
     row.pins = &pins_.book().of(i);
-    for (CellRow& cell : row.cells) cell.usage = usage_.of(cell.cell, loop_.now());
     row.found_to_server = policy_.redactions.found(i, Direction::to_server);
     row.found_to_host = policy_.redactions.found(i, Direction::to_host);
     row.ledger = &history_[i].ledger;

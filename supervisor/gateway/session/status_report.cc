@@ -211,13 +211,13 @@ std::string status_json(const Config& config, const std::vector<ServerRow>& serv
   return text_of(json);
 }
 
-std::string logs_json(const std::vector<const StderrLine*>& lines) {
+std::string logs_json(const StderrPage& page) {
   Json list = Json::array();
-  for (const StderrLine* line : lines) {
+  for (const StderrLine* line : page.lines) {
     list.push_back(
         {{"cell", std::to_string(line->cell)}, {"at_ms", line->at_ms}, {"text", line->text}});
   }
-  return text_of({{"lines", std::move(list)}});
+  return text_of({{"lines", std::move(list)}, {"next", page.next}, {"missed", page.missed}});
 }
 
 std::string denied_json(const std::vector<const Denied*>& denied) {

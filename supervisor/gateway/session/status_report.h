@@ -63,7 +63,7 @@ struct HttpUse {
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
                         const HttpUse& http, const AuditHealth& audit);
-std::string logs_json(const std::vector<const StderrLine*>& lines);
+std::string logs_json(const StderrPage& page);
 std::string denied_json(const std::vector<const Denied*>& denied);
 std::string stopped_json(std::size_t cells);
 
