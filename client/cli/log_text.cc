@@ -5,12 +5,13 @@
 #include "client/cli/json_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/cli/time_text.h"
+#include "policy/server_tag.h"
 
 namespace cellblock::cli {
 
 std::string log_line_text(std::string_view server, const Json& line) {
-  return fmt::format("{} [MCP:stdio:{}] cell {}: {}", moment_text(number_of(line, "at_ms")),
-                     safe_line(server), text_of(line, "cell"), text_of(line, "text"));
+  return fmt::format("{} {} cell {}: {}", moment_text(number_of(line, "at_ms")),
+                     server_tag(safe_line(server)), text_of(line, "cell"), text_of(line, "text"));
 }
 
 std::optional<LogPage> read_log_page(std::string_view answer) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "policy/server_tag.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/gateway/io/wall_clock.h"
 
@@ -34,7 +35,8 @@ std::unique_ptr<Gateway::EgressReader> Gateway::egress_reader(std::uint64_t cell
 void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
   const auto watched = watched_.find(cell);
   if (watched == watched_.end() || !watched->second.egress) return;
-  spdlog::warn("the egress helper of cell {} {}", cell, why);
+  spdlog::warn("{} cell {}: its egress helper {}", server_tag(watched->second.ledger.server_name()),
+               cell, why);
   watched->second.egress->end();
 }
 
