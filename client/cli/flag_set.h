@@ -60,6 +60,9 @@ void declare_admin(CLI::App& app, Command& command, const std::shared_ptr<Flags>
 /// What needs no daemon.
 void declare_local(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 
+/// `cellblock top`.
+void declare_top(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
+
 /// `cellblock pin ...`.
 void declare_pins(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 

@@ -283,6 +283,7 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   declare_globals(app, *flags);
   declare_mcp(app, command, flags);
   declare_daemon(app, command, flags);
+  declare_top(app, command, flags);
   declare_admin(app, command, flags);
   declare_pins(app, command, flags);
   declare_audit(app, command, flags);

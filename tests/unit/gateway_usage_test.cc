@@ -23,7 +23,7 @@ class Usage : public ::testing::Test {
   void want(const std::string& who) {
     book.when_known(now, [this, who] { heard.push_back(who); });
   }
-  void tell(std::vector<wire::CellUsage> cells, bool more = false) {
+  void tell(const std::vector<wire::CellUsage>& cells, bool more = false) {
     wire::UsagePage page{.more = std::uint8_t{more}};
     for (const wire::CellUsage& cell : cells) page.cells.at(page.count++) = cell;
     book.told(page, now);

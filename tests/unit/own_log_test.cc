@@ -1,3 +1,5 @@
+#include "supervisor/kernel/own_log.h"
+
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -6,7 +8,6 @@
 #include <cstring>
 #include <string>
 
-#include "supervisor/kernel/own_log.h"
 #include "supervisor/kernel/sys.h"
 #include "tests/unit/scratch_directory.h"
 
