@@ -189,7 +189,7 @@ void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
     case wire::CellEventKind::denied:
       return cell_denied(event);
     case wire::CellEventKind::usage:
-      return usage_.told(event.usage, loop_.now());
+      return usage_told(event.usage);
   }
   give_up("an unknown event from the launcher");
 }

@@ -106,6 +106,7 @@ class Gateway final : private GatewayServices {
   void forget_if_done(std::uint64_t cell);
   std::string answer_now(const ControlRequest& request, const Peer& peer);
   void when_usage_known(std::function<void()> then);
+  void usage_told(const wire::UsagePage& page);
   std::string status(const Peer& peer) const;
   std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;

@@ -51,6 +51,12 @@ void Gateway::when_usage_known(std::function<void()> then) {
   if (usage_.is_waited_for() && !usage_late_.is_set()) usage_late_.set(UsageBook::patience);
 }
 
+// Whoever waits next waits as long again.
+void Gateway::usage_told(const wire::UsagePage& page) {
+  usage_.told(page, loop_.now());
+  if (!usage_.is_waited_for()) usage_late_.cancel();
+}
+
 void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {
   const auto watched = watched_.find(cell);
   if (watched == watched_.end()) return;
