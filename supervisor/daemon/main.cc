@@ -42,6 +42,7 @@
 #include "supervisor/daemon/spawn.h"
 #include "supervisor/daemon/state_files.h"
 #include "supervisor/daemon/wipe.h"
+#include "supervisor/kernel/own_log.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -380,7 +381,7 @@ int main(int argc, char** argv) {
     if (!options) return options.error();
     if (options->check_only) return check(*options);
     if (!options->explain.empty()) return explain(*options);
-    set_up_log();
+    cellblock::set_up_log("cellblockd");
     const auto result = run(*options);
     if (!result) spdlog::error("{}", result.error().text);
     return result ? 0 : 1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/launcher_channel.h"
 #include "supervisor/gateway/cell/shared_cells.h"
+#include "supervisor/gateway/cell/usage_book.h"
 #include "supervisor/gateway/io/record_reader.h"
 #include "supervisor/gateway/life/start_gate.h"
 #include "supervisor/gateway/metrics/meter.h"
@@ -85,7 +87,8 @@ class Gateway final : private GatewayServices {
   void when_recorded(std::function<void(AuditState)> then) override {
     audit_.when_written(std::move(then));
   }
-  std::string answer_control(const ControlRequest& request, const Peer& peer) override;
+  void answer_control(const ControlRequest& request, const Peer& peer,
+                      ControlAnswered answered) override;
   StderrRing& stderr_ring(std::uint32_t server) override { return history_[server].errors; }
   void remember_end(const CellRunner& cell, const Failure& failure) override;
   void host_closed(SessionRunner& session) override;
@@ -106,6 +109,9 @@ class Gateway final : private GatewayServices {
   void forget_if_done(std::uint64_t cell);
   void meter(const wire::AuditRecord& record);
   void look_at_queues();
+  std::string answer_now(const ControlRequest& request, const Peer& peer);
+  void when_usage_known(std::function<void()> then);
+  void usage_told(const wire::UsagePage& page);
   std::string status(const Peer& peer) const;
   std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
@@ -126,6 +132,8 @@ class Gateway final : private GatewayServices {
   UserPolicy policy_;  ///< before the sessions, whose calls have places in it
   SupervisorChannel supervisor_;
   LauncherChannel launcher_;
+  UsageBook usage_;
+  Timer usage_late_;
   AuditChannel audit_;
   std::optional<std::uint32_t> uid_;  ///< whose gateway this is: the first grant says it
   Peer user_;                         ///< as he connected last: to what an administrator sees

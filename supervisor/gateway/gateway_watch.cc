@@ -2,11 +2,12 @@
 
 #include <utility>
 
+#include "policy/server_tag.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/gateway/io/wall_clock.h"
 
-/// What cells are refused, and where they connect: kept while they live and until their egress
-/// helpers have said their last words. And what is counted of all that.
+/// What cells use, what they are refused, and where they connect: kept while they live and until
+/// their egress helpers have said their last words. And what is counted of all that.
 namespace cellblock::gateway {
 namespace {
 
@@ -40,7 +41,8 @@ std::unique_ptr<Gateway::EgressReader> Gateway::egress_reader(std::uint64_t cell
 void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
   const auto watched = watched_.find(cell);
   if (watched == watched_.end() || !watched->second.egress) return;
-  spdlog::warn("the egress helper of cell {} {}", cell, why);
+  spdlog::warn("{} cell {}: its egress helper {}", server_tag(watched->second.ledger.server_name()),
+               cell, why);
   watched->second.egress->end();
 }
 
@@ -49,6 +51,17 @@ void Gateway::cell_denied(const wire::CellEvent& event) {
   if (watched == watched_.end()) return give_up("a denial of an unknown cell");
   meter_.denied(watched->second.server, event.denial);
   watched->second.ledger.denied(event.denial, {loop_.now(), unix_milliseconds()});
+}
+
+void Gateway::when_usage_known(std::function<void()> then) {
+  usage_.when_known(loop_.now(), std::move(then));
+  if (usage_.is_waited_for() && !usage_late_.is_set()) usage_late_.set(UsageBook::patience);
+}
+
+// Whoever waits next waits as long again.
+void Gateway::usage_told(const wire::UsagePage& page) {
+  usage_.told(page, loop_.now());
+  if (!usage_.is_waited_for()) usage_late_.cancel();
 }
 
 void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {

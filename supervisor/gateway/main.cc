@@ -1,4 +1,3 @@
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/kernel/helper_process.h"
 #include "supervisor/kernel/metrics_page.h"
+#include "supervisor/kernel/own_log.h"
 #include "supervisor/kernel/sealed_config.h"
 #include "supervisor/kernel/wire.h"
 
@@ -70,7 +70,7 @@ Result<void> run() {
 }  // namespace
 
 int main() {
-  spdlog::set_default_logger(spdlog::stderr_logger_st("cellblock-gateway"));
+  set_up_log("cellblock-gateway");
   const auto ran = run();
   if (ran) return EXIT_SUCCESS;
   spdlog::error("{}", ran.error().text);

@@ -78,6 +78,7 @@ enum class GatewayAsks : std::uint8_t {
   start_cell = 1,      ///< server_index, request, program; fds: a workspace directory, or none
   terminate_cell = 2,  ///< cell: SIGTERM to the server process
   kill_cell = 3,       ///< cell: everything in it, at once
+  usage = 4,           ///< what its cells use whose numbers are greater than `cell`
 };
 
 enum class CellProgram : std::uint8_t {
@@ -105,6 +106,7 @@ enum class CellEventKind : std::uint8_t {
   running = 3,  ///< exec succeeded: from here the server's own code runs
   ended = 4,    ///< once per started cell, last; `facts`
   denied = 5,   ///< the filter refused a call; `denial`
+  usage = 6,    ///< once for each request for it; `usage`
 };
 
 enum class StartRefusal : std::uint8_t {
@@ -128,6 +130,26 @@ struct Denial {
   std::uint32_t count = 0;
 };
 
+/// What the processes of one cell use; 0: not known.
+struct CellUsage {
+  std::uint64_t cell = 0;
+  std::uint64_t memory = 0;       ///< bytes, with its tmpfs
+  std::uint64_t memory_peak = 0;  ///< bytes
+  std::uint64_t cpu_microseconds = 0;
+  std::uint64_t tasks = 0;  ///< processes and threads, without cellblock's own
+};
+
+inline constexpr std::uint32_t usages_in_record = 8;
+
+/// Of the next cells in order. None while the launcher was asked too often: what was told before
+/// is to do.
+struct UsagePage {
+  std::uint8_t count = 0;
+  std::uint8_t more = 0;  ///< not 0: of cells behind these too
+  std::array<std::uint8_t, 6> reserved{};
+  std::array<CellUsage, usages_in_record> cells{};
+};
+
 struct CellEvent {
   CellEventKind kind{};
   StartRefusal refusal = StartRefusal::none;
@@ -136,6 +158,8 @@ struct CellEvent {
   std::uint64_t cell = 0;     ///< unique for the launcher's lifetime; 0 in refused
   CellFacts facts;
   Denial denial;
+  std::uint32_t padding = 0;
+  UsagePage usage;
 };
 
 // ---------------------------------------------------------------------------------------------

@@ -1,8 +1,5 @@
 #include "supervisor/launcher/launcher.h"
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
@@ -261,6 +258,9 @@ bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
     case GatewayAsks::kill_cell:
       if (owns) cells_.kill_server(request.cell);
       return true;
+    case GatewayAsks::usage:
+      tell_usage(gateway, request.cell);
+      return true;
   }
   return false;
 }
@@ -349,19 +349,6 @@ void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFa
     tell(*found->second, {.kind = CellEventKind::ended, .cell = cell, .facts = facts});
   }
   stop_if_empty();
-}
-
-// What a server is refused must neither fill the channel that its end is told through, nor cost its
-// user a gateway: while a quarter of the queue waits there, counts wait here.
-bool Launcher::tell_denial(std::uint32_t user, std::uint64_t cell, const wire::Denial& denial) {
-  const auto found = gateways_.find(user);
-  if (found == gateways_.end() || !found->second->servers.contains(cell)) return true;
-  constexpr int longest_queue = 48 << 10;
-  const int channel = found->second->channel.get();
-  int queued = 0;
-  if (ioctl(channel, SIOCOUTQ, &queued) < 0 || queued > longest_queue) return false;
-  const wire::CellEvent event{.kind = CellEventKind::denied, .cell = cell, .denial = denial};
-  return send_record(channel, event, {}, MSG_DONTWAIT).has_value();
 }
 
 // A gateway that lets its events pile up until the socket is full has lost touch with its cells.

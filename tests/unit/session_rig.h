@@ -148,7 +148,7 @@ struct Recorder final : SessionEffects, CellEffects {
   void protocol_broken() override { did.emplace_back("protocol_broken"); }
   /// The session's and its cell's alike: no test has both at once.
   void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
-  std::string answer_control(const ControlRequest&) override { return "{}"; }
+  void answer_control(const ControlRequest&, ControlAnswered answered) override { answered("{}"); }
   std::vector<std::string> stderr_tail() override { return {"last words"}; }
   void remember_end(const Failure& failure) override { ends.push_back(failure); }
 

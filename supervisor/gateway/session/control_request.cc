@@ -26,7 +26,7 @@ struct Shape {
 
 constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe",
                                                "start", "labels",    "role"};
-constexpr std::string_view logs_options[] = {"lines", "denied"};
+constexpr std::string_view logs_options[] = {"lines", "denied", "after"};
 constexpr std::string_view pins_options[] = {"server", "definitions"};
 constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
 
@@ -85,6 +85,16 @@ std::expected<std::uint32_t, Failure> lines_of(const nlohmann::json& params) {
                    std::to_string(max_log_lines));
   }
   return lines->get<std::uint32_t>();
+}
+
+std::expected<std::optional<std::uint64_t>, Failure> after_of(const nlohmann::json& params) {
+  const auto after = params.find("after");
+  if (after == params.end()) return std::nullopt;
+  if (!after->is_number_unsigned()) {
+    return invalid("parameter \"after\" must be the number of a line");
+  }
+  if (params.contains("denied")) return invalid("\"denied\" has no \"after\"");
+  return after->get<std::uint64_t>();
 }
 
 std::expected<StartWhen, Failure> start_of(const nlohmann::json& params) {
@@ -205,6 +215,7 @@ std::expected<ControlRequest, Failure> read(const nlohmann::json& params, const 
   if (CELLBLOCK_TRY(flag_of(params, "probe"))) request.program = wire::CellProgram::probe;
   if (CELLBLOCK_TRY(flag_of(params, "denied"))) request.log = LogKind::denied;
   request.lines = CELLBLOCK_TRY(lines_of(params));
+  request.after = CELLBLOCK_TRY(after_of(params));
   const bool is_of_pins = shape.options.data() == pin_options;
   if (is_of_pins || shape.method == ControlMethod::pins)
     request.pin = CELLBLOCK_TRY(pin_of(params));

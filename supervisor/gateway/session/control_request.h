@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,7 @@ struct ControlRequest {
   wire::CellProgram program = wire::CellProgram::server;  ///< attach
   LogKind log = LogKind::errors;                          ///< logs
   std::uint32_t lines = 0;                                ///< logs
+  std::optional<std::uint64_t> after;                     ///< logs, errors: behind that line
   PinRequest pin;                                         ///< pins, pin_accept, pin_forget
   ApprovalWord approval;                                  ///< approvals, approve
 };

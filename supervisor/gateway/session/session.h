@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,8 +56,10 @@ class SessionEffects : public McpServices {
   /// The one deadline of the session; nullopt: none. A new one replaces it.
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
 
-  /// Requests about all of the user's cells: raw JSON for the result.
-  virtual std::string answer_control(const ControlRequest& request) = 0;
+  using ControlAnswered = std::function<void(const std::string& result)>;
+  /// Requests about all of the user's cells: raw JSON for the result, at once or later, unless the
+  /// session is gone by then.
+  virtual void answer_control(const ControlRequest& request, ControlAnswered answered) = 0;
 
  protected:
   ~SessionEffects() = default;

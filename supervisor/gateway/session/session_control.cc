@@ -1,4 +1,5 @@
 #include <array>
+#include <string>
 #include <utility>
 
 #include "policy/failure.h"
@@ -45,7 +46,9 @@ void Session::control(std::string_view line, const Message& message, Time now) {
   if (request->method == ControlMethod::approve && !peer_.is_admin) {
     return reply_to_host(error_reply(id, only_admins_approve()));
   }
-  reply_to_host(result_reply(id, effects_.answer_control(*request)));
+  effects_.answer_control(*request, [this, asked = std::string(id)](const std::string& result) {
+    reply_to_host(result_reply(asked, result));
+  });
 }
 
 // An administrator looks after every server that there is.

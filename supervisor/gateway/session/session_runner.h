@@ -54,7 +54,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   std::string name_in_record(const AuditPlace& place, const AuditNote& note);
   AuditState audit_state() const override { return services_.audit_state(); }
   void when_recorded(WhenRecorded then) override;
-  std::string answer_control(const ControlRequest& request) override;
+  void answer_control(const ControlRequest& request, ControlAnswered answered) override;
 
   // CellKeeper
   void cell_turn_done() override { settle(); }
