@@ -327,7 +327,6 @@ void Daemon::start_stopping() {
   if (doors_) doors_->close_all();
   desk_.close();
   if (http_) http_->finish();
-  if (metrics_) metrics_->finish();
   listener_->stop();  // now: whoever is in its queue is told that we are stopping
   stop_timer_.expires_after(stop_patience());
   stop_timer_.async_wait([this](const boost::system::error_code& error) {
@@ -341,6 +340,7 @@ void Daemon::start_stopping() {
 // The audit writer ends after the last gateway: the gateways' last records are still to be written.
 void Daemon::finish_when_empty() {
   if (!stopping_ || !table_.empty()) return;
+  if (metrics_) metrics_->finish();  // not before: how it ends is worth looking at
   if (!audit_.running()) return loop_.stop();
   audit_.finish();
 }
