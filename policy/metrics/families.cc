@@ -113,6 +113,8 @@ void add_cells(Rows& rows) {
                   {},
                   {},
                   microsecond});
+  rows.push_back({cell_memory, "cellblock_cell_memory_bytes",
+                  "Memory of cells that run, where they have a control group.", gauge, server});
   rows.push_back({denied_system_calls, "cellblock_denied_system_calls_total",
                   "System calls that a cell's filter refused.", counter, server});
   rows.push_back({egress_connections, "cellblock_egress_connections_total",

@@ -32,6 +32,7 @@ enum class Metric : std::uint8_t {
   cell_ends,
   cells,
   cell_cpu,
+  cell_memory,
   denied_system_calls,
   egress_connections,
   egress_refusals,

@@ -84,6 +84,7 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       sums_due_(loop, [this] { sieve_.deadline(loop_.now()); }),
       meter_(config_, std::move(channels.metrics)),
       queues_due_(loop, [this] { look_at_queues(); }),
+      memory_due_(loop, [this] { when_usage_known([this] { look_at_memory(); }); }),
       pins_(*this, std::move(channels.pins)),
       catalogues_(*this, std::move(channels.catalogues),
                   [this](std::uint32_t server, const Catalogue& found) {

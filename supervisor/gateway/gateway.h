@@ -109,6 +109,7 @@ class Gateway final : private GatewayServices {
   void forget_if_done(std::uint64_t cell);
   void meter(const wire::AuditRecord& record);
   void look_at_queues();
+  void look_at_memory();
   std::string answer_now(const ControlRequest& request, const Peer& peer);
   void when_usage_known(std::function<void()> then);
   void usage_told(const wire::UsagePage& page);
@@ -144,6 +145,7 @@ class Gateway final : private GatewayServices {
   Timer sums_due_;
   Meter meter_;
   Timer queues_due_;
+  Timer memory_due_;
   PinKeeper pins_;
   CatalogueRunner catalogues_;
   PinnedCatalogues shown_;  ///< of the catalogues

@@ -12,6 +12,7 @@ namespace cellblock::gateway {
 namespace {
 
 constexpr Milliseconds queues_interval{1'000};
+constexpr Milliseconds memory_interval{10'000};
 
 }  // namespace
 
@@ -89,6 +90,7 @@ void Gateway::meter(const wire::AuditRecord& record) {
   if (!meter_.is_on()) return;
   meter_.record(record);
   if (!queues_due_.is_set()) queues_due_.set(queues_interval);
+  if (!memory_due_.is_set() && !cells_.empty()) memory_due_.set(memory_interval);
 }
 
 // Nothing waits for long where nothing is in flight: an idle gateway is not woken.
@@ -99,6 +101,15 @@ void Gateway::look_at_queues() {
     meter_.calls_waiting(i, policy_.places.waiting(i));
   }
   if (meter_.any_in_flight() || waiting > 0) queues_due_.set(queues_interval);
+}
+
+void Gateway::look_at_memory() {
+  std::vector<std::uint64_t> bytes(config_.servers.size());
+  for (const auto& [number, cell] : cells_) {
+    bytes.at(cell->cell().plan().server) += usage_.of(number, loop_.now()).memory;
+  }
+  for (std::uint32_t i = 0; i < bytes.size(); ++i) meter_.cell_memory(i, bytes[i]);
+  if (!cells_.empty()) memory_due_.set(memory_interval);
 }
 
 }  // namespace cellblock::gateway

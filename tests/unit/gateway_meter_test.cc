@@ -123,6 +123,8 @@ TEST_F(Metering, EgressIsCountedByConnectionsRefusalsAndBytes) {
 TEST_F(Metering, QueuesAreLookedAt) {
   meter_.calls_waiting(1, 6);
   meter_.audit_waiting(9);
+  meter_.cell_memory(0, 4096);
+  EXPECT_EQ(number(Metric::cell_memory, 0), 4096U);
   EXPECT_EQ(number(Metric::calls_waiting, 1), 6U);
   EXPECT_EQ(number(Metric::audit_records_waiting, 0), 9U);
   meter_.calls_waiting(1, 0);

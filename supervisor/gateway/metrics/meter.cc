@@ -121,6 +121,10 @@ void Meter::audit_waiting(std::size_t records) {
   if (page_) page_->set(metrics::place_of(Metric::audit_records_waiting), records);
 }
 
+void Meter::cell_memory(std::uint32_t server, std::uint64_t bytes) {
+  if (page_) page_->set(metrics::place_in_gateway(Metric::cell_memory, server), bytes);
+}
+
 void Meter::calls_waiting(std::uint32_t server, std::size_t calls) {
   if (page_) page_->set(metrics::place_in_gateway(Metric::calls_waiting, server), calls);
 }

@@ -32,6 +32,7 @@ class Meter {
 
   // Looked at from time to time.
   void audit_waiting(std::size_t records);
+  void cell_memory(std::uint32_t server, std::uint64_t bytes);
   void calls_waiting(std::uint32_t server, std::size_t calls);
   /// While there are some, something can wait.
   bool any_in_flight() const { return in_flight_ > 0; }
