@@ -559,6 +559,43 @@ TEST_F(SessionTest, ADrainThatTakesTooLongFailsWhatIsMissing) {
   EXPECT_TRUE(session().is_over());
 }
 
+constexpr auto status = R"({"jsonrpc":"2.0","id":7,"method":"cellblock/status"})";
+
+TEST_F(SessionTest, WaitsAfterTheEndOfInputForWhatItWasAskedItself) {
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_FALSE(session().is_over());
+  effects_.held_control.at(0)("{}", now_);
+  EXPECT_EQ(effects_.last_to_host()["id"], 7);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(SessionTest, DoesNotWaitForWhatItWasAskedItselfForEver) {
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::end_of_input, now_);
+  session().deadline(now_);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(SessionTest, WaitsForNoAnswerThatNobodyReads) {
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::gone, now_);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(SessionTest, WithACellWaitsAfterTheEndOfInputForWhatItWasAskedItself) {
+  attach_and_run();
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_FALSE(session().is_over());
+  effects_.held_control.at(0)("{}", now_);
+  EXPECT_TRUE(session().is_over());
+}
+
 TEST_F(SessionTest, HoldsALineToTheBoundOfItsServer) {
   attach_and_run();
   host_says(R"({"jsonrpc":"2.0","id":2,"method":"x","params":{"a":")" + std::string(2000, 'x') +

@@ -162,6 +162,14 @@ TEST_F(UsageInStatus, IsNotWaitedForForEver) {
   EXPECT_FALSE(row.contains("cpu_ms"));
 }
 
+TEST_F(UsageInStatus, IsStillToldWhoeverHasClosedItsInput) {
+  testing::Lines other = connect();
+  other.send(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/status"})");
+  other.half_close();
+  EXPECT_TRUE(other.read_json().contains("result"));
+  EXPECT_TRUE(other.at_end());
+}
+
 TEST_F(UsageInStatus, OfASessionThatIsGoneMeanwhileHurtsNobody) {
   testing::Lines other = connect();
   other.send(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/status"})");

@@ -148,7 +148,10 @@ struct Recorder final : SessionEffects, CellEffects {
   void protocol_broken() override { did.emplace_back("protocol_broken"); }
   /// The session's and its cell's alike: no test has both at once.
   void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
-  void answer_control(const ControlRequest&, ControlAnswered answered) override { answered("{}"); }
+  void answer_control(const ControlRequest&, ControlAnswered answered) override {
+    if (!holds_control) return answered("{}", Time{});
+    held_control.push_back(std::move(answered));
+  }
   std::vector<std::string> stderr_tail() override { return {"last words"}; }
   void remember_end(const Failure& failure) override { ends.push_back(failure); }
 
@@ -172,6 +175,8 @@ struct Recorder final : SessionEffects, CellEffects {
   HostFlow flow = HostFlow::flowing;
   AuditState audit = AuditState::writable;
   bool holds_records = false;
+  bool holds_control = false;
+  std::vector<ControlAnswered> held_control;
   std::vector<WhenRecorded> unrecorded;
   bool stdio = false;
   bool holds_workspace = false;

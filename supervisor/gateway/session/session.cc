@@ -155,6 +155,8 @@ void Session::host_ended(HostEnd how, Time now) {
     case State::closing:
       return;
     case State::unattached:
+      if (how == HostEnd::end_of_input && is_waited_for()) return finish();
+      [[fallthrough]];
     case State::failed:
       return close("host_closed", nullptr, now);
     case State::attached:
@@ -168,6 +170,11 @@ void Session::host_ended(HostEnd how, Time now) {
     case State::attaching:
       return leave(now);
   }
+}
+
+bool Session::is_waited_for() const {
+  const bool has_calls = counterpart_ && counterpart_->in_flight() != 0;
+  return control_owed_ != 0 || !reads_.empty() || has_calls;
 }
 
 void Session::finish() {
@@ -270,7 +277,7 @@ void Session::deadline(Time now) {
 
 void Session::leave(Time now) {
   constexpr std::string_view reason = "host_closed";
-  counterpart_->cancel_all(reason, now);
+  if (counterpart_) counterpart_->cancel_all(reason, now);
   close(reason, nullptr, now);
 }
 

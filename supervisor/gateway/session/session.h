@@ -56,7 +56,7 @@ class SessionEffects : public McpServices {
   /// The one deadline of the session; nullopt: none. A new one replaces it.
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
 
-  using ControlAnswered = std::function<void(const std::string& result)>;
+  using ControlAnswered = std::function<void(const std::string& result, Time now)>;
   /// Requests about all of the user's cells: raw JSON for the result, at once or later, unless the
   /// session is gone by then.
   virtual void answer_control(const ControlRequest& request, ControlAnswered answered) = 0;
@@ -139,11 +139,12 @@ class Session final : private LegEffects, private CallWaiter {
   std::string answer_to_read(const ResultRead& read, AuditState log, Time now);
   /// Of calls that cellblock answers itself none waits for a place.
   void place_is_free() override {}
-  bool is_waited_for() const { return !reads_.empty() || counterpart_->in_flight() != 0; }
+  bool is_waited_for() const;
   void speak_with_all();
   void answer_with_failure(std::string_view line, const Message& message);
 
   void control(std::string_view line, const Message& message, Time now);
+  void answer_control(std::string_view id, const ControlRequest& request);
   void attach(std::string_view id, const ControlRequest& request, Time now);
   Identified who() const { return {peer_.uid, peer_.gid, peer_.groups}; }
   bool take_role(const std::string& role);
@@ -186,6 +187,7 @@ class Session final : private LegEffects, private CallWaiter {
   std::vector<std::string> refusals_;         ///< for it, of requests that the host never saw
   bool host_has_asked_ = false;
   std::vector<std::shared_ptr<ResultRead>> reads_;  ///< of kept results: they wait for records
+  std::size_t control_owed_ = 0;  ///< requests of cellblock's own that are not answered yet
   std::optional<Failure> failure_;
   std::uint64_t malformed_ = 0;
 };

@@ -46,9 +46,17 @@ void Session::control(std::string_view line, const Message& message, Time now) {
   if (request->method == ControlMethod::approve && !peer_.is_admin) {
     return reply_to_host(error_reply(id, only_admins_approve()));
   }
-  effects_.answer_control(*request, [this, asked = std::string(id)](const std::string& result) {
-    reply_to_host(result_reply(asked, result));
-  });
+  answer_control(id, *request);
+}
+
+void Session::answer_control(std::string_view id, const ControlRequest& request) {
+  ++control_owed_;
+  effects_.answer_control(request,
+                          [this, asked = std::string(id)](const std::string& result, Time now) {
+                            --control_owed_;
+                            reply_to_host(result_reply(asked, result));
+                            if (state_ == State::finishing && !is_waited_for()) leave(now);
+                          });
 }
 
 // An administrator looks after every server that there is.

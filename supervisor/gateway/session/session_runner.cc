@@ -210,7 +210,7 @@ void SessionRunner::answer_control(const ControlRequest& request, ControlAnswere
       request, session_.peer(),
       [this, here = std::weak_ptr(here_), answered = std::move(answered)](const std::string& text) {
         if (here.expired() || session_.is_over()) return;
-        answered(text);
+        answered(text, now());
         services_.loop().defer([this, here] {
           if (!here.expired()) settle();
         });
