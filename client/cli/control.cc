@@ -38,7 +38,7 @@ Exit run_stop(const Context& context, const std::string& server) {
 
 Exit run_restart(const Context& context, const std::string& server) {
   return stop_with(context, control_method::restart, server,
-                   "are being stopped; the next attach starts a fresh one");
+                   "are being stopped; the next request starts a fresh one");
 }
 
 Exit run_version(const Context& context) {

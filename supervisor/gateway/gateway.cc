@@ -284,7 +284,7 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
     history_[index].last_end.reset();
     catalogues_.forget_server(index);
   }
-  const std::size_t stopped = stop_cells(index);
+  const std::size_t stopped = stop_cells(index, request.method);
   // After those that wait to start have been stopped as well.
   if (request.method == ControlMethod::restart) loop_.defer([this, index] { gate_.reset(index); });
   return stopped_json(stopped);
@@ -306,7 +306,7 @@ std::string Gateway::decided(std::uint32_t server, std::string reply) {
   return reply;
 }
 
-std::size_t Gateway::stop_cells(std::uint32_t server) {
+std::size_t Gateway::stop_cells(std::uint32_t server, ControlMethod why) {
   const std::set<std::uint64_t> sharing = shared_.sessions(server);
   std::size_t cells = shared_.count(server);
   for (const auto& [connection, session] : sessions_) {
@@ -314,9 +314,11 @@ std::size_t Gateway::stop_cells(std::uint32_t server) {
     if (of_session == 0 && !sharing.contains(connection)) continue;
     cells += of_session;
     // Later in this turn, so that a session which stops its own cell gets its answer first.
-    loop_.defer([this, connection, server] {
+    loop_.defer([this, connection, server, why] {
       const auto found = sessions_.find(connection);
-      if (found != sessions_.end()) found->second->stop_server(server);
+      if (found == sessions_.end()) return;
+      if (why == ControlMethod::restart) return found->second->renew_server(server);
+      found->second->stop_server(server);
     });
   }
   loop_.defer([this, server] { shared_.stop(server); });

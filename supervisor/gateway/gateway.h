@@ -119,7 +119,7 @@ class Gateway final : private GatewayServices {
   void settle_sharing();
   void start_nothing_if_drained();
   void end_if_empty();
-  std::size_t stop_cells(std::uint32_t server);
+  std::size_t stop_cells(std::uint32_t server, ControlMethod why);
   std::string decided(std::uint32_t server, std::string reply);
 
   EventLoop& loop_;

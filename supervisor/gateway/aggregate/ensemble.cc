@@ -48,6 +48,10 @@ bool Ensemble::stop_server(std::uint32_t server, const Failure& failure, Time no
   return true;
 }
 
+void Ensemble::replace_server(std::uint32_t server, Time now) {
+  for (const auto& side : sides_) side->replace_server(server, now);
+}
+
 void Ensemble::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   for (const auto& side : sides_) side->list_changed(server, kind, now);
 }

@@ -22,6 +22,10 @@ class Ensemble final : public Counterpart {
   void fail_all(const Failure& failure, Time now) override;
   void cancel_all(std::string_view reason, Time now) override;
   bool stop_server(std::uint32_t server, const Failure& failure, Time now) override;
+  bool renew_server(std::uint32_t server, const Failure& failure, Time now) override {
+    return stop_server(server, failure, now);
+  }
+  void replace_server(std::uint32_t server, Time now) override;
   void leave() override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;

@@ -276,6 +276,14 @@ void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Tim
   drain(now);
 }
 
+void EnsembleSide::replace_server(std::uint32_t server, Time now) {
+  const auto found = members_.find(server);
+  if (found == members_.end()) return;
+  now_ = now;
+  found->second->leg().replace_server(server, now);
+  drain(now);
+}
+
 // Heard by the aggregate as from the server itself: on the streams that it has there.
 void EnsembleSide::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   const auto found = members_.find(server);

@@ -36,6 +36,7 @@ class EnsembleSide final : private AggregateEffects {
   void cancel_all(std::string_view reason, Time now);
   /// What is in flight at that server fails, and its cell is no longer needed.
   void stop_server(std::uint32_t server, const Failure& failure, Time now);
+  void replace_server(std::uint32_t server, Time now);
   void leave();
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 

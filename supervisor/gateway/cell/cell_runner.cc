@@ -178,6 +178,7 @@ CellRow CellRunner::row(Time at) const {
   row.uptime_ms = std::chrono::duration_cast<Milliseconds>(at - cell_.since()).count();
   row.program = cell_.plan().program;
   row.workspace = cell_.plan().has_workspace;
+  row.revival = cell_.plan().purpose == revival_purpose;
   row.noise_lines = cell_.noise_lines();
   row.traffic.foreign_answers = cell_.foreign_answers();
   return row;

@@ -33,6 +33,9 @@ struct CellPlan {
   std::string_view purpose;  ///< for the audit log; static text, empty: a plain session
 };
 
+/// The purpose of a cell that takes a session on whose last one has ended.
+inline constexpr std::string_view revival_purpose = "revival";
+
 /// Several sessions of one user use it. Probes and surveys have a cell to themselves.
 bool is_shared(const Server& server, const CellPlan& plan);
 
@@ -99,7 +102,11 @@ class ServerCell {
   /// Each once.
   std::set<std::uint64_t> sessions() const;
   /// It neither ends nor has refused its handshake.
-  bool takes_users() const { return may_go_on() && !(shared_ && shared_->is_spent()); }
+  bool takes_users() const {
+    return may_go_on() && !is_retired_ && !(shared_ && shared_->is_spent());
+  }
+  /// Who uses it stays; nobody else is to come.
+  void retire() { is_retired_ = true; }
 
   const Server& server() const { return server_; }
   const CellPlan& plan() const { return plan_; }
@@ -143,6 +150,7 @@ class ServerCell {
   Time since_;
   GivenUp cause_ = GivenUp::no;  ///< the first one wins
   bool output_closed_ = false;
+  bool is_retired_ = false;
   bool was_asked_ = false;
   bool has_answered_ = false;
   NoiseBudget noise_;

@@ -62,6 +62,13 @@ void SharedCells::stop(std::uint32_t server) {
   cell_turn_done();
 }
 
+void SharedCells::replace_cells(std::uint32_t server) {
+  for (const Kept& kept : cells_) {
+    if (is_of(*kept.runner, server)) kept.runner->cell().retire();
+  }
+  cell_turn_done();
+}
+
 void SharedCells::stop_all() {
   for (const Kept& kept : cells_) kept.runner->cell().stop();
   if (!cells_.empty()) cell_turn_done();

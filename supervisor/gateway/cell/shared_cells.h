@@ -36,6 +36,9 @@ class SharedCells final : private CellKeeper {
   /// Which sessions use it.
   std::set<std::uint64_t> sessions(std::uint32_t server) const;
   void stop(std::uint32_t server);
+  /// Before SessionRunner::replace_cells(): who comes from now on has another cell, and this one
+  /// ends when the last has left it.
+  void replace_cells(std::uint32_t server);
   void stop_all();
   bool empty() const { return cells_.empty(); }
   /// Without traffic, which is the sessions'.

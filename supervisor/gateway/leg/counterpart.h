@@ -26,6 +26,11 @@ class Counterpart {
   /// The cells of that server end and what is in flight there fails, while the rest goes on. False:
   /// there is no rest.
   virtual bool stop_server(std::uint32_t server, const Failure& failure, Time now) = 0;
+  /// As stop_server, but what is said next starts another cell. False: then the session would not
+  /// be known there.
+  virtual bool renew_server(std::uint32_t server, const Failure& failure, Time now) = 0;
+  /// Its cells give way to others as soon as they are quiet (lane.h).
+  virtual void replace_server(std::uint32_t server, Time now) = 0;
   /// The cells are no longer needed here. More than once is as good as once.
   virtual void leave() = 0;
 

@@ -60,6 +60,7 @@ class HeldMessages {
       return held.message.kind == MessageKind::request && held.message.id.in(held.line) == id;
     });
   }
+  bool empty() const { return held_.empty(); }
   /// Requests that wait for an answer; a stream's comes when somebody ends it.
   std::size_t awaited() const { return awaited_; }
 

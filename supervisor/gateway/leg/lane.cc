@@ -57,9 +57,15 @@ void Lane::start(Time now) {
 }
 
 void Lane::from_host(std::string_view line, const Message& message, Time now) {
+  if (host_era_ == Era::legacy) revival_.from_host(line, message);
   if (open_) return forward(line, message, now);
   if (dropped_held(message, line, now)) return;
   const bool is_request = message.kind == MessageKind::request;
+  // The server may wait for what the host answers it.
+  if (!is_request && (revival_.is_under_way() || is_replacing_)) {
+    forward(line, message, now);
+    return answered(now);
+  }
   // Nothing starts for what nobody answers.
   if (!is_request && cell_ == nullptr && waits_ == 0) return;
   hold(line, message);
@@ -79,7 +85,7 @@ void Lane::advance(Time now) {
   if (!cell_era_) cell_era_ = known_era();
   if (!cell_era_) return ask_for_era();
   if (cell_ == nullptr) return start(now);
-  if (running_ && !first_list_.is_asking()) open(now);
+  if (running_ && !first_list_.is_asking() && !is_replacing_) open(now);
 }
 
 bool Lane::may_start(Time now) {
@@ -91,7 +97,9 @@ bool Lane::may_start(Time now) {
 }
 
 void Lane::start_cell(Time now) {
-  cell_ = &services_.make_cell(parts_.plan);
+  CellPlan plan = parts_.plan;
+  if (last_cell_ != 0 && plan.purpose.empty()) plan.purpose = revival_purpose;
+  cell_ = &services_.make_cell(plan);
   cell_->use(*this, now);
 }
 
@@ -159,6 +167,11 @@ void Lane::cell_running(Time now) {
   conversation_.emplace(parts_.gate(cell_->id()), parts_.rights(), parts_.shared.ids,
                         HandedValues(parts_.shared.sealer, whose),
                         parts_.shared.config.audit.arguments, effects);
+  if (last_cell_ != 0 && is_shared(server_, parts_.plan)) {
+    record({.kind = wire::AuditKind::attach,
+            .outcome = wire::AuditOutcome::ok,
+            .reason = revival_purpose});
+  }
   leg_.lane_running(now);
   if (host_era_) advance(now);
 }
@@ -174,7 +187,7 @@ void Lane::from_cell(std::string_view line, const Message& message, Time now) {
   if (message.kind == MessageKind::result) learn_answer(line, message);
   conversation_->from_cell(line, message, now);
   if (bridge_) drain(now);
-  leg_.lane_answered(now);
+  answered(now);
 }
 
 void Lane::learn(std::string_view method) {
@@ -208,7 +221,7 @@ bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) 
   if (is_list) go_without_list(now);
   if (!is_call) return is_list;
   if (bridge_) drain(now);
-  leg_.lane_answered(now);
+  answered(now);
   return true;
 }
 
@@ -217,12 +230,12 @@ bool Lane::owns(std::string_view ours) const {
 }
 
 void Lane::to_host(Slices message) {
-  if (!bridge_) return leg_.lane_says(message);
+  if (!bridge_) return say_to_host(message);
   relay_.push({Relayed::To::bridge, joined(message)});
 }
 
 void Lane::to_host(std::string_view text) {
-  leg_.lane_says(std::array<std::string_view, 2>{text, "\n"});
+  say_to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
 void Lane::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
@@ -233,7 +246,7 @@ void Lane::when_recorded(WhenRecorded then) {
         if (here.expired()) return;
         then(log, now);
         if (bridge_) drain(now);
-        if (log == AuditState::broken) leg_.lane_answered(now);
+        if (log == AuditState::broken) answered(now);
       });
 }
 
@@ -244,7 +257,7 @@ void Lane::wake_in(Milliseconds from_now) {
     call_alarm_ = services_.make_alarm([this](Time now) {
       if (conversation_) conversation_->woken(now);
       if (bridge_) drain(now);
-      leg_.lane_answered(now);
+      answered(now);
     });
   }
   call_alarm_->set(from_now);
@@ -254,10 +267,11 @@ void Lane::wake_in(Milliseconds from_now) {
 
 void Lane::cell_gone(const Failure& failure, Time now) {
   last_cell_ = std::exchange(cell_, nullptr)->id();
-  running_ = open_ = false;
+  running_ = open_ = is_replacing_ = false;
   first_list_.give_up();
   std::vector<HeldMessage> again = withdraw_for_retry(failure, now);
   fail_all(failure, now);
+  revival_.cell_lost();
   for (const HeldMessage& held : again) hold(held.line, held.message);
   cell_era_.reset();
   leg_.lane_lost(*this, failure, now);
@@ -306,7 +320,8 @@ void Lane::leave() {
   if (first_list_alarm_) first_list_alarm_->set(std::nullopt);
   if (cell_ == nullptr) return;
   last_cell_ = cell_->id();
-  running_ = open_ = false;
+  running_ = open_ = is_replacing_ = false;
+  revival_.cell_lost();
   std::exchange(cell_, nullptr)->leave(*this);
 }
 

@@ -21,6 +21,7 @@
 #include "supervisor/gateway/leg/leg_effects.h"
 #include "supervisor/gateway/leg/leg_parts.h"
 #include "supervisor/gateway/leg/retries.h"
+#include "supervisor/gateway/leg/revival.h"
 #include "supervisor/gateway/message/relay.h"
 #include "supervisor/gateway/message/slices.h"
 
@@ -62,6 +63,12 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void fail_all(const Failure& failure, Time now);
   void cancel_all(std::string_view reason, Time now);
   void leave();
+  /// The cell is given up, and what is in flight in it fails; the next request starts another one.
+  void renew(const Failure& failure, Time now);
+  /// As soon as nothing is in flight in it any more; what the host asks from now on is for the next
+  /// cell. After `replace_patience` what is still in flight fails.
+  void replace(Time now);
+  static constexpr Milliseconds replace_patience{30'000};
   /// What the host is shown of this list has become another, though the server has not said so:
   /// somebody has decided about it. Told where the server could have told it.
   void list_changed(mcp::ListKind kind, Time now);
@@ -72,7 +79,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   bool has_cell() const { return cell_ != nullptr; }
   /// The cell knows the host's session, and nobody here could tell the next one of it. While it is
   /// not known who speaks, somebody might have begun one.
-  bool session_is_in_cell() const { return !bridge_ && host_era_ != Era::modern; }
+  bool session_is_in_cell() const;
   /// The cell's program runs.
   bool is_running() const { return running_; }
   std::uint64_t cell() const { return cell_ != nullptr ? cell_->id() : last_cell_; }
@@ -118,6 +125,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void ask_for_era();
   void start_cell(Time now);
   void open(Time now);
+  void span();
   std::unique_ptr<Bridge> make_bridge();
   void forward(std::string_view line, const Message& message, Time now);
   void drain(Time now);
@@ -132,6 +140,15 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void let_bridged_go(Time now);
   void first_list_answered(std::string_view line, const Message& message, Time now);
   void go_without_list(Time now);
+
+  void say_to_host(Slices message);
+  void answered(Time now);
+  void revive(Time now);
+  void say_again(std::string text, Time now);
+  void settle_revival(Time now);
+  void revived(Time now);
+  bool is_quiet() const;
+  void take_next_cell(Time now);
 
   void note_announced(std::string_view line, const Message& message);
   void say_as_cell(std::string text, Time now);
@@ -166,6 +183,10 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
 
   /// Gone with the lane: whoever comes back from the log asks it first.
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+
+  Revival revival_;  ///< of a legacy host's session
+  bool is_replacing_ = false;
+  std::unique_ptr<Alarm> replace_alarm_;
 
   Retries retries_;
   std::unique_ptr<Alarm> retry_alarm_;

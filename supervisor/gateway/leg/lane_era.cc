@@ -20,6 +20,8 @@ std::optional<Era> Lane::known_era() const {
   if (server_.era == ServerEra::modern) return Era::modern;
   const Eras eras = services_.catalogues().eras(parts_.plan.server);
   if (*host_era_ == Era::legacy) {
+    // It has agreed once: another answer now is for the host to hear.
+    if (revival_.is_possible() && !bridge_) return Era::legacy;
     return legacy_refused_ || eras.legacy == Speaks::no ? Era::modern : Era::legacy;
   }
   if (eras.modern == Speaks::yes) return Era::modern;
@@ -39,7 +41,16 @@ void Lane::ask_for_era() {
 }
 
 void Lane::open(Time now) {
+  if (revival_.is_under_way()) return;
+  span();
+  if (revival_.is_due()) return revive(now);
   open_ = true;
+  for (const HeldMessage& held : held_.take_all()) {
+    forward(held.line, held.message, now);
+  }
+}
+
+void Lane::span() {
   cell_era_ = cell_->agree_on(*cell_era_);
   if (host_era_ == cell_era_) {
     bridge_.reset();
@@ -47,11 +58,9 @@ void Lane::open(Time now) {
     bridge_ = make_bridge();
   } else {
     bridge_->new_cell(cell_->id());
+    revival_.carried();
   }
   if (bridge_) conversation_->pins().withhold_unlisted();
-  for (const HeldMessage& held : held_.take_all()) {
-    forward(held.line, held.message, now);
-  }
 }
 
 std::unique_ptr<Bridge> Lane::make_bridge() {
@@ -59,7 +68,7 @@ std::unique_ptr<Bridge> Lane::make_bridge() {
     if (!bridge_) return;
     bridge_->deadline(now);
     drain(now);
-    leg_.lane_answered(now);
+    answered(now);
   });
   BridgeEffects& effects = *this;
   return gateway::make_bridge(parts_, cell_->id(), *host_era_, effects);
@@ -125,7 +134,7 @@ void Lane::fail_declared_era(std::string_view error, Time now) {
       declared_era_refused(server_, is_legacy ? mcp::method::initialize : mcp::method::discover,
                            error_code(error)),
       now);
-  leg_.lane_answered(now);
+  answered(now);
 }
 
 }  // namespace cellblock::gateway

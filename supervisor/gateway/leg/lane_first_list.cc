@@ -69,7 +69,7 @@ void Lane::go_without_list(Time now) {
   } else {
     advance(now);
   }
-  leg_.lane_answered(now);
+  answered(now);
 }
 
 // What is not known now is refused (PinGate::withhold_unlisted), and the next call asks for the

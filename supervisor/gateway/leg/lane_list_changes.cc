@@ -46,7 +46,7 @@ void Lane::say_as_cell(std::string text, Time now) {
   if (!written.message()) return;
   conversation_->from_cell(written.line(), *written.message(), now);
   if (bridge_) drain(now);
-  leg_.lane_answered(now);
+  answered(now);
 }
 
 }  // namespace cellblock::gateway

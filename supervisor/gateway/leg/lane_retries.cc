@@ -24,7 +24,7 @@ CallStates Lane::call_states() const {
 // Only where the next cell can be told all that this one was: what a host has begun itself
 // (`initialize`, and what came after it) nobody else can begin again.
 std::vector<HeldMessage> Lane::withdraw_for_retry(const Failure& failure, Time now) {
-  if (parts_.start == StartWhen::now || session_is_in_cell()) return {};
+  if (session_is_in_cell()) return {};
   std::vector<HeldMessage> again = retries_.take(failure, call_states(), now);
   for (const HeldMessage& held : again) withdraw(held.message.id.in(held.line), failure, now);
   return again;
@@ -58,7 +58,7 @@ bool Lane::dropped_held(const Message& message, std::string_view line, Time now)
   const std::string_view id = message.request_id.in(line);
   if (!held_.drop(id)) return false;
   retries_.forget(id);
-  leg_.lane_answered(now);
+  answered(now);
   return true;
 }
 

@@ -152,10 +152,23 @@ void Leg::say(std::string_view text) {
 
 // --- the end -------------------------------------------------------------------------------------
 
-// Behind a bridge the host's session is the bridge's, which takes it to the next cell.
 void Leg::lane_lost(const Lane& lane, const Failure& failure, Time now) {
-  const bool is_lost = parts_.start == StartWhen::now || lane.session_is_in_cell();
+  const bool is_lost = lane.session_is_in_cell();
   above_.leg_lost(failure, is_lost ? LegEffects::After::over : LegEffects::After::usable, now);
+}
+
+bool Leg::renew_server(std::uint32_t server, const Failure& failure, Time now) {
+  if (server != parts_.plan.server) return true;
+  const bool is_in_cell = std::ranges::any_of(
+      lanes_, [](const auto& lane) { return lane->has_cell() && lane->session_is_in_cell(); });
+  if (is_in_cell) return false;
+  for (const auto& lane : lanes_) lane->renew(failure, now);
+  return true;
+}
+
+void Leg::replace_server(std::uint32_t server, Time now) {
+  if (server != parts_.plan.server) return;
+  for (const auto& lane : lanes_) lane->replace(now);
 }
 
 void Leg::fail_all(const Failure& failure, Time now) {

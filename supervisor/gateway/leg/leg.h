@@ -31,6 +31,8 @@ class Leg final : public Counterpart, private LaneEffects {
   void fail_all(const Failure& failure, Time now) override;
   void cancel_all(std::string_view reason, Time now) override;
   bool stop_server(std::uint32_t, const Failure&, Time) override { return false; }
+  bool renew_server(std::uint32_t server, const Failure& failure, Time now) override;
+  void replace_server(std::uint32_t server, Time now) override;
   void leave() override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;

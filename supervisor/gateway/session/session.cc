@@ -307,6 +307,21 @@ void Session::stop_server(std::uint32_t server, Time now) {
   stop(StopReason::stopped, now);
 }
 
+void Session::renew_server(std::uint32_t server, Time now) {
+  const bool is_served = state_ == State::attached || state_ == State::finishing;
+  const Failure failure = restarted_by_user(config_.servers[server]);
+  if (!is_served || !counterpart_->renew_server(server, failure, now)) {
+    return stop_server(server, now);
+  }
+  leg_answered(now);
+}
+
+void Session::replace_server(std::uint32_t server, Time now) {
+  if (state_ == State::closing || !counterpart_) return;
+  counterpart_->replace_server(server, now);
+  leg_answered(now);
+}
+
 void Session::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   if (state_ != State::closing && counterpart_) counterpart_->list_changed(server, kind, now);
 }

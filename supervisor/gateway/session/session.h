@@ -84,6 +84,10 @@ class Session final : private LegEffects, private CallWaiter {
   void drain(Milliseconds longest, Time now);
   /// `cellblock stop`: of one server. A session with no other ends.
   void stop_server(std::uint32_t server, Time now);
+  /// `cellblock restart`: as that, but a session that another cell can be told of goes on.
+  void renew_server(std::uint32_t server, Time now);
+  /// Its declaration has changed.
+  void replace_server(std::uint32_t server, Time now);
   /// Somebody has decided about what is shown of a list of that server's.
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 

@@ -91,6 +91,16 @@ Failure stopped_by_user(const Server* server) {
                        name_or_nothing(server));
 }
 
+Failure replaced_by_declaration(const Server& server) {
+  return plain_failure(FailureCode::server_failed,
+                       "the server was started anew, since its declaration has changed",
+                       server.name);
+}
+
+Failure restarted_by_user(const Server& server) {
+  return plain_failure(FailureCode::server_failed, "the server was restarted", server.name);
+}
+
 Failure shutting_down(const Server* server) {
   return plain_failure(FailureCode::shutting_down, "cellblock is shutting down",
                        name_or_nothing(server));

@@ -28,6 +28,8 @@ Failure declared_era_refused(const Server& server, std::string_view method, std:
 Failure unreadable_between_eras(const Refused& refused, std::string_view server);
 /// Its audit record: of no call, since nobody can tell whose it was.
 AuditNote note_of_refused(const Failure& failure);
+Failure replaced_by_declaration(const Server& server);
+Failure restarted_by_user(const Server& server);
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);
 

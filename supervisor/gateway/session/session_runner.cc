@@ -116,6 +116,16 @@ void SessionRunner::stop_server(std::uint32_t server) {
   settle();
 }
 
+void SessionRunner::renew_server(std::uint32_t server) {
+  session_.renew_server(server, now());
+  settle();
+}
+
+void SessionRunner::replace_cells(std::uint32_t server) {
+  session_.replace_server(server, now());
+  settle();
+}
+
 void SessionRunner::list_changed(std::uint32_t server, mcp::ListKind kind) {
   session_.list_changed(server, kind, now());
   settle();

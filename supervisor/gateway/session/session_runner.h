@@ -26,6 +26,13 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   /// `cellblock stop`.
   void stop_server(std::uint32_t server);
 
+  /// `cellblock restart`.
+  void renew_server(std::uint32_t server);
+
+  /// The cells of this server that this session has are stopped once their calls have been
+  /// answered, or after Lane::replace_patience; what the host asks from now on is for others.
+  void replace_cells(std::uint32_t server);
+
   /// As of a session.
   void list_changed(std::uint32_t server, mcp::ListKind kind);
 

@@ -101,6 +101,7 @@ Json json_of(const CellRow& cell) {
             {"uptime_ms", cell.uptime_ms},
             {"program", name_of(cell.program)},
             {"workspace", cell.workspace},
+            {"revival", cell.revival},
             {"labels", json_of(cell.labels)},
             {"calls", cell.traffic.calls},
             {"noise_lines", cell.noise_lines},

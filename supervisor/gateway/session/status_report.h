@@ -30,6 +30,7 @@ struct CellRow {
   std::int64_t uptime_ms = 0;
   wire::CellProgram program = wire::CellProgram::server;
   bool workspace = false;
+  bool revival = false;  ///< it took a session on
   Traffic traffic;
   std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
   std::uint64_t malformed_lines = 0;  ///< of the host
