@@ -99,6 +99,11 @@ struct Recorder final : SessionEffects, CellEffects {
   }
   void drop_workspace() override { holds_workspace = false; }
   void set_host_flow(HostFlow now) override { flow = now; }
+  void prefill_host(std::string_view bytes) override { prefilled += bytes; }
+  std::optional<std::string> stop_reading_host() override { return unread; }
+  void tell_when_delivered(std::string line, std::string) override {
+    control.push_back(std::move(line));
+  }
   void close_host() override { did.emplace_back("close_host"); }
   ServerCell& make_cell(const CellPlan& plan) override {
     if (lent != nullptr && lent->takes_users()) return *lent;
@@ -179,6 +184,8 @@ struct Recorder final : SessionEffects, CellEffects {
   std::vector<ControlAnswered> held_control;
   std::vector<WhenRecorded> unrecorded;
   bool stdio = false;
+  std::string prefilled;
+  std::optional<std::string> unread = "";
   bool holds_workspace = false;
   WorkspaceFound workspace = WorkspaceFound::directory;
   std::vector<std::unique_ptr<ServerCell>> cells;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t default_log_lines = 100;
 constexpr std::size_t max_params = 64U << 10;
+constexpr std::size_t max_attach_params = max_resume + max_params;
 
 struct Shape {
   std::string_view name;
@@ -24,8 +25,8 @@ struct Shape {
   std::span<const std::string_view> options;  ///< further members it takes
 };
 
-constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe",
-                                               "start", "labels",    "role"};
+constexpr std::string_view attach_options[] = {"stdio",  "workspace", "probe", "start",
+                                               "labels", "role",      "resume"};
 constexpr std::string_view logs_options[] = {"lines", "denied", "after"};
 constexpr std::string_view pins_options[] = {"server", "definitions"};
 constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
@@ -197,6 +198,7 @@ std::expected<void, Failure> read_attach(const nlohmann::json& params, ControlRe
   request.start = CELLBLOCK_TRY(start_of(params));
   request.labels = CELLBLOCK_TRY(labels_of(params));
   request.role = CELLBLOCK_TRY(role_of(params));
+  if (params.contains("resume")) request.resume = params["resume"].dump();
   const bool needs_one =
       request.workspace == WorkspaceOffer::offered || request.program == wire::CellProgram::probe;
   if (request.server.empty() && needs_one) return invalid("parameter \"server\" is missing");
@@ -238,7 +240,9 @@ std::expected<ControlRequest, Failure> parse_control(std::string_view method,
   if (shape == shapes.end()) {
     return invalid("cellblock has no method \"" + std::string(method.substr(0, 64)) + "\"");
   }
-  if (params.size() > max_params) return invalid("the parameters are too large");
+  const bool is_attach = shape->method == ControlMethod::attach;
+  if (params.size() > (is_attach ? max_attach_params : max_params))
+    return invalid("the parameters are too large");
   const nlohmann::json object =
       params.empty() ? nlohmann::json::object()
                      : nlohmann::json::parse(params, nullptr, /*allow_exceptions=*/false);

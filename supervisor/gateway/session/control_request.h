@@ -47,6 +47,9 @@ inline constexpr std::size_t max_labels = 8;
 inline constexpr std::size_t max_label_name = 32;
 inline constexpr std::size_t max_label_value = 128;
 
+/// Of what a session goes on with at another gateway, in bytes of JSON.
+inline constexpr std::size_t max_resume = 512U << 10;
+
 enum class Definitions : std::uint8_t { digests, texts };
 
 /// What a request about pins names.
@@ -71,6 +74,7 @@ struct ControlRequest {
   StartWhen start = StartWhen::now;     ///< attach
   std::vector<Label> labels;            ///< attach
   StdioOffer stdio = StdioOffer::none;  ///< attach
+  std::string resume;                   ///< attach; raw JSON, empty: a new session
   WorkspaceOffer workspace = WorkspaceOffer::none;        ///< attach
   wire::CellProgram program = wire::CellProgram::server;  ///< attach
   LogKind log = LogKind::errors;                          ///< logs

@@ -88,6 +88,7 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
   attachment_ = Attachment(id, request);
   labels_ = request.labels;
   attachment_.take(effects_.take_descriptors(attachment_.offer()));
+  if (const auto failure = take_up(request)) return attach_failed(*failure, now);
   if (!take_role(request.role)) {
     note(AuditKind::attach, AuditOutcome::denied, "role");
     return attach_failed(role_refused(request.role), now);
@@ -123,7 +124,7 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
   Leg& only = *leg;
   counterpart_ = std::move(leg);
   if (start == StartWhen::on_demand) {
-    note(AuditKind::attach, AuditOutcome::ok, "on_demand");
+    note(AuditKind::attach, AuditOutcome::ok, is_resumed_ ? "resumed" : "on_demand");
     return attached(0);
   }
   state_ = State::attaching;
@@ -136,6 +137,7 @@ void Session::attached(std::uint64_t cell) {
   note_labels();
   effects_.to_control(attachment_.answer(server_, peer_.session, cell, role_));
   effects_.set_host_flow(HostFlow::flowing);
+  if (is_resumed_) effects_.prefill_host(resumption_->take_unread());
 }
 
 void Session::attach_failed(const Failure& failure, Time now) {
