@@ -55,7 +55,7 @@ void Session::answer_control(std::string_view id, const ControlRequest& request)
                           [this, asked = std::string(id)](const std::string& result, Time now) {
                             --control_owed_;
                             reply_to_host(result_reply(asked, result));
-                            if (state_ == State::finishing && !is_waited_for()) leave(now);
+                            end_if_answered(now);
                           });
 }
 
