@@ -216,7 +216,7 @@ describe('what a server says unasked', () => {
 
 describe('a server that dies', () => {
   for (const way of ['crash', 'abort']) {
-    test(`by ${way} fails every call in flight with the cause, and the next session works`, async () => {
+    test(`by ${way} fails every call in flight with the cause, and the session goes on`, async () => {
       connect('races');
       await host.open();
       host.send({ id: 'a', method: 'tools/call', params: { name: 'hold' } });
@@ -230,10 +230,6 @@ describe('a server that dies', () => {
         assert.equal(result.isError, true);
         assert.equal(result._meta['cellblock/error'].code, 'server_failed');
       }
-      assert.equal(await host.line(), undefined);
-      await host.close();
-      connect('races');
-      await host.open();
       assert.equal(textOf(await host.call('twice')), 'once');
     });
   }
