@@ -3,22 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/may_pass.h"
+
 namespace cellblock::client {
 
 using std::chrono::milliseconds;
-
-bool may_pass(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::unreachable:
-    case ErrorCode::disconnected:
-    case ErrorCode::too_many:
-    case ErrorCode::unavailable:
-    case ErrorCode::timed_out:
-      return true;
-    default:  // whatever is not known to pass
-      return false;
-  }
-}
 
 Reconnecting::Reconnecting(const std::shared_ptr<Session::Impl>& session,
                            const ReconnectOptions& options, Completion<Attached> done)

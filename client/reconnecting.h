@@ -39,7 +39,4 @@ class Reconnecting : public std::enable_shared_from_this<Reconnecting> {
   Attached attached_;
 };
 
-/// Whether the same may go well later, with nobody having done anything about it.
-bool may_pass(ErrorCode code);
-
 }  // namespace cellblock::client

@@ -16,6 +16,7 @@
 #include "policy/idle_tokens.h"
 #include "policy/kernel_check.h"
 #include "policy/mapped_ids.h"
+#include "policy/metrics/metrics_check.h"
 #include "policy/rates/calls_check.h"
 #include "policy/redaction/redaction_check.h"
 #include "policy/server_check.h"
@@ -53,6 +54,7 @@ std::vector<ProtectedPath> protected_paths(const CheckRequest& request, const Co
       {Extent::directory, facts.credentials_directory, "cellblock's credentials"},
   };
   if (config.http) paths.push_back({Extent::file, config.http->socket, "cellblock's socket"});
+  if (config.metrics) paths.push_back({Extent::file, config.metrics->socket, "cellblock's socket"});
   for (std::uint32_t file = 1; file <= config.audit.keep; ++file) {
     paths.push_back({Extent::file, audit::log_file_name(config.audit_log, file), "the audit log"});
   }
@@ -150,6 +152,7 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.identity = check_identity(complaints, main, request.mode, facts);
   config.listen = check_listen(complaints, main, request.mode, request.socket_override, facts);
   config.http = check_http(complaints, main, {request.mode, config.identity, config.listen}, facts);
+  config.metrics = check_metrics(complaints, main, {request.mode, config.listen, config.http});
   check_storage(complaints, main, facts, config);
   config.admins = check_admins(complaints, main, request.mode, facts);
   config.cgroup = check_cgroup(complaints, main, facts);

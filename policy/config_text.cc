@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policy/bounds/results_reader.h"
+#include "policy/metrics/metrics_reader.h"
 #include "policy/rates/calls_reader.h"
 #include "policy/redaction/redaction_reader.h"
 #include "policy/server_reader.h"
@@ -138,6 +139,7 @@ void read_installation(TableReader& reader, ConfigText& text) {
   if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
   if (auto listen = reader.table("listen")) read_listen(std::move(*listen), text);
   reader.refuse("http", "is no table of its own; did you mean [listen.http]?");
+  if (auto metrics = reader.table("metrics")) text.metrics = read_metrics(std::move(*metrics));
   if (auto sandbox = reader.table("sandbox")) text.sandbox = read_sandbox(std::move(*sandbox));
   if (auto catalogue = reader.table("catalogue")) {
     text.catalogue = read_catalogue(std::move(*catalogue));
@@ -156,8 +158,8 @@ void read_file(TableReader reader, FileRole role, ConfigText& text) {
   if (role == FileRole::main) {
     read_installation(reader, text);
   } else {
-    for (const char* key : {"daemon", "socket", "listen", "sandbox", "catalogue", "audit",
-                            "profile", "role", "calls", "results", "redaction"}) {
+    for (const char* key : {"daemon", "socket", "listen", "metrics", "sandbox", "catalogue",
+                            "audit", "profile", "role", "calls", "results", "redaction"}) {
       reader.refuse(key, "stands in the main file only; allowed here: server tables");
     }
   }

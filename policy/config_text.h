@@ -8,6 +8,7 @@
 
 #include "policy/complaint.h"
 #include "policy/located.h"
+#include "policy/metrics/metrics_text.h"
 #include "policy/rates/calls_text.h"
 #include "policy/redaction/redaction_text.h"
 #include "policy/server_text.h"
@@ -116,6 +117,7 @@ struct ConfigText {
   DaemonText daemon;
   SocketText socket;
   std::optional<HttpText> http;
+  std::optional<MetricsText> metrics;
   SandboxText sandbox;
   CatalogueText catalogue;
   AuditText audit;

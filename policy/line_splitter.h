@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -36,6 +37,13 @@ class LineSplitter {
 
   /// Bytes of an unfinished line: at end of input they are dropped.
   std::size_t unfinished() const { return end_ - begin_; }
+
+  /// All that was written and not taken; nullopt: in the middle of a line that is skipped. Valid
+  /// until the next call of writable() or next().
+  std::optional<std::string_view> unread() const {
+    if (mode_ == Mode::skipping) return std::nullopt;
+    return std::string_view{buffer_.get() + begin_, unfinished()};
+  }
 
   /// Bytes held, for bounds on memory.
   std::size_t capacity() const { return capacity_; }

@@ -2,6 +2,7 @@
 """The tree checks itself: who may include whom, how long files and functions are, that the documentation's list of
 set-up steps is the code's, and that nothing names a machine or a registry."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -24,6 +25,7 @@ MAY_INCLUDE = {
     "supervisor/egress": ["policy", "supervisor/kernel", "supervisor/egress"],
     "supervisor/probe": ["policy", "supervisor/probe"],
     "supervisor/http": ["policy", "supervisor/kernel", "supervisor/http"],
+    "supervisor/metrics": ["policy", "supervisor/kernel", "supervisor/http", "supervisor/metrics"],
     "supervisor/audit": ["policy", "supervisor/kernel", "supervisor/audit"],
     "supervisor/daemon": ["policy", "supervisor/kernel", "supervisor/daemon"],
 }
@@ -65,9 +67,11 @@ MACHINE_FOLDERS = {
     "supervisor/gateway/leg": set(),
     "supervisor/gateway/life": {"start_gate"},
     "supervisor/gateway/message": set(),
+    "supervisor/gateway/metrics": {"meter"},
     "supervisor/gateway/policy": set(),
     "supervisor/gateway/results": set(),
     "supervisor/gateway/session": {"host_link", "session_runner"},
+    "supervisor/metrics": {"main", "server", "totals"},
     "supervisor/http": {
         "backend", "connection", "main", "outbox", "request_parser", "server", "server_places",
         "socket_io", "supervisor_link"},
@@ -273,7 +277,7 @@ class Shape(unittest.TestCase):
 # Who asks for which keys, and under which heading docs/configuration.md tells them.
 ASKED_IN = {
     "read_daemon": "## `[daemon]`", "read_socket": "## `[socket]`", "read_sandbox": "## `[sandbox]`",
-    "read_http": "## `[listen.http]`", "read_token": "### `[[listen.http.token]]`",
+    "read_http": "## `[listen.http]`", "read_metrics": "## `[metrics]`", "read_token": "### `[[listen.http.token]]`",
     "read_audit": "## `[audit]`", "read_catalogue": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
     "read_program read_files read_variables read_fences read_bounds read_rights":
         "## `[server.NAME]`",
@@ -395,6 +399,20 @@ class Documentation(unittest.TestCase):
         told = set(re.findall(r"`([a-z_.-]+)(?=[ `])", listed))
         self.assertGreater(len(code), 10)
         self.assertEqual(told, code)
+
+    def test_metrics_are_documented_shown_and_alerted_on_by_the_names_of_the_code(self):
+        metric = re.compile(r"\bcellblock_[a-z_]+")
+        code = re.findall(r'"(cellblock_[a-z_]+)"', read("policy/metrics/families.cc"))
+        told = re.findall(r"^\| `(cellblock_\w+)` \|", read("docs/metrics.md"), re.MULTILINE)
+        self.assertGreater(len(code), 20)
+        self.assertEqual(told, code)
+        dashboard = json.loads(read("examples/metrics/grafana-dashboard.json"))
+        queries = " ".join(target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
+        self.assertEqual({name.removesuffix("_bucket") for name in metric.findall(queries)}, set(code))
+        rules = re.findall(r"expr: (.*?)\n +(?:for|labels):", read("examples/metrics/alerts.yaml"), re.DOTALL)
+        alerted = {name.removesuffix("_bucket") for name in metric.findall(" ".join(rules))}
+        self.assertGreater(len(alerted), 5)
+        self.assertLessEqual(alerted, set(code))
 
     def test_protocol_lists_the_failure_codes_of_the_code(self):
         header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failure.h"), re.DOTALL)

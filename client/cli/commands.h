@@ -9,6 +9,7 @@
 
 #include "client/cli/context.h"
 #include "client/cli/inspect/envelope.h"
+#include "client/cli/top/rows.h"
 
 /// One function a command. Each writes its result to stdout and its errors to stderr.
 namespace cellblock::cli {
@@ -46,6 +47,15 @@ Exit run_status_of_all(const Context& context, const std::string& server);
 /// `denied` instead of what it wrote: what its cells were refused.
 enum class LogKind : std::uint8_t { errors, denied };
 Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind);
+/// The last lines, then each new one, until a signal or the end of the connection.
+Exit run_follow(const Context& context, const std::string& server, unsigned lines);
+struct TopRequest {
+  std::chrono::milliseconds interval{1'000};
+  TopOrder order = TopOrder::cpu;
+  bool once = false;  ///< one table on stdout; else the whole terminal
+};
+
+Exit run_top(const Context& context, const TopRequest& request);
 /// Our own attempts from inside that server's cell.
 Exit run_probe(const Context& context, const ServerRequest& request);
 Exit run_stop(const Context& context, const std::string& server);

@@ -6,9 +6,11 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/control_channel.h"
+#include "client/cli/daemon_return.h"
 #include "client/cli/failure_since.h"
 #include "client/cli/first_request.h"
 #include "client/cli/pump.h"
+#include "client/may_pass.h"
 #include "client/rpc_text.h"
 #include "client/unix_connect.h"
 #include "client/workspace_directory.h"
@@ -22,6 +24,8 @@ using client::ErrorCode;
 
 // A host that asks nothing for this long shows no error either.
 constexpr std::chrono::seconds first_request_time{10};
+
+constexpr std::chrono::milliseconds turned_away_pause{500};
 
 Deadline soon() { return std::chrono::steady_clock::now() + first_request_time; }
 
@@ -80,12 +84,28 @@ Exit tell_ending(const Context& context, const std::string& server, const Ending
       with_server({.code = ErrorCode::server_failed, .text = "the session was stopped"}, server));
 }
 
-Exit wait(const Context& context, const std::string& server, ControlChannel& control) {
-  const auto ending = control.wait_for_end(never);
-  if (!ending.reason.empty()) return tell_ending(context, server, ending);
-  if (control.host_gone()) return Exit::ok;
-  return explain(context,
-                 {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
+/// All that a session is attached with, again where a daemon comes back.
+struct Bridge {
+  const Context& context;
+  const ConnectRequest& request;
+  int directory = -1;
+  Handover handover = Handover::no;
+};
+
+/// One daemon's part of the host's session.
+struct Part {
+  Exit exit = Exit::ok;
+  std::string resume = {};  ///< not empty: it is not over
+};
+
+Part wait(const Bridge& bridge, ControlChannel& control) {
+  const auto& [context, request, directory, handover] = bridge;
+  auto ending = control.wait_for_end(never);
+  if (!ending.resume.empty()) return {.resume = std::move(ending.resume)};
+  if (!ending.reason.empty()) return {tell_ending(context, request.server, ending)};
+  if (control.host_gone()) return {Exit::ok};
+  return {explain(context,
+                  {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"})};
 }
 
 // The host has its answers; what is said here is for whoever reads stderr and the exit code.
@@ -99,26 +119,66 @@ Exit copy(const Context& context, const std::string& server, ControlChannel& con
                  {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
 }
 
+client::Result<AttachOutcome> attach(const Bridge& bridge, ControlChannel& control,
+                                     const std::string& resume) {
+  return control.attach(bridge.request.server, {.handover = bridge.handover,
+                                                .workspace = bridge.directory,
+                                                .labels = bridge.request.labels,
+                                                .role = bridge.request.role,
+                                                .resume = resume});
+}
+
+Part serve(const Bridge& bridge, ControlChannel& control,
+           const client::Result<AttachOutcome>& outcome) {
+  const auto& [server, workspace, labels, role] = bridge.request;
+  if (!outcome) return {fail_to_host(bridge.context, outcome.error())};
+  if (!outcome->failure.empty()) {
+    return {fail_attach(bridge.context, server, workspace, *outcome, control)};
+  }
+  if (outcome->taken == Handover::yes) return wait(bridge, control);
+  return {copy(bridge.context, server, control)};
+}
+
+// By a daemon that still ends, or whose places are all taken by those who were quicker.
+bool is_turned_away(const client::Result<AttachOutcome>& outcome) {
+  if (!outcome) return client::may_pass(outcome.error().code);
+  if (outcome->failure.empty() || outcome->taken == Handover::yes) return false;
+  return client::may_pass(client::read_error(outcome->failure).code);
+}
+
+// What the host says meanwhile waits in its pipe.
+Part go_on(const Bridge& bridge, const std::string& resume) {
+  const Deadline deadline = std::chrono::steady_clock::now() + return_time;
+  while (true) {
+    auto socket = connect_when_back(bridge.context.socket, deadline);
+    if (!socket && socket.error().code == ErrorCode::cancelled) return {Exit::ok};
+    if (!socket) return {fail_to_host(bridge.context, socket.error())};
+    ControlChannel control(std::move(*socket));
+    const auto outcome = attach(bridge, control, resume);
+    const bool is_late = std::chrono::steady_clock::now() >= deadline;
+    if (is_late || !is_turned_away(outcome)) return serve(bridge, control, outcome);
+    if (!host_stays(turned_away_pause)) return {Exit::ok};
+  }
+}
+
 }  // namespace
 
 Exit run_connect(const Context& context, const ConnectRequest& request) {
-  const auto& [server, workspace, labels, role] = request;
   // Its stdout is the host's: nothing of ours may go there, not even with --json.
   const Context quiet{.socket = context.socket, .output = Output::human, .mode = context.mode};
-  auto directory = client::workspace_of({.workspace = workspace});
+  auto directory = client::workspace_of({.workspace = request.workspace});
   if (!directory) return fail_to_host(quiet, directory.error());
   auto socket = client::connect_blocking(context.socket);
   if (!socket) return fail_to_host(quiet, socket.error());
-  ControlChannel control(std::move(*socket));
   const bool both = can_be_handed_over(STDIN_FILENO) && can_be_handed_over(STDOUT_FILENO);
-  const auto outcome = control.attach(server, {.handover = both ? Handover::yes : Handover::no,
-                                               .workspace = directory->get(),
-                                               .labels = labels,
-                                               .role = role});
-  if (!outcome) return fail_to_host(quiet, outcome.error());
-  if (!outcome->failure.empty()) return fail_attach(quiet, server, workspace, *outcome, control);
-  return outcome->taken == Handover::yes ? wait(quiet, server, control)
-                                         : copy(quiet, server, control);
+  const Bridge bridge{.context = quiet,
+                      .request = request,
+                      .directory = directory->get(),
+                      .handover = both ? Handover::yes : Handover::no};
+  ControlChannel control(std::move(*socket));
+  Part part = serve(bridge, control, attach(bridge, control, {}));
+  while (!part.resume.empty()) part = go_on(bridge, part.resume);
+  return part.exit;
 }
 
 }  // namespace cellblock::cli

@@ -61,10 +61,12 @@ Ending read_ending(const std::string& line) {
   const auto reason = params.value("reason", Json());
   Ending ending{.reason = reason.is_string() ? reason.get<std::string>() : "unknown",
                 .failure = {},
-                .message = {}};
+                .message = {},
+                .resume = {}};
   if (params.contains("failure")) ending.failure = params["failure"].dump();
   const auto message = params.value("message", Json());
   if (message.is_string()) ending.message = message;
+  if (params.contains("resume")) ending.resume = params["resume"].dump();
   return ending;
 }
 
@@ -73,11 +75,12 @@ Ending read_ending(const std::string& line) {
 client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
                                                      const AttachWith& with) {
   // Hosts start the bridge to ask one thing, or twice; what they ask is often known already.
-  const auto params = client::attach_params(server,
-                                            {.stdio = with.handover == Handover::yes,
-                                             .workspace = with.workspace >= 0,
-                                             .on_demand = true},
-                                            with.labels, with.role);
+  auto params = client::attach_params(server,
+                                      {.stdio = with.handover == Handover::yes,
+                                       .workspace = with.workspace >= 0,
+                                       .on_demand = true},
+                                      with.labels, with.role);
+  if (!with.resume.empty()) params.insert(params.size() - 1, R"(,"resume":)" + with.resume);
   CELLBLOCK_CHECK(send_attach(client::request_line("1", control_method::attach, params), with));
   return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }

@@ -21,6 +21,7 @@ struct AttachWith {
   int workspace = -1;                              ///< an open directory; -1: none
   std::map<std::string, std::string> labels = {};  ///< client::AttachOptions::labels
   std::string role = {};                           ///< empty: none
+  std::string resume = {};  ///< Ending::resume of the session that this one goes on; empty: none
 };
 
 /// What came of attaching.
@@ -34,6 +35,7 @@ struct Ending {
   std::string reason;   ///< "host_closed" …; empty: the connection broke
   std::string failure;  ///< raw JSON, with server_failed
   std::string message;  ///< a sentence, likewise
+  std::string resume;   ///< raw JSON: the next daemon can go on with it; empty: it cannot
 };
 
 class ControlChannel {

@@ -29,6 +29,7 @@ struct Flags {
   double timeout_seconds = 60;
   unsigned lines = 100;
   bool denied = false;
+  bool follow = false;
   bool all = false;
   bool frames = false;
   bool timings = false;
@@ -58,6 +59,9 @@ void declare_admin(CLI::App& app, Command& command, const std::shared_ptr<Flags>
 
 /// What needs no daemon.
 void declare_local(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
+
+/// `cellblock top`.
+void declare_top(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 
 /// `cellblock pin ...`.
 void declare_pins(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);

@@ -239,7 +239,10 @@ void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
   auto* all = status->add_flag("--all", flags->all, "of all users (administrators)");
   for_option(status, *flags)->excludes(all);
   auto* logs = add_command(app, command, "logs", "what a server wrote to stderr",
-                           "cellblock logs files -n 20", [flags] {
+                           "cellblock logs files -n 20\n  cellblock logs files -f", [flags] {
+                             if (flags->follow) {
+                               return run_follow(context_of(*flags), flags->server, flags->lines);
+                             }
                              return run_logs(context_of(*flags), flags->server, flags->lines,
                                              flags->denied ? LogKind::denied : LogKind::errors);
                            });
@@ -248,8 +251,10 @@ void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
   logs->add_option("-n,--lines", flags->lines, "the last so many lines")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
+  auto* follow = logs->add_flag("-f,--follow", flags->follow, "then each new one, until a signal");
   logs->add_flag("--denied", flags->denied,
-                 "what its cells were refused instead, and what would allow it");
+                 "what its cells were refused instead, and what would allow it")
+      ->excludes(follow);
   auto* stop =
       add_command(app, command, "stop", "stop your cells of a server", "cellblock stop files",
                   [flags] { return run_stop(context_of(*flags), flags->server); });
@@ -278,6 +283,7 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   declare_globals(app, *flags);
   declare_mcp(app, command, flags);
   declare_daemon(app, command, flags);
+  declare_top(app, command, flags);
   declare_admin(app, command, flags);
   declare_pins(app, command, flags);
   declare_audit(app, command, flags);

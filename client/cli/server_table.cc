@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "client/cli/json_text.h"
+#include "client/cli/size_text.h"
 #include "client/cli/text_table.h"
 #include "client/cli/time_text.h"
 
@@ -21,6 +22,8 @@ struct Cells {
   std::size_t surveys = 0;
   std::int64_t oldest_ms = 0;
   std::int64_t calls = 0;
+  std::int64_t cpu_ms = 0;        // 0: not known
+  std::int64_t memory_bytes = 0;  // likewise
 };
 
 Cells cells_of(const Json& server) {
@@ -33,6 +36,8 @@ Cells cells_of(const Json& server) {
     ++cells.serving;
     cells.oldest_ms = std::max(cells.oldest_ms, number_of(cell, "uptime_ms"));
     cells.calls += number_of(cell, "calls");
+    cells.cpu_ms += number_of(cell, "cpu_ms");
+    cells.memory_bytes += number_of(cell, "memory_bytes");
   }
   return cells;
 }
@@ -58,8 +63,16 @@ std::string up_text(const Cells& cells) {
   return cells.serving == 0 ? "-" : duration_text(std::chrono::milliseconds(cells.oldest_ms));
 }
 
-TableRow row_of(const Json& server) {
-  const auto cells = cells_of(server);
+std::string cpu_text(const Cells& cells) {
+  return cells.cpu_ms == 0 ? "-" : duration_text(std::chrono::milliseconds(cells.cpu_ms));
+}
+
+std::string memory_text(const Cells& cells) {
+  const auto bytes = std::max<std::int64_t>(cells.memory_bytes, 0);
+  return bytes == 0 ? "-" : size_text(static_cast<std::uint64_t>(bytes));
+}
+
+TableRow row_of(const Json& server, const Cells& cells) {
   const auto state = text_of(server, "state");
   const auto refused = number_of(server, "denied_total");
   return {{text_of(server, "name")},
@@ -67,30 +80,48 @@ TableRow row_of(const Json& server) {
           {up_text(cells)},
           {number_of_cells(cells)},
           {cells.serving == 0 ? "-" : fmt::format("{}", cells.calls)},
+          {cpu_text(cells)},
+          {memory_text(cells)},
           {or_dash(refused), refused == 0 ? Colour::plain : Colour::weak},
           {text_of(server, "network")},
           {text_of(server, "command")}};
 }
 
-const std::vector<TableColumn>& columns() {
-  static const std::vector<TableColumn> all{{"SERVER"},
-                                            {"STATE"},
-                                            {"UP", Align::right, 3},
-                                            {"CELLS", Align::left, 2},
-                                            {"CALLS", Align::right, 4},
-                                            {"REFUSED", Align::right, 1},
-                                            {"NETWORK", Align::left, 5},
-                                            {"COMMAND", Align::left, 6}};
-  return all;
+std::vector<TableColumn> columns() {
+  return {{"SERVER"},
+          {"STATE"},
+          {"UP", Align::right, 3},
+          {"CELLS", Align::left, 2},
+          {"CALLS", Align::right, 4},
+          {"CPU", Align::right, 4},
+          {"MEMORY", Align::right, 3},
+          {"REFUSED", Align::right, 1},
+          {"NETWORK", Align::left, 5},
+          {"COMMAND", Align::left, 6}};
+}
+
+// Where no cell has a control group, or the host no controller, there is nothing to show.
+void drop_if_unknown(std::int64_t Cells::* number, const char* title, const std::vector<Cells>& all,
+                     std::vector<TableColumn>& shown, std::vector<TableRow>& rows) {
+  if (std::ranges::any_of(all, [&](const Cells& cells) { return cells.*number != 0; })) return;
+  const auto column = std::ranges::find(shown, title, &TableColumn::title);
+  for (TableRow& row : rows) row.erase(row.begin() + (column - shown.begin()));
+  shown.erase(column);
 }
 
 }  // namespace
 
 std::string server_table(const std::vector<Json>& servers, Style style, std::size_t width) {
   std::vector<TableRow> rows;
-  rows.reserve(servers.size());
-  for (const auto& server : servers) rows.push_back(row_of(server));
-  return table_text(columns(), rows, style, width);
+  std::vector<Cells> cells;
+  for (const auto& server : servers) {
+    cells.push_back(cells_of(server));
+    rows.push_back(row_of(server, cells.back()));
+  }
+  std::vector<TableColumn> shown = columns();
+  drop_if_unknown(&Cells::cpu_ms, "CPU", cells, shown, rows);
+  drop_if_unknown(&Cells::memory_bytes, "MEMORY", cells, shown, rows);
+  return table_text(shown, rows, style, width);
 }
 
 std::string server_counts(const std::vector<Json>& servers) {

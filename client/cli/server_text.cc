@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 
 #include "client/cli/catalogue_text.h"
 #include "client/cli/json_text.h"
+#include "client/cli/size_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/cli/time_text.h"
 
@@ -92,12 +93,29 @@ std::string sharing_text(const Json& cell) {
                      fmt::join(sessions, ", "));
 }
 
+std::string usage_text(const Json& cell) {
+  const auto size = [&](const char* name) {
+    return size_text(static_cast<std::uint64_t>(std::max<std::int64_t>(number_of(cell, name), 0)));
+  };
+  std::string text;
+  if (cell.contains("memory_bytes")) text += ", " + size("memory_bytes");
+  if (cell.contains("memory_peak_bytes")) text += ", at most " + size("memory_peak_bytes");
+  if (cell.contains("cpu_ms")) {
+    const std::chrono::milliseconds used(number_of(cell, "cpu_ms"));
+    text += ", CPU " + duration_text(used);
+  }
+  if (cell.contains("processes")) {
+    text += fmt::format(", {} processes and threads", number_of(cell, "processes"));
+  }
+  return text;
+}
+
 std::string cell_text(const Json& cell) {
   const auto uptime = duration_text(std::chrono::milliseconds(number_of(cell, "uptime_ms")));
   return line("cell",
-              fmt::format("{}: {}{}, up {}, {} calls{}{}{}", text_of(cell, "cell"),
+              fmt::format("{}: {}{}, up {}, {} calls{}{}{}{}", text_of(cell, "cell"),
                           program_text(text_of(cell, "program")), text_of(cell, "state"), uptime,
-                          number_of(cell, "calls"),
+                          number_of(cell, "calls"), usage_text(cell),
                           cell.value("workspace", Json()) == Json(true) ? ", workspace" : "",
                           labels_text(cell), sharing_text(cell)));
 }
@@ -168,19 +186,6 @@ std::string denied_text(const Json& server) {
 }
 
 }  // namespace
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto size = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (size >= 1024 && unit + 1 < units.size()) {
-    size /= 1024;
-    ++unit;
-  }
-  const bool whole = size == static_cast<double>(static_cast<std::uint64_t>(size));
-  return whole ? fmt::format("{} {}", static_cast<std::uint64_t>(size), units.at(unit))
-               : fmt::format("{:.1f} {}", size, units.at(unit));
-}
 
 std::string denied_summary(const Json& server, Style style, const std::string& of) {
   const auto total = number_of(server, "denied_total");

@@ -16,7 +16,4 @@ std::string server_details(const nlohmann::ordered_json& server, Style style);
 std::string denied_summary(const nlohmann::ordered_json& server, Style style,
                            const std::string& of);
 
-/// "12 KiB", "3.5 MiB".
-std::string size_text(std::uint64_t bytes);
-
 }  // namespace cellblock::cli

@@ -1,15 +1,11 @@
 #include "supervisor/daemon/clean_start.h"
 
 #include <fcntl.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <memory>
 
 #include "supervisor/kernel/sys.h"
 
@@ -26,21 +22,6 @@ SysResult<void> fill_stdio() {
   ::close(fd);
   return {};
 }
-
-// "warning: " and "error: "; nothing for what is simply said.
-class LevelWord : public spdlog::custom_flag_formatter {
- public:
-  void format(const spdlog::details::log_msg& message, const std::tm&,
-              spdlog::memory_buf_t& out) override {
-    std::string_view word;
-    if (message.level == spdlog::level::warn) word = "warning: ";
-    if (message.level >= spdlog::level::err) word = "error: ";
-    out.append(word.data(), word.data() + word.size());
-  }
-  std::unique_ptr<custom_flag_formatter> clone() const override {
-    return std::make_unique<LevelWord>();
-  }
-};
 
 // The launcher inherits it: each of its cells takes some three descriptors, and the soft limit that
 // a login or a service starts with is for programs that use select(2).
@@ -63,16 +44,6 @@ Result<void> clean_start(unsigned kept) {
   // A log reader that goes away must not end the supervisor.
   if (std::signal(SIGPIPE, SIG_IGN) == SIG_ERR) return sys_fail("signal");
   return {};
-}
-
-void set_up_log() {
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<LevelWord>('*').set_pattern("cellblockd: %*%v");
-  auto logger = std::make_shared<spdlog::logger>("cellblockd",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_st>());
-  logger->set_formatter(std::move(formatter));
-  logger->flush_on(spdlog::level::trace);
-  spdlog::set_default_logger(std::move(logger));
 }
 
 }  // namespace cellblock::daemon

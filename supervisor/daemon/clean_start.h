@@ -9,7 +9,4 @@ namespace cellblock::daemon {
 /// 077, in `/`, SIGPIPE ignored. Relative paths have been resolved before.
 Result<void> clean_start(unsigned kept);
 
-/// Text on stderr as "cellblockd: …", written before the call returns.
-void set_up_log();
-
 }  // namespace cellblock::daemon

@@ -81,6 +81,16 @@ Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
   return {};
 }
 
+Result<void> Daemon::start_metrics(MetricsSocket socket, milliseconds timeout) {
+  metrics_ = CELLBLOCK_TRY(MetricsHost::make(loop_, config_, std::move(socket),
+                                             std::bind_front(&LauncherProcess::tell, &launcher_)));
+  if (audit_.running()) count(metrics::Metric::audit_writer_starts);
+  CELLBLOCK_CHECK(metrics_->start());
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::metrics_started, timeout));
+  metrics_->started();
+  return {};
+}
+
 Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
                            const ServiceOffer& offer) {
   service_ = &service;
@@ -114,7 +124,12 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
 
 // --- what happens -------------------------------------------------------------------------------
 
+void Daemon::count(metrics::Metric metric) const {
+  if (metrics_) metrics_->count(metric);
+}
+
 void Daemon::on_connection(Fd socket) {
+  count(metrics::Metric::connections);
   auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
   admit(std::move(socket), std::move(*peer));
@@ -172,6 +187,12 @@ void Daemon::handle(const wire::LauncherReport& report) {
     case wire::LauncherTells::http_ended:
       if (!http_) break;
       return http_->ended(report.facts);
+    case wire::LauncherTells::metrics_started:
+      if (!metrics_) break;
+      return metrics_->started();
+    case wire::LauncherTells::metrics_ended:
+      if (!metrics_) break;
+      return metrics_->ended(report.facts);
     case wire::LauncherTells::well:
       return on_launcher_well(report);
     default:
@@ -192,6 +213,7 @@ void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
   spdlog::log(level, "{}", end);
   if (!ended_well(report.facts)) last_failure_ = end;
   gateways_.erase(report.uid);
+  if (metrics_) metrics_->end_gateway(report.uid);
   close_door(report.uid);
   act_or_give_up(table_.gateway_ended(report.uid));
   finish_when_empty();
@@ -210,6 +232,7 @@ void Daemon::on_gateway_broken(std::uint32_t uid, const Error& why) {
 void Daemon::on_audit_started() {
   if (audit_.running()) return give_up({"the launcher started a second audit writer"});
   audit_.started();
+  count(metrics::Metric::audit_writer_starts);
   voice_.renew();
   spdlog::info("the audit writer is back");
   act(table_.audit_restored());
@@ -265,6 +288,7 @@ void Daemon::refuse(Fd socket, FailureCode code) {
 // The peer need not wait for the burial.
 void Daemon::turn_away(Fd socket) {
   ++refused_;
+  count(metrics::Metric::connections_refused);
   ::shutdown(socket.get(), SHUT_RDWR);
   bury(std::move(socket));
 }
@@ -316,6 +340,7 @@ void Daemon::start_stopping() {
 // The audit writer ends after the last gateway: the gateways' last records are still to be written.
 void Daemon::finish_when_empty() {
   if (!stopping_ || !table_.empty()) return;
+  if (metrics_) metrics_->finish();  // not before: how it ends is worth looking at
   if (!audit_.running()) return loop_.stop();
   audit_.finish();
 }

@@ -20,6 +20,7 @@
 #include "supervisor/daemon/http_host.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/listener.h"
+#include "supervisor/daemon/metrics_host.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/peer.h"
 #include "supervisor/daemon/pulse.h"
@@ -47,6 +48,9 @@ class Daemon {
 
   /// Likewise; only with [listen.http].
   Result<void> start_http(HttpSockets sockets, std::chrono::milliseconds timeout);
+
+  /// Likewise; only with [metrics].
+  Result<void> start_metrics(MetricsSocket socket, std::chrono::milliseconds timeout);
 
   /// Listens, says that it is ready, and serves until a signal to stop: then nobody new is let in,
   /// and the gateways have a while to end their sessions. An error: the launcher died.
@@ -77,6 +81,7 @@ class Daemon {
   void on_audit_ended(const wire::LauncherReport& report);
   void on_signal();
   void sweep_later();
+  void count(metrics::Metric metric) const;
 
   // What is done about it.
   void refuse(Fd socket, FailureCode code);
@@ -134,7 +139,8 @@ class Daemon {
   std::unique_ptr<Burial> burial_;  ///< where every accepted connection ends
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<AdminDoors> doors_;
-  std::unique_ptr<HttpHost> http_;  ///< none without [listen.http]
+  std::unique_ptr<HttpHost> http_;        ///< none without [listen.http]
+  std::unique_ptr<MetricsHost> metrics_;  ///< none without [metrics]
   std::optional<BoundSocket> socket_;
   const ServiceNotify* service_ = nullptr;
   std::optional<Pulse> pulse_;  ///< none without a service manager

@@ -1,8 +1,8 @@
 #include <spdlog/spdlog.h>
 
-#include <array>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "supervisor/daemon/daemon.h"
 #include "supervisor/daemon/gateway_request.h"
@@ -26,6 +26,7 @@ void Daemon::carry_out(const StartGateway& action) {
   if (started) return;
   spdlog::error("cannot start a gateway for uid {}: {}", action.uid, started.error().text);
   gateways_.erase(action.uid);
+  if (metrics_) metrics_->end_gateway(action.uid);
   act_or_give_up(table_.gateway_ended(action.uid));
 }
 
@@ -77,7 +78,10 @@ Result<void> Daemon::start_gateway(const StartGateway& action) {
   Pair supervisor = CELLBLOCK_TRY(make_seqpacket_pair());
   Pair audit = CELLBLOCK_TRY(make_seqpacket_pair());
   CELLBLOCK_CHECK(audit_.name_gateway(uid));
-  const std::array<int, 2> fds{supervisor.second.get(), audit.second.get()};
+  std::vector<int> fds{supervisor.second.get(), audit.second.get()};
+  Fd page;
+  if (metrics_) page = CELLBLOCK_TRY(metrics_->begin_gateway(uid));
+  if (page.valid()) fds.push_back(page.get());
   CELLBLOCK_CHECK(launcher_.tell(gateway_request(uid, action.servers, config_), fds));
   gateways_[uid] =
       std::make_unique<GatewayLink>(loop_, uid, std::move(supervisor.first), events_of(uid));

@@ -30,6 +30,7 @@
 #include "supervisor/daemon/http_sockets.h"
 #include "supervisor/daemon/id_map.h"
 #include "supervisor/daemon/launcher_process.h"
+#include "supervisor/daemon/metrics_socket.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/options.h"
 #include "supervisor/daemon/privileges.h"
@@ -41,6 +42,7 @@
 #include "supervisor/daemon/spawn.h"
 #include "supervisor/daemon/state_files.h"
 #include "supervisor/daemon/wipe.h"
+#include "supervisor/kernel/own_log.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -62,11 +64,13 @@ struct Programs {
   Fd egress;
   Fd probe;
   Fd http;
+  Fd metrics;
 };
 
 struct Sockets {
   BoundSocket mcp;
   HttpSockets http;
+  MetricsSocket metrics;
 };
 
 struct Owned {
@@ -260,8 +264,8 @@ Result<Fd> open_helper(const char* name) {
 }
 
 // Nobody needs it to be installed who does not use it.
-Result<Fd> open_http_helper(const Config& config) {
-  if (config.http) return open_helper("cellblock-http");
+Result<Fd> open_helper_if(bool is_used, const char* name) {
+  if (is_used) return open_helper(name);
   return CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
 }
 
@@ -272,7 +276,8 @@ Result<Programs> open_programs(const Config& config) {
   programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
   programs.egress = CELLBLOCK_TRY(open_helper("cellblock-egress"));
   programs.probe = CELLBLOCK_TRY(open_helper("cellblock-probe"));
-  programs.http = CELLBLOCK_TRY(open_http_helper(config));
+  programs.http = CELLBLOCK_TRY(open_helper_if(config.http.has_value(), "cellblock-http"));
+  programs.metrics = CELLBLOCK_TRY(open_helper_if(config.metrics.has_value(), "cellblock-metrics"));
   return programs;
 }
 
@@ -289,20 +294,22 @@ Result<Sockets> bind_sockets(const Config& config, Fd lent) {
   BoundSocket mcp = CELLBLOCK_TRY(lent.valid() ? adopt_socket(std::move(lent), config)
                                                : BoundSocket::bind(config.listen));
   HttpSockets http = CELLBLOCK_TRY(bind_http(config));
+  MetricsSocket metrics = CELLBLOCK_TRY(bind_metrics(config));
   if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
-  return Sockets{std::move(mcp), std::move(http)};
+  return Sockets{std::move(mcp), std::move(http), std::move(metrics)};
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
 Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells) {
-  const std::array<int, 8> fds{sealed.config.get(),
+  const std::array<int, 9> fds{sealed.config.get(),
                                sealed.secrets.get(),
                                programs.gateway.get(),
                                programs.audit_writer.get(),
                                programs.egress.get(),
                                programs.probe.get(),
                                cells.get(),
-                               programs.http.get()};
+                               programs.http.get(),
+                               programs.metrics.get()};
   return LauncherProcess::start(programs.launcher.get(), fds);
 }
 
@@ -352,6 +359,9 @@ Result<void> run(const Options& options) {
     if (config.http) {
       CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
     }
+    if (config.metrics) {
+      CELLBLOCK_CHECK(daemon.start_metrics(std::move(sockets.metrics), launcher_patience));
+    }
     served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
   }
   // From here no peer can reach us, and the channels to all gateways are closed.
@@ -371,7 +381,7 @@ int main(int argc, char** argv) {
     if (!options) return options.error();
     if (options->check_only) return check(*options);
     if (!options->explain.empty()) return explain(*options);
-    set_up_log();
+    cellblock::set_up_log("cellblockd");
     const auto result = run(*options);
     if (!result) spdlog::error("{}", result.error().text);
     return result ? 0 : 1;

@@ -76,10 +76,15 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                 {.event = [this](const wire::CellEvent& event,
                                  std::vector<Fd> pipes) { cell_event(event, std::move(pipes)); },
                  .broken = [this](std::string_view why) { give_up_on("the launcher", why); }}),
+      usage_([this](std::uint64_t after) { launcher_.ask_usage(after); }),
+      usage_late_(loop, [this] { usage_.wait_is_over(); }),
       audit_(loop, std::move(channels.audit), config_.audit.on_failure),
       patience_(loop, [this] { give_up("cells that do not end"); }),
       sieve_([this](const AuditEntry& record) { audit_.add(record, record.text); }),
       sums_due_(loop, [this] { sieve_.deadline(loop_.now()); }),
+      meter_(config_, std::move(channels.metrics)),
+      queues_due_(loop, [this] { look_at_queues(); }),
+      memory_due_(loop, [this] { when_usage_known([this] { look_at_memory(); }); }),
       pins_(*this, std::move(channels.pins)),
       catalogues_(*this, std::move(channels.catalogues),
                   [this](std::uint32_t server, const Catalogue& found) {
@@ -110,6 +115,7 @@ void Gateway::give_up(std::string_view why) {
 
 void Gateway::record(const AuditEntry& record) {
   const Time now = loop_.now();
+  meter(record);
   sieve_.add(record, now);
   const auto due = sieve_.next_due();
   if (due && !sums_due_.is_set()) sums_due_.set(std::chrono::ceil<Milliseconds>(*due - now));
@@ -192,6 +198,8 @@ void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
       return cell_news(event);
     case wire::CellEventKind::denied:
       return cell_denied(event);
+    case wire::CellEventKind::usage:
+      return usage_told(event.usage);
   }
   give_up("an unknown event from the launcher");
 }
@@ -206,6 +214,7 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
     return gate_.refused(cell);
   }
   cells_[event.cell] = &cell;
+  usage_.cell_started(event.cell);
   Fd egress;
   if (pipes.size() > CellPipes::count) {
     egress = std::move(pipes.back());
@@ -221,6 +230,8 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   CellRunner& cell = *found->second;
   if (event.kind == wire::CellEventKind::running) return cell.running();
   cells_.erase(found);
+  meter_.cell_ended(cell.cell().plan().server, event.facts);
+  usage_.cell_ended(event.cell);
   cell.ended(event.facts);
   if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
     watched->second.ended = true;
@@ -237,8 +248,13 @@ void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
 
 // --- requests about all cells --------------------------------------------------------------------
 
-std::string Gateway::answer_control(const ControlRequest& request, const Peer& peer) {
-  if (request.method == ControlMethod::status) return status(peer);
+void Gateway::answer_control(const ControlRequest& request, const Peer& peer,
+                             ControlAnswered answered) {
+  if (request.method != ControlMethod::status) return answered(answer_now(request, peer));
+  when_usage_known([this, peer, answered = std::move(answered)] { answered(status(peer)); });
+}
+
+std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer) {
   if (request.method == ControlMethod::pins) return pins_of(request, peer);
   if (request.method == ControlMethod::approvals) {
     return approvals_json(policy_.approvals, config_, request.approval.number, loop_.now());
@@ -260,7 +276,9 @@ std::string Gateway::answer_control(const ControlRequest& request, const Peer& p
     return denied_json(history_[index].ledger.denied.last(request.lines));
   }
   if (request.method == ControlMethod::logs) {
-    return logs_json(history_[index].errors.last(request.lines));
+    const StderrRing& errors = history_[index].errors;
+    return logs_json(request.after ? errors.after(*request.after, request.lines)
+                                   : errors.last(request.lines));
   }
   if (request.method == ControlMethod::restart) {
     history_[index].last_end.reset();
@@ -340,6 +358,7 @@ std::string Gateway::status(const Peer& peer) const {
     }
     for (const CellRow& cell : shared_rows(i)) row.cells.push_back(cell);
     for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
+    for (CellRow& cell : row.cells) cell.usage = usage_.of(cell.cell, loop_.now());
     row.catalogue = catalogues_.view(i);
     row.pins = &pins_.book().of(i);
     row.found_to_server = policy_.redactions.found(i, Direction::to_server);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,8 +17,10 @@
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/launcher_channel.h"
 #include "supervisor/gateway/cell/shared_cells.h"
+#include "supervisor/gateway/cell/usage_book.h"
 #include "supervisor/gateway/io/record_reader.h"
 #include "supervisor/gateway/life/start_gate.h"
+#include "supervisor/gateway/metrics/meter.h"
 #include "supervisor/gateway/policy/user_policy.h"
 #include "supervisor/gateway/results/kept_total.h"
 #include "supervisor/gateway/session/session_runner.h"
@@ -32,6 +35,7 @@ struct GatewayChannels {
   Fd audit;
   std::unique_ptr<CatalogueStore> catalogues;  ///< null: none are kept on disk
   std::optional<PinStore> pins;                ///< none: likewise
+  std::optional<MetricsPage> metrics;          ///< none without [metrics]
 };
 
 class Gateway final : private GatewayServices {
@@ -51,6 +55,7 @@ class Gateway final : private GatewayServices {
   using EgressReader = RecordReader<wire::EgressEvent>;
   /// Outlives the cell until its egress helper has said its last words.
   struct WatchedCell {
+    std::uint32_t server = 0;  ///< behind the last: of a probe
     CellLedger ledger;
     std::unique_ptr<EgressReader> egress;  ///< null: there is none
     bool ended = false;
@@ -82,7 +87,8 @@ class Gateway final : private GatewayServices {
   void when_recorded(std::function<void(AuditState)> then) override {
     audit_.when_written(std::move(then));
   }
-  std::string answer_control(const ControlRequest& request, const Peer& peer) override;
+  void answer_control(const ControlRequest& request, const Peer& peer,
+                      ControlAnswered answered) override;
   StderrRing& stderr_ring(std::uint32_t server) override { return history_[server].errors; }
   void remember_end(const CellRunner& cell, const Failure& failure) override;
   void host_closed(SessionRunner& session) override;
@@ -101,6 +107,12 @@ class Gateway final : private GatewayServices {
   void end_egress(std::uint64_t cell, std::string_view why);
   void egress_event(std::uint64_t cell, const wire::EgressEvent& event);
   void forget_if_done(std::uint64_t cell);
+  void meter(const wire::AuditRecord& record);
+  void look_at_queues();
+  void look_at_memory();
+  std::string answer_now(const ControlRequest& request, const Peer& peer);
+  void when_usage_known(std::function<void()> then);
+  void usage_told(const wire::UsagePage& page);
   std::string status(const Peer& peer) const;
   std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
@@ -121,6 +133,8 @@ class Gateway final : private GatewayServices {
   UserPolicy policy_;  ///< before the sessions, whose calls have places in it
   SupervisorChannel supervisor_;
   LauncherChannel launcher_;
+  UsageBook usage_;
+  Timer usage_late_;
   AuditChannel audit_;
   std::optional<std::uint32_t> uid_;  ///< whose gateway this is: the first grant says it
   Peer user_;                         ///< as he connected last: to what an administrator sees
@@ -129,6 +143,9 @@ class Gateway final : private GatewayServices {
   Timer patience_;
   AuditSieve sieve_;
   Timer sums_due_;
+  Meter meter_;
+  Timer queues_due_;
+  Timer memory_due_;
   PinKeeper pins_;
   CatalogueRunner catalogues_;
   PinnedCatalogues shown_;  ///< of the catalogues

@@ -60,7 +60,10 @@ class GatewayServices {
   virtual AuditState audit_state() const = 0;
   /// As AuditChannel::when_written.
   virtual void when_recorded(std::function<void(AuditState)> then) = 0;
-  virtual std::string answer_control(const ControlRequest& request, const Peer& peer) = 0;
+  using ControlAnswered = std::function<void(const std::string& result)>;
+  /// At once, or later in a turn of its own.
+  virtual void answer_control(const ControlRequest& request, const Peer& peer,
+                              ControlAnswered answered) = 0;
   virtual StderrRing& stderr_ring(std::uint32_t server) = 0;
   virtual void remember_end(const CellRunner& cell, const Failure& failure) = 0;
 

@@ -2,12 +2,19 @@
 
 #include <utility>
 
+#include "policy/server_tag.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/gateway/io/wall_clock.h"
 
-/// What cells are refused, and where they connect: kept while they live and until their egress
-/// helpers have said their last words.
+/// What cells use, what they are refused, and where they connect: kept while they live and until
+/// their egress helpers have said their last words. And what is counted of all that.
 namespace cellblock::gateway {
+namespace {
+
+constexpr Milliseconds queues_interval{1'000};
+constexpr Milliseconds memory_interval{10'000};
+
+}  // namespace
 
 void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   const CellPlan& plan = runner.cell().plan();
@@ -16,6 +23,7 @@ void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   const bool is_probe = plan.program == wire::CellProgram::probe;
   ServerLedger& books = is_probe ? probes_ : history_[plan.server].ledger;
   WatchedCell watched{
+      .server = is_probe ? static_cast<std::uint32_t>(config_.servers.size()) : plan.server,
       .ledger = CellLedger(runner.origin(), runner.cell().server(), books,
                            [this](const wire::AuditRecord& record) { audit_.add(record); })};
   if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
@@ -34,20 +42,34 @@ std::unique_ptr<Gateway::EgressReader> Gateway::egress_reader(std::uint64_t cell
 void Gateway::end_egress(std::uint64_t cell, std::string_view why) {
   const auto watched = watched_.find(cell);
   if (watched == watched_.end() || !watched->second.egress) return;
-  spdlog::warn("the egress helper of cell {} {}", cell, why);
+  spdlog::warn("{} cell {}: its egress helper {}", server_tag(watched->second.ledger.server_name()),
+               cell, why);
   watched->second.egress->end();
 }
 
 void Gateway::cell_denied(const wire::CellEvent& event) {
   const auto watched = watched_.find(event.cell);
   if (watched == watched_.end()) return give_up("a denial of an unknown cell");
+  meter_.denied(watched->second.server, event.denial);
   watched->second.ledger.denied(event.denial, {loop_.now(), unix_milliseconds()});
+}
+
+void Gateway::when_usage_known(std::function<void()> then) {
+  usage_.when_known(loop_.now(), std::move(then));
+  if (usage_.is_waited_for() && !usage_late_.is_set()) usage_late_.set(UsageBook::patience);
+}
+
+// Whoever waits next waits as long again.
+void Gateway::usage_told(const wire::UsagePage& page) {
+  usage_.told(page, loop_.now());
+  if (!usage_.is_waited_for()) usage_late_.cancel();
 }
 
 void Gateway::egress_event(std::uint64_t cell, const wire::EgressEvent& event) {
   const auto watched = watched_.find(cell);
   if (watched == watched_.end()) return;
   if (!is_sound(event)) return end_egress(cell, "sent a record that makes no sense");
+  meter_.egress(watched->second.server, event);
   watched->second.ledger.egress(event, {loop_.now(), unix_milliseconds()});
 }
 
@@ -62,6 +84,32 @@ void Gateway::forget_if_done(std::uint64_t cell) {
     watched->second.ledger.finish();
     watched_.erase(watched);
   });
+}
+
+void Gateway::meter(const wire::AuditRecord& record) {
+  if (!meter_.is_on()) return;
+  meter_.record(record);
+  if (!queues_due_.is_set()) queues_due_.set(queues_interval);
+  if (!memory_due_.is_set() && !cells_.empty()) memory_due_.set(memory_interval);
+}
+
+// Nothing waits for long where nothing is in flight: an idle gateway is not woken.
+void Gateway::look_at_queues() {
+  const std::size_t waiting = audit_.health().waiting;
+  meter_.audit_waiting(waiting);
+  for (std::uint32_t i = 0; i < config_.servers.size(); ++i) {
+    meter_.calls_waiting(i, policy_.places.waiting(i));
+  }
+  if (meter_.any_in_flight() || waiting > 0) queues_due_.set(queues_interval);
+}
+
+void Gateway::look_at_memory() {
+  std::vector<std::uint64_t> bytes(config_.servers.size());
+  for (const auto& [number, cell] : cells_) {
+    bytes.at(cell->cell().plan().server) += usage_.of(number, loop_.now()).memory;
+  }
+  for (std::uint32_t i = 0; i < bytes.size(); ++i) meter_.cell_memory(i, bytes[i]);
+  if (!cells_.empty()) memory_due_.set(memory_interval);
 }
 
 }  // namespace cellblock::gateway

@@ -1,13 +1,16 @@
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
+#include "policy/metrics/families.h"
 #include "supervisor/gateway/catalogue/catalogue_store.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/kernel/helper_process.h"
+#include "supervisor/kernel/metrics_page.h"
+#include "supervisor/kernel/own_log.h"
 #include "supervisor/kernel/sealed_config.h"
 #include "supervisor/kernel/wire.h"
 
@@ -30,6 +33,13 @@ Result<std::unique_ptr<CatalogueStore>> open_catalogues() {
   return nullptr;
 }
 
+Result<std::optional<MetricsPage>> map_metrics(const Config& config) {
+  if (!config.metrics) return std::nullopt;
+  const Fd page = CELLBLOCK_TRY(adopt(wire::gateway_fd::metrics));
+  const std::size_t numbers = metrics::gateway_numbers(config.servers.size());
+  return CELLBLOCK_TRY(MetricsPage::map(page.get(), numbers, MetricsPage::Use::count));
+}
+
 Result<void> run() {
   ignore_broken_pipes();
   Fd termination = CELLBLOCK_TRY(receive_termination());
@@ -42,6 +52,7 @@ Result<void> run() {
   const Fd sealed = CELLBLOCK_TRY(adopt(wire::gateway_fd::config));
   Config config = CELLBLOCK_TRY(read_sealed_config(sealed.get()));
 
+  channels.metrics = CELLBLOCK_TRY(map_metrics(config));
   channels.catalogues = CELLBLOCK_TRY(open_catalogues());
   if (channels.catalogues) channels.pins = CELLBLOCK_TRY(PinStore::open(cache_directory));
   const auto loop = CELLBLOCK_TRY(EventLoop::make());
@@ -59,7 +70,7 @@ Result<void> run() {
 }  // namespace
 
 int main() {
-  spdlog::set_default_logger(spdlog::stderr_logger_st("cellblock-gateway"));
+  set_up_log("cellblock-gateway");
   const auto ran = run();
   if (ran) return EXIT_SUCCESS;
   spdlog::error("{}", ran.error().text);

@@ -22,13 +22,18 @@ inline constexpr std::uint32_t max_user_name = 255;
 
 enum class SupervisorAsks : std::uint8_t {
   ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
-  start_gateway = 2,  ///< uid, servers, user; fds: the gateway's ends of [supervisor, audit]
+  start_gateway = 2,  ///< uid, servers, user; fds: the gateway's ends of [supervisor, audit] and,
+                      ///< with [metrics], its page
   start_audit = 3,    ///< fds: the writer's end of its control socket, then as wire::audit_fd
   end_gateway = 4,    ///< kill it, and its cells with it
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
   start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
   end_http = 7,       ///< kill it
   are_you_well = 8,   ///< answered by `well`
+  /// fds: cellblock-metrics' end of its channel, a socket that listens
+  start_metrics = 13,
+  /// kill it
+  end_metrics = 14,
 };
 
 struct SupervisorRequest {
@@ -53,6 +58,9 @@ enum class LauncherTells : std::uint8_t {
   http_started = 7,
   http_ended = 8,  ///< facts; also when it could not be started
   well = 9,        ///< once for each are_you_well
+  metrics_started = 12,
+  /// facts; also when it could not be started
+  metrics_ended = 13,
 };
 
 struct LauncherReport {
@@ -70,6 +78,7 @@ enum class GatewayAsks : std::uint8_t {
   start_cell = 1,      ///< server_index, request, program; fds: a workspace directory, or none
   terminate_cell = 2,  ///< cell: SIGTERM to the server process
   kill_cell = 3,       ///< cell: everything in it, at once
+  usage = 4,           ///< what its cells use whose numbers are greater than `cell`
 };
 
 enum class CellProgram : std::uint8_t {
@@ -97,6 +106,7 @@ enum class CellEventKind : std::uint8_t {
   running = 3,  ///< exec succeeded: from here the server's own code runs
   ended = 4,    ///< once per started cell, last; `facts`
   denied = 5,   ///< the filter refused a call; `denial`
+  usage = 6,    ///< once for each request for it; `usage`
 };
 
 enum class StartRefusal : std::uint8_t {
@@ -120,6 +130,26 @@ struct Denial {
   std::uint32_t count = 0;
 };
 
+/// What the processes of one cell use; 0: not known.
+struct CellUsage {
+  std::uint64_t cell = 0;
+  std::uint64_t memory = 0;       ///< bytes, with its tmpfs
+  std::uint64_t memory_peak = 0;  ///< bytes
+  std::uint64_t cpu_microseconds = 0;
+  std::uint64_t tasks = 0;  ///< processes and threads, without cellblock's own
+};
+
+inline constexpr std::uint32_t usages_in_record = 8;
+
+/// Of the next cells in order. None while the launcher was asked too often: what was told before
+/// is to do.
+struct UsagePage {
+  std::uint8_t count = 0;
+  std::uint8_t more = 0;  ///< not 0: of cells behind these too
+  std::array<std::uint8_t, 6> reserved{};
+  std::array<CellUsage, usages_in_record> cells{};
+};
+
 struct CellEvent {
   CellEventKind kind{};
   StartRefusal refusal = StartRefusal::none;
@@ -128,6 +158,8 @@ struct CellEvent {
   std::uint64_t cell = 0;     ///< unique for the launcher's lifetime; 0 in refused
   CellFacts facts;
   Denial denial;
+  std::uint32_t padding = 0;
+  UsagePage usage;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -249,6 +281,23 @@ static_assert(std::is_trivially_copyable_v<HttpRequest>);
 static_assert(std::is_trivially_copyable_v<HttpAnswer>);
 
 // ---------------------------------------------------------------------------------------------
+// supervisor -> cellblock-metrics, which tells nothing
+
+enum class MetricsTells : std::uint8_t {
+  daemon_page = 1,    ///< first; fds: the supervisor's own numbers, to be read
+  gateway_began = 2,  ///< number; fds: the gateway's
+  gateway_ended = 3,  ///< number
+};
+
+struct MetricsNews {
+  MetricsTells kind{};
+  std::array<std::uint8_t, 7> reserved{};
+  std::uint64_t number = 0;  ///< of this gateway, never the same twice
+};
+
+static_assert(std::is_trivially_copyable_v<MetricsNews>);
+
+// ---------------------------------------------------------------------------------------------
 // launcher -> egress helper, once, as the content of egress_fd::start
 
 enum class EgressSocketKind : std::uint8_t {
@@ -288,6 +337,7 @@ inline constexpr int egress = 8;      ///< cellblock-egress, likewise
 inline constexpr int probe = 9;       ///< cellblock-probe, likewise
 inline constexpr int cgroup = 10;     ///< directory of Cgroup::directory; /dev/null: there is none
 inline constexpr int http = 11;       ///< cellblock-http, to be executed
+inline constexpr int metrics = 12;    ///< cellblock-metrics, likewise
 }  // namespace launcher_fd
 
 namespace gateway_fd {
@@ -295,6 +345,7 @@ inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: SessionGrant in, Sess
 inline constexpr int launcher = 4;    ///< SOCK_SEQPACKET: GatewayRequest out, CellEvent in
 inline constexpr int audit = 5;       ///< SOCK_SEQPACKET: AuditRecord out
 inline constexpr int config = 6;      ///< sealed memfd
+inline constexpr int metrics = 7;     ///< what it counts in; only with Config::metrics
 }  // namespace gateway_fd
 
 namespace egress_fd {
@@ -309,5 +360,12 @@ inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: HttpRequest out, Http
 inline constexpr int config = 4;      ///< sealed memfd
 inline constexpr int listener = 5;    ///< TCP, listening; only with HttpListen::address
 }  // namespace http_fd
+
+/// Numbered as http_fd: its filter is the same.
+namespace metrics_fd {
+inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET: MetricsNews in
+inline constexpr int config = 4;      ///< sealed memfd
+inline constexpr int listener = 5;    ///< Unix or TCP, listening
+}  // namespace metrics_fd
 
 }  // namespace cellblock::wire

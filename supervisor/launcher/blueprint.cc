@@ -141,6 +141,11 @@ Result<Blueprint> http_blueprint(Fd program) {
                      connections_and_sessions);
 }
 
+Result<Blueprint> metrics_blueprint(Fd program) {
+  FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::http));
+  return own_program("cellblock-metrics", std::move(program), std::move(filter));
+}
+
 Result<Blueprint> egress_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::egress));
   Blueprint blueprint = own_program("cellblock-egress", std::move(program), std::move(filter),

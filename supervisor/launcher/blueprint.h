@@ -44,6 +44,8 @@ Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters);
 Result<Blueprint> gateway_blueprint(Fd program);
 Result<Blueprint> audit_writer_blueprint(Fd program);
 Result<Blueprint> http_blueprint(Fd program);
+/// May do what cellblock-http may: accept, read and write.
+Result<Blueprint> metrics_blueprint(Fd program);
 /// In the host's network: it dials for a server that has none of its own.
 Result<Blueprint> egress_blueprint(Fd program);
 

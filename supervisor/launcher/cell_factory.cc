@@ -239,6 +239,10 @@ SetupResult<StartedOwn> CellFactory::start_http(const std::vector<int>& channels
   return start_own(made_.http, channels);
 }
 
+SetupResult<StartedOwn> CellFactory::start_metrics(const std::vector<int>& channels) {
+  return start_own(made_.metrics, channels);
+}
+
 SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends, int config_bytes) {
   const auto words =
       make_sealed("cellblock-egress", std::as_bytes(std::span(&ends.sockets.start, 1)));

@@ -60,6 +60,7 @@ class CellFactory {
   SetupResult<StartedOwn> start_gateway(std::uint32_t user, const std::vector<int>& channels);
   SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_http(const std::vector<int>& channels);
+  SetupResult<StartedOwn> start_metrics(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_egress(const EgressEnds& ends, int config_bytes);
   void give_back(std::uint32_t id) { made_.own_ids.give_back(id); }
 

@@ -59,15 +59,27 @@ void CellGroup::kill() const {
   static_cast<void>(write_control_file(directory_.get(), "cgroup.kill", "1"));
 }
 
+std::string CellGroup::text_of(const char* file) const {
+  return read_control_file(directory_.get(), file, longest_file).value_or("");
+}
+
 GroupUsage CellGroup::usage() const {
   if (!directory_.valid()) return {};
-  const auto text = [this](const char* name) {
-    return read_control_file(directory_.get(), name, longest_file).value_or("");
-  };
-  return usage_of({.cpu_stat = text("cpu.stat"),
-                   .memory_events = text("memory.events"),
-                   .memory_peak = text("memory.peak"),
-                   .pids_peak = text("pids.peak")});
+  return usage_of({.cpu_stat = text_of("cpu.stat"),
+                   .memory_events = text_of("memory.events"),
+                   .memory_peak = text_of("memory.peak"),
+                   .pids_peak = text_of("pids.peak")});
+}
+
+GroupUsageNow CellGroup::usage_now() const {
+  if (!directory_.valid()) return {};
+  UsageNowTexts texts{.cpu_stat = text_of("cpu.stat"),
+                      .memory_current = text_of("memory.current"),
+                      .memory_peak = text_of("memory.peak"),
+                      .pids_current = text_of("pids.current"),
+                      .threads = {}};
+  if (texts.pids_current.empty()) texts.threads = text_of("cgroup.threads");
+  return usage_now_of(texts);
 }
 
 SysResult<CellGroup> CellGroups::make(const std::string& server,

@@ -38,9 +38,11 @@ class CellGroup {
   /// SIGKILL to everything in it, stopped or forking or not.
   void kill() const;
   GroupUsage usage() const;
+  GroupUsageNow usage_now() const;
 
  private:
   void remove();
+  std::string text_of(const char* file) const;
 
   std::shared_ptr<GroupRemover> remover_;
   std::string name_;

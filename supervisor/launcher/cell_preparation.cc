@@ -20,6 +20,7 @@ constexpr char gateway_template[] = "@gateway";
 constexpr char audit_template[] = "@audit";
 constexpr char egress_template[] = "@egress";
 constexpr char http_template[] = "@http";
+constexpr char metrics_template[] = "@metrics";
 
 struct Range {
   std::uint32_t first = 0;
@@ -28,12 +29,12 @@ struct Range {
 
 struct Ranges {
   Range servers;  ///< for good (id_table.h)
-  Range own;      ///< while they live (id_pool.h): gateways, the writer, cellblock-http, as many as
-                  ///< there may be egress helpers
+  Range own;      ///< while they live (id_pool.h): gateways, the writer, cellblock-http and
+                  ///< cellblock-metrics, as many as there may be egress helpers
 };
 
 Ranges divide(const Identity& identity) {
-  constexpr std::uint32_t most_own = 4'096 + 2 + 1'024;
+  constexpr std::uint32_t most_own = 4'096 + 3 + 1'024;
   const Range all{identity.first_cell_id, identity.cell_ids};
   if (all.count == 1) return {all, all};
   const std::uint32_t own = std::min(most_own, all.count / 2);
@@ -144,6 +145,11 @@ Result<void> prepare_programs(const Config& config, const HostLayout& layout, in
   if (config.http) {
     Blueprint http = CELLBLOCK_TRY(http_blueprint(std::move(programs.http)));
     made.http = CELLBLOCK_TRY(prepare_own(std::move(http), config, layout, host, http_template));
+  }
+  if (config.metrics) {
+    Blueprint metrics = CELLBLOCK_TRY(metrics_blueprint(std::move(programs.metrics)));
+    made.metrics =
+        CELLBLOCK_TRY(prepare_own(std::move(metrics), config, layout, host, metrics_template));
   }
   if (!any_egress(config)) return {};
   made.egress =

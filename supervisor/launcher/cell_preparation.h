@@ -19,6 +19,7 @@ struct OwnPrograms {
   Fd egress;
   Fd probe;
   Fd http;
+  Fd metrics;
 };
 
 /// What is made once, before the first cell, from what the host's file system has then.
@@ -37,8 +38,9 @@ struct Preparation {
   std::vector<Blueprint> servers;  ///< as in the configuration
   Blueprint gateway;
   Blueprint audit_writer;
-  Blueprint egress;  ///< empty where no server has egress
-  Blueprint http;    ///< empty without [listen.http]
+  Blueprint egress;   ///< empty where no server has egress
+  Blueprint http;     ///< empty without [listen.http]
+  Blueprint metrics;  ///< empty without [metrics]
   ChildPlan::Groups groups = ChildPlan::Groups::clear;
   Fd probe;
   Fd null;  ///< /dev/null

@@ -112,6 +112,11 @@ void Cells::kill_all() {
   for (const auto& [number, cell] : cells_) kill(number);
 }
 
+GroupUsageNow Cells::usage_now(std::uint64_t cell) const {
+  const auto found = cells_.find(cell);
+  return found == cells_.end() ? GroupUsageNow{} : found->second->spawned.group.usage_now();
+}
+
 void Cells::read_report(std::uint64_t number) {
   const auto found = cells_.find(number);
   if (found != cells_.end()) take_report(number, *found->second);

@@ -36,6 +36,7 @@ class Cells {
   /// Likewise, since its egress helper ended in this way.
   void kill_without_egress(std::uint64_t cell, const CellFacts& helper);
   void kill_all();
+  GroupUsageNow usage_now(std::uint64_t cell) const;
   bool empty() const { return cells_.empty(); }
 
  private:

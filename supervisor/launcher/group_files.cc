@@ -99,6 +99,13 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
   return 0;
 }
 
+// As many as pids.current says where there is that.
+std::uint64_t tasks_in(const UsageNowTexts& texts) {
+  const auto lines = static_cast<std::uint64_t>(std::ranges::count(texts.threads, '\n'));
+  const std::uint64_t all = texts.pids_current.empty() ? lines : number(texts.pids_current);
+  return all - std::min(all, own_processes);
+}
+
 std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
@@ -131,6 +138,13 @@ GroupUsage usage_of(const UsageTexts& texts) {
           .memory_peak = number(texts.memory_peak),
           .pids_peak = narrow(number(texts.pids_peak)),
           .oom_kills = narrow(number_after(texts.memory_events, "oom_kill"))};
+}
+
+GroupUsageNow usage_now_of(const UsageNowTexts& texts) {
+  return {.memory = number(texts.memory_current),
+          .memory_peak = number(texts.memory_peak),
+          .cpu_microseconds = number_after(texts.cpu_stat, "usage_usec"),
+          .tasks = tasks_in(texts)};
 }
 
 }  // namespace cellblock::launcher

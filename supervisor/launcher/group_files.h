@@ -46,4 +46,25 @@ struct UsageTexts {
 
 GroupUsage usage_of(const UsageTexts& texts);
 
+/// What they use while they run; 0: not known.
+struct GroupUsageNow {
+  std::uint64_t memory = 0;       ///< bytes
+  std::uint64_t memory_peak = 0;  ///< bytes
+  std::uint64_t cpu_microseconds = 0;
+  std::uint64_t tasks = 0;  ///< without cellblock's own
+  bool operator==(const GroupUsageNow&) const = default;
+};
+
+/// The contents of cpu.stat, memory.current, memory.peak, pids.current and cgroup.threads, of which
+/// the last stands in for the one before; empty: there is no such file.
+struct UsageNowTexts {
+  std::string cpu_stat;
+  std::string memory_current;
+  std::string memory_peak;
+  std::string pids_current;
+  std::string threads;
+};
+
+GroupUsageNow usage_now_of(const UsageNowTexts& texts);
+
 }  // namespace cellblock::launcher

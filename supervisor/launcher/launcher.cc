@@ -1,8 +1,5 @@
 #include "supervisor/launcher/launcher.h"
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
@@ -20,12 +17,18 @@ using wire::StartRefusal;
 using wire::SupervisorAsks;
 
 constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
+constexpr std::size_t metrics_fds = 2;  ///< its end towards the supervisor, and a listener
 constexpr std::size_t audit_fds = 4;    ///< control, and the log's (wire::audit_fd)
 constexpr std::size_t http_fds = 2;     ///< its end towards the supervisor, and a listener
 
 // A refused or failed start as the gateway is told it.
 wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {
   return {.kind = CellEventKind::refused, .refusal = refusal, .request = request, .facts = facts};
+}
+
+// The second, with a report of ours that was not read any more.
+bool has_closed(const SysError& error) {
+  return error.number == EPIPE || error.number == ECONNRESET;
 }
 
 bool has_sound_name(const wire::SupervisorRequest& request) {
@@ -78,7 +81,7 @@ Launcher::Heard Launcher::read_supervisor() {
   if (!received && received.error().number == EAGAIN) return Heard::nothing;
   if (received) {
     obey(request, std::move(received->fds));
-  } else if (received.error().number == EPIPE) {
+  } else if (has_closed(received.error())) {
     shut_down();
   } else {
     give_up("the supervisor sent nonsense: " + received.error().text());
@@ -89,7 +92,8 @@ Launcher::Heard Launcher::read_supervisor() {
 void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
   switch (request.kind) {
     case SupervisorAsks::start_gateway:
-      if (fds.size() != gateway_fds || gateways_.contains(request.uid)) break;
+      if (fds.size() != gateway_fds + (config_.metrics ? 1 : 0)) break;
+      if (gateways_.contains(request.uid)) break;
       if (!has_sound_name(request)) break;
       return start_gateway(request, std::move(fds));
     case SupervisorAsks::start_audit:
@@ -101,6 +105,12 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
     case SupervisorAsks::end_http:
       // Not there: as below.
       if (http_runs_) cells_.kill(http_cell_);
+      return;
+    case SupervisorAsks::start_metrics:
+      if (fds.size() != metrics_fds || metrics_run_ || !config_.metrics) break;
+      return start_metrics(std::move(fds));
+    case SupervisorAsks::end_metrics:
+      if (metrics_run_) cells_.kill(metrics_cell_);
       return;
     case SupervisorAsks::end_gateway:
       // Not there: its end is on the way already.
@@ -140,8 +150,10 @@ void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector
     const SetupFailure failure{SetupStep::prepare, room ? channel.error().number : EUSERS};
     return tell_supervisor(LauncherTells::gateway_ended, user, failure.facts());
   }
-  auto started = factory_.start_gateway(
-      user, {fds[0].get(), channel->second.get(), fds[1].get(), config_bytes_.get()});
+  std::vector<int> channels = {fds[0].get(), channel->second.get(), fds[1].get(),
+                               config_bytes_.get()};
+  if (fds.size() > gateway_fds) channels.push_back(fds[gateway_fds].get());
+  auto started = factory_.start_gateway(user, channels);
   if (!started) {
     return tell_supervisor(LauncherTells::gateway_ended, user, started.error().facts());
   }
@@ -173,49 +185,6 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
   burial_.add(user, std::move(found->second->channel));
   gateways_.erase(found);
   if (!shutting_down_) tell_supervisor(LauncherTells::gateway_ended, user, facts);
-  stop_if_empty();
-}
-
-void Launcher::start_audit_writer(std::vector<Fd> fds) {
-  auto started =
-      factory_.start_audit_writer({fds[0].get(), fds[1].get(), fds[2].get(), fds[3].get()});
-  if (!started) {
-    return tell_supervisor(LauncherTells::audit_ended, 0, started.error().facts());
-  }
-  const std::uint32_t id = started->id;
-  const auto cell =
-      cells_.add(std::move(started->cell),
-                 {[this] { tell_supervisor(LauncherTells::audit_started, 0); },
-                  [this, id](const CellFacts& facts) { audit_writer_ended(id, facts); }});
-  if (!cell) return give_up("cannot watch the audit writer: " + cell.error().text());
-  audit_runs_ = true;
-}
-
-void Launcher::audit_writer_ended(std::uint32_t id, const CellFacts& facts) {
-  audit_runs_ = false;
-  factory_.give_back(id);
-  if (!shutting_down_) tell_supervisor(LauncherTells::audit_ended, 0, facts);
-  stop_if_empty();
-}
-
-void Launcher::start_http(std::vector<Fd> fds) {
-  std::vector<int> channels = {fds[0].get(), config_bytes_.get()};
-  if (fds.size() == http_fds) channels.push_back(fds[1].get());
-  auto started = factory_.start_http(channels);
-  if (!started) return tell_supervisor(LauncherTells::http_ended, 0, started.error().facts());
-  const std::uint32_t id = started->id;
-  const auto cell = cells_.add(std::move(started->cell),
-                               {[this] { tell_supervisor(LauncherTells::http_started, 0); },
-                                [this, id](const CellFacts& facts) { http_ended(id, facts); }});
-  if (!cell) return give_up("cannot watch cellblock-http: " + cell.error().text());
-  http_runs_ = true;
-  http_cell_ = *cell;
-}
-
-void Launcher::http_ended(std::uint32_t id, const CellFacts& facts) {
-  http_runs_ = false;
-  factory_.give_back(id);
-  if (!shutting_down_) tell_supervisor(LauncherTells::http_ended, 0, facts);
   stop_if_empty();
 }
 
@@ -288,6 +257,9 @@ bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
       return true;
     case GatewayAsks::kill_cell:
       if (owns) cells_.kill_server(request.cell);
+      return true;
+    case GatewayAsks::usage:
+      tell_usage(gateway, request.cell);
       return true;
   }
   return false;
@@ -377,19 +349,6 @@ void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFa
     tell(*found->second, {.kind = CellEventKind::ended, .cell = cell, .facts = facts});
   }
   stop_if_empty();
-}
-
-// What a server is refused must neither fill the channel that its end is told through, nor cost its
-// user a gateway: while a quarter of the queue waits there, counts wait here.
-bool Launcher::tell_denial(std::uint32_t user, std::uint64_t cell, const wire::Denial& denial) {
-  const auto found = gateways_.find(user);
-  if (found == gateways_.end() || !found->second->servers.contains(cell)) return true;
-  constexpr int longest_queue = 48 << 10;
-  const int channel = found->second->channel.get();
-  int queued = 0;
-  if (ioctl(channel, SIOCOUTQ, &queued) < 0 || queued > longest_queue) return false;
-  const wire::CellEvent event{.kind = CellEventKind::denied, .cell = cell, .denial = denial};
-  return send_record(channel, event, {}, MSG_DONTWAIT).has_value();
 }
 
 // A gateway that lets its events pile up until the socket is full has lost touch with its cells.

@@ -10,6 +10,7 @@
 #include "supervisor/launcher/cell_factory.h"
 #include "supervisor/launcher/cells.h"
 #include "supervisor/launcher/egress_helpers.h"
+#include "supervisor/launcher/rate_budget.h"
 
 namespace cellblock::launcher {
 
@@ -30,6 +31,10 @@ class Launcher {
   const std::string& failure() const { return failure_; }
 
  private:
+  /// A second: every cell that a user may have, once, or a few of them several times.
+  static constexpr std::uint32_t usage_pages = 40;
+  static constexpr std::uint32_t usage_pages_of_all = 200;
+
   /// One user's gateway and what it started.
   struct ServerCell {
     std::uint32_t server = 0;  ///< index
@@ -44,6 +49,7 @@ class Launcher {
     std::uint64_t cell = 0;
     ServerSet permitted;
     std::map<std::uint64_t, ServerCell> servers;  ///< by cell
+    RateBudget usages{usage_pages, usage_pages};
   };
 
   enum class Heard : std::uint8_t { nothing, something };
@@ -55,6 +61,8 @@ class Launcher {
   void audit_writer_ended(std::uint32_t id, const CellFacts& facts);
   void start_http(std::vector<Fd> fds);
   void http_ended(std::uint32_t id, const CellFacts& facts);
+  void start_metrics(std::vector<Fd> fds);
+  void metrics_ended(std::uint32_t id, const CellFacts& facts);
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
 
   void read_gateway(std::uint32_t user);
@@ -69,6 +77,7 @@ class Launcher {
   void add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                        StartedServer started);
   void tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds = {});
+  void tell_usage(Gateway& gateway, std::uint64_t after);
   bool tell_denial(std::uint32_t user, std::uint64_t cell, const wire::Denial& denial);
   void server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts);
   void gateway_ended(std::uint32_t user, const CellFacts& facts);
@@ -88,9 +97,12 @@ class Launcher {
   /// Also of gateways that are gone, until they have ended.
   std::size_t server_cells_ = 0;
   std::map<std::uint32_t, std::size_t> cells_of_;  ///< the same, by user
+  RateBudget all_usages_{usage_pages_of_all, usage_pages_of_all};
   bool audit_runs_ = false;
   bool http_runs_ = false;
   std::uint64_t http_cell_ = 0;  ///< while it runs
+  bool metrics_run_ = false;
+  std::uint64_t metrics_cell_ = 0;  ///< while it runs
   bool shutting_down_ = false;
   std::string failure_;
 };

@@ -88,6 +88,20 @@ TEST_F(DaemonInAGroup, LivesBesideItsCellsAndRemovesTheirs) {
   EXPECT_FALSE(std::filesystem::exists(group_ + "/cells/echo-1"));
 }
 
+TEST_F(DaemonInAGroup, ShowsInStatusWhatACellUses) {
+  daemon_->start(options(""));
+  ASSERT_FALSE(HasFatalFailure());
+  Host host = daemon_->connect();
+  host.open_session("echo");
+  EXPECT_EQ(host.call_for_text("echo", {{"text", "hello"}}), "hello");
+  const auto answer = host.request("cellblock/status");
+  const auto& cell = answer["result"]["servers"][0]["cells"][0];
+  EXPECT_GE(cell.value("processes", 0), 1) << answer;
+  EXPECT_TRUE(cell.contains("cpu_ms")) << answer;
+  EXPECT_EQ(cell.contains("memory_bytes"), has_memory()) << answer;
+  EXPECT_EQ(daemon_->stop(), 0);
+}
+
 TEST_F(DaemonInAGroup, RefusesALimitWithoutItsControllerAndSaysWhy) {
   if (has_memory()) GTEST_SKIP() << "this machine has the controller \"memory\"";
   const std::string said = daemon_->start_in_vain(options("limits = { memory = \"64MiB\" }"));

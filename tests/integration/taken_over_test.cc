@@ -73,5 +73,16 @@ TEST_F(TakenOver, GatewaysCannotKeepTheLauncherWaitingByWhatTheyAttach) {
   of_bob.open_session("of-bob");
 }
 
+TEST_F(TakenOver, GatewaysThatAskWithoutEndWhatTheirCellsUseKeepNobodyElseWaiting) {
+  Host of_alice = daemon_.connect(alice);
+  of_alice.open_session("common");
+  take_over();
+  if (IsSkipped() || HasFatalFailure()) return;
+  const wire::GatewayRequest request{.kind = wire::GatewayAsks::usage};
+  for (int i = 0; i < 5'000 && send_record(channel_.get(), request); ++i) continue;
+  Host of_bob = daemon_.connect(bob);
+  of_bob.open_session("of-bob");
+}
+
 }  // namespace
 }  // namespace cellblock::harness

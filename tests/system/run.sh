@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
 limit=${CELLBLOCK_SYSTEM_TIMEOUT:-900}
 packages=systemd,systemd-sysv,dbus,libpam-systemd,procps,nodejs,uidmap,adduser,init-system-helpers
-packages+=,libc-ares2,libedit2,libfmt9,libre2-9,libseccomp2,libsimdjson14,libspdlog1.10,libssl3,libstdc++6,libtomlplusplus3
+packages+=,libc-ares2,libedit2,libfmt9,libncursesw6,libprometheus-cpp-core1.0,libre2-9,libseccomp2,libsimdjson14,libspdlog1.10,libssl3,libstdc++6,libtomlplusplus3
 
 skip() { echo "skipped: $*"; exit 77; }
 [ "$(id -u)" = 0 ] || skip "needs root"

@@ -177,10 +177,54 @@ TEST(CliErrors, NameTheSocketThatWasTried) {
 
 TEST(CliControl, AsksForLogsStopAndRestart) {
   FakeGateway logs(answering(R"({"lines":[{"cell":"3","at_ms":0,"text":"hello"}]})"));
-  EXPECT_THAT(cli(logs, {"logs", "files", "-n", "5"}).out, HasSubstr("  cell 3  hello\n"));
+  EXPECT_THAT(cli(logs, {"logs", "files", "-n", "5"}).out,
+              HasSubstr(" [MCP:stdio:files] cell 3: hello\n"));
   FakeGateway stop(answering(R"({"stopped":2})"));
   EXPECT_EQ(cli(stop, {"stop", "files"}).out, "files: 2 of your cells are being stopped\n");
   EXPECT_EQ(cli(stop, {"restart", "files", "--json"}).out, "{\"stopped\":2}\n");
+}
+
+// Two pages, of which the second says that lines are lost; then the connection ends.
+void write_log(FakeConnection& peer) {
+  const auto first = peer.read_line().value_or("");
+  EXPECT_THAT(first, HasSubstr(R"({"server":"files","lines":3})"));
+  peer.answer(first, R"({"lines":[{"cell":"3","at_ms":0,"text":"one"}],"next":1,"missed":0})");
+  const auto second = peer.read_line().value_or("");
+  EXPECT_THAT(second, HasSubstr(R"("after":1)"));
+  peer.answer(second,
+              R"({"lines":[{"cell":"3","at_ms":0,"text":"\u001b[2Jtwo"}],"next":7,"missed":5})");
+  EXPECT_THAT(peer.read_line().value_or(""), HasSubstr(R"("after":7)"));
+}
+
+TEST(CliLogs, AreFollowedUntilTheConnectionEnds) {
+  FakeGateway gateway(write_log);
+  const auto ended = cli(gateway, {"logs", "files", "-n", "3", "-f"});
+  EXPECT_THAT(ended.out, HasSubstr(" [MCP:stdio:files] cell 3: one\n"));
+  EXPECT_THAT(ended.out, HasSubstr(" [MCP:stdio:files] cell 3: \\x1b[2Jtwo\n"));
+  EXPECT_THAT(ended.err, HasSubstr("5 lines are lost"));
+  EXPECT_THAT(ended.err, HasSubstr("closed the connection"));
+  EXPECT_EQ(ended.exit_code, 6);
+}
+
+TEST(CliLogs, AreFollowedAsLinesOfJson) {
+  FakeGateway gateway(write_log);
+  const auto ended = cli(gateway, {"--json", "logs", "files", "-n", "3", "-f"});
+  EXPECT_THAT(ended.out, ::testing::StartsWith(R"({"cell":"3","at_ms":0,"text":"one"}
+{"missed":5}
+{"cell":"3","at_ms":0,"text":"\u001b[2Jtwo"}
+)"));
+  EXPECT_EQ(ended.exit_code, 6);
+}
+
+TEST(CliLogs, AreNotFollowedOfAGatewayThatNumbersNoLines) {
+  FakeGateway gateway(answering(R"({"lines":[]})"));
+  const auto ended = cli(gateway, {"logs", "files", "-f"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("cannot be read on from"));
+}
+
+TEST(CliLogs, OfRefusalsAreNotFollowed) {
+  EXPECT_EQ(run({CELLBLOCK_CLI, "logs", "files", "-f", "--denied"}).exit_code, 2);
 }
 
 TEST(CliHelp, IsThereForEveryCommand) {

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <functional>
+#include <memory>
+#include <utility>
 
 #include "tests/unit/fake_gateway.h"
 #include "tests/unit/subprocess.h"
@@ -33,8 +37,9 @@ void write_to(int descriptor, const std::string& text) {
 }
 
 // Takes the handed descriptors and echoes one line a time over them until the host closes.
-void echo_over_handed_stdio(FakeConnection& peer) {
+void echo_over_handed_stdio(FakeConnection& peer, std::string* attached = nullptr) {
   const auto attach = peer.read_line().value_or("");
+  if (attached != nullptr) *attached = attach;
   ASSERT_EQ(peer.fds.size(), 2U) << attach;
   EXPECT_THAT(attach, HasSubstr(R"("stdio":true)"));
   peer.answer(attach, R"({"server":"files","session":"1","cell":"1","stdio":true})");
@@ -49,7 +54,7 @@ void echo_over_handed_stdio(FakeConnection& peer) {
 class Handover : public ::testing::TestWithParam<Stdio> {};
 
 TEST_P(Handover, GivesTheHostsOwnDescriptorsToTheGateway) {
-  FakeGateway gateway(echo_over_handed_stdio);
+  FakeGateway gateway([](FakeConnection& peer) { echo_over_handed_stdio(peer); });
   Subprocess bridge(connect_words(gateway.path()), GetParam());
   bridge.write("one\n");
   EXPECT_EQ(bridge.read_line(), "handed one");
@@ -59,7 +64,7 @@ TEST_P(Handover, GivesTheHostsOwnDescriptorsToTheGateway) {
 }
 
 TEST_P(Handover, SurvivesAHostThatProbesFirst) {
-  FakeGateway gateway(echo_over_handed_stdio);
+  FakeGateway gateway([](FakeConnection& peer) { echo_over_handed_stdio(peer); });
   {
     Subprocess probe(connect_words(gateway.path()), GetParam());
     probe.write("probe\n");
@@ -75,6 +80,56 @@ TEST_P(Handover, SurvivesAHostThatProbesFirst) {
 
 INSTANTIATE_TEST_SUITE_P(PipesAndSockets, Handover,
                          ::testing::Values(Stdio::pipes, Stdio::sockets));
+
+constexpr auto shutting_down =
+    R"({"jsonrpc":"2.0","method":"cellblock/ended","params":{"reason":"shutting_down","resume":{"v":[1]}}})"
+    "\n";
+
+// The first daemon echoes one line and ends; the next one echoes the rest.
+class TwoDaemons {
+ public:
+  void operator()(FakeConnection& peer) {
+    if (is_second_.exchange(true)) return echo_over_handed_stdio(peer, &attach_of_second);
+    const auto attach = peer.read_line().value_or("");
+    peer.answer(attach, R"({"server":"files","session":"1","stdio":true})");
+    write_to(peer.fds.at(1).get(), "first " + read_line_from(peer.fds.at(0).get()) + "\n");
+    peer.send(shutting_down);
+  }
+
+  std::string attach_of_second;  ///< once the gateway is gone
+
+ private:
+  std::atomic<bool> is_second_ = false;
+};
+
+TEST_P(Handover, GoesOnAtTheNextDaemonWithWhatTheFirstOneGaveIt) {
+  TwoDaemons daemons;
+  {
+    FakeGateway gateway(std::ref(daemons));
+    Subprocess bridge(connect_words(gateway.path()), GetParam());
+    bridge.write("one\n");
+    EXPECT_EQ(bridge.read_line(), "first one");
+    bridge.write("two\n");
+    EXPECT_EQ(bridge.read_line(), "handed two");
+    EXPECT_EQ(bridge.wait().exit_code, 0);
+  }
+  EXPECT_THAT(daemons.attach_of_second, HasSubstr(R"("resume":{"v":[1]})"));
+}
+
+TEST(Connect, EndsWithItsHostWhileNoDaemonComesBack) {
+  std::atomic<bool> has_ended = false;
+  auto gateway = std::make_unique<FakeGateway>([&](FakeConnection& peer) {
+    if (has_ended.exchange(true)) return;
+    peer.answer(peer.read_line().value_or(""), R"({"session":"1","stdio":true})");
+    write_to(peer.fds.at(1).get(), read_line_from(peer.fds.at(0).get()) + "\n");
+    peer.send(shutting_down);
+  });
+  Subprocess bridge(connect_words(gateway->path()));
+  bridge.write("one\n");
+  EXPECT_EQ(bridge.read_line(), "one");
+  gateway.reset();
+  EXPECT_EQ(bridge.wait().exit_code, 0);
+}
 
 TEST(Connect, CopiesWhenTheGatewayCannotTakeTheDescriptors) {
   FakeGateway gateway([](FakeConnection& peer) {
@@ -187,7 +242,7 @@ TEST_P(Handover, PassesAnAnswerThatComesAfterTheEndOfInput) {
 }
 
 TEST(Connect, JustLeavesOnSigterm) {
-  FakeGateway gateway(echo_over_handed_stdio);
+  FakeGateway gateway([](FakeConnection& peer) { echo_over_handed_stdio(peer); });
   Subprocess bridge(connect_words(gateway.path()));
   bridge.write("one\n");
   EXPECT_EQ(bridge.read_line(), "handed one");

@@ -61,6 +61,32 @@ TEST(CliStatus, IsAnAlignedTableWithoutColourInAPipe) {
             "refused git: 2 calls or connections (\"cellblock logs git --denied\")\n");
 }
 
+TEST(CliStatus, ShowsWhatCellsUseWhereThatIsKnown) {
+  FakeGateway gateway(answering(one_line(
+      R"({"version":"1","mode":"system","enabled":true,"servers":[
+{"name":"git","state":"ready","cells":[
+ {"cell":"1","calls":1,"cpu_ms":1500,"memory_bytes":1048576,"memory_peak_bytes":2097152,"processes":3},
+ {"cell":"2","calls":1,"cpu_ms":500,"memory_bytes":1048576}]},
+{"name":"off","state":"stopped","cells":[]}]})")));
+  const auto table = cli(gateway, {"status"});
+  EXPECT_THAT(table.out, HasSubstr("CALLS    CPU  MEMORY  REFUSED"));
+  EXPECT_THAT(table.out, HasSubstr("    2  2.0 s   2 MiB        -"));
+  EXPECT_THAT(table.out, HasSubstr("    -      -       -        -"));
+  const auto one = cli(gateway, {"status", "git"});
+  EXPECT_THAT(one.out, HasSubstr("1 calls, 1 MiB, at most 2 MiB, CPU 1.5 s, 3 processes and "
+                                 "threads\n"));
+  EXPECT_THAT(one.out, HasSubstr("1 calls, 1 MiB, CPU 500 ms\n"));
+}
+
+TEST(CliStatus, HasNoColumnForWhatNoCellsUseIsKnownOf) {
+  FakeGateway gateway(answering(one_line(
+      R"({"version":"1","mode":"system","enabled":true,"servers":[
+{"name":"git","state":"ready","cells":[{"cell":"1","calls":1,"cpu_ms":1500}]}]})")));
+  const auto table = cli(gateway, {"status"});
+  EXPECT_THAT(table.out, HasSubstr("CPU"));
+  EXPECT_THAT(table.out, Not(HasSubstr("MEMORY")));
+}
+
 TEST(CliStatus, TellsWhereHttpIsServedAndTheDeclaredEra) {
   FakeGateway gateway(answering(
       R"({"version":"1","mode":"user","http":{"address":"127.0.0.1:8377","socket":"/run/h.sock",)"

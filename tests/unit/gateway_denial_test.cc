@@ -16,8 +16,6 @@ using wire::CellEventKind;
 
 constexpr std::string_view ask_denied =
     R"({"jsonrpc":"2.0","id":5,"method":"cellblock/logs","params":{"server":"files","denied":true}})";
-constexpr std::string_view ask_status =
-    R"({"jsonrpc":"2.0","id":6,"method":"cellblock/status","params":{}})";
 
 class GatewayDenial : public GatewayRig {
  protected:
@@ -46,8 +44,7 @@ TEST_F(GatewayDenial, ShowsARefusedCallInLogsAndStatus) {
   EXPECT_THAT(denied[0]["what"].get<std::string>(), HasSubstr("mount"));
   EXPECT_EQ(denied[0]["count"], 3);
   EXPECT_TRUE(denied[0].contains("allow"));
-  host.send(ask_status);
-  const Json server = host.read_json()["result"]["servers"][0];
+  const Json server = status_of(host)["servers"][0];
   EXPECT_EQ(server["denied"][0]["count"], 3);
   EXPECT_EQ(server["denied"][0]["what"], "mount");
   EXPECT_EQ(server["denied_total"], 3);
@@ -72,8 +69,7 @@ TEST_F(GatewayDenial, CountsWhatAnEgressHelperTells) {
   std::ranges::copy(std::string_view("b.org"), event.host.begin());
   ASSERT_TRUE(send_record(helper.first.get(), event));
   EXPECT_EQ(denied_when_there(host)[0]["what"], "connect b.org:443");
-  host.send(ask_status);
-  const Json egress = host.read_json()["result"]["servers"][0]["egress"];
+  const Json egress = status_of(host)["servers"][0]["egress"];
   EXPECT_EQ(egress["refused"]["not_allowed"], 1);
 }
 

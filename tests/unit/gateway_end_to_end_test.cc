@@ -514,8 +514,7 @@ TEST_F(GatewayEndToEnd, ShowsInItsStatusWhatItDidNotPassOn) {
   host.send(ping);  // its answer shows that all this has been read
   cell.mcp.send(answer(cell.mcp.read_json(), "{}"));
   host.read_json();
-  host.send(R"({"jsonrpc":"2.0","id":2,"method":"cellblock/status"})");
-  const Json row = host.read_json()["result"]["servers"][0]["cells"][0];
+  const Json row = status_of(host)["servers"][0]["cells"][0];
   for (const char* count :
        {"calls", "noise_lines", "malformed_lines", "foreign_answers", "stray_notifications"}) {
     EXPECT_EQ(row[count], 1) << count;

@@ -107,6 +107,8 @@ TEST(ControlRequest, ReadsEachShape) {
   EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a","denied":true})")->log,
             LogKind::denied);
   EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a"})")->lines, 100U);
+  EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a"})")->after, std::nullopt);
+  EXPECT_EQ(parse_control("cellblock/logs", R"({"server":"a","after":7})")->after, 7U);
   EXPECT_TRUE(parse_control("cellblock/status", ""));
   const auto all = parse_control("cellblock/attach", R"({"labels":{"org":"Œuvre"}})");
   ASSERT_TRUE(all);
@@ -118,22 +120,26 @@ TEST(ControlRequest, ReadsEachShape) {
 }
 
 TEST(ControlRequest, RefusesWhatItDoesNotKnow) {
-  for (const auto& [method, params] : {std::pair{"cellblock/attach", R"({"server":""})"},
-                                       {"cellblock/attach", R"({"workspace":true})"},
-                                       {"cellblock/attach", R"({"probe":true})"},
-                                       {"cellblock/attach", R"({"server":"a","start":"later"})"},
-                                       {"cellblock/attach", R"({"labels":{"Org":"x"}})"},
-                                       {"cellblock/attach", R"({"labels":{"org":"a\u0007b"}})"},
-                                       {"cellblock/attach", R"({"labels":{"org":7}})"},
-                                       {"cellblock/attach", R"({"server":1})"},
-                                       {"cellblock/attach", R"({"server":"a","stdin":true})"},
-                                       {"cellblock/attach", R"({"server":"a","stdio":1})"},
-                                       {"cellblock/attach", R"({"server":"a","workspace":"/x"})"},
-                                       {"cellblock/logs", R"({"server":"a","stdio":true})"},
-                                       {"cellblock/logs", R"({"server":"a","lines":0})"},
-                                       {"cellblock/logs", R"({"server":"a","lines":201})"},
-                                       {"cellblock/status", R"({"server":"a"})"},
-                                       {"cellblock/nothing", R"({})"}}) {
+  for (const auto& [method, params] :
+       {std::pair{"cellblock/attach", R"({"server":""})"},
+        {"cellblock/attach", R"({"workspace":true})"},
+        {"cellblock/attach", R"({"probe":true})"},
+        {"cellblock/attach", R"({"server":"a","start":"later"})"},
+        {"cellblock/attach", R"({"labels":{"Org":"x"}})"},
+        {"cellblock/attach", R"({"labels":{"org":"a\u0007b"}})"},
+        {"cellblock/attach", R"({"labels":{"org":7}})"},
+        {"cellblock/attach", R"({"server":1})"},
+        {"cellblock/attach", R"({"server":"a","stdin":true})"},
+        {"cellblock/attach", R"({"server":"a","stdio":1})"},
+        {"cellblock/attach", R"({"server":"a","workspace":"/x"})"},
+        {"cellblock/logs", R"({"server":"a","stdio":true})"},
+        {"cellblock/logs", R"({"server":"a","lines":0})"},
+        {"cellblock/logs", R"({"server":"a","lines":201})"},
+        {"cellblock/logs", R"({"server":"a","after":-1})"},
+        {"cellblock/logs", R"({"server":"a","after":"1"})"},
+        {"cellblock/logs", R"({"server":"a","denied":true,"after":1})"},
+        {"cellblock/status", R"({"server":"a"})"},
+        {"cellblock/nothing", R"({})"}}) {
     const auto request = parse_control(method, params);
     ASSERT_FALSE(request) << method << params;
     EXPECT_EQ(request.error().code, FailureCode::invalid_request);
@@ -161,7 +167,7 @@ TEST(StderrCollector, CutsLongLinesAndSaysByHowMuch) {
   errors.add(std::string(StderrCollector::max_line, 'x'), 1000);
   errors.add("yyy\nnext\nrest", 1000);
   errors.finish(1000);
-  const auto lines = ring.last(10);
+  const auto lines = ring.last(10).lines;
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_TRUE(lines[0]->text.ends_with("x ... (3 more bytes)"));
   EXPECT_EQ(lines[1]->text, "next");
@@ -173,9 +179,43 @@ TEST(StderrCollector, SumsUpAFlood) {
   StderrCollector errors(ring, 7);
   for (int i = 0; i < 150; ++i) errors.add("line\n", 1000);
   errors.add("later\n", 2000);
-  const auto lines = ring.last(2);
+  const auto lines = ring.last(2).lines;
   EXPECT_EQ(lines[0]->text, "(50 more lines in one second)");
   EXPECT_EQ(lines[1]->text, "later");
+}
+
+std::vector<std::string> texts_of(const StderrPage& page) {
+  std::vector<std::string> texts;
+  for (const StderrLine* line : page.lines) texts.push_back(line->text);
+  return texts;
+}
+
+TEST(StderrRing, IsReadOnFromWhereItWasRead) {
+  StderrRing ring;
+  EXPECT_EQ(ring.last(10).next, 0U);
+  for (const char* text : {"a", "b", "c"}) ring.add({1, 0, text});
+  const StderrPage first = ring.after(0, 2);
+  EXPECT_EQ(texts_of(first), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(first.next, 2U);
+  const StderrPage second = ring.after(first.next, 2);
+  EXPECT_EQ(texts_of(second), (std::vector<std::string>{"c"}));
+  EXPECT_TRUE(ring.after(second.next, 2).lines.empty());
+  EXPECT_EQ(ring.after(second.next, 2).next, 3U);
+  EXPECT_EQ(ring.last(1).next, 3U);
+}
+
+TEST(StderrRing, SaysHowManyLinesItHasNotKeptForWhoeverReadsOn) {
+  StderrRing ring;
+  for (std::size_t i = 0; i < StderrRing::max_lines + 5; ++i) {
+    ring.add({1, 0, std::to_string(i + 1)});
+  }
+  const StderrPage late = ring.after(2, 1);
+  EXPECT_EQ(late.missed, 3U);
+  EXPECT_EQ(texts_of(late), (std::vector<std::string>{"6"}));
+  EXPECT_EQ(late.next, 6U);
+  EXPECT_EQ(ring.after(late.next, 1).missed, 0U);
+  EXPECT_EQ(ring.after(10'000, 1).next, StderrRing::max_lines + 5);
+  EXPECT_EQ(ring.last(10).missed, 0U);
 }
 
 TEST(StderrRing, KeepsTheNewestAndTellsCellsApart) {
@@ -184,7 +224,7 @@ TEST(StderrRing, KeepsTheNewestAndTellsCellsApart) {
   ring.add({2, 0, "a"});
   ring.add({1, 0, "b"});
   ring.add({2, 0, "c"});
-  EXPECT_EQ(ring.last(1000).size(), StderrRing::max_lines);
+  EXPECT_EQ(ring.last(1000).lines.size(), StderrRing::max_lines);
   EXPECT_EQ(ring.last_of(2, 10), (std::vector<std::string>{"a", "c"}));
 }
 

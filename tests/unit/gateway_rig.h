@@ -163,16 +163,33 @@ class GatewayRig : public ::testing::Test {
     return {std::move(ends.first), Fd{}};
   }
 
-  /// What came with it is in `handed`.
+  /// What came with it is in `handed`. What cells use is answered in passing.
   wire::GatewayRequest expect_request(wire::GatewayAsks kind) {
-    pollfd ready{launcher_.get(), POLLIN, 0};
-    EXPECT_EQ(::poll(&ready, 1, patience_ms), 1) << "the launcher was not asked";
-    wire::GatewayRequest request;
-    auto received = receive_record(launcher_.get(), request);
-    EXPECT_TRUE(received);
-    if (received) handed = std::move(received->fds);
+    wire::GatewayRequest request = next_request();
+    while (request.kind == wire::GatewayAsks::usage) {
+      tell_usage({});
+      request = next_request();
+    }
     EXPECT_EQ(request.kind, kind);
     return request;
+  }
+
+  void tell_usage(const std::vector<wire::CellUsage>& cells) {
+    wire::CellEvent event{.kind = wire::CellEventKind::usage};
+    for (const wire::CellUsage& cell : cells) event.usage.cells.at(event.usage.count++) = cell;
+    EXPECT_TRUE(send_record(launcher_.get(), event));
+  }
+
+  /// The result of cellblock/status, for which the launcher says what these cells use.
+  Json status_of(Lines& host, const std::vector<wire::CellUsage>& used = {}) {
+    host.send(R"({"jsonrpc":"2.0","id":"status","method":"cellblock/status"})");
+    for (;;) {
+      std::array<pollfd, 2> ready{pollfd{launcher_.get(), POLLIN, 0}, pollfd{host.fd(), POLLIN, 0}};
+      EXPECT_GT(::poll(ready.data(), ready.size(), patience_ms), 0) << "no status came";
+      if ((ready[0].revents & POLLIN) == 0) return host.read_json()["result"];
+      EXPECT_EQ(next_request().kind, wire::GatewayAsks::usage);
+      tell_usage(used);
+    }
   }
 
   /// Answers the next start_cell; with the channel of an egress helper, if there is one.
@@ -245,6 +262,16 @@ class GatewayRig : public ::testing::Test {
   std::vector<Fd> handed;
 
  private:
+  wire::GatewayRequest next_request() {
+    pollfd ready{launcher_.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&ready, 1, patience_ms), 1) << "the launcher was not asked";
+    wire::GatewayRequest request;
+    auto received = receive_record(launcher_.get(), request);
+    EXPECT_TRUE(received);
+    if (received) handed = std::move(received->fds);
+    return request;
+  }
+
   std::uint32_t connections_ = 0;
   std::uint64_t cells_ = 0;
   std::thread thread_;

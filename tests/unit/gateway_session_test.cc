@@ -522,40 +522,40 @@ TEST_F(SessionTest, WaitsForAnswersAfterTheEndOfInputButNotForEver) {
                                         "terminate_cell", "kill_cell"));
 }
 
-TEST_F(SessionTest, ADrainEndsASessionThatWaitsForNothingAtOnce) {
-  attach_and_run();
-  session().drain(Milliseconds{5'000}, now_);
-  EXPECT_TRUE(session().is_over());
-}
+constexpr auto status = R"({"jsonrpc":"2.0","id":7,"method":"cellblock/status"})";
 
-TEST_F(SessionTest, ADrainWaitsForAnswersAndRefusesWhatIsNew) {
-  attach_and_run();
-  const std::string id = ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
-  session().drain(Milliseconds{5'000}, now_);
-  EXPECT_EQ(effects_.deadline, Milliseconds{5'000});
-  host_says(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
-  EXPECT_EQ(effects_.last_to_host()["error"]["data"]["code"], "shutting_down");
+TEST_F(SessionTest, WaitsAfterTheEndOfInputForWhatItWasAskedItself) {
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::end_of_input, now_);
   EXPECT_FALSE(session().is_over());
-  cell_says(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{}})");
-  EXPECT_EQ(effects_.last_to_host()["id"], 2);
+  effects_.held_control.at(0)("{}", now_);
+  EXPECT_EQ(effects_.last_to_host()["id"], 7);
   EXPECT_TRUE(session().is_over());
 }
 
-TEST_F(SessionTest, ADrainLetsACallBeTakenBackAndEndsThen) {
-  attach_and_run();
-  ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
-  session().drain(Milliseconds{5'000}, now_);
-  host_says(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
-  EXPECT_EQ(effects_.last_to_cell()["method"], "notifications/cancelled");
-  EXPECT_TRUE(session().is_over());
-}
-
-TEST_F(SessionTest, ADrainThatTakesTooLongFailsWhatIsMissing) {
-  attach_and_run();
-  ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
-  session().drain(Milliseconds{5'000}, now_);
+TEST_F(SessionTest, DoesNotWaitForWhatItWasAskedItselfForEver) {
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::end_of_input, now_);
   session().deadline(now_);
-  EXPECT_EQ(effects_.last_to_host()["error"]["data"]["code"], "shutting_down");
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(SessionTest, WaitsForNoAnswerThatNobodyReads) {
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::gone, now_);
+  EXPECT_TRUE(session().is_over());
+}
+
+TEST_F(SessionTest, WithACellWaitsAfterTheEndOfInputForWhatItWasAskedItself) {
+  attach_and_run();
+  effects_.holds_control = true;
+  host_says(status);
+  session().host_ended(HostEnd::end_of_input, now_);
+  EXPECT_FALSE(session().is_over());
+  effects_.held_control.at(0)("{}", now_);
   EXPECT_TRUE(session().is_over());
 }
 

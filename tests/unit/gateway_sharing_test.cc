@@ -34,8 +34,7 @@ class GatewaySharing : public GatewayRig {
   }
   Json cells_of_status() {
     Lines host = connect();
-    host.send(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/status","params":{}})");
-    return host.read_json()["result"]["servers"][0]["cells"];
+    return status_of(host)["servers"][0]["cells"];
   }
   static void expect_ended(Lines& host) {
     EXPECT_EQ(host.read_json()["id"], 7);

@@ -110,5 +110,28 @@ TEST(UsageOfAGroup, IsReadFromTheKernelsFiles) {
 
 TEST(UsageOfAGroup, IsUnknownWithoutFiles) { EXPECT_EQ(usage_of({}), GroupUsage{}); }
 
+TEST(PresentUsageOfAGroup, IsReadFromTheKernelsFiles) {
+  const UsageNowTexts texts{.cpu_stat = "usage_usec 123456\nuser_usec 100000\n",
+                            .memory_current = "4096000\n",
+                            .memory_peak = "8388608\n",
+                            .pids_current = "13\n",
+                            .threads = ""};
+  EXPECT_EQ(usage_now_of(texts), (GroupUsageNow{.memory = 4'096'000,
+                                                .memory_peak = 8'388'608,
+                                                .cpu_microseconds = 123'456,
+                                                .tasks = 11}));
+}
+
+TEST(PresentUsageOfAGroup, CountsTasksByItselfWhereNoControllerDoes) {
+  const UsageNowTexts texts{.cpu_stat = "usage_usec 5\n",
+                            .memory_current = "",
+                            .memory_peak = "",
+                            .pids_current = "",
+                            .threads = "100\n101\n102\n"};
+  EXPECT_EQ(usage_now_of(texts), (GroupUsageNow{.cpu_microseconds = 5, .tasks = 1}));
+}
+
+TEST(PresentUsageOfAGroup, IsUnknownWithoutFiles) { EXPECT_EQ(usage_now_of({}), GroupUsageNow{}); }
+
 }  // namespace
 }  // namespace cellblock::launcher

@@ -99,6 +99,11 @@ struct Recorder final : SessionEffects, CellEffects {
   }
   void drop_workspace() override { holds_workspace = false; }
   void set_host_flow(HostFlow now) override { flow = now; }
+  void prefill_host(std::string_view bytes) override { prefilled += bytes; }
+  std::optional<std::string> stop_reading_host() override { return unread; }
+  void tell_when_delivered(std::string line, std::string) override {
+    control.push_back(std::move(line));
+  }
   void close_host() override { did.emplace_back("close_host"); }
   ServerCell& make_cell(const CellPlan& plan) override {
     if (lent != nullptr && lent->takes_users()) return *lent;
@@ -148,7 +153,10 @@ struct Recorder final : SessionEffects, CellEffects {
   void protocol_broken() override { did.emplace_back("protocol_broken"); }
   /// The session's and its cell's alike: no test has both at once.
   void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
-  std::string answer_control(const ControlRequest&) override { return "{}"; }
+  void answer_control(const ControlRequest&, ControlAnswered answered) override {
+    if (!holds_control) return answered("{}", Time{});
+    held_control.push_back(std::move(answered));
+  }
   std::vector<std::string> stderr_tail() override { return {"last words"}; }
   void remember_end(const Failure& failure) override { ends.push_back(failure); }
 
@@ -172,8 +180,12 @@ struct Recorder final : SessionEffects, CellEffects {
   HostFlow flow = HostFlow::flowing;
   AuditState audit = AuditState::writable;
   bool holds_records = false;
+  bool holds_control = false;
+  std::vector<ControlAnswered> held_control;
   std::vector<WhenRecorded> unrecorded;
   bool stdio = false;
+  std::string prefilled;
+  std::optional<std::string> unread = "";
   bool holds_workspace = false;
   WorkspaceFound workspace = WorkspaceFound::directory;
   std::vector<std::unique_ptr<ServerCell>> cells;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/server_tag.h"
 #include "supervisor/gateway/io/wall_clock.h"
 
 namespace cellblock::gateway {
@@ -12,7 +13,8 @@ namespace cellblock::gateway {
 namespace {
 
 void log_failure(const SysResult<void>& done, std::string_view what, const Server& server) {
-  if (!done) spdlog::warn("the catalogue of {}: {}: {}", server.name, what, done.error().text());
+  if (!done)
+    spdlog::warn("{} its catalogue: {}: {}", server_tag(server.name), what, done.error().text());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "policy/mcp/lists.h"
 #include "policy/printable.h"
+#include "policy/server_tag.h"
 #include "supervisor/gateway/audit/audit_record.h"
 #include "supervisor/gateway/io/wall_clock.h"
 #include "supervisor/gateway/policy/user_policy.h"
@@ -41,8 +42,8 @@ PinKeeper::PinKeeper(GatewayServices& services, std::optional<PinStore> store)
     if (config.servers[i].pin == PinMode::off) continue;
     store_->load(config.servers[i], book_.put_back(i));
     if (book_.of(i).damaged()) {
-      spdlog::error("the pins of {} cannot be read: nothing of it is let pass",
-                    config.servers[i].name);
+      spdlog::error("{} its pins cannot be read: nothing of it is let pass",
+                    server_tag(config.servers[i].name));
     }
   }
 }
@@ -58,7 +59,7 @@ void PinKeeper::save_all() {
     const Server& declared = services_.config().servers[server];
     const auto saved = store_->save(declared, book_.of(server));
     if (!saved) {
-      spdlog::error("the pins of {} cannot be kept on disk: {}", declared.name,
+      spdlog::error("{} its pins cannot be kept on disk: {}", server_tag(declared.name),
                     saved.error().text());
     }
   }

@@ -38,6 +38,7 @@ class CellLedger {
 
   void denied(const wire::Denial& denial, Moment now);
   void egress(const wire::EgressEvent& event, Moment now);
+  const std::string& server_name() const { return server_.name; }
   /// Nothing more comes: what no audit record stands for yet gets one.
   void finish();
 

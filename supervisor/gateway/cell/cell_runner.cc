@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "policy/server_tag.h"
 #include "supervisor/gateway/io/wall_clock.h"
 #include "supervisor/gateway/policy/user_policy.h"
 
@@ -158,8 +159,8 @@ void CellRunner::check_input() {
   const WriterState input = link_ ? link_->input_state() : WriterState::open;
   if (input == WriterState::closed) cell_.input_broken(GivenUp::closed_stdin);
   if (input == WriterState::overflowed && !std::exchange(overflow_logged_, true)) {
-    spdlog::warn("session {}: its server reads nothing, and more is waiting for it than may",
-                 owner_.session);
+    spdlog::warn("{} cell {}: it reads nothing, and more is waiting for it than may",
+                 server_tag(cell_.server().name), cell_.id());
     cell_.input_broken(GivenUp::unread_stdin);
   }
 }

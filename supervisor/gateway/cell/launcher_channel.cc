@@ -36,6 +36,13 @@ void LauncherChannel::kill_cell(std::uint64_t cell) {
   ask(ask_for);
 }
 
+void LauncherChannel::ask_usage(std::uint64_t after) {
+  wire::GatewayRequest ask_for;
+  ask_for.kind = wire::GatewayAsks::usage;
+  ask_for.cell = after;
+  ask(ask_for);
+}
+
 void LauncherChannel::ask(const wire::GatewayRequest& request, Fd attached) {
   const SendStatus sent = sender_.send(request, std::move(attached));
   if (sent == SendStatus::closed) receiver_.broken("is gone");

@@ -27,6 +27,7 @@ class LauncherChannel {
                   Fd workspace);
   void terminate_cell(std::uint64_t cell);
   void kill_cell(std::uint64_t cell);
+  void ask_usage(std::uint64_t after);
 
  private:
   void ask(const wire::GatewayRequest& request, Fd attached = Fd{});

@@ -9,14 +9,28 @@
 namespace cellblock::gateway {
 
 void StderrRing::add(StderrLine line) {
-  if (lines_.size() == max_lines) lines_.pop_front();
+  if (lines_.size() == max_lines) {
+    lines_.pop_front();
+    ++dropped_;
+  }
   lines_.push_back(std::move(line));
 }
 
-std::vector<const StderrLine*> StderrRing::last(std::size_t count) const {
-  const std::size_t first = lines_.size() - std::min(count, lines_.size());
-  std::vector<const StderrLine*> found;
-  for (std::size_t i = first; i < lines_.size(); ++i) found.push_back(&lines_[i]);
+StderrPage StderrRing::page(std::size_t first, std::size_t count) const {
+  const std::size_t end = std::min(first + count, lines_.size());
+  StderrPage page{.lines = {}, .next = dropped_ + end};
+  for (std::size_t i = first; i < end; ++i) page.lines.push_back(&lines_[i]);
+  return page;
+}
+
+StderrPage StderrRing::last(std::size_t count) const {
+  return page(lines_.size() - std::min(count, lines_.size()), count);
+}
+
+StderrPage StderrRing::after(std::uint64_t number, std::size_t count) const {
+  const std::uint64_t seen = std::min<std::uint64_t>(number, dropped_ + lines_.size());
+  StderrPage found = page(seen - std::min(seen, dropped_), count);
+  found.missed = dropped_ - std::min(seen, dropped_);
   return found;
 }
 

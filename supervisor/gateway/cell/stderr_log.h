@@ -21,19 +21,31 @@ struct StderrLine {
   std::string text;        ///< escaped
 };
 
-/// One server's last lines.
+/// Lines in a row, and where whoever reads on is to go on.
+struct StderrPage {
+  std::vector<const StderrLine*> lines;  ///< oldest first
+  std::uint64_t next = 0;                ///< number of the last of them, or what was asked for
+  std::uint64_t missed = 0;              ///< came before them, and are not kept any more
+};
+
+/// One server's last lines. They are numbered from 1 on.
 class StderrRing {
  public:
   static constexpr std::size_t max_lines = 200;
 
   void add(StderrLine line);
-  /// The newest `count` of all cells, oldest first.
-  std::vector<const StderrLine*> last(std::size_t count) const;
+  /// The newest `count` of all cells.
+  StderrPage last(std::size_t count) const;
+  /// The oldest `count` behind the line of that number.
+  StderrPage after(std::uint64_t number, std::size_t count) const;
   /// The texts of the newest `count` of one cell.
   std::vector<std::string> last_of(std::uint64_t cell, std::size_t count) const;
 
  private:
+  StderrPage page(std::size_t first, std::size_t count) const;
+
   std::deque<StderrLine> lines_;
+  std::uint64_t dropped_ = 0;  ///< that were kept before
 };
 
 /// Cuts one cell's bytes into lines. A flood is summed up instead of stored.

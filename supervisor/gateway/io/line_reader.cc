@@ -1,5 +1,6 @@
 #include "supervisor/gateway/io/line_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,6 +27,23 @@ void LineReader::flow() {
 void LineReader::stop() {
   over_ = true;
   interest();
+}
+
+std::optional<std::string> LineReader::stop_for_good() {
+  stop();
+  const auto unread = splitter_.unread();
+  return unread ? std::optional(std::string(*unread)) : std::nullopt;
+}
+
+void LineReader::prefill(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::span<char> into = splitter_.writable();
+    const std::string_view piece = bytes.substr(0, into.size());
+    std::ranges::copy(piece, into.begin());
+    splitter_.written(piece.size());
+    bytes.remove_prefix(piece.size());
+  }
+  maybe_buffered_ = true;
 }
 
 void LineReader::end() {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "policy/line_splitter.h"
@@ -36,6 +38,10 @@ class LineReader {
   /// No more lines; nothing is read any more.
   void stop();
   bool is_over() const { return over_; }
+  /// As stop(). What was read and not delivered; nullopt: the rest of a line that is too long.
+  std::optional<std::string> stop_for_good();
+  /// Bytes that come before what is read next.
+  void prefill(std::string_view bytes);
 
   /// From now on what comes in is read and thrown away.
   void discard() { discarding_ = true; }

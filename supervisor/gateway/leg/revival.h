@@ -54,6 +54,11 @@ class Revival {
   /// One sentence's end.
   const std::string& refusal() const { return refusal_; }
 
+  /// For another gateway; null: there is nothing to tell. nullopt: it is too much.
+  std::optional<Json> kept() const;
+  /// Of what kept() gave, and is not null; is_due() then. nullopt: it is no such thing.
+  static std::optional<Revival> from_kept(const Json& kept);
+
   /// What the host has been promised to hear of, and may have missed: notifications.
   std::vector<std::string> missed() const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/server_tag.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/life/start_refusal.h"
 
@@ -97,7 +98,7 @@ void StartGate::ended(const CellRunner& cell, const Failure& failure) {
   life.failed(key_of(cell), hooks_.chance(), loop_.now());
   look_soon();
   if (life.state() == before || life.state() == LifeState::pausing) return;
-  spdlog::warn("server \"{}\" failed {} times in a row and is {}: {}", cell.cell().server().name,
+  spdlog::warn("{} failed {} times in a row and is {}: {}", server_tag(cell.cell().server().name),
                life.run(), name_of(life.state()), failure.message);
 }
 

@@ -59,4 +59,9 @@ std::string ended_notification(std::string_view reason, const Failure* failure) 
                      control_method::ended, text_of(Json(reason)), what);
 }
 
+std::string resumable_notification(std::string_view reason, std::string_view resume) {
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"reason":{},"resume":{}}}}})",
+                     control_method::ended, text_of(Json(reason)), resume);
+}
+
 }  // namespace cellblock::gateway

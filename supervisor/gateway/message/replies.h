@@ -32,5 +32,7 @@ std::string cancelled_notification(std::uint64_t id, std::string_view reason);
 
 /// cellblock/ended; `failure` may be null.
 std::string ended_notification(std::string_view reason, const Failure* failure);
+/// Likewise, of a session that can go on. `resume` is raw JSON.
+std::string resumable_notification(std::string_view reason, std::string_view resume);
 
 }  // namespace cellblock::gateway

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t default_log_lines = 100;
 constexpr std::size_t max_params = 64U << 10;
+constexpr std::size_t max_attach_params = max_resume + max_params;
 
 struct Shape {
   std::string_view name;
@@ -24,9 +25,9 @@ struct Shape {
   std::span<const std::string_view> options;  ///< further members it takes
 };
 
-constexpr std::string_view attach_options[] = {"stdio", "workspace", "probe",
-                                               "start", "labels",    "role"};
-constexpr std::string_view logs_options[] = {"lines", "denied"};
+constexpr std::string_view attach_options[] = {"stdio",  "workspace", "probe", "start",
+                                               "labels", "role",      "resume"};
+constexpr std::string_view logs_options[] = {"lines", "denied", "after"};
 constexpr std::string_view pins_options[] = {"server", "definitions"};
 constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
 
@@ -85,6 +86,16 @@ std::expected<std::uint32_t, Failure> lines_of(const nlohmann::json& params) {
                    std::to_string(max_log_lines));
   }
   return lines->get<std::uint32_t>();
+}
+
+std::expected<std::optional<std::uint64_t>, Failure> after_of(const nlohmann::json& params) {
+  const auto after = params.find("after");
+  if (after == params.end()) return std::nullopt;
+  if (!after->is_number_unsigned()) {
+    return invalid("parameter \"after\" must be the number of a line");
+  }
+  if (params.contains("denied")) return invalid("\"denied\" has no \"after\"");
+  return after->get<std::uint64_t>();
 }
 
 std::expected<StartWhen, Failure> start_of(const nlohmann::json& params) {
@@ -187,6 +198,7 @@ std::expected<void, Failure> read_attach(const nlohmann::json& params, ControlRe
   request.start = CELLBLOCK_TRY(start_of(params));
   request.labels = CELLBLOCK_TRY(labels_of(params));
   request.role = CELLBLOCK_TRY(role_of(params));
+  if (params.contains("resume")) request.resume = params["resume"].dump();
   const bool needs_one =
       request.workspace == WorkspaceOffer::offered || request.program == wire::CellProgram::probe;
   if (request.server.empty() && needs_one) return invalid("parameter \"server\" is missing");
@@ -205,6 +217,7 @@ std::expected<ControlRequest, Failure> read(const nlohmann::json& params, const 
   if (CELLBLOCK_TRY(flag_of(params, "probe"))) request.program = wire::CellProgram::probe;
   if (CELLBLOCK_TRY(flag_of(params, "denied"))) request.log = LogKind::denied;
   request.lines = CELLBLOCK_TRY(lines_of(params));
+  request.after = CELLBLOCK_TRY(after_of(params));
   const bool is_of_pins = shape.options.data() == pin_options;
   if (is_of_pins || shape.method == ControlMethod::pins)
     request.pin = CELLBLOCK_TRY(pin_of(params));
@@ -227,7 +240,9 @@ std::expected<ControlRequest, Failure> parse_control(std::string_view method,
   if (shape == shapes.end()) {
     return invalid("cellblock has no method \"" + std::string(method.substr(0, 64)) + "\"");
   }
-  if (params.size() > max_params) return invalid("the parameters are too large");
+  const bool is_attach = shape->method == ControlMethod::attach;
+  if (params.size() > (is_attach ? max_attach_params : max_params))
+    return invalid("the parameters are too large");
   const nlohmann::json object =
       params.empty() ? nlohmann::json::object()
                      : nlohmann::json::parse(params, nullptr, /*allow_exceptions=*/false);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ inline constexpr std::size_t max_labels = 8;
 inline constexpr std::size_t max_label_name = 32;
 inline constexpr std::size_t max_label_value = 128;
 
+/// Of what a session goes on with at another gateway, in bytes of JSON.
+inline constexpr std::size_t max_resume = 512U << 10;
+
 enum class Definitions : std::uint8_t { digests, texts };
 
 /// What a request about pins names.
@@ -70,10 +74,12 @@ struct ControlRequest {
   StartWhen start = StartWhen::now;     ///< attach
   std::vector<Label> labels;            ///< attach
   StdioOffer stdio = StdioOffer::none;  ///< attach
+  std::string resume;                   ///< attach; raw JSON, empty: a new session
   WorkspaceOffer workspace = WorkspaceOffer::none;        ///< attach
   wire::CellProgram program = wire::CellProgram::server;  ///< attach
   LogKind log = LogKind::errors;                          ///< logs
   std::uint32_t lines = 0;                                ///< logs
+  std::optional<std::uint64_t> after;                     ///< logs, errors: behind that line
   PinRequest pin;                                         ///< pins, pin_accept, pin_forget
   ApprovalWord approval;                                  ///< approvals, approve
 };

@@ -32,7 +32,7 @@ HostLink::HostLink(EventLoop& loop, Fd socket, Bounds bounds, Receiver receiver)
           },
           [this] { receiver_.turn_done(); }),
       linger_(loop, [this] {
-        close_now();
+        close_late();
         receiver_.turn_done();
       }) {
   socket_.watch.on_readable = [this] {
@@ -152,7 +152,21 @@ void HostLink::close() {
 }
 
 void HostLink::close_if_flushed() {
-  if (queued() == 0) close_now();
+  if (queued() != 0) return;
+  if (const auto words = std::exchange(last_words_, std::nullopt)) {
+    to_control(words->first);
+    socket_writer_.flush();
+    if (queued() != 0) return;
+  }
+  close_now();
+}
+
+void HostLink::close_late() {
+  if (const auto words = std::exchange(last_words_, std::nullopt)) {
+    to_control(words->second);
+    socket_writer_.flush();
+  }
+  close_now();
 }
 
 void HostLink::close_now() {

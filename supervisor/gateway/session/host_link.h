@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "supervisor/gateway/io/endpoint.h"
@@ -45,6 +47,16 @@ class HostLink {
   std::size_t queued();
   WriterState output_state() { return mcp_out().state(); }
 
+  /// As if the host had said this before what is read next.
+  void prefill(std::string_view bytes) { mcp_in().prefill(bytes); }
+  /// Nothing more is read: what was, and has not been delivered. nullopt: of a line that is too
+  /// long.
+  std::optional<std::string> stop_reading() { return mcp_in().stop_for_good(); }
+  /// When MCP's way out is empty, or `otherwise` when it has not become so in time.
+  void tell_when_delivered(std::string line, std::string otherwise) {
+    last_words_ = {std::move(line), std::move(otherwise)};
+  }
+
   /// Nothing more is read. What is queued is still delivered, for a while.
   void close();
   bool is_closing() const { return closing_; }
@@ -69,6 +81,7 @@ class HostLink {
   void apply_flow();
   HostEnd how_ended(const Endpoint& out) const;
   void close_if_flushed();
+  void close_late();
   void close_now();
 
   EventLoop& loop_;
@@ -81,6 +94,7 @@ class HostLink {
   LineWriter socket_writer_;
   std::optional<Stdio> stdio_;
   Timer linger_;
+  std::optional<std::pair<std::string, std::string>> last_words_;
   HostFlow flow_ = HostFlow::flowing;
   bool paused_ = false;
   bool closing_ = false;

@@ -96,6 +96,7 @@ void Session::mcp_from_host(std::string_view line, const Message& message, Time 
   if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all();
   if (state_ != State::attached) return;
   if (message.kind == MessageKind::request) host_has_asked_ = true;
+  if (waits_to_be_taken_up(line, message, now)) return;
   if (answered_from_kept(line, message, now)) return;
   counterpart_->from_host(line, message, now);
   tell_refusals(now);
@@ -116,6 +117,7 @@ bool Session::refused_mcp(std::string_view line, const Message& message) {
 
 // Answers to a server's questions, and what is taken back, may be what a call in flight waits for.
 void Session::mcp_while_draining(std::string_view line, const Message& message, Time now) {
+  if (kept_for_next(line, message)) return;
   if (message.kind == MessageKind::request) {
     return reply_to_host(error_reply(message.id.in(line), shutting_down(server_)));
   }
@@ -155,6 +157,8 @@ void Session::host_ended(HostEnd how, Time now) {
     case State::closing:
       return;
     case State::unattached:
+      if (how == HostEnd::end_of_input && is_waited_for()) return finish();
+      [[fallthrough]];
     case State::failed:
       return close("host_closed", nullptr, now);
     case State::attached:
@@ -170,6 +174,11 @@ void Session::host_ended(HostEnd how, Time now) {
   }
 }
 
+bool Session::is_waited_for() const {
+  const bool has_calls = counterpart_ && counterpart_->in_flight() != 0;
+  return control_owed_ != 0 || !reads_.empty() || has_calls;
+}
+
 void Session::finish() {
   state_ = State::finishing;
   effects_.set_deadline(answers_time);
@@ -180,6 +189,7 @@ void Session::finish() {
 void Session::to_host(Slices message) {
   std::size_t size = 0;
   for (const std::string_view slice : message) size += slice.size();
+  if (is_for_memory(message)) return;
   if (size - 1 > host_bound()) return refuse_overlong(message, size - 1);
   effects_.to_host(message);
 }
@@ -240,6 +250,7 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
 
 void Session::leg_answered(Time now) {
   tell_refusals(now);
+  settle_resumption(now);
   end_if_answered(now);
 }
 
@@ -255,6 +266,7 @@ void Session::fail(const Failure& failure, Time now) {
   failure_ = failure;
   if (state_ == State::finishing) return close("host_closed", nullptr, now);
   state_ = State::failed;
+  answer_kept_with_failure();
   // A host that has not asked anything yet would see a server that vanished. It hears the cause in
   // answer to its first request; a request that crossed the end on its way hears it as well.
   const Timeouts timeouts = server_ == nullptr ? Timeouts{} : server_->timeouts;
@@ -270,7 +282,7 @@ void Session::deadline(Time now) {
 
 void Session::leave(Time now) {
   constexpr std::string_view reason = "host_closed";
-  counterpart_->cancel_all(reason, now);
+  if (counterpart_) counterpart_->cancel_all(reason, now);
   close(reason, nullptr, now);
 }
 
@@ -321,12 +333,21 @@ void Session::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
 
 void Session::close(std::string_view reason, const Failure* failure, Time now) {
   end_reads(reason, now);
-  if (attachment_.has_stdio()) effects_.to_control(ended_notification(reason, failure));
+  tell_end(reason, failure);
   note(AuditKind::session_closed, AuditOutcome::none, reason);
   state_ = State::closing;
   effects_.drop_workspace();
   effects_.close_host();
   if (counterpart_) counterpart_->leave();
+}
+
+void Session::tell_end(std::string_view reason, const Failure* failure) {
+  if (!attachment_.has_stdio()) return;
+  std::string ended = ended_notification(reason, failure);
+  const bool may_go_on = failure != nullptr && failure->code == FailureCode::shutting_down;
+  const auto resume = may_go_on ? resume_text() : std::nullopt;
+  if (!resume) return effects_.to_control(ended);
+  effects_.tell_when_delivered(resumable_notification(reason, *resume), std::move(ended));
 }
 
 void Session::reply_to_host(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "supervisor/gateway/session/attachment.h"
 #include "supervisor/gateway/session/control_request.h"
 #include "supervisor/gateway/session/peer.h"
+#include "supervisor/gateway/session/resumption.h"
 
 /// One host connection: attach, cellblock's own requests, and every way in which it can end. MCP
 /// goes to its counterpart: the server that it attached to (leg.h), or all of them (ensemble.h).
@@ -49,14 +51,22 @@ class SessionEffects : public McpServices {
   virtual void drop_workspace() = 0;
   /// Held: no host line may come in until it flows again.
   virtual void set_host_flow(HostFlow flow) = 0;
+  /// The host said this before what comes next.
+  virtual void prefill_host(std::string_view bytes) = 0;
+  /// What it has said and was not handed in; nullopt: that is too long to be told.
+  virtual std::optional<std::string> stop_reading_host() = 0;
+  /// To control, when the host has got everything, or `otherwise` if it does not take it.
+  virtual void tell_when_delivered(std::string line, std::string otherwise) = 0;
   /// No more lines to or from the host; what is queued is still delivered.
   virtual void close_host() = 0;
 
   /// The one deadline of the session; nullopt: none. A new one replaces it.
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
 
-  /// Requests about all of the user's cells: raw JSON for the result.
-  virtual std::string answer_control(const ControlRequest& request) = 0;
+  using ControlAnswered = std::function<void(const std::string& result, Time now)>;
+  /// Requests about all of the user's cells: raw JSON for the result, at once or later, unless the
+  /// session is gone by then.
+  virtual void answer_control(const ControlRequest& request, ControlAnswered answered) = 0;
 
  protected:
   ~SessionEffects() = default;
@@ -126,6 +136,16 @@ class Session final : private LegEffects, private CallWaiter {
   void mcp_from_host(std::string_view line, const Message& message, Time now);
   bool refused_mcp(std::string_view line, const Message& message);
   void mcp_while_draining(std::string_view line, const Message& message, Time now);
+
+  std::optional<Failure> take_up(const ControlRequest& request);
+  bool waits_to_be_taken_up(std::string_view line, const Message& message, Time now);
+  void say_again(std::string text, Time now);
+  bool is_for_memory(Slices message);
+  void settle_resumption(Time now);
+  void taken_up(Time now);
+  void answer_kept_with_failure();
+  bool kept_for_next(std::string_view line, const Message& message);
+  std::optional<std::string> resume_text();
   bool bounds_results() const;
   ReadingTool reading_tool() const {
     return bounds_results() ? ReadingTool::listed : ReadingTool::not_listed;
@@ -140,11 +160,12 @@ class Session final : private LegEffects, private CallWaiter {
   std::string answer_to_read(const ResultRead& read, AuditState log, Time now);
   /// Of calls that cellblock answers itself none waits for a place.
   void place_is_free() override {}
-  bool is_waited_for() const { return !reads_.empty() || counterpart_->in_flight() != 0; }
+  bool is_waited_for() const;
   void speak_with_all();
   void answer_with_failure(std::string_view line, const Message& message);
 
   void control(std::string_view line, const Message& message, Time now);
+  void answer_control(std::string_view id, const ControlRequest& request);
   void attach(std::string_view id, const ControlRequest& request, Time now);
   Identified who() const { return {peer_.uid, peer_.gid, peer_.groups}; }
   bool take_role(const std::string& role);
@@ -161,6 +182,7 @@ class Session final : private LegEffects, private CallWaiter {
   void end_if_answered(Time now);
   void fail(const Failure& failure, Time now);
   void leave(Time now);
+  void tell_end(std::string_view reason, const Failure* failure);
   void close(std::string_view reason, const Failure* failure, Time now);
   void reply_to_host(std::string_view text);
   AuditPlace place() const;
@@ -184,9 +206,12 @@ class Session final : private LegEffects, private CallWaiter {
   std::vector<Label> labels_;
   const Server* server_ = nullptr;            ///< null: all, or not attached
   std::unique_ptr<Counterpart> counterpart_;  ///< null: not attached
-  std::vector<std::string> refusals_;         ///< for it, of requests that the host never saw
+  std::unique_ptr<Resumption> resumption_;    ///< null: it cannot go on at another gateway
+  bool is_resumed_ = false;
+  std::vector<std::string> refusals_;  ///< for it, of requests that the host never saw
   bool host_has_asked_ = false;
   std::vector<std::shared_ptr<ResultRead>> reads_;  ///< of kept results: they wait for records
+  std::size_t control_owed_ = 0;  ///< requests of cellblock's own that are not answered yet
   std::optional<Failure> failure_;
   std::uint64_t malformed_ = 0;
 };

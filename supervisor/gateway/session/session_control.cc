@@ -1,4 +1,5 @@
 #include <array>
+#include <string>
 #include <utility>
 
 #include "policy/failure.h"
@@ -45,7 +46,17 @@ void Session::control(std::string_view line, const Message& message, Time now) {
   if (request->method == ControlMethod::approve && !peer_.is_admin) {
     return reply_to_host(error_reply(id, only_admins_approve()));
   }
-  reply_to_host(result_reply(id, effects_.answer_control(*request)));
+  answer_control(id, *request);
+}
+
+void Session::answer_control(std::string_view id, const ControlRequest& request) {
+  ++control_owed_;
+  effects_.answer_control(request,
+                          [this, asked = std::string(id)](const std::string& result, Time now) {
+                            --control_owed_;
+                            reply_to_host(result_reply(asked, result));
+                            end_if_answered(now);
+                          });
 }
 
 // An administrator looks after every server that there is.
@@ -77,6 +88,7 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
   attachment_ = Attachment(id, request);
   labels_ = request.labels;
   attachment_.take(effects_.take_descriptors(attachment_.offer()));
+  if (const auto failure = take_up(request)) return attach_failed(*failure, now);
   if (!take_role(request.role)) {
     note(AuditKind::attach, AuditOutcome::denied, "role");
     return attach_failed(role_refused(request.role), now);
@@ -112,7 +124,7 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
   Leg& only = *leg;
   counterpart_ = std::move(leg);
   if (start == StartWhen::on_demand) {
-    note(AuditKind::attach, AuditOutcome::ok, "on_demand");
+    note(AuditKind::attach, AuditOutcome::ok, is_resumed_ ? "resumed" : "on_demand");
     return attached(0);
   }
   state_ = State::attaching;
@@ -125,6 +137,7 @@ void Session::attached(std::uint64_t cell) {
   note_labels();
   effects_.to_control(attachment_.answer(server_, peer_.session, cell, role_));
   effects_.set_host_flow(HostFlow::flowing);
+  if (is_resumed_) effects_.prefill_host(resumption_->take_unread());
 }
 
 void Session::attach_failed(const Failure& failure, Time now) {

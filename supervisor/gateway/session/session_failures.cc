@@ -106,6 +106,13 @@ Failure restarted_by_user(const Server& server) {
   return plain_failure(FailureCode::server_failed, "the server was restarted", server.name);
 }
 
+Failure cannot_go_on(const Server* server, const std::string& why) {
+  return plain_failure(
+      FailureCode::server_failed,
+      "cellblock was started again, but this session cannot go on with its server: " + why,
+      name_or_nothing(server));
+}
+
 Failure shutting_down(const Server* server) {
   return plain_failure(FailureCode::shutting_down, "cellblock is shutting down",
                        name_or_nothing(server));

@@ -33,6 +33,8 @@ Failure stopped_idle(const Server& server);
 Failure restarted_by_user(const Server& server);
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);
+/// At another gateway.
+Failure cannot_go_on(const Server* server, const std::string& why);
 
 /// Whether a line of a server that did not validate may have been the answer to a call.
 bool may_be_an_answer(std::string_view line, MessageFault fault);

@@ -214,8 +214,17 @@ void SessionRunner::when_recorded(WhenRecorded then) {
       });
 }
 
-std::string SessionRunner::answer_control(const ControlRequest& request) {
-  return services_.answer_control(request, session_.peer());
+// What comes later comes between turns of this session: it is settled then too.
+void SessionRunner::answer_control(const ControlRequest& request, ControlAnswered answered) {
+  services_.answer_control(
+      request, session_.peer(),
+      [this, here = std::weak_ptr(here_), answered = std::move(answered)](const std::string& text) {
+        if (here.expired() || session_.is_over()) return;
+        answered(text, now());
+        services_.loop().defer([this, here] {
+          if (!here.expired()) settle();
+        });
+      });
 }
 
 // --- the end of each turn ------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/server_set.h"
@@ -51,6 +53,11 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override;
   void drop_workspace() override { workspace_.reset(); }
   void set_host_flow(HostFlow flow) override { host_.set_flow(flow); }
+  void prefill_host(std::string_view bytes) override { host_.prefill(bytes); }
+  std::optional<std::string> stop_reading_host() override { return host_.stop_reading(); }
+  void tell_when_delivered(std::string line, std::string otherwise) override {
+    host_.tell_when_delivered(std::move(line), std::move(otherwise));
+  }
   void close_host() override { host_.close(); }
   ServerCell& make_cell(const CellPlan& plan) override;
   std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) override;
@@ -61,7 +68,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   std::string name_in_record(const AuditPlace& place, const AuditNote& note);
   AuditState audit_state() const override { return services_.audit_state(); }
   void when_recorded(WhenRecorded then) override;
-  std::string answer_control(const ControlRequest& request) override;
+  void answer_control(const ControlRequest& request, ControlAnswered answered) override;
 
   // CellKeeper
   void cell_turn_done() override { settle(); }

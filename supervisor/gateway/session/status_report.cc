@@ -87,22 +87,31 @@ Json sessions_of(const CellRow& cell) {
   return sessions;
 }
 
+void add_usage(const wire::CellUsage& usage, Json& json) {
+  if (usage.memory != 0) json["memory_bytes"] = usage.memory;
+  if (usage.memory_peak != 0) json["memory_peak_bytes"] = usage.memory_peak;
+  if (usage.cpu_microseconds != 0) json["cpu_ms"] = usage.cpu_microseconds / 1000;
+  if (usage.tasks != 0) json["processes"] = usage.tasks;
+}
+
 Json json_of(const CellRow& cell) {
-  return {{"cell", std::to_string(cell.cell)},
-          {"session", std::to_string(cell.session)},
-          {"sessions", sessions_of(cell)},
-          {"state", public_name_of(cell.state)},
-          {"uptime_ms", cell.uptime_ms},
-          {"program", name_of(cell.program)},
-          {"workspace", cell.workspace},
-          {"revival", cell.revival},
-          {"labels", json_of(cell.labels)},
-          {"calls", cell.traffic.calls},
-          {"noise_lines", cell.noise_lines},
-          {"malformed_lines", cell.malformed_lines},
-          {"late_answers", cell.traffic.late_answers},
-          {"foreign_answers", cell.traffic.foreign_answers},
-          {"stray_notifications", cell.traffic.stray_notifications}};
+  Json json{{"cell", std::to_string(cell.cell)},
+            {"session", std::to_string(cell.session)},
+            {"sessions", sessions_of(cell)},
+            {"state", public_name_of(cell.state)},
+            {"uptime_ms", cell.uptime_ms},
+            {"program", name_of(cell.program)},
+            {"workspace", cell.workspace},
+            {"revival", cell.revival},
+            {"labels", json_of(cell.labels)},
+            {"calls", cell.traffic.calls},
+            {"noise_lines", cell.noise_lines},
+            {"malformed_lines", cell.malformed_lines},
+            {"late_answers", cell.traffic.late_answers},
+            {"foreign_answers", cell.traffic.foreign_answers},
+            {"stray_notifications", cell.traffic.stray_notifications}};
+  add_usage(cell.usage, json);
+  return json;
 }
 
 Json json_of(const LastEnd& end) {
@@ -204,13 +213,13 @@ std::string status_json(const Config& config, const std::vector<ServerRow>& serv
   return text_of(json);
 }
 
-std::string logs_json(const std::vector<const StderrLine*>& lines) {
+std::string logs_json(const StderrPage& page) {
   Json list = Json::array();
-  for (const StderrLine* line : lines) {
+  for (const StderrLine* line : page.lines) {
     list.push_back(
         {{"cell", std::to_string(line->cell)}, {"at_ms", line->at_ms}, {"text", line->text}});
   }
-  return text_of({{"lines", std::move(list)}});
+  return text_of({{"lines", std::move(list)}, {"next", page.next}, {"missed", page.missed}});
 }
 
 std::string denied_json(const std::vector<const Denied*>& denied) {

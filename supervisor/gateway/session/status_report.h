@@ -35,6 +35,7 @@ struct CellRow {
   std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
   std::uint64_t malformed_lines = 0;  ///< of the host
   std::vector<Label> labels;          ///< of its session, as the host says
+  wire::CellUsage usage = {};         ///< 0: not known
 };
 
 struct LastEnd {
@@ -63,7 +64,7 @@ struct HttpUse {
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
                         const HttpUse& http, const AuditHealth& audit);
-std::string logs_json(const std::vector<const StderrLine*>& lines);
+std::string logs_json(const StderrPage& page);
 std::string denied_json(const std::vector<const Denied*>& denied);
 std::string stopped_json(std::size_t cells);
 

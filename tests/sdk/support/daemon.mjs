@@ -18,7 +18,7 @@ const hostsGroup = 64100;
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const fixtures = path.resolve(here, '../../fixtures');
 const bin = process.env.CELLBLOCK_TEST_BIN ?? path.resolve(here, '../../../build/dev/bin');
-const programs = ['cellblockd', 'cellblock-launcher', 'cellblock-gateway', 'cellblock-audit', 'cellblock-http', 'cellblock-egress',
+const programs = ['cellblockd', 'cellblock-launcher', 'cellblock-gateway', 'cellblock-audit', 'cellblock-http', 'cellblock-metrics', 'cellblock-egress',
                   'cellblock-probe', 'cellblock', 'libcellblock-client.so.0.1'];
 
 // What every host process starts as: nobody special.
@@ -115,6 +115,11 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     }
     if (this.needsPackages) this.#copyPackages();
     if (!isRoot) fs.mkdirSync(path.dirname(this.socket), { mode: 0o700 });
+    await this.startAgain();
+  }
+
+  // After end().
+  async startAgain() {
     const file = path.join(this.directory, 'cellblock.toml');
     fs.writeFileSync(file, this.configuration(), { mode: 0o644 });
     const args = ['--config', file, ...(isRoot ? [] : ['--user'])];
@@ -143,12 +148,15 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     });
   }
 
+  async end() {
+    if (this.process?.exitCode !== null) return;
+    const ended = once(this.process, 'exit');
+    this.process.kill('SIGTERM');
+    await ended;
+  }
+
   async stop() {
-    if (this.process?.exitCode === null) {
-      const ended = once(this.process, 'exit');
-      this.process.kill('SIGTERM');
-      await ended;
-    }
+    await this.end();
     fs.rmSync(this.directory, { recursive: true, force: true });
   }
 

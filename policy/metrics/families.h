@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// What is measured: one table, from which both the places of the numbers in shared memory and the
+/// text of a scrape are made. docs/metrics.md is held to it by a test. No label ever has a value
+/// that a host or a server chose: they are declared names, and the closed sets of this table.
+namespace cellblock::metrics {
+
+/// In the order of the table.
+enum class Metric : std::uint8_t {
+  connections,
+  connections_refused,
+  gateways,
+  gateway_starts,
+  audit_writer_starts,
+  start_time,
+  sessions,
+  sessions_opened,
+  audit_records_waiting,
+  calls,
+  call_duration,
+  call_bytes,
+  calls_in_flight,
+  calls_waiting,
+  refusals,
+  findings,
+  cell_starts,
+  cell_ends,
+  cells,
+  cell_cpu,
+  cell_memory,
+  denied_system_calls,
+  egress_connections,
+  egress_refusals,
+  egress_bytes,
+};
+
+inline constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::egress_bytes) + 1;
+
+enum class Kind : std::uint8_t { counter, gauge, histogram };
+
+/// Of which there is one number each.
+enum class Scope : std::uint8_t {
+  daemon,
+  gateway,  ///< summed over users, whose uids are no labels
+  server,   ///< likewise; label `server`, empty for what is about none
+};
+
+struct Family {
+  Metric metric{};
+  std::string_view name;
+  std::string_view help;
+  Kind kind{};
+  Scope scope{};
+  std::string_view label;                    ///< besides `server`; empty: none
+  std::span<const std::string_view> values;  ///< of that label
+  double unit = 1;                           ///< what one counts for: 1e-6 of a microsecond
+};
+
+std::span<const Family> families();
+const Family& family_of(Metric metric);
+
+/// Upper bounds of a histogram's buckets in its counting unit; one more bucket has no bound.
+std::span<const std::uint64_t> histogram_bounds();
+std::size_t bucket_of(std::uint64_t value);
+
+/// Numbers of one family in one scope. A histogram has its buckets, and behind them the sum.
+std::size_t numbers_of(const Family& family);
+std::size_t numbers_of(Scope scope);
+/// Where the first number of that family stands among those of its scope.
+std::size_t place_of(Metric metric);
+
+/// Of a label's value among its family's; the last, "other", for what is none of them.
+std::size_t value_index(const Family& family, std::string_view value);
+
+/// The numbers that one gateway counts: its own, those of each server, and behind the last server
+/// those of none.
+std::size_t gateway_numbers(std::size_t servers);
+std::size_t place_in_gateway(Metric metric, std::size_t server);
+
+// Values of labels that are counted by more than one name.
+enum class CallOutcome : std::uint8_t { ok, error, cancelled };
+enum class CallBytes : std::uint8_t { request, answer };
+enum class EgressBytes : std::uint8_t { sent, received };
+
+}  // namespace cellblock::metrics

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "supervisor/http/access.h"
+#include "supervisor/http/request.h"
+
+/// What is answered: `GET /metrics`, and nothing else. Pure.
+namespace cellblock::metrics {
+
+inline constexpr char path[] = "/metrics";
+
+/// The answer to whatever is not that, or comes from a web page; nothing: it may be answered.
+std::optional<http::Reply> refusal_for(const http::Request& head, http::Transport transport);
+
+http::Reply text_reply(unsigned status, std::string text);
+
+}  // namespace cellblock::metrics

@@ -1,0 +1,50 @@
+#include "supervisor/kernel/own_log.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+#include "supervisor/kernel/sys.h"
+#include "tests/unit/scratch_directory.h"
+
+namespace cellblock {
+namespace {
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  EXPECT_LT(path.size(), sizeof address.sun_path);
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+TEST(OwnLog, KnowsWhomItsSocketIsConnectedTo) {
+  const ScratchDirectory directory;
+  const std::string path = directory.path() + "/stdout";
+  const sockaddr_un address = address_of(path);
+  const auto* as_any = reinterpret_cast<const sockaddr*>(&address);
+  const Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.get(), as_any, sizeof address), 0);
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  const Fd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::connect(client.get(), as_any, sizeof address), 0);
+  EXPECT_TRUE(is_connected_to(client.get(), path));
+  EXPECT_FALSE(is_connected_to(client.get(), path + "x"));
+  EXPECT_FALSE(is_connected_to(listener.get(), path));
+}
+
+TEST(OwnLog, TakesNothingElseForThatSocket) {
+  const auto pipe = make_pipe();
+  ASSERT_TRUE(pipe);
+  EXPECT_FALSE(is_connected_to(pipe->second.get(), "/run/systemd/journal/stdout"));
+  const auto pair = make_seqpacket_pair();
+  ASSERT_TRUE(pair);
+  EXPECT_FALSE(is_connected_to(pair->first.get(), ""));
+  EXPECT_FALSE(is_connected_to(-1, ""));
+}
+
+}  // namespace
+}  // namespace cellblock
