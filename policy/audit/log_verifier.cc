@@ -165,8 +165,9 @@ void LogVerifier::explain_break(const SealedLine& sealed) {
   found_break("its hash is not that of its bytes: it was altered");
 }
 
-// A gateway numbers its records itself. What it sends again to a new writer may be there already.
-// Where lines are missing, that was said.
+// A gateway numbers its records itself, and they come to one writer in that order. What it sends
+// again to a new writer may be there already: as much as the former one wrote without having said
+// so. Where lines are missing, that was said.
 void LogVerifier::check_gateway(const Known& known) {
   if (known.gateway.empty()) return;
   if (gateways_.size() >= most_gateways) {
@@ -175,13 +176,15 @@ void LogVerifier::check_gateway(const Known& known) {
   }
   const auto [place, is_new] = gateways_.try_emplace(known.gateway);
   Gateway& gateway = place->second;
-  const Gateway former =
-      std::exchange(gateway, {std::max(gateway.last, known.number), writers_, report_.broken});
+  const Gateway former = std::exchange(gateway, {.last = std::max(gateway.last, known.number),
+                                                 .latest = known.number,
+                                                 .writer = writers_,
+                                                 .break_count = report_.broken});
   const bool excused =
       is_new ? !knows_all_gateways_ || report_.broken > 0 : former.break_count != report_.broken;
   if (excused || known.number == former.last + 1) return;
   if (known.number <= former.last) {
-    if (former.writer != writers_) return;
+    if (former.writer != writers_ || known.number > former.latest) return;
     return find(Grade::broken, fmt::format("record {} of gateway {} comes a second time",
                                            known.number, known.gateway));
   }

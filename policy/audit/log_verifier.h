@@ -58,7 +58,8 @@ class LogVerifier {
  private:
   struct Known;  // what the verifier reads in a line
   struct Gateway {
-    std::uint64_t last = 0;
+    std::uint64_t last = 0;    ///< the highest number
+    std::uint64_t latest = 0;  ///< the number that was seen last: lower, where some were sent again
     std::uint64_t writer = 0;  ///< how many had opened the log when it was last seen
     std::uint64_t break_count = 0;
   };

@@ -12,6 +12,7 @@ namespace cellblock::audit {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -256,6 +257,24 @@ TEST(LogVerifier, TakesRecordsThatWereSentAgainToTheNextWriter) {
   const LogReport report = verify(log.files);
   EXPECT_EQ(report.broken, 0U);
   EXPECT_EQ(report.lost, 0U);
+}
+
+TEST(LogVerifier, TakesSeveralRecordsThatWereSentAgainOneAfterTheOther) {
+  Log log;
+  for (int number = 1; number <= 4; ++number) log.record("aa", number);
+  log.open();
+  for (int number = 2; number <= 5; ++number) log.record("aa", number);
+  log.open();
+  for (int number = 3; number <= 6; ++number) log.record("aa", number);
+  EXPECT_THAT(verify(log.files).findings, Each(Field(&Finding::grade, Grade::interrupted)));
+}
+
+TEST(LogVerifier, FindsARecordThatComesTwiceAmongThoseThatWereSentAgain) {
+  Log log;
+  for (int number = 1; number <= 4; ++number) log.record("aa", number);
+  log.open();
+  for (const int number : {2, 3, 3, 4}) log.record("aa", number);
+  EXPECT_EQ(verify(log.files).broken, 1U);
 }
 
 TEST(LogVerifier, FindsThatLinesAreGoneFromTheEndWithAnAnchorAlone) {
