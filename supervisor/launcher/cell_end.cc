@@ -46,8 +46,14 @@ void CellEnd::server_ended(const ServerEnding& ending) {
 
 void CellEnd::init_ended(int code, int status) {
   if (known()) return;
-  facts_.kind = code == CLD_EXITED ? EndKind::exited : EndKind::signalled;
-  (code == CLD_EXITED ? facts_.exit_code : facts_.signal) = status;
+  const bool exited = code == CLD_EXITED;
+  const bool of_guardian = exited && status > guardian_signal_base;
+  facts_.kind = exited && !of_guardian ? EndKind::exited : EndKind::signalled;
+  if (facts_.kind == EndKind::exited) {
+    facts_.exit_code = status;
+  } else {
+    facts_.signal = of_guardian ? status - guardian_signal_base : status;
+  }
 }
 
 void CellEnd::group_ended(const GroupUsage& usage) {

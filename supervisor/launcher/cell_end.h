@@ -18,7 +18,7 @@ class CellEnd {
   void server_ended(const ServerEnding& ending);
   void egress_ended(const CellFacts& helper);
   /// Pid 1 is gone, as waitid tells (CLD_EXITED, CLD_KILLED ...). Without an earlier cause the cell
-  /// was killed from outside.
+  /// was killed from outside: itself, or its guardian (guardian_signal_base).
   void init_ended(int code, int status);
 
   /// Last, with what the kernel counted. A SIGKILL of which nobody else was the cause was the

@@ -114,6 +114,10 @@ struct ChildReport {
   std::int32_t error = 0;
 };
 
+/// Pid 1 ends with this and the signal's number when its guardian was killed. No step of the set-up
+/// ends with so much.
+inline constexpr int guardian_signal_base = 128;
+
 /// What the guardian writes when the server has ended.
 struct ServerEnding {
   std::int32_t wait_status = 0;

@@ -72,6 +72,13 @@ ServerEnding ending_of(int status, const rusage& usage) {
   _exit(write(pipe, &ending, sizeof ending) == sizeof ending ? 0 : 1);
 }
 
+// A guardian that was killed has told nothing of its server, so pid 1 tells in its own end what
+// killed it.
+int code_after(int guardian_status) {
+  if (!WIFSIGNALED(guardian_status)) return WEXITSTATUS(guardian_status);
+  return guardian_signal_base + WTERMSIG(guardian_status);
+}
+
 }  // namespace
 
 void run_init(ChildPlan& plan, pid_t guardian) noexcept {
@@ -80,8 +87,9 @@ void run_init(ChildPlan& plan, pid_t guardian) noexcept {
     const int signal = next_signal();
     if (signal == SIGTERM || signal == kill_server_signal) kill(guardian, signal);
     pid_t ended = 0;
-    while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
-      if (ended == guardian) _exit(0);
+    int status = 0;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == guardian) _exit(code_after(status));
     }
   }
 }

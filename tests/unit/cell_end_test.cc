@@ -60,6 +60,14 @@ TEST(CellEnd, BlamesTheSignalThatKilledPidOneWhenNothingElseIsKnown) {
   EXPECT_EQ(end.facts().signal, SIGKILL);
 }
 
+TEST(CellEnd, BlamesTheSignalThatKilledTheGuardianWhichHasToldNothing) {
+  CellEnd end;
+  end.init_ended(CLD_EXITED, guardian_signal_base + SIGKILL);
+  EXPECT_EQ(end.facts().kind, EndKind::signalled);
+  EXPECT_EQ(end.facts().signal, SIGKILL);
+  EXPECT_EQ(end.facts().exit_code, 0);
+}
+
 TEST(CellEnd, TheFirstOfTwoFailedStepsWins) {
   CellEnd end;
   end.setup_failed(no_root);
