@@ -5,29 +5,54 @@ import json
 
 
 def lines_of(log):
-    for path in sorted(log.parent.glob(f"{log.name}*")):
+    """From the oldest file to the one that is written."""
+    files = sorted(log.parent.glob(f"{log.name}*"), key=lambda path: path.stat().st_mtime_ns)
+    for path in files:
         for line in path.read_bytes().splitlines():
             try:
                 yield json.loads(line)
             except ValueError:
-                pass  # torn when its writer was killed: `verify` judges that
+                pass  # torn when its writer was killed, or written just now: `verify` judges that
 
 
-async def differences(daemon, ledger, may_lose):
-    code, output = await daemon.command("audit", "verify", "--log", str(daemon.audit_log))
-    found = [f"cellblock audit verify: {code}\n{output}"] if code not in ([0, 10] if may_lose else [0]) else []
-    begun, ended, digests = collections.Counter(), collections.Counter(), set()
-    for line in lines_of(daemon.audit_log):
+class AuditView:
+    """Reads on: old lines make room for new ones."""
+
+    def __init__(self, daemon, ledger):
+        self.daemon, self.ledger = daemon, ledger
+        self.seen = self.calls = 0
+        self.open = collections.Counter()
+        self.digests = set()
+
+    def read_on(self):
+        last = self.seen
+        for line in lines_of(self.daemon.audit_log):
+            if line.get("seq", 0) > last:
+                self.take(line)
+                self.seen = max(self.seen, line["seq"])
+
+    def take(self, line):
         key = tuple(line.get(name) for name in ["uid", "gateway", "session", "cell", "call"])
         if line.get("kind") == "call" and line["outcome"] == "ok":
-            begun[key] += 1
-            digests.add(line.get("arguments_sha256"))
+            self.calls += 1
+            self.open[key] += 1
+            self.digests.add(line.get("arguments_sha256"))
         if line.get("kind") == "call_ended":
-            ended[key] += 1
-    missing = ledger.answered_digests - digests
-    if missing:
-        found.append(f"{len(missing)} calls were answered and are not in the log")
-    if not may_lose and begun != ended:
-        found.append(f"calls without their end: {list((begun - ended).items())[:5]}, "
-                     f"ends without their call: {list((ended - begun).items())[:5]}")
-    return found, sum(begun.values()), output
+            self.open[key] -= 1
+
+    def missing_calls(self):
+        """Of those that were answered since it was asked last."""
+        self.read_on()
+        missing = self.ledger.answered_digests - self.digests
+        self.ledger.answered_digests.clear()
+        self.digests.clear()
+        return [f"audit log: {len(missing)} calls were answered and are not in it"] if missing else []
+
+    def uneven(self):
+        """Calls that do not have just one end."""
+        self.read_on()
+        return [f"{count:+} of call {key}" for key, count in self.open.items() if count]
+
+    async def verify(self):
+        code, output = await self.daemon.command("audit", "verify", "--log", str(self.daemon.audit_log))
+        return ([] if code == 0 else [f"cellblock audit verify: {code}"]), output.strip()

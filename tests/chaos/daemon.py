@@ -100,6 +100,9 @@ group = {HOSTS_GROUP}
 [listen.http]
 socket = "{self.directory}/run/http.sock"
 mode = "0666"
+[audit]
+max_bytes = "4MiB"
+keep = 8
 [results]
 bounds = "off"
 """
@@ -182,7 +185,9 @@ allow = {{ users = {USERS}, tools = ["*"] }}
         return [pid for pid in machine.descendants(self.process.pid) if machine.name(pid) == program[:15]]
 
     def launcher(self):
-        return self.programs("cellblock-launcher")[0]
+        found = self.programs("cellblock-launcher")
+        assert found, f"there is no launcher below {self.process.pid}, which ended with {self.process.poll()}"
+        return found[0]
 
     def cells_of(self, is_wanted):
         """(init, guardian, program) of each cell whose program's command line is wanted."""

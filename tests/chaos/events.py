@@ -138,11 +138,13 @@ def fill_up(path):
 
 
 async def limit_descriptors(pid, soft, hard):
-    """By somebody of the same id: also root may lack the right to do it to others."""
-    ids = [machine.field(pid, key).split()[0] for key in ["Uid", "Gid"]]
+    """By somebody of the same id: also root may lack the right to do it to others. False where that process has ended."""
+    ids = [machine.field(pid, key).split()[:1] for key in ["Uid", "Gid"]]
+    if not all(ids):
+        return False
     process = await asyncio.create_subprocess_exec(
-        "setpriv", "--reuid", ids[0], "--regid", ids[1], "--clear-groups", "--",
-        "prlimit", "--pid", str(pid), f"--nofile={soft}:{hard}")
+        "setpriv", "--reuid", *ids[0], "--regid", *ids[1], "--clear-groups", "--",
+        "prlimit", "--pid", str(pid), f"--nofile={soft}:{hard}", stderr=asyncio.subprocess.DEVNULL)
     return await process.wait() == 0
 
 

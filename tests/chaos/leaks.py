@@ -90,7 +90,7 @@ async def nothing_beyond(daemon, before):
             census = Census(daemon)
             if not (more := census.beyond(before)):
                 return []
-        except (IndexError, OSError):
+        except (AssertionError, OSError):
             pass  # something ended while it was looked at
         await asyncio.sleep(0.2)
     return more + census.processes
