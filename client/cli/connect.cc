@@ -149,6 +149,8 @@ bool is_turned_away(const client::Result<AttachOutcome>& outcome) {
 // What the host says meanwhile waits in its pipe.
 Part go_on(const Bridge& bridge, const std::string& resume) {
   const Deadline deadline = std::chrono::steady_clock::now() + return_time;
+  fmt::print(stderr, "cellblock: cellblockd has ended: waiting up to {} s for the next one\n",
+             return_time.count());
   while (true) {
     auto socket = connect_when_back(bridge.context.socket, deadline);
     if (!socket && socket.error().code == ErrorCode::cancelled) return {Exit::ok};

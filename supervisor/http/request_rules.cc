@@ -1,11 +1,11 @@
 #include "supervisor/http/request_rules.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "policy/base64.h"
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
@@ -63,21 +63,6 @@ std::optional<Reply> refuse_get(const Request& request) {
   if (!accepts(request, "text/event-stream"))
     return wrong(406, "Accept must list text/event-stream");
   return std::nullopt;
-}
-
-// The library counts padding as bytes that are zero.
-std::optional<std::string> base64_decoded(std::string_view text) {
-  constexpr std::size_t longest = 16U << 10;
-  if (text.empty()) return std::string{};
-  if (text.size() > longest || text.size() % 4 != 0) return std::nullopt;
-  std::string bytes(text.size() / 4 * 3, '\0');
-  const int size = ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()),
-                                     static_cast<int>(text.size()));
-  if (size < 0) return std::nullopt;
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  bytes.resize(static_cast<std::size_t>(size) - padding);
-  return bytes;
 }
 
 // The text of a JSON string.
@@ -198,7 +183,7 @@ std::optional<std::string> decoded_header(std::string_view value) {
   const bool encoded =
       value.size() >= begin.size() + end.size() && value.starts_with(begin) && value.ends_with(end);
   if (!encoded) return std::string(value);
-  return base64_decoded(value.substr(begin.size(), value.size() - begin.size() - end.size()));
+  return base64_bytes(value.substr(begin.size(), value.size() - begin.size() - end.size()));
 }
 
 }  // namespace cellblock::http

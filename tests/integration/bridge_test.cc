@@ -101,11 +101,13 @@ TEST_P(Bridge, KilledItEndsItsCell) {
   EXPECT_TRUE(!pidfd.valid() || wait_for_end(pidfd.get()));
 }
 
-TEST_P(Bridge, EndsWhenTheDaemonDoes) {
+TEST_P(Bridge, WaitsForADaemonThatEndedUntilItsHostGoes) {
   const auto bridge = daemon_.command({"connect", "echo"});
   bridge->write(initialize);
   ASSERT_TRUE(bridge->output().wait_for("echo-server"));
   EXPECT_EQ(daemon_.stop(), 0);
+  EXPECT_TRUE(bridge->errors().wait_for("waiting"));
+  bridge->close_input();
   EXPECT_TRUE(bridge->wait().has_value());
 }
 

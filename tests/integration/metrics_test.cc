@@ -17,6 +17,7 @@
 #include <fstream>
 
 #include "tests/integration/daemon.h"
+#include "tests/integration/loopback.h"
 
 namespace cellblock::harness {
 namespace {
@@ -176,23 +177,6 @@ TEST_P(Metrics, AHelperThatDiesComesBackAndReadsOnWhatRuns) {
 }
 
 // --- on a port -----------------------------------------------------------------------------------
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
-
-std::uint16_t free_port() {
-  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  return ntohs(address.sin_port);
-}
 
 std::string ask_port(std::uint16_t port, std::string_view host) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

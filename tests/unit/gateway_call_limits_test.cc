@@ -260,10 +260,6 @@ class Retried : public CallLimits {
     server().era = ServerEra::modern;
   }
   void attach_on_demand() { attach(R"(,"start":"on_demand")"); }
-  void cell_runs() {
-    cell().started(37, now_);
-    cell().running(now_);
-  }
   void server_has_answered_before() {
     host_says(modern_call(100));
     cell_runs();

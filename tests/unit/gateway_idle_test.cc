@@ -31,14 +31,6 @@ class IdleTest : public SessionTest {
  protected:
   IdleTest() { config_.servers[0].stop.idle = 30min; }
 
-  void cell_runs() {
-    cell().started(37, now_);
-    cell().running(now_);
-  }
-  void server_answers(std::string_view result) {
-    cell_says(R"({"jsonrpc":"2.0","id":)" + effects_.last_to_cell()["id"].dump() + R"(,"result":)" +
-              std::string(result) + "}");
-  }
   void introduce(std::string_view capabilities = "{}") {
     attach(R"(,"start":"on_demand")");
     host_says(

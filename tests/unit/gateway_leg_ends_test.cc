@@ -23,14 +23,6 @@ std::string modern(std::string_view id, std::string_view method, std::string_vie
 class LegEndsTest : public SessionTest {
  protected:
   void attach_on_demand() { attach(R"(,"start":"on_demand")"); }
-  void cell_runs() {
-    cell().started(37, now_);
-    cell().running(now_);
-  }
-  void server_answers(std::string_view result) {
-    cell_says(R"({"jsonrpc":"2.0","id":)" + effects_.last_to_cell()["id"].dump() + R"(,"result":)" +
-              std::string(result) + "}");
-  }
   void server_shakes_hands() {
     server_answers(
         R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"f","version":"1"}})");

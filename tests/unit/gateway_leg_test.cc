@@ -28,15 +28,6 @@ constexpr std::string_view initialize =
 class LegTest : public SessionTest {
  protected:
   void attach_on_demand() { attach(R"(,"start":"on_demand")"); }
-  void cell_runs() {
-    cell().started(37, now_);
-    cell().running(now_);
-  }
-  /// Answers the last request that the server got.
-  void server_answers(std::string_view result) {
-    cell_says(R"({"jsonrpc":"2.0","id":)" + effects_.last_to_cell()["id"].dump() + R"(,"result":)" +
-              std::string(result) + "}");
-  }
   void server_refuses(int code) {
     cell_says(R"({"jsonrpc":"2.0","id":)" + effects_.last_to_cell()["id"].dump() +
               R"(,"error":{"code":)" + std::to_string(code) + R"(,"message":"no"}})");

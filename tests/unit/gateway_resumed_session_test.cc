@@ -25,13 +25,11 @@ class ResumedSession : public SessionTest {
   void ask_first() {
     attach(memory);
     host_says(R"({"jsonrpc":"2.0","id":5,"method":"ping"})");
-    cell().started(37, now_);
-    cell().running(now_);
+    cell_runs();
   }
   void agree(std::string_view version) {
-    cell_says(R"({"jsonrpc":"2.0","id":)" + effects_.last_to_cell()["id"].dump() +
-              R"(,"result":{"protocolVersion":")" + std::string(version) +
-              R"(","capabilities":{},"serverInfo":{"name":"s","version":"1"}}})");
+    server_answers(R"({"protocolVersion":")" + std::string(version) +
+                   R"(","capabilities":{},"serverInfo":{"name":"s","version":"1"}})");
   }
 };
 
@@ -91,9 +89,7 @@ TEST_F(ResumedSession, CanGoOnAgainWhileItIsTakenUp) {
 }
 
 TEST_F(ResumedSession, KeepsForTheNextGatewayWhatIsSaidWhileItDrains) {
-  attach(R"(,"stdio":true)");
-  cell().started(37, now_);
-  cell().running(now_);
+  attach_and_run(R"(,"stdio":true)");
   const std::string id = ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
   session().drain(Milliseconds{5'000}, now_);
   host_says(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
@@ -108,9 +104,7 @@ TEST_F(ResumedSession, KeepsForTheNextGatewayWhatIsSaidWhileItDrains) {
 }
 
 TEST_F(ResumedSession, CannotGoOnInTheMiddleOfALineThatIsTooLong) {
-  attach(R"(,"stdio":true)");
-  cell().started(37, now_);
-  cell().running(now_);
+  attach_and_run(R"(,"stdio":true)");
   effects_.unread.reset();
   session().stop(Session::StopReason::shutting_down, now_);
   EXPECT_FALSE(told()["params"].contains("resume"));

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "supervisor/gateway/message/base64_text.h"
+#include "policy/base64.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/session/resumption.h"
 

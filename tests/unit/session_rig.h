@@ -243,10 +243,18 @@ class SessionTest : public ::testing::Test {
     host_says(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/attach","params":{"server":"files")" +
               std::string(more) + "}}");
   }
-  void attach_and_run() {
-    attach();
+  void cell_runs() {
     cell().started(37, now_);
     cell().running(now_);
+  }
+  void attach_and_run(std::string_view more = "") {
+    attach(more);
+    cell_runs();
+  }
+  /// Answers the last request that the server got.
+  void server_answers(std::string_view result) {
+    cell_says(R"({"jsonrpc":"2.0","id":)" + effects_.last_to_cell()["id"].dump() + R"(,"result":)" +
+              std::string(result) + "}");
   }
   /// Sends a request of the host and returns the id that the server sees.
   std::string ask(std::string line) {

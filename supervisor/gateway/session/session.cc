@@ -313,7 +313,7 @@ void Session::stop_server(std::uint32_t server, Time now) {
 }
 
 void Session::renew_server(std::uint32_t server, Time now) {
-  const bool is_served = state_ == State::attached || state_ == State::finishing;
+  const bool is_served = counterpart_ && (state_ == State::attached || state_ == State::finishing);
   const Failure failure = restarted_by_user(config_.servers[server]);
   if (!is_served || !counterpart_->renew_server(server, failure, now)) {
     return stop_server(server, now);

@@ -1,8 +1,8 @@
-#include "supervisor/gateway/message/base64_text.h"
+#include "policy/base64.h"
 
 #include <openssl/evp.h>
 
-namespace cellblock::gateway {
+namespace cellblock {
 namespace {
 
 using Byte = unsigned char;
@@ -32,4 +32,4 @@ std::optional<std::string> base64_bytes(std::string_view text) {
   return bytes;
 }
 
-}  // namespace cellblock::gateway
+}  // namespace cellblock
