@@ -189,6 +189,10 @@ void Gateway::ask_launcher(CellRunner& cell, Fd workspace) {
 }
 
 void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
+  if (lost_cells_.contains(event.cell)) {
+    if (event.kind == wire::CellEventKind::ended) lost_cells_.erase(event.cell);
+    return;
+  }
   switch (event.kind) {
     case wire::CellEventKind::started:
     case wire::CellEventKind::refused:
@@ -213,6 +217,7 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
     cell.refused(event);
     return gate_.refused(cell);
   }
+  if (pipes.empty()) return cell_lost(cell, event);
   cells_[event.cell] = &cell;
   usage_.cell_started(event.cell);
   Fd egress;

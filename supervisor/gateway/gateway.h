@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -102,6 +103,7 @@ class Gateway final : private GatewayServices {
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_news(const wire::CellEvent& event);
   void cell_denied(const wire::CellEvent& event);
+  void cell_lost(CellRunner& cell, const wire::CellEvent& event);
   void watch_cell(const CellRunner& cell, Fd egress);
   std::unique_ptr<EgressReader> egress_reader(std::uint64_t cell, Fd channel);
   void end_egress(std::uint64_t cell, std::string_view why);
@@ -156,6 +158,7 @@ class Gateway final : private GatewayServices {
   std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request
   std::unordered_map<std::uint64_t, CellRunner*> cells_;              ///< by cell
   std::unordered_map<std::uint64_t, WatchedCell> watched_;            ///< by cell
+  std::set<std::uint64_t> lost_cells_;                                ///< until they have ended
   std::uint32_t next_request_ = 1;
 };
 

@@ -1,5 +1,6 @@
 #include <spdlog/spdlog.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "policy/server_tag.h"
@@ -15,6 +16,17 @@ constexpr Milliseconds queues_interval{1'000};
 constexpr Milliseconds memory_interval{10'000};
 
 }  // namespace
+
+// Its pipes came when no descriptor was free: it runs, and nobody can talk to it.
+void Gateway::cell_lost(CellRunner& cell, const wire::CellEvent& event) {
+  launcher_.kill_cell(event.cell);
+  lost_cells_.insert(event.cell);
+  wire::CellEvent refused;
+  refused.refusal = wire::StartRefusal::setup_failed;
+  refused.facts = {.kind = EndKind::setup_failed, .step = SetupStep::prepare, .error = EMFILE};
+  cell.refused(refused);
+  gate_.refused(cell);
+}
 
 void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   const CellPlan& plan = runner.cell().plan();

@@ -1,5 +1,7 @@
 #include "supervisor/gateway/supervisor_channel.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
 namespace cellblock::gateway {
@@ -30,6 +32,11 @@ void SupervisorChannel::session_closed(std::uint32_t connection) {
 }
 
 bool SupervisorChannel::accept(const wire::SessionGrant& grant, std::vector<Fd> fds) {
+  if (grant.kind == wire::SupervisorSends::session && fds.empty()) {
+    spdlog::warn("a connection is lost: no descriptor is free");
+    session_closed(grant.connection);
+    return true;
+  }
   if (fds.size() != 1 || grant.group_count > wire::max_groups) return false;
   switch (grant.kind) {
     case wire::SupervisorSends::session:

@@ -181,9 +181,12 @@ SysResult<Received> receive_record(int socket, std::span<std::byte> buffer, int 
       retry([&] { return ::recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC); });
   if (count < 0) return sys_fail("recvmsg");
   Received received{static_cast<std::size_t>(count), take_fds(message)};
-  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+  const bool is_cut = (message.msg_flags & MSG_TRUNC) != 0;
+  const bool has_lost_fds = (message.msg_flags & MSG_CTRUNC) != 0;
+  if (is_cut || (has_lost_fds && received.fds.size() == max_record_fds)) {
     return std::unexpected(SysError{"recvmsg", EMSGSIZE});
   }
+  if (has_lost_fds) return std::unexpected(SysError{"recvmsg", EMFILE});
   return received;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ template <class Record>
 class RecordReader {
  public:
   struct Receiver {
+    /// Without those that it came with, where no descriptor is free.
     std::function<void(const Record&, std::vector<Fd>)> record;
     std::function<void()> closed;                      ///< once
     std::function<void(std::string_view why)> broken;  ///< what came is no record
@@ -48,10 +50,11 @@ class RecordReader {
 
  private:
   void readable() {
-    Record record;
+    Record record{};
     auto received = receive_record(socket_.get(), record, MSG_DONTWAIT);
     if (!received && received.error().number == EAGAIN) return;
     if (!received && is_end_of_channel(received.error())) return end();
+    if (!received && received.error().number == EMFILE) return receiver_.record(record, {});
     if (!received) return receiver_.broken("sent no record: " + received.error().text());
     receiver_.record(record, std::move(received->fds));
   }
