@@ -70,6 +70,7 @@ struct Call {
   std::uint64_t question = 0;  ///< about it, to the host; of a question: the call that it is about
   std::string theirs;          ///< the caller's id, raw JSON
   std::string progress_token;  ///< the caller's, raw JSON; empty if it wants no progress
+  std::string traceparent;     ///< of the caller's span; empty: it names none
   std::string tool;
   std::string named;      ///< what else is called and recorded: a resource's URI, a prompt
   std::string task_tool;  ///< of a question about a task: whose call made it; empty: not known

@@ -8,6 +8,7 @@
 
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "policy/trace_context.h"
 #include "supervisor/gateway/audit/argument_digest.h"
 #include "supervisor/gateway/conversation/call_failures.h"
 #include "supervisor/gateway/conversation/client_features.h"
@@ -140,7 +141,8 @@ void Conversation::refuse_at_gate(std::string_view line, const Message& message,
                    .outcome = AuditOutcome::denied,
                    .tool = is_call ? message.name_text : message.method,
                    .reason = name_of(failure.code),
-                   .bytes = line.size()});
+                   .bytes = line.size(),
+                   .traceparent = traceparent_in(message.traceparent.in(line))});
   say_to_host(failed_reply(message.id.in(line), kind, era_of(message), failure));
 }
 
@@ -154,7 +156,8 @@ bool Conversation::refused_access(std::string_view line, const Message& message,
                    .outcome = AuditOutcome::denied,
                    .tool = is_call ? std::string_view(access.named) : message.method,
                    .reason = access.rule,
-                   .bytes = line.size()});
+                   .bytes = line.size(),
+                   .traceparent = traceparent_in(message.traceparent.in(line))});
   say_to_host(access.refusal);
   return true;
 }
