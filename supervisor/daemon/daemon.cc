@@ -195,6 +195,10 @@ void Daemon::handle(const wire::LauncherReport& report) {
       return metrics_->ended(report.facts);
     case wire::LauncherTells::well:
       return on_launcher_well(report);
+    case wire::LauncherTells::reloaded:
+    case wire::LauncherTells::not_reloaded:
+      if (!launcher_.reload_answered()) break;
+      return on_reload_answer(report);
     default:
       break;
   }

@@ -77,6 +77,7 @@ class Daemon {
   void on_session_closed(std::uint32_t uid, Connection connection);
   void on_gateway_broken(std::uint32_t uid, const Error& why);
   void on_launcher_well(const wire::LauncherReport& report);
+  void on_reload_answer(const wire::LauncherReport& report);
   void on_audit_started();
   void on_audit_ended(const wire::LauncherReport& report);
   void on_signal();
