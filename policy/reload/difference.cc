@@ -36,7 +36,6 @@ Keys policy_keys(const Server& used, const Server& fresh) {
       .key("results", &Server::results)
       .key("redaction", &Server::redaction)
       .key("restart", &Server::restart)
-      .key("client_features", &Server::client_features)
       .key("validate_arguments", &Server::validate_arguments)
       .take();
 }
@@ -61,6 +60,7 @@ Keys cell_keys(const Server& used, const Server& fresh) {
       .key("start", &Server::start)
       .key("stop", &Server::stop)
       .key("health", &Server::health)
+      .key("client_features", &Server::client_features)
       .key("era", &Server::era)
       .key("cells", &Server::cells)
       .key("pin", &Server::pin)
@@ -77,32 +77,40 @@ bool differs_otherwise(const Server& used, Server fresh) {
   fresh.results = used.results;
   fresh.redaction = used.redaction;
   fresh.restart = used.restart;
-  fresh.client_features = used.client_features;
   fresh.validate_arguments = used.validate_arguments;
   return used != fresh;
 }
 
-void add_changed(const Server& used, const Server& fresh, Difference& difference) {
-  ChangedServer changed{.name = fresh.name, .what = ServerChange::policy, .keys = {}};
+void add_changed(const Server& used, const Server& fresh, std::uint32_t index,
+                 Difference& difference) {
+  ChangedServer changed{
+      .name = fresh.name, .what = ServerChange::policy, .keys = {}, .index = index};
   changed.keys = cell_keys(used, fresh);
   if (changed.keys.empty() && differs_otherwise(used, fresh)) {
-    changed.keys.emplace_back("its definition");
+    changed.keys.emplace_back(used.secret_marks == fresh.secret_marks ? "files of its command"
+                                                                      : "the value of a secret");
   }
   if (!changed.keys.empty()) changed.what = ServerChange::cell;
-  if (used.removed) changed.keys.emplace_back("declared again");
+  if (used.removed) {
+    changed.what = ServerChange::added;
+    changed.keys = {"declared again"};
+    return difference.servers.push_back(std::move(changed));
+  }
   for (std::string& key : policy_keys(used, fresh)) changed.keys.push_back(std::move(key));
   if (!changed.keys.empty()) difference.servers.push_back(std::move(changed));
 }
 
 // One that comes back has its old place, and has to be what its cells are made from there.
-void compare_servers(const Server& used, const Server& fresh, Difference& difference) {
+void compare_servers(const Server& used, const Server& fresh, std::uint32_t index,
+                     Difference& difference) {
   if (fresh.removed) {
     if (!used.removed) {
-      difference.servers.push_back({.name = fresh.name, .what = ServerChange::removed, .keys = {}});
+      difference.servers.push_back(
+          {.name = fresh.name, .what = ServerChange::removed, .keys = {}, .index = index});
     }
     return;
   }
-  add_changed(used, fresh, difference);
+  add_changed(used, fresh, index, difference);
 }
 
 Keys keys_at_start(const Config& used, const Config& fresh) {
@@ -136,19 +144,6 @@ bool differs_otherwise(const Config& used, Config fresh) {
   return used != fresh;
 }
 
-std::string sentence_of(const ChangedServer& server) {
-  switch (server.what) {
-    case ServerChange::added:
-      return fmt::format("server {}: added", server.name);
-    case ServerChange::removed:
-      return fmt::format("server {}: removed", server.name);
-    case ServerChange::policy:
-    case ServerChange::cell:
-      break;
-  }
-  return fmt::format("server {}: {}", server.name, fmt::join(server.keys, ", "));
-}
-
 }  // namespace
 
 Difference difference(const Config& used, const Config& fresh) {
@@ -163,20 +158,33 @@ Difference difference(const Config& used, const Config& fresh) {
                    .key("role", &Config::roles)
                    .key("calls", &Config::calls)
                    .take();
-  for (std::size_t i = 0; i < fresh.servers.size(); ++i) {
+  for (std::uint32_t i = 0; i < fresh.servers.size(); ++i) {
     if (i < used.servers.size()) {
-      compare_servers(used.servers[i], fresh.servers[i], found);
+      compare_servers(used.servers[i], fresh.servers[i], i, found);
     } else {
       found.servers.push_back(
-          {.name = fresh.servers[i].name, .what = ServerChange::added, .keys = {}});
+          {.name = fresh.servers[i].name, .what = ServerChange::added, .keys = {}, .index = i});
     }
   }
   return found;
 }
 
+std::string line_of(const ChangedServer& server) {
+  switch (server.what) {
+    case ServerChange::added:
+      return fmt::format("server {}: added", server.name);
+    case ServerChange::removed:
+      return fmt::format("server {}: removed", server.name);
+    case ServerChange::policy:
+    case ServerChange::cell:
+      break;
+  }
+  return fmt::format("server {}: {}", server.name, fmt::join(server.keys, ", "));
+}
+
 std::vector<std::string> lines_of(const Difference& difference) {
   std::vector<std::string> lines = difference.keys;
-  for (const ChangedServer& server : difference.servers) lines.push_back(sentence_of(server));
+  for (const ChangedServer& server : difference.servers) lines.push_back(line_of(server));
   return lines;
 }
 

@@ -20,6 +20,7 @@ struct ChangedServer {
   std::string name;
   ServerChange what{};
   std::vector<std::string> keys;  ///< with policy and cell: which differ
+  std::uint32_t index = 0;
   bool operator==(const ChangedServer&) const = default;
 };
 
@@ -33,7 +34,9 @@ struct Difference {
 /// Of a configuration in use and the one that was merged with it.
 Difference difference(const Config& used, const Config& fresh);
 
-/// One line for each of those that take effect: "server files: allow, limits".
+/// "server files: allow, limits".
+std::string line_of(const ChangedServer& server);
+/// One for each of those that take effect.
 std::vector<std::string> lines_of(const Difference& difference);
 
 /// Why all of it is refused; empty: it is not.

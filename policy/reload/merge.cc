@@ -12,6 +12,8 @@ Server tombstone(Server server) {
   server.removed = true;
   server.enabled = false;
   server.rules.clear();
+  server.secrets.clear();
+  server.secret_marks = {};
   return server;
 }
 
@@ -24,17 +26,6 @@ void keep_rules(const Server& used, Server& fresh) {
   if (std::ranges::equal(used.rules, fresh.rules, is_same)) fresh.rules = used.rules;
 }
 
-// Its cells have what the start found: the values of secrets, and how they are recognised; the
-// files of its command; the disks under it.
-Server in_place_of(const Server& used, Server fresh) {
-  fresh.secret_marks = used.secret_marks;
-  fresh.fingerprint = used.fingerprint;
-  fresh.storage = used.storage;
-  fresh.disks = used.disks;
-  keep_rules(used, fresh);
-  return fresh;
-}
-
 }  // namespace
 
 Config merged(const Config& used, Config fresh) {
@@ -44,11 +35,13 @@ Config merged(const Config& used, Config fresh) {
     if (again == declared.end()) {
       fresh.servers.push_back(tombstone(server));
     } else {
-      fresh.servers.push_back(in_place_of(server, std::move(*again)));
+      keep_rules(server, *again);
+      fresh.servers.push_back(std::move(*again));
       declared.erase(again);
     }
   }
   std::ranges::move(declared, std::back_inserter(fresh.servers));
+  // Found out once, at the start.
   fresh.cgroup = used.cgroup;
   fresh.kernel.landlock_abi = used.kernel.landlock_abi;
   // Rootless, the start has looked for subordinate ids.
@@ -61,10 +54,12 @@ void take_over(Config& live, Config fresh) {
     if (i == live.servers.size()) {
       live.servers.push_back(std::move(fresh.servers[i]));
     } else if (live.servers[i] != fresh.servers[i]) {
+      live.servers[i].name.swap(fresh.servers[i].name);  // the same, and views of it stay good
       live.servers[i] = std::move(fresh.servers[i]);
     }
   }
   fresh.servers = std::move(live.servers);
+  fresh.http = std::move(live.http);  // changes with a start only; sessions have its tokens' names
   live = std::move(fresh);
 }
 

@@ -8,11 +8,11 @@ namespace cellblock {
 
 /// `fresh`, as a start would have it, with each server at the index that it has in `used`. One that
 /// is not declared any more stays there as it was, but removed, off and nobody's; new ones follow.
-/// What was found out at the start, and is not found again, is taken over.
+/// What only a start finds out is taken over.
 Config merged(const Config& used, Config fresh);
 
-/// Assigns in place: a reference to a server stays good. `live` has as many servers as `fresh` at
-/// the most, and room for the others.
+/// Assigns in place: a reference to a server, or a view of its name, stays good. `live` has as many
+/// servers as `fresh` at the most, and room for the others.
 void take_over(Config& live, Config fresh);
 
 }  // namespace cellblock

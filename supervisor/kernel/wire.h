@@ -233,6 +233,7 @@ struct EgressEvent {
 enum class SupervisorSends : std::uint8_t {
   session = 1,        ///< fds: the accepted connection
   audit_channel = 2,  ///< fds: a fresh audit socket, after the writer came back
+  config = 3,         ///< fds: the sealed configuration that holds from now on
 };
 
 /// How a session came.

@@ -51,7 +51,7 @@ bool is_recorded(CallKind kind);
 struct JudgedCall {
   std::string line;  ///< the host's
   Message message;
-  const Rule* asks = nullptr;        ///< the rule that asked about it
+  std::optional<Rule> asks;          ///< the rule that asked about it, as it was then
   std::optional<Digest> definition;  ///< what it named, when somebody was asked about it
 };
 
