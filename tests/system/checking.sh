@@ -35,6 +35,8 @@ replaced_after() {  # SIGNAL PID: systemd starts the service anew
   before=$(main_pid)
   kill -"$1" "$2" && eventually another_process_serves "$before"
 }
+drop_in() { mkdir -p "/run/systemd/system/$1.d"; printf '%s\n' "${@:2}" >"/run/systemd/system/$1.d/check.conf"; systemctl daemon-reload; }
+no_drop_in() { rm -rf "/run/systemd/system/$1.d"; systemctl daemon-reload; }
 declare_everything() {
   cat >/etc/cellblock/servers.d/everything.toml <<'TOML'
 [server.everything]

@@ -6,8 +6,6 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 . /opt/checks/sessions.sh
 
 status_has() { property StatusText | grep -qF "$1"; }
-drop_in() { mkdir -p "/run/systemd/system/$1.d"; printf '%s\n' "${@:2}" >"/run/systemd/system/$1.d/check.conf"; systemctl daemon-reload; }
-no_drop_in() { rm -rf "/run/systemd/system/$1.d"; systemctl daemon-reload; }
 
 # --- install and socket activation
 

@@ -7,7 +7,7 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 . /opt/checks/limits.sh
 . /opt/checks/boots.sh
 case $BOOT in
-  1) install_the_packages; limits; deaths; upgrade; reboot_in_order ;;
+  1) install_the_packages; limits; undelegated; deaths; upgrade; reboot_in_order ;;
   2) after_a_reboot; cut_the_power ;;
   *) after_a_power_cut ;;
 esac

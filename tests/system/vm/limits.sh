@@ -62,6 +62,7 @@ memory() {
   status=$(as_tester status eater --json)
   check 'status shows what the cell uses' more_than "$(grep -o '"memory_bytes":[0-9]*' <<<"$status" | cut -d: -f2)" $((20 << 20))
   check 'and the most that it has used' more_than "$(grep -o '"memory_peak_bytes":[0-9]*' <<<"$status" | cut -d: -f2)" $((20 << 20))
+  check 'and how long it waited for memory' contains "$status" '"pressure":{"'
   check 'a call that takes more is answered: it was memory' use host take_memory '{"mebibytes":400}' '"verdict":"out_of_memory"'
   check 'and in words which limit' contains "$answer" 'went over limits.memory (128MiB)'
   status=$(as_tester status eater --json)
@@ -106,4 +107,14 @@ processor() {
   check 'it had less than half of a processor' at_most $share 50
   check 'the neighbour is answered after it' echoes neighbour 'after the computing'
   close_session host
+}
+
+undelegated() {
+  drop_in $service '[Service]' 'Delegate=no'
+  check 'a service whose group is not delegated does not start' not systemctl restart $service
+  check 'and says which limit it could not hold' journal_has 'limits.memory'
+  no_drop_in $service
+  systemctl stop $service 2>/dev/null
+  systemctl reset-failed
+  check 'with Delegate= as installed it starts' serves quick
 }
