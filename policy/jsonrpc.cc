@@ -107,6 +107,7 @@ Message message_of(MessageKind kind, Sightings& seen) {
   message.progress = span_if(seen.progress, JsonType::number);
   message.progress_token = seen.progress_token.where;
   message.meta_progress_token = seen.meta_progress_token.where;
+  message.traceparent = seen.traceparent.where;
   message.protocol_version = seen.protocol_version.where;
   message.client_capabilities = span_if(seen.client_capabilities, JsonType::object);
   message.capabilities = span_if(seen.capabilities, JsonType::object);

@@ -52,6 +52,7 @@ struct Message {
   Span progress;             ///< params.progress, a number
   Span progress_token;       ///< params.progressToken (notifications/progress)
   Span meta_progress_token;  ///< params._meta.progressToken
+  Span traceparent;          ///< params._meta.traceparent, of whatever type
   Span protocol_version;  ///< params._meta["io.modelcontextprotocol/protocolVersion"]: modern era
   Span client_capabilities;  ///< params._meta["io.modelcontextprotocol/clientCapabilities"], object
   Span capabilities;         ///< params.capabilities (initialize), object

@@ -31,6 +31,7 @@ constexpr KnownMember known_members[] = {
     {params, "_meta", &Sightings::ignored, params_meta},
 
     {params_meta, "progressToken", &Sightings::meta_progress_token},
+    {params_meta, "traceparent", &Sightings::traceparent},
     {params_meta, mcp::meta_key::version, &Sightings::protocol_version},
     {params_meta, mcp::meta_key::capabilities, &Sightings::client_capabilities},
     {params_meta, mcp::meta_key::subscription, &Sightings::params_subscription_id},

@@ -32,6 +32,7 @@ struct Sightings {
   Found name, uri, request_id, progress, progress_token, capabilities, cursor, level, question;
   // In params._meta:
   Found meta_progress_token, protocol_version, client_capabilities, params_subscription_id;
+  Found traceparent;
   // In result._meta:
   Found result_subscription_id;
   // In result:

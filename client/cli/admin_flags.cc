@@ -37,12 +37,25 @@ void declare_switch(CLI::App& app, Command& command, const std::shared_ptr<Flags
                               : "why: for the audit log");
 }
 
+void declare_reload(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags) {
+  const auto dry_run = std::make_shared<bool>(false);
+  auto* reload = add_command(
+      app, command, "reload", "have cellblockd use its configuration as it is now",
+      "cellblock reload --dry-run\n  cellblock reload", [flags, dry_run] {
+        return run_reload(context_of(*flags), {.config = flags->path, .dry_run = *dry_run});
+      });
+  reload->add_flag("--dry-run", *dry_run, "only tell what would change");
+  reload->add_option("--config", flags->path, "the file that cellblockd was started with")
+      ->type_name("FILE");
+}
+
 }  // namespace
 
 void declare_admin(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags) {
   declare_approve(app, command, flags);
   declare_switch(app, command, flags, Switch::disable);
   declare_switch(app, command, flags, Switch::enable);
+  declare_reload(app, command, flags);
 }
 
 }  // namespace cellblock::cli

@@ -90,6 +90,14 @@ struct ExplainRequest {
 /// or which rule decides and where it stands.
 Exit run_explain(const Context& context, const ExplainRequest& request);
 
+struct ReloadRequest {
+  std::string config;    ///< empty: the one that the daemon reads
+  bool dry_run = false;  ///< only tell what would change
+};
+
+/// Becomes `cellblockd --reload`, connected to the daemon: its exit code is ours.
+Exit run_reload(const Context& context, const ReloadRequest& request);
+
 /// Everything off at once, until it is switched on again: for administrators.
 enum class Switch : std::uint8_t { disable, enable };
 /// `reason`: why, for the audit log and for whoever is refused; or empty.

@@ -179,8 +179,8 @@ std::size_t value_index(const Family& family, std::string_view value) {
   return std::min(index, family.values.size() - 1);
 }
 
-std::size_t gateway_numbers(std::size_t servers) {
-  return numbers_of(Scope::gateway) + (servers + 1) * numbers_of(Scope::server);
+std::size_t gateway_numbers() {
+  return numbers_of(Scope::gateway) + (no_server + 1) * numbers_of(Scope::server);
 }
 
 std::size_t place_in_gateway(Metric metric, std::size_t server) {

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "policy/server_set.h"
+
 /// What is measured: one table, from which both the places of the numbers in shared memory and the
 /// text of a scrape are made. docs/metrics.md is held to it by a test. No label ever has a value
 /// that a host or a server chose: they are declared names, and the closed sets of this table.
@@ -77,9 +79,12 @@ std::size_t place_of(Metric metric);
 /// Of a label's value among its family's; the last, "other", for what is none of them.
 std::size_t value_index(const Family& family, std::string_view value);
 
-/// The numbers that one gateway counts: its own, those of each server, and behind the last server
-/// those of none.
-std::size_t gateway_numbers(std::size_t servers);
+/// Behind the last server that there can be. A reload brings further servers: no number's place
+/// depends on how many there are.
+inline constexpr std::size_t no_server = max_servers;
+/// The numbers that one gateway counts: its own, those of each server, and those of none.
+std::size_t gateway_numbers();
+/// `server`: its index, or no_server.
 std::size_t place_in_gateway(Metric metric, std::size_t server);
 
 // Values of labels that are counted by more than one name.

@@ -36,14 +36,46 @@ void CallPlace::GiveBack::operator()(State* state) const {
   gone->owner.give_back(*gone);
 }
 
-CallPlaces::ServerUse::ServerUse(const ServerCalls& its) : rules(its), all(its.bounds) {
-  tools.reserve(its.tools.size());
-  for (const ToolCalls& tool : its.tools) tools.emplace_back(tool.bounds);
+void CallPlaces::Use::rebind(const CallBounds& its) {
+  if (bounds.rate != its.rate) bucket.reset();
+  if (its.rate && !bucket) bucket.emplace(*its.rate);
+  bounds = its;
+}
+
+CallPlaces::ServerUse::ServerUse(const ServerCalls& its) : all(its.bounds) {
+  for (const ToolCalls& tool : its.tools) tools.emplace(tool.name, tool.bounds);
+}
+
+void CallPlaces::ServerUse::rebind(const ServerCalls& its) {
+  all.rebind(its.bounds);
+  // One that has calls in flight is remembered for their sake.
+  std::erase_if(tools, [&its](const auto& tool) {
+    return tool.second.in_flight == 0 && find_tool(its, tool.first) == nullptr;
+  });
+  for (auto& [name, use] : tools) use.rebind({});
+  for (const ToolCalls& tool : its.tools) {
+    const auto [known, is_new] = tools.try_emplace(tool.name, tool.bounds);
+    if (!is_new) known->second.rebind(tool.bounds);
+  }
 }
 
 CallPlaces::CallPlaces(const Config& config) : config_(config), user_(config.calls.user) {
   servers_.reserve(config.servers.size());
   for (const Server& server : config.servers) servers_.emplace_back(server.calls);
+}
+
+void CallPlaces::reconfigure() {
+  user_.rebind(config_.calls.user);
+  for (auto& [session, use] : sessions_) use.rebind(config_.calls.session);
+  for (std::size_t i = 0; i < config_.servers.size(); ++i) {
+    const ServerCalls& rules = config_.servers[i].calls;
+    if (i < servers_.size()) {
+      servers_[i].rebind(rules);
+    } else {
+      servers_.emplace_back(rules);
+    }
+  }
+  let_in();
 }
 
 std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter& waiter,
@@ -53,7 +85,8 @@ std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter
                         .waiter = waiter,
                         .session = wanted.session,
                         .server = wanted.server,
-                        .tool = find_tool(rules, wanted.tool)};
+                        .tool = {}};
+  if (find_tool(rules, wanted.tool) != nullptr) call.tool = wanted.tool;
   if (bounds_sessions()) sessions_.try_emplace(wanted.session, config_.calls.session);
   const Bounds bounds = bounds_of(call);
   const auto is_bound = [](const Bound& bound) { return bound.use != nullptr; };
@@ -77,29 +110,33 @@ std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter
   for (const Bound& bound : bounds) {
     if (bound.use != nullptr && bound.use->bucket) bound.use->bucket->take(now);
   }
-  if (!call.waits) count_up(bounds);
-  CallPlace place(call);
+  if (!call.waits) count_up(call, bounds);
+  CallPlace place(std::move(call));
   if (call.waits) queue_.push_back(place.state_.get());
   return place;
 }
 
 const ServerCalls& CallPlaces::rules_of(std::uint32_t server) const {
   static const ServerCalls none;
-  return server == no_server ? none : servers_[server].rules;
+  return server == no_server ? none : config_.servers[server].calls;
 }
 
-// Those that bound nothing are left out. By a tool's place in the rules: what is not in them has no
-// bound of its own.
-CallPlaces::Bounds CallPlaces::bounds_of(const CallPlace::State& call) {
+CallPlaces::Bounds CallPlaces::uses_of(const CallPlace::State& call) {
   ServerUse* server = call.server == no_server ? nullptr : &servers_[call.server];
   Bounds bounds{{{BoundOf::tool, nullptr},
                  {BoundOf::server, server == nullptr ? nullptr : &server->all},
                  {BoundOf::session, session_use(call.session)},
                  {BoundOf::user, &user_}}};
-  if (server != nullptr && call.tool != nullptr) {
-    bounds[0].use =
-        &server->tools[static_cast<std::size_t>(call.tool - server->rules.tools.data())];
+  if (server != nullptr && !call.tool.empty()) {
+    const auto tool = server->tools.find(call.tool);
+    if (tool != server->tools.end()) bounds[0].use = &tool->second;
   }
+  return bounds;
+}
+
+// Those that bound nothing are left out.
+CallPlaces::Bounds CallPlaces::bounds_of(const CallPlace::State& call) {
+  Bounds bounds = uses_of(call);
   for (Bound& bound : bounds) {
     if (bound.use != nullptr && !bound.use->is_bounded()) bound.use = nullptr;
   }
@@ -129,9 +166,10 @@ std::optional<Busy> CallPlaces::out_of_tokens(const Bounds& bounds, Instant now)
   return busy;
 }
 
-void CallPlaces::count_up(const Bounds& bounds) {
-  for (const Bound& bound : bounds) {
-    if (bound.use != nullptr) ++bound.use->in_flight;
+void CallPlaces::count_up(CallPlace::State& call, const Bounds& bounds) {
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    call.counted.at(i) = bounds.at(i).use != nullptr;
+    if (call.counted.at(i)) ++bounds.at(i).use->in_flight;
   }
 }
 
@@ -140,8 +178,10 @@ void CallPlaces::give_back(const CallPlace::State& state) {
     std::erase(queue_, &state);
     return;
   }
-  for (const Bound& bound : bounds_of(state)) {
-    if (bound.use != nullptr && bound.use->in_flight > 0) --bound.use->in_flight;
+  const Bounds uses = uses_of(state);
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    Use* use = uses.at(i).use;
+    if (state.counted.at(i) && use != nullptr && use->in_flight > 0) --use->in_flight;
   }
   let_in();
 }
@@ -158,7 +198,7 @@ void CallPlaces::let_in() {
       ++at;
       continue;
     }
-    count_up(bounds);
+    count_up(call, bounds);
     call.waits = false;
     at = queue_.erase(at);
     call.waiter.place_is_free();
@@ -167,7 +207,7 @@ void CallPlaces::let_in() {
 
 std::uint32_t CallPlaces::in_flight(BoundOf of, const Wanted& wanted) const {
   const ServerUse& server = servers_[wanted.server];
-  const ToolCalls* tool = find_tool(server.rules, wanted.tool);
+  const auto tool = server.tools.find(wanted.tool);
   const auto session = sessions_.find(wanted.session);
   switch (of) {
     case BoundOf::user:
@@ -179,9 +219,7 @@ std::uint32_t CallPlaces::in_flight(BoundOf of, const Wanted& wanted) const {
     case BoundOf::tool:
       break;
   }
-  return tool == nullptr
-             ? 0
-             : server.tools[static_cast<std::size_t>(tool - server.rules.tools.data())].in_flight;
+  return tool == server.tools.end() ? 0 : tool->second.in_flight;
 }
 
 std::size_t CallPlaces::waiting(std::uint32_t server) const {

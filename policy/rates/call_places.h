@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -63,13 +66,16 @@ class CallPlace {
 
  private:
   friend class CallPlaces;
+  /// Of which bounds it has a place: as tool, server, session, user.
+  using CountedBy = std::array<bool, 4>;
   struct State {
     CallPlaces& owner;
     CallWaiter& waiter;
     std::uint64_t session = 0;
     std::uint32_t server = 0;
-    const ToolCalls* tool = nullptr;
+    std::string tool;  ///< empty: none that had a bound of its own
     bool waits = false;
+    CountedBy counted{};
     Instant until{};
   };
   struct GiveBack {
@@ -98,6 +104,10 @@ class CallPlaces {
   };
   std::expected<CallPlace, Busy> take(const Wanted& wanted, CallWaiter& waiter, Instant now);
 
+  /// The configuration has changed: what is in flight counts on, and rates begin anew where they
+  /// are others.
+  void reconfigure();
+
   /// The session is over: what it has used up is not kept.
   void forget(std::uint64_t session) { sessions_.erase(session); }
 
@@ -112,18 +122,20 @@ class CallPlaces {
     explicit Use(const CallBounds& its) : bounds(its) {
       if (its.rate) bucket.emplace(*its.rate);
     }
+    void rebind(const CallBounds& its);
     bool is_bounded() const { return bounds.rate || bounds.in_flight; }
     bool is_full() const { return bounds.in_flight && in_flight >= *bounds.in_flight; }
 
-    const CallBounds& bounds;
+    CallBounds bounds;
     std::optional<TokenBucket> bucket;
     std::uint32_t in_flight = 0;
   };
   struct ServerUse {
     explicit ServerUse(const ServerCalls& its);
-    const ServerCalls& rules;
+    void rebind(const ServerCalls& its);
+
     Use all;
-    std::vector<Use> tools;  ///< in the order of rules.tools
+    std::map<std::string, Use, std::less<>> tools;  ///< that have rules of their own
   };
   struct Bound {
     BoundOf of{};
@@ -132,11 +144,12 @@ class CallPlaces {
   using Bounds = std::array<Bound, 4>;
 
   const ServerCalls& rules_of(std::uint32_t server) const;
+  Bounds uses_of(const CallPlace::State& call);
   Bounds bounds_of(const CallPlace::State& call);
   Use* session_use(std::uint64_t session);
   bool bounds_sessions() const;
   std::optional<Busy> out_of_tokens(const Bounds& bounds, Instant now) const;
-  void count_up(const Bounds& bounds);
+  void count_up(CallPlace::State& call, const Bounds& bounds);
   void give_back(const CallPlace::State& state);
   void let_in();
 

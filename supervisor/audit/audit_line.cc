@@ -27,8 +27,10 @@ static_assert(outcomes.size() == static_cast<std::size_t>(wire::AuditOutcome::ca
 bool is_sound(const wire::AuditRecord& record) {
   const auto kind = static_cast<std::size_t>(record.kind);
   const auto outcome = static_cast<std::size_t>(record.outcome);
+  const std::string_view traceparent = traceparent_of(record);
   return record.number > 0 && kind > 0 && kind < kinds.size() && outcome < outcomes.size() &&
          static_cast<std::size_t>(record.method) < methods.size() &&
+         (traceparent.empty() || is_traceparent(traceparent)) &&
          record.server_length <= record.server.size() && record.tool_length <= record.tool.size() &&
          std::find(record.reason.begin(), record.reason.end(), '\0') != record.reason.end();
 }
@@ -78,6 +80,11 @@ std::string_view name_of(wire::AuditOutcome outcome) {
   return outcomes.at(static_cast<std::size_t>(outcome));
 }
 
+std::string_view traceparent_of(const wire::AuditRecord& record) {
+  if (record.traceparent.front() == '\0') return {};
+  return {record.traceparent.data(), record.traceparent.size()};
+}
+
 std::string escaped(std::string_view text) {
   const std::string whole = quoted(text);
   return whole.substr(1, whole.size() - 2);
@@ -106,6 +113,9 @@ std::optional<std::string> record_fields(const wire::AuditRecord& record, std::s
   }
   if (has_arguments(record)) {
     fields += fmt::format(R"(,"arguments_sha256":"{}")", hex_of(record.arguments));
+  }
+  if (const auto traceparent = traceparent_of(record); !traceparent.empty()) {
+    fields += fmt::format(R"(,"traceparent":"{}")", traceparent);
   }
   if (!text.empty()) fields += fmt::format(R"(,"{}":{})", name, quoted(text));
   return fields;

@@ -27,14 +27,16 @@ struct Stamp {
 };
 
 /// `text`: what follows the record. Nothing for a record that no honest gateway sends: an unknown
-/// kind or outcome, a length over its field, a reason without an end, number 0, a text where its
-/// kind has none, a kind that its teller has no say in.
+/// kind or outcome, a length over its field, a traceparent that is none, a reason without an end,
+/// number 0, a text where its kind has none, a kind that its teller has no say in.
 std::optional<std::string> record_fields(const wire::AuditRecord& record, std::string_view text,
                                          const Stamp& stamp);
 
 /// As the lines have it. Of a sound record.
 std::string_view name_of(wire::AuditKind kind);
 std::string_view name_of(wire::AuditOutcome outcome);
+/// Empty: none.
+std::string_view traceparent_of(const wire::AuditRecord& record);
 /// ASCII without control characters, as in a JSON string.
 std::string escaped(std::string_view text);
 

@@ -28,6 +28,7 @@ std::string journal_entry(const wire::AuditRecord& record, const Stamp& stamp,
   const std::string server = escaped({record.server.data(), record.server_length});
   const std::string tool = escaped({record.tool.data(), record.tool_length});
   const std::string reason = escaped(record.reason.data());
+  const std::string_view traceparent = traceparent_of(record);
   const std::string_view kind = name_of(record.kind);
   const std::string_view outcome = name_of(record.outcome);
   const std::string event = record.outcome == wire::AuditOutcome::none
@@ -38,9 +39,10 @@ std::string journal_entry(const wire::AuditRecord& record, const Stamp& stamp,
       "MESSAGE={}\nPRIORITY={}\nSYSLOG_IDENTIFIER=cellblock-audit\nSYSLOG_FACILITY={}\n"
       "CELLBLOCK_SEQ={}\nCELLBLOCK_HASH={}\nCELLBLOCK_KIND={}\nCELLBLOCK_OUTCOME={}\n"
       "CELLBLOCK_UID={}\nCELLBLOCK_SERVER={}\nCELLBLOCK_TOOL={}\nCELLBLOCK_REASON={}\n"
-      "CELLBLOCK_SESSION={}\nCELLBLOCK_CELL={}\nCELLBLOCK_CALL={}\n",
+      "CELLBLOCK_SESSION={}\nCELLBLOCK_CELL={}\nCELLBLOCK_CALL={}\n{}",
       message, priority_of(record.outcome), for_administrators, line.sequence, hex_of(line.hash),
-      kind, outcome, stamp.uid, server, tool, reason, record.session, record.cell, record.call);
+      kind, outcome, stamp.uid, server, tool, reason, record.session, record.cell, record.call,
+      traceparent.empty() ? "" : fmt::format("CELLBLOCK_TRACEPARENT={}\n", traceparent));
 }
 
 void Journal::add(const wire::AuditRecord& record, const Stamp& stamp, const ChainPoint& line) {

@@ -51,8 +51,11 @@ Result<std::unique_ptr<AdminDoors>> AdminDoors::make(boost::asio::io_context& lo
   const auto on = [&all = *doors](AdminSwitch which) {
     return [&all, which](Fd socket) { all.around_.at_switch(which, std::move(socket)); };
   };
-  CELLBLOCK_CHECK(doors->open("disable", on(AdminSwitch::disable)));
-  CELLBLOCK_CHECK(doors->open("enable", on(AdminSwitch::enable)));
+  CELLBLOCK_CHECK(doors->open("disable", doors->mode_, on(AdminSwitch::disable)));
+  CELLBLOCK_CHECK(doors->open("enable", doors->mode_, on(AdminSwitch::enable)));
+  CELLBLOCK_CHECK(doors->open("reload", for_root_and_us, [&all = *doors](Fd socket) {
+    all.around_.at_reload(std::move(socket));
+  }));
   return doors;
 }
 
@@ -67,15 +70,16 @@ AdminDoors::AdminDoors(boost::asio::io_context& loop, const Config& config, Arou
 AdminDoors::~AdminDoors() { close_all(); }
 
 Result<void> AdminDoors::open(std::uint32_t user) {
-  return open(std::to_string(user),
+  return open(std::to_string(user), mode_,
               [this, user](Fd socket) { around_.at_door(user, std::move(socket)); });
 }
 
-Result<void> AdminDoors::open(const std::string& name, Listener::OnConnection on_connection) {
+Result<void> AdminDoors::open(const std::string& name, std::uint32_t mode,
+                              Listener::OnConnection on_connection) {
   if (doors_.contains(name)) return {};
   Listen listen;
   listen.socket = prefix_ + name;
-  listen.mode = mode_;
+  listen.mode = mode;
   BoundSocket file = CELLBLOCK_TRY(BoundSocket::bind(listen));
   auto listener = CELLBLOCK_TRY(Listener::listen(loop_, file.take(), std::move(on_connection)));
   if (held_) listener->hold();

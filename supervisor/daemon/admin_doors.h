@@ -22,6 +22,8 @@ class AdminDoors {
     std::function<void(std::uint32_t user, Fd)> at_door;
     /// `<socket>.admin.disable` and `<socket>.admin.enable`: who stands there has said nothing yet.
     std::function<void(AdminSwitch, Fd)> at_switch;
+    /// `<socket>.admin.reload`: for root, and rootless for the user himself.
+    std::function<void(Fd)> at_reload;
     std::function<void(Fd)> bury;
   };
 
@@ -51,7 +53,8 @@ class AdminDoors {
   using Doors = std::map<std::string, Door>;  ///< by what follows `<socket>.admin.`
 
   AdminDoors(boost::asio::io_context& loop, const Config& config, Around around);
-  Result<void> open(const std::string& name, Listener::OnConnection on_connection);
+  Result<void> open(const std::string& name, std::uint32_t mode,
+                    Listener::OnConnection on_connection);
   void close(Doors::iterator door);
 
   boost::asio::io_context& loop_;

@@ -183,6 +183,7 @@ class Loader {
 
   // A start kills what is there; "auto": the group of a later start is not known.
   void refuse_foreign_cells(const Config& config) {
+    if (request_.cgroup) return;
     const std::string& group = config.cgroup.directory;
     if (!group.starts_with('/')) return;
     const auto foreign = daemon::foreign_cells(group, config.identity.uid);
@@ -208,6 +209,7 @@ class Loader {
 
   // Under a service manager the group belongs to the service's own user.
   Cgroup find_cgroup(const CgroupChoice& choice) const {
+    if (request_.cgroup) return *request_.cgroup;
     const Owners owners = {0, ::geteuid()};
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }

@@ -22,6 +22,7 @@ struct LoadRequest {
   RunMode mode = RunMode::system;
   std::optional<std::string> socket_override;
   daemon::LookPurpose purpose = daemon::LookPurpose::start;
+  std::optional<Cgroup> cgroup = std::nullopt;  ///< of a daemon that runs; none: it is looked for
 };
 
 struct LoadedConfig {

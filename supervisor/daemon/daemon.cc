@@ -41,7 +41,7 @@ std::string_view mode_name(RunMode mode) {
 
 }  // namespace
 
-Daemon::Daemon(const Config& config, LauncherProcess& launcher, AuditFiles audit_log,
+Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
                OffSwitch off_switch)
     : config_(config),
       launcher_(launcher),
@@ -51,6 +51,9 @@ Daemon::Daemon(const Config& config, LauncherProcess& launcher, AuditFiles audit
              std::bind_front(&LauncherProcess::tell, &launcher_)),
       voice_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
       desk_(loop_, {.said = std::bind_front(&Daemon::on_switch_said, this)}),
+      reload_desk_(loop_, {.offer = std::bind_front(&Daemon::offer_reload, this),
+                           .asked = std::bind_front(&Daemon::on_reload_asked, this),
+                           .bury = [this](Fd socket) { bury(std::move(socket)); }}),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
@@ -139,9 +142,11 @@ void Daemon::admit(Fd socket, Peer peer) {
   if (!may_connect(peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
   const std::uint32_t uid = peer.uid;
   const ServerSet servers = servers_for(peer, config_);
+  const Peer known = peer;
   const Connection connection = next_connection();
   pending_.emplace(connection, Pending{std::move(socket), std::move(peer)});
   act(table_.connected(uid, connection, servers));
+  if (table_.knows(uid)) known_peers_.add(known);
 }
 
 // A session as any other: whoever is refused reads why from it.
@@ -195,6 +200,10 @@ void Daemon::handle(const wire::LauncherReport& report) {
       return metrics_->ended(report.facts);
     case wire::LauncherTells::well:
       return on_launcher_well(report);
+    case wire::LauncherTells::reloaded:
+    case wire::LauncherTells::not_reloaded:
+      if (!launcher_.reload_answered()) break;
+      return on_reload_answer(report);
     default:
       break;
   }
@@ -216,6 +225,7 @@ void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
   if (metrics_) metrics_->end_gateway(report.uid);
   close_door(report.uid);
   act_or_give_up(table_.gateway_ended(report.uid));
+  if (!table_.knows(report.uid)) known_peers_.forget(report.uid);
   finish_when_empty();
 }
 
@@ -249,8 +259,11 @@ void Daemon::on_audit_ended(const wire::LauncherReport& report) {
 }
 
 void Daemon::wait_for_signal() {
-  signals_.async_wait([this](const boost::system::error_code& error, int) {
-    if (!error) on_signal();
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    if (signal != SIGHUP) return on_signal();
+    on_reload_signal();
+    wait_for_signal();
   });
 }
 
@@ -326,6 +339,7 @@ void Daemon::start_stopping() {
   act(table_.stop());
   if (doors_) doors_->close_all();
   desk_.close();
+  reload_desk_.close();
   if (http_) http_->finish();
   listener_->stop();  // now: whoever is in its queue is told that we are stopping
   stop_timer_.expires_after(stop_patience());

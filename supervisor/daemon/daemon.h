@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "supervisor/daemon/admin_doors.h"
@@ -18,12 +19,14 @@
 #include "supervisor/daemon/burial.h"
 #include "supervisor/daemon/gateway_link.h"
 #include "supervisor/daemon/http_host.h"
+#include "supervisor/daemon/known_peers.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/listener.h"
 #include "supervisor/daemon/metrics_host.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/peer.h"
 #include "supervisor/daemon/pulse.h"
+#include "supervisor/daemon/reload_desk.h"
 #include "supervisor/daemon/service_notify.h"
 #include "supervisor/daemon/service_offer.h"
 #include "supervisor/daemon/socket_path.h"
@@ -36,9 +39,8 @@ namespace cellblock::daemon {
 
 class Daemon {
  public:
-  /// `config` and `launcher` outlive it.
-  Daemon(const Config& config, LauncherProcess& launcher, AuditFiles audit_log,
-         OffSwitch off_switch);
+  /// `config` and `launcher` outlive it. A reload changes `config`, where it is.
+  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, OffSwitch off_switch);
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
@@ -51,6 +53,9 @@ class Daemon {
 
   /// Likewise; only with [metrics].
   Result<void> start_metrics(MetricsSocket socket, std::chrono::milliseconds timeout);
+
+  /// Before serve(): by what another configuration can be brought. `program`: cellblockd itself.
+  void take_reloads(ReloadFacts facts, Fd program);
 
   /// Listens, says that it is ready, and serves until a signal to stop: then nobody new is let in,
   /// and the gateways have a while to end their sessions. An error: the launcher died.
@@ -77,6 +82,12 @@ class Daemon {
   void on_session_closed(std::uint32_t uid, Connection connection);
   void on_gateway_broken(std::uint32_t uid, const Error& why);
   void on_launcher_well(const wire::LauncherReport& report);
+  void on_reload_door(Fd socket);
+  Result<ReloadOffer> offer_reload() const;
+  void on_reload_asked(const ReloadDesk::Asker& asker, ReloadRequest request);
+  void on_reload_answer(const wire::LauncherReport& report);
+  void on_reload_signal();
+  void on_reloader_ended();
   void on_audit_started();
   void on_audit_ended(const wire::LauncherReport& report);
   void on_signal();
@@ -92,6 +103,7 @@ class Daemon {
   void act_or_give_up(Result<Actions> actions);
   void carry_out(const StartGateway& action);
   void carry_out(const Permit& action);
+  void carry_out(const PermitOnly& action);
   void carry_out(const HandOver& action);
   void carry_out(const Refuse& action);
   void carry_out(const LetGatewayGo& action);
@@ -114,6 +126,12 @@ class Daemon {
   void tell_service(std::string_view with = {}) const;
   void tell_stopping() const;
 
+  // An error: why it is not taken, and nothing has changed.
+  Result<void> begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request);
+  Result<void> start_reloader();
+  void use_reloaded();
+  void end_reload(const std::string& refusal);
+
   void go_on();
   void start_stopping();
   void finish_when_empty();
@@ -122,7 +140,15 @@ class Daemon {
   Fd take_pending(Connection connection);
   Connection next_connection();
 
-  const Config& config_;
+  /// That the launcher has been asked to take.
+  struct Reload {
+    ReloadDesk::Asker asker;
+    Config config;
+    Fd sealed;
+    std::vector<std::string> changes;
+  };
+
+  Config& config_;
   LauncherProcess& launcher_;
   OffSwitch switch_;
   boost::asio::io_context loop_{1};
@@ -130,6 +156,13 @@ class Daemon {
   AuditLink audit_;
   AuditVoice voice_;
   SwitchDesk desk_;
+  ReloadDesk reload_desk_;
+  ReloadFacts reload_facts_;
+  Fd program_;
+  std::optional<Reload> reload_;
+  pid_t reloader_ = -1;                        ///< the child that a signal has started
+  std::unique_ptr<ReadWatch> reloader_ended_;  ///< of its pidfd
+  KnownPeers known_peers_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer sweep_timer_;
   boost::asio::steady_timer stop_timer_;

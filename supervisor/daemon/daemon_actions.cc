@@ -37,6 +37,15 @@ void Daemon::carry_out(const Permit& action) {
   if (!told) spdlog::error("cannot permit servers for uid {}: {}", action.uid, told.error().text);
 }
 
+void Daemon::carry_out(const PermitOnly& action) {
+  const auto told = launcher_.tell(
+      {.kind = wire::SupervisorAsks::permit_only, .uid = action.uid, .servers = action.servers});
+  if (told) return;
+  // What was taken from him could still be started.
+  spdlog::error("cannot take servers from uid {}: {}", action.uid, told.error().text);
+  act(table_.expel(action.uid));
+}
+
 void Daemon::carry_out(const HandOver& action) {
   const Pending& waiting = pending_.at(action.connection);
   const auto sent =

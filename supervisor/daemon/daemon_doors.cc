@@ -38,6 +38,7 @@ void Daemon::make_doors() {
       loop_, config_,
       {.at_door = [this](std::uint32_t user, Fd socket) { on_admin(user, std::move(socket)); },
        .at_switch = [this](AdminSwitch which, Fd socket) { on_switch(which, std::move(socket)); },
+       .at_reload = [this](Fd socket) { on_reload_door(std::move(socket)); },
        .bury = [this](Fd socket) { bury(std::move(socket)); }});
   if (doors) {
     doors_ = std::move(*doors);

@@ -34,6 +34,12 @@ SysResult<void> GatewayLink::renew_audit_channel(int socket) const {
   return send_record(watch_.get(), grant, fds, MSG_DONTWAIT);
 }
 
+SysResult<void> GatewayLink::reconfigure(int sealed_config) const {
+  const wire::SessionGrant grant{.kind = wire::SupervisorSends::config, .uid = uid_};
+  const std::array<int, 1> fds{sealed_config};
+  return send_record(watch_.get(), grant, fds, MSG_DONTWAIT);
+}
+
 void GatewayLink::read_one() {
   wire::SessionClosed closed;
   const auto received = receive_record(watch_.get(), closed, MSG_DONTWAIT);

@@ -26,6 +26,8 @@ class GatewayLink {
   /// EAGAIN when the gateway does not read; nothing blocks.
   SysResult<void> hand_over(std::uint32_t connection, const Peer& peer, int socket) const;
   SysResult<void> renew_audit_channel(int socket) const;
+  /// From here it goes by this one.
+  SysResult<void> reconfigure(int sealed_config) const;
 
  private:
   void read_one();

@@ -13,6 +13,7 @@
 
 #include "supervisor/daemon/children.h"
 #include "supervisor/daemon/explain_end.h"
+#include "supervisor/daemon/host_view.h"
 #include "supervisor/daemon/spawn.h"
 
 namespace cellblock::daemon {
@@ -23,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 
 // A killed cell needs as long as the kernel needs to tear its memory down.
 constexpr milliseconds time_to_die{10'000};
+// Copying the host's mount table is a matter of milliseconds; nobody is served meanwhile.
+constexpr milliseconds view_patience{5'000};
 
 Fd open_pidfd(pid_t process) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))); }
 
@@ -50,6 +53,7 @@ Error not_due(const wire::LauncherReport& report, wire::LauncherTells due) {
   if (report.kind == wire::LauncherTells::audit_ended) {
     return Error{"the audit writer " + explain_end(report.facts)};
   }
+  if (report.kind == due) return Error{"the launcher's report lacks what comes with it"};
   return Error{"the launcher sent report " + std::to_string(static_cast<int>(report.kind)) +
                " where " + std::to_string(static_cast<int>(due)) + " was due"};
 }
@@ -71,7 +75,9 @@ Result<LauncherProcess> LauncherProcess::start(int program, std::span<const int>
 LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
-      channel_(std::move(other.channel_)) {}
+      channel_(std::move(other.channel_)),
+      user_namespace_(std::move(other.user_namespace_)),
+      reloads_(other.reloads_) {}
 
 LauncherProcess::~LauncherProcess() {
   // Nobody is left to tell; whoever wants to know calls end() first.
@@ -85,10 +91,14 @@ Result<void> LauncherProcess::await(wire::LauncherTells kind, milliseconds timeo
   }
   if (woke == Woke::death) return std::unexpected(explain_death());
   wire::LauncherReport report;
-  const auto received = receive_record(channel_.get(), report, MSG_DONTWAIT);
+  auto received = receive_record(channel_.get(), report, MSG_DONTWAIT);
   if (!received && received.error().number == EPIPE) return std::unexpected(explain_death());
   if (!received) return fail("the launcher sent nonsense: " + received.error().text());
-  if (report.kind != kind || !received->fds.empty()) return std::unexpected(not_due(report, kind));
+  const std::size_t due = kind == wire::LauncherTells::user_namespace_made ? 1 : 0;
+  if (report.kind != kind || received->fds.size() != due) {
+    return std::unexpected(not_due(report, kind));
+  }
+  if (due == 1) user_namespace_ = std::move(received->fds[0]);
   return {};
 }
 
@@ -96,6 +106,16 @@ Result<void> LauncherProcess::tell(const wire::SupervisorRequest& request,
                                    std::span<const int> fds) const {
   // Never blocks: a launcher that does not read for so long must not stop the supervisor.
   CELLBLOCK_CHECK(send_record(channel_.get(), request, fds, MSG_DONTWAIT));
+  return {};
+}
+
+Result<void> LauncherProcess::reload(const Fd& config, const Fd& secrets) {
+  if (reloads_) return fail("the launcher is still at the last reload");
+  const auto view = host_view(user_namespace_.get(), view_patience);
+  if (!view) return fail("cannot show the launcher the host: " + view.error().text());
+  const std::array fds{config.get(), secrets.get(), view->get()};
+  CELLBLOCK_CHECK(tell({.kind = wire::SupervisorAsks::reload}, fds));
+  reloads_ = true;
   return {};
 }
 

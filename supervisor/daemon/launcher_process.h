@@ -5,12 +5,14 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 
 /// The launcher as a child process: its start, the waiting steps of start-up, and its end.
-/// Blocking; used before and after the event loop runs. While it runs, only channel() is used.
+/// Blocking; used before and after the event loop runs. While it runs, only channel() is used, and
+/// what does not wait for an answer.
 namespace cellblock::daemon {
 
 class LauncherProcess {
@@ -24,9 +26,16 @@ class LauncherProcess {
   ~LauncherProcess();  ///< end() without patience
 
   /// The next report must be of this kind. An error says what came instead: another kind, the
-  /// launcher's death, or nothing in time.
+  /// launcher's death, or nothing in time. Keeps the user namespace that comes with
+  /// `user_namespace_made`.
   Result<void> await(wire::LauncherTells kind, std::chrono::milliseconds timeout);
   Result<void> tell(const wire::SupervisorRequest& request, std::span<const int> fds = {}) const;
+
+  /// Has it take another configuration while it runs, with the host as it is now (host_view.h). One
+  /// at a time: the answer is `reloaded` or `not_reloaded`.
+  Result<void> reload(const Fd& config, const Fd& secrets);
+  /// When such an answer has come. False: it was not asked.
+  bool reload_answered() { return std::exchange(reloads_, false); }
 
   /// Closes the channel, which the launcher takes as the order to end everything; kills it when it
   /// did not end within `patience`, and then waits until no process below it is left either.
@@ -45,6 +54,8 @@ class LauncherProcess {
   pid_t pid_ = -1;
   Fd pidfd_;
   Fd channel_;
+  Fd user_namespace_;  ///< the launcher's own
+  bool reloads_ = false;
 };
 
 }  // namespace cellblock::daemon

@@ -27,15 +27,16 @@
 #include "supervisor/daemon/explain.h"
 #include "supervisor/daemon/explain_server.h"
 #include "supervisor/daemon/helper_path.h"
+#include "supervisor/daemon/host_facts.h"
 #include "supervisor/daemon/http_sockets.h"
 #include "supervisor/daemon/id_map.h"
 #include "supervisor/daemon/launcher_process.h"
+#include "supervisor/daemon/load_steps.h"
 #include "supervisor/daemon/metrics_socket.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/options.h"
 #include "supervisor/daemon/privileges.h"
-#include "supervisor/daemon/secret_commands.h"
-#include "supervisor/daemon/secret_marking.h"
+#include "supervisor/daemon/reload_asker.h"
 #include "supervisor/daemon/service_environment.h"
 #include "supervisor/daemon/service_notify.h"
 #include "supervisor/daemon/socket_path.h"
@@ -49,12 +50,6 @@ namespace {
 
 constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
 constexpr std::chrono::milliseconds end_patience{5'000};
-
-/// The configuration as every process of cellblock reads it.
-struct Sealed {
-  Fd config;
-  Fd secrets;
-};
 
 /// The programs that are started later, when their paths may be out of reach.
 struct Programs {
@@ -174,14 +169,6 @@ int explain(const Options& options) {
   return std::fputs(shown.c_str(), stdout) >= 0 ? exit_code_of(explained->effect) : 1;
 }
 
-Result<LoadedConfig> load(const Options& options) {
-  auto loaded = load_config({options.config, options.mode, options.socket});
-  if (!loaded) return fail(check_report(options.config, loaded));
-  // Each line says itself that it is a warning.
-  for (const Complaint& warning : loaded->warnings) spdlog::info("{}", to_line(warning));
-  return std::move(*loaded);
-}
-
 // Rootless under root would run every cell as root itself.
 Result<MapWay> choose_map(Config& config) {
   if (config.mode == RunMode::system) return MapWay::own_capabilities;
@@ -199,51 +186,10 @@ Result<MapWay> choose_map(Config& config) {
   return way;
 }
 
-bool is_printed(const SecretVariable& secret) { return secret.origin == SecretOrigin::command; }
-
-bool has_secret_commands(const Server& server) {
-  return std::ranges::any_of(server.secrets, is_printed);
-}
-
-// All anew: a server's marks have one key. Of the others it has been said that they are too short.
-void mark_printed(LoadedConfig& loaded) {
-  mark_secrets(loaded.config, loaded.secrets);
-  for (const UnmarkedSecret& unmarked : unmarked_secrets(loaded.config, loaded.secrets)) {
-    const auto server = std::ranges::find(loaded.config.servers, unmarked.server, &Server::name);
-    const auto secret = std::ranges::find(server->secrets, unmarked.name, &SecretVariable::name);
-    if (!is_printed(*secret)) continue;
-    spdlog::warn(
-        "server {}: the secret {} has no line of 8 bytes or more, so redaction does not "
-        "look for it",
-        unmarked.server, unmarked.name);
-  }
-}
-
-// The manager's patience with a start is meant for one without them.
-Result<void> run_commands(LoadedConfig& loaded, const ServiceNotify& service) {
-  const auto ask_for_time = [&](std::chrono::microseconds longest) {
-    service.send(fmt::format("EXTEND_TIMEOUT_USEC={}",
-                             (longest + std::chrono::microseconds(launcher_patience)).count()));
-  };
-  CELLBLOCK_CHECK(run_secret_commands(loaded.config, ask_for_time, loaded.secrets));
-  if (std::ranges::any_of(loaded.config.servers, has_secret_commands)) mark_printed(loaded);
-  const std::size_t bytes = std::max(encode(loaded.config).size(), encoded_size(loaded.secrets));
-  if (bytes <= max_config_bytes) return {};
-  wipe(loaded.secrets);
-  return fail(fmt::format("the configuration and its secrets make {} bytes; allowed: at most {}",
-                          bytes, max_config_bytes));
-}
-
-// Consumes the secrets.
-Result<Sealed> seal(LoadedConfig& loaded) {
-  Sealed sealed;
-  sealed.config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(loaded.config)));
-  auto secrets = encode(loaded.secrets);
-  wipe(loaded.secrets);
-  auto memory = make_sealed("cellblock-secrets", secrets);
-  wipe(secrets);
-  sealed.secrets = CELLBLOCK_TRY(std::move(memory));
-  return sealed;
+// The manager's patience with a start is meant for one without commands that print secrets.
+void ask_for_time(const ServiceNotify& service, std::chrono::microseconds longest) {
+  service.send(fmt::format("EXTEND_TIMEOUT_USEC={}",
+                           (longest + std::chrono::microseconds(launcher_patience)).count()));
 }
 
 Result<Owned> open_owned(const Config& config) {
@@ -281,15 +227,6 @@ Result<Programs> open_programs(const Config& config) {
   return programs;
 }
 
-Result<void> become_user_of(const Config& config) {
-  if (config.mode == RunMode::user) return {};
-  // For giving the sockets to their groups, and no longer than that: see bind_sockets.
-  std::vector<gid_t> groups;
-  if (config.listen.group) groups.push_back(*config.listen.group);
-  if (config.http && config.http->group) groups.push_back(*config.http->group);
-  return become_daemon_user({config.identity.uid, config.identity.gid, groups});
-}
-
 Result<Sockets> bind_sockets(const Config& config, Fd lent) {
   BoundSocket mcp = CELLBLOCK_TRY(lent.valid() ? adopt_socket(std::move(lent), config)
                                                : BoundSocket::bind(config.listen));
@@ -313,6 +250,15 @@ Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, 
   return LauncherProcess::start(programs.launcher.get(), fds);
 }
 
+ReloadFacts reload_facts(const Options& options, std::uint32_t read_by) {
+  return {.version = CELLBLOCK_VERSION,
+          .config_path = options.config,
+          .socket = options.socket.value_or(""),
+          .credentials = credentials_directory(),
+          .mode = options.mode,
+          .read_by = read_by};
+}
+
 Result<void> give_everything_up(const Config& config) {
   CELLBLOCK_CHECK(forbid_new_privileges());
   CELLBLOCK_CHECK(drop_all_capabilities());
@@ -326,20 +272,23 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(hide_memory());
   const ServiceNotify service;
 
-  LoadedConfig loaded = CELLBLOCK_TRY(load(options));
+  const std::uint32_t read_by = ::geteuid();
+  LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
   OffSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
+  Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
   const Config& config = loaded.config;
-  // From here no configuration is read.
+  // From here no configuration is read: another one is brought (reload_asker.h).
 
   CELLBLOCK_CHECK(become_user_of(config));
   CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
   // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
 
-  CELLBLOCK_CHECK(run_commands(loaded, service));
-  Sealed sealed = CELLBLOCK_TRY(seal(loaded));
+  CELLBLOCK_CHECK(run_commands(
+      loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
+  Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
   Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
   LauncherProcess launcher =
       CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, std::move(owned.groups.cells)));
@@ -354,7 +303,7 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::ready, launcher_patience));
   Result<void> served;
   {
-    Daemon daemon(config, launcher, std::move(owned.audit_log), std::move(off_switch));
+    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
     if (config.http) {
       CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
@@ -362,6 +311,7 @@ Result<void> run(const Options& options) {
     if (config.metrics) {
       CELLBLOCK_CHECK(daemon.start_metrics(std::move(sockets.metrics), launcher_patience));
     }
+    daemon.take_reloads(reload_facts(options, read_by), std::move(own_program));
     served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
   }
   // From here no peer can reach us, and the channels to all gateways are closed.
@@ -381,6 +331,10 @@ int main(int argc, char** argv) {
     if (!options) return options.error();
     if (options->check_only) return check(*options);
     if (!options->explain.empty()) return explain(*options);
+    if (options->reload) {
+      cellblock::set_up_log("cellblockd");
+      return ask_for_reload(*options);
+    }
     cellblock::set_up_log("cellblockd");
     const auto result = run(*options);
     if (!result) spdlog::error("{}", result.error().text);

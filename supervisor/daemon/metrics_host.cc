@@ -85,7 +85,8 @@ void MetricsHost::started() {
 }
 
 void MetricsHost::ended(const CellFacts& facts) {
-  if (!finished_) spdlog::error("cellblock-metrics {}", explain_end(facts));
+  const bool is_expected = finished_ || std::exchange(is_renewed_, false);
+  if (!is_expected) spdlog::error("cellblock-metrics {}", explain_end(facts));
   if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_life) {
     delay_ = first_delay;
   }
@@ -120,7 +121,7 @@ void MetricsHost::finish() {
 
 Result<Fd> MetricsHost::begin_gateway(std::uint32_t uid) {
   end_gateway(uid);
-  Page page = CELLBLOCK_TRY(make_page(metrics::gateway_numbers(config_.servers.size())));
+  Page page = CELLBLOCK_TRY(make_page(metrics::gateway_numbers()));
   const std::uint64_t number = ++last_number_;
   gateways_[uid] = {number, std::move(page.to_read)};
   count(Metric::gateway_starts);
@@ -183,8 +184,19 @@ void MetricsHost::retry_later() {
   });
 }
 
+void MetricsHost::config_changed() {
+  if (finished_ || !running_) return;
+  is_renewed_ = true;
+  delay_ = first_delay;
+  end_it();
+}
+
 void MetricsHost::break_off() {
   spdlog::error("cellblock-metrics does not read and is ended");
+  end_it();
+}
+
+void MetricsHost::end_it() {
   channel_.reset();
   untold_.clear();
   const auto told = ask_launcher_({.kind = wire::SupervisorAsks::end_metrics}, {});

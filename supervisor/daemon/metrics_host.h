@@ -39,6 +39,8 @@ class MetricsHost {
   // The launcher's reports.
   void started();
   void ended(const CellFacts& facts);
+  /// There may be other servers: the next cellblock-metrics learns their names.
+  void config_changed();
   /// cellblock-metrics ends, and is not started again.
   void finish();
 
@@ -63,6 +65,7 @@ class MetricsHost {
   int page_of(const wire::MetricsNews& news) const;
   void retry_later();
   void break_off();
+  void end_it();
   void start_again_later();
 
   const Config& config_;
@@ -76,6 +79,7 @@ class MetricsHost {
   std::uint64_t last_number_ = 0;
   bool running_ = false;
   bool finished_ = false;
+  bool is_renewed_ = false;  ///< it is to end, and another one begins
   std::chrono::milliseconds delay_;
   std::chrono::steady_clock::time_point started_at_;
   boost::asio::steady_timer timer_;

@@ -16,6 +16,9 @@ struct Flags {
   std::vector<std::string> explain;
   std::string role;
   bool json = false;
+  bool reload = false;
+  bool dry_run = false;
+  bool quiet = false;
 };
 
 // The daemon works in `/`, so a relative path is resolved where it was given.
@@ -47,7 +50,13 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--as", flags.role, "with --explain: as this role")
       ->type_name("ROLE")
       ->needs(explain);
-  app.add_flag("--json", flags.json, "with --explain: as one JSON object")->needs(explain);
+  auto* reload = app.add_flag("--reload", flags.reload,
+                              "bring the configuration to the cellblockd to which descriptor 3 is "
+                              "connected, and end: \"cellblock reload\" does this");
+  app.add_flag("--dry-run", flags.dry_run, "with --reload: only tell what would change")
+      ->needs(reload);
+  app.add_flag("--quiet", flags.quiet, "with --reload: say only what goes wrong")->needs(reload);
+  app.add_flag("--json", flags.json, "with --explain and --reload: as one JSON object");
   app.set_version_flag("--version", "cellblockd " CELLBLOCK_VERSION);
 }
 
@@ -61,6 +70,9 @@ Options resolve(const CLI::App& app, const Flags& flags) {
   options.explain = flags.explain;
   options.role = flags.role;
   options.json = flags.json;
+  options.reload = flags.reload;
+  options.dry_run = flags.dry_run;
+  options.quiet = flags.quiet;
   if (!flags.socket.empty()) options.socket = absolute(flags.socket);
   return options;
 }

@@ -16,8 +16,11 @@ struct Options {
   /// USER SERVER [TOOL [ARGUMENTS]]: say what that user may do, and end.
   std::vector<std::string> explain;
   std::string role;         ///< with explain; empty: none
-  bool json = false;        ///< with explain: as one object
+  bool json = false;        ///< with explain and reload: as one object
   bool check_only = false;  ///< read the configuration, print the verdict, end
+  bool reload = false;      ///< bring it to the daemon that runs, and end: see reload_asker.h
+  bool dry_run = false;     ///< with reload: only tell what would change
+  bool quiet = false;       ///< with reload: only what goes wrong
 };
 
 /// Flags win over CELLBLOCK_CONFIG. An exit code when there is nothing more to

@@ -50,6 +50,10 @@ bool is_admin(const Peer& peer, const Config& config) {
   return peer.uid == 0 || std::ranges::binary_search(config.admins, peer.uid);
 }
 
+bool may_reload(const Peer& peer, const Config& config) {
+  return peer.uid == (config.mode == RunMode::user ? config.identity.uid : 0);
+}
+
 bool may_administer(const Peer& peer, std::uint32_t user, const Config& config) {
   return is_admin(peer, config) && (config.mode == RunMode::user || peer.uid != user);
 }

@@ -33,6 +33,10 @@ bool may_connect(const Peer& peer, const Config& config);
 /// root, and those of `daemon.admins`; never a cell. Rootless: the user himself.
 bool is_admin(const Peer& peer, const Config& config);
 
+/// Whether the peer may bring another configuration, which can be any: root, who could start
+/// another daemon as well. Rootless: the user himself.
+bool may_reload(const Peer& peer, const Config& config);
+
 /// Whether the peer may look after that user's gateway. Nobody is his own administrator, since what
 /// acts in a user's name could approve what it asks for; but rootless there is nobody else.
 bool may_administer(const Peer& peer, std::uint32_t user, const Config& config);

@@ -62,6 +62,14 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
   declared.secret_marks = {};
   declared.rules = {};  // who may use what it offers does not change what that is
   declared.calls = {};  // nor how often
+  // Nor when, and what becomes of what is called.
+  declared.enabled = true;
+  declared.results = {};
+  declared.restart = {};
+  declared.start = {};
+  declared.stop = {};
+  declared.health = {};
+  declared.validate_arguments = {};
   const std::vector<std::byte> bytes = encode(declared);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (server.era == ServerEra::automatic) text += fmt::format("{}\n", rules.era_probe.count());

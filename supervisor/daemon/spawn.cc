@@ -40,6 +40,7 @@ struct ChildWords {
   int report = -1;
   std::span<const Fd> fds;
   char* const* argv = nullptr;
+  char* const* environment = nullptr;
 };
 
 // Close-on-exec all from the first number that is not passed: the report must live until then.
@@ -54,9 +55,8 @@ bool place_descriptors(const ChildWords& words) {
 }
 
 [[noreturn]] void run_child(const ChildWords& words) {
-  char* no_environment = nullptr;
   if (place_descriptors(words) && reset_signals()) {
-    ::syscall(SYS_execveat, words.program, "", words.argv, &no_environment, AT_EMPTY_PATH);
+    ::syscall(SYS_execveat, words.program, "", words.argv, words.environment, AT_EMPTY_PATH);
   }
   const int error = errno;
   [[maybe_unused]] const ssize_t told = ::write(words.report, &error, sizeof error);
@@ -93,7 +93,8 @@ SysResult<Fd> open_program(const std::string& path) {
 }
 
 SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
-                       std::span<const int> fds) {
+                       std::span<const int> fds, Environment environment) {
+  char* no_environment = nullptr;
   std::vector<Fd> passed;
   passed.reserve(fds.size());
   for (const int fd : fds) passed.push_back(CELLBLOCK_TRY(move_out_of_the_way(fd)));
@@ -103,7 +104,9 @@ SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
   Fd told = CELLBLOCK_TRY(move_out_of_the_way(report.second.get()));
   report.second.reset();
   const auto argv = pointers(arguments);
-  const ChildWords words{null.get(), raised.get(), told.get(), passed, argv.data()};
+  const ChildWords words{null.get(),  raised.get(),
+                         told.get(),  passed,
+                         argv.data(), environment == Environment::ours ? environ : &no_environment};
   const pid_t child = ::fork();
   if (child < 0) return sys_fail("fork");
   if (child == 0) run_child(words);

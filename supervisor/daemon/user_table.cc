@@ -171,6 +171,17 @@ Actions UserTable::stop() {
   return let_all_go(FailureCode::shutting_down);
 }
 
+Actions UserTable::permit_only(const std::function<ServerSet(std::uint32_t uid)>& servers_of) {
+  Actions actions;
+  for (auto& [uid, user] : users_) {
+    const bool is_leaving = user.gateway == Gateway::leaving;
+    if (is_leaving && user.waiting.empty()) continue;
+    user.servers = servers_of(uid);
+    if (!is_leaving) actions.emplace_back(PermitOnly{uid, user.servers});
+  }
+  return actions;
+}
+
 Actions UserTable::admit(Admission admission) {
   admission_ = admission;
   return admission == Admission::open ? Actions{} : let_all_go(FailureCode::disabled);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <variant>
@@ -30,6 +31,13 @@ struct Permit {
   std::uint32_t uid = 0;
   ServerSet servers;
   bool operator==(const Permit&) const = default;
+};
+
+/// The rules have changed: what his gateway may start is this, and no more.
+struct PermitOnly {
+  std::uint32_t uid = 0;
+  ServerSet servers;
+  bool operator==(const PermitOnly&) const = default;
 };
 
 /// The connection leaves the supervisor for that user's gateway.
@@ -63,8 +71,8 @@ struct RenewAuditChannel {
   bool operator==(const RenewAuditChannel&) const = default;
 };
 
-using Action = std::variant<StartGateway, Permit, HandOver, Refuse, LetGatewayGo, EndGateway,
-                            RenewAuditChannel>;
+using Action = std::variant<StartGateway, Permit, PermitOnly, HandOver, Refuse, LetGatewayGo,
+                            EndGateway, RenewAuditChannel>;
 using Actions = std::vector<Action>;
 
 struct Bounds {
@@ -103,12 +111,15 @@ class UserTable {
   Actions sweep();
   /// Nobody new from here; gateways are let go as soon as they can be.
   Actions stop();
+  /// The rules have changed: for each user, the servers that his gateway may start by them.
+  Actions permit_only(const std::function<ServerSet(std::uint32_t uid)>& servers_of);
   /// Disabled: everybody is told so from here, and gateways are let go.
   Actions admit(Admission admission);
   /// Those that were let go and have not gone, for whoever does not wait any longer.
   Actions end_leaving() const;
 
   bool empty() const { return users_.empty(); }
+  bool knows(std::uint32_t uid) const { return users_.contains(uid); }
   bool runs(std::uint32_t uid) const;  ///< its gateway takes connections
 
  private:

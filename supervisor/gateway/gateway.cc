@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "policy/access/rights.h"
+#include "policy/find_server.h"
+#include "policy/server_set.h"
 #include "supervisor/gateway/io/wall_clock.h"
 #include "supervisor/gateway/session/approval_report.h"
 #include "supervisor/gateway/session/pin_control.h"
@@ -56,12 +58,18 @@ Peer peer_of(const wire::SessionGrant& grant, const std::optional<HttpListen>& h
           .is_admin = grant.via == wire::SessionVia::admin};
 }
 
+// Whoever refers to a server goes on doing so when others are added.
+Config with_room(Config config) {
+  config.servers.reserve(max_servers);
+  return config;
+}
+
 }  // namespace
 
 Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
     : loop_(loop),
-      config_(std::move(config)),
-      history_(config_.servers.size()),
+      config_(with_room(std::move(config))),
+      history_(max_servers),
       ids_(fill_from_kernel),
       sealer_(fill_from_kernel),
       kept_total_(config_.results, fill_from_kernel),
@@ -70,6 +78,7 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                   {.session = [this](const wire::SessionGrant& grant,
                                      Fd connection) { open_session(grant, std::move(connection)); },
                    .audit_channel = [this](Fd audit) { audit_.replace(std::move(audit)); },
+                   .config = [this](const Fd& sealed) { reconfigure(sealed); },
                    .closed = [this] { shut_down(); },
                    .broken = [this](std::string_view why) { give_up_on("the supervisor", why); }}),
       launcher_(loop, std::move(channels.launcher),
@@ -90,7 +99,7 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                   [this](std::uint32_t server, const Catalogue& found) {
                     pins_.book().see(server, found);
                   }),
-      shown_(catalogues_, pins_.book(), policy_.redactions, config_.servers.size()),
+      shown_(catalogues_, pins_.book(), policy_.redactions, max_servers),
       shared_(*this, {.settle_sessions = [this] { settle_sharing(); },
                       .none_left = [this] { end_if_empty(); }}),
       gate_(loop, config_,
@@ -267,8 +276,8 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
   if (request.method == ControlMethod::approve) {
     return decide_json(policy_.approvals, config_, request.approval, peer.uid, loop_.now());
   }
-  const auto server = std::ranges::lower_bound(config_.servers, request.server, {}, &Server::name);
-  const auto index = static_cast<std::uint32_t>(server - config_.servers.begin());
+  // The session has asked whether there is one.
+  const std::uint32_t index = server_index(config_, request.server).value();
   if (request.method == ControlMethod::pin_accept) {
     return decided(index,
                    pin_accept_reply(pins_.book(), {.server = index, .by = peer.uid}, request.pin));

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "policy/reload/difference.h"
 #include "supervisor/gateway/audit/audit_channel.h"
 #include "supervisor/gateway/audit/audit_sieve.h"
 #include "supervisor/gateway/catalogue/catalogue_runner.h"
@@ -98,6 +99,9 @@ class Gateway final : private GatewayServices {
 
   void give_up_on(std::string_view whom, std::string_view why);
   void open_session(const wire::SessionGrant& grant, Fd connection);
+  void reconfigure(const Fd& sealed);
+  void reconfigure(const ChangedServer& changed, std::size_t known);
+  void reconfigure_sessions(const Difference& changes);
   void ask_launcher(CellRunner& cell, Fd workspace);
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
@@ -125,7 +129,7 @@ class Gateway final : private GatewayServices {
   std::string decided(std::uint32_t server, std::string reply);
 
   EventLoop& loop_;
-  const Config config_;
+  Config config_;
   std::vector<History> history_;  ///< by server index
   ServerLedger probes_;           ///< of all servers' probes; shown nowhere
   UpstreamIds ids_;

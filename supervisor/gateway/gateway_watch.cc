@@ -35,7 +35,7 @@ void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   const bool is_probe = plan.program == wire::CellProgram::probe;
   ServerLedger& books = is_probe ? probes_ : history_[plan.server].ledger;
   WatchedCell watched{
-      .server = is_probe ? static_cast<std::uint32_t>(config_.servers.size()) : plan.server,
+      .server = is_probe ? static_cast<std::uint32_t>(metrics::no_server) : plan.server,
       .ledger = CellLedger(runner.origin(), runner.cell().server(), books,
                            [this](const wire::AuditRecord& record) { audit_.add(record); })};
   if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));

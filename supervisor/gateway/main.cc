@@ -36,7 +36,7 @@ Result<std::unique_ptr<CatalogueStore>> open_catalogues() {
 Result<std::optional<MetricsPage>> map_metrics(const Config& config) {
   if (!config.metrics) return std::nullopt;
   const Fd page = CELLBLOCK_TRY(adopt(wire::gateway_fd::metrics));
-  const std::size_t numbers = metrics::gateway_numbers(config.servers.size());
+  const std::size_t numbers = metrics::gateway_numbers();
   return CELLBLOCK_TRY(MetricsPage::map(page.get(), numbers, MetricsPage::Use::count));
 }
 

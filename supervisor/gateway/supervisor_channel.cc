@@ -45,6 +45,9 @@ bool SupervisorChannel::accept(const wire::SessionGrant& grant, std::vector<Fd> 
     case wire::SupervisorSends::audit_channel:
       receiver_.audit_channel(std::move(fds.front()));
       return true;
+    case wire::SupervisorSends::config:
+      receiver_.config(std::move(fds.front()));
+      return true;
   }
   return false;
 }

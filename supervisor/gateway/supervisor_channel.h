@@ -17,6 +17,7 @@ class SupervisorChannel {
   struct Receiver {
     std::function<void(const wire::SessionGrant&, Fd connection)> session;
     std::function<void(Fd audit)> audit_channel;
+    std::function<void(Fd sealed)> config;
     std::function<void()> closed;                      ///< once
     std::function<void(std::string_view why)> broken;  ///< it said what it may not say
   };

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "policy/trace_context.h"
+
 /// wire.h for the audit writer: what it is told and what it tells.
 namespace cellblock::wire {
 
@@ -97,6 +99,7 @@ struct AuditRecord {
   std::array<char, 64> reason{};             ///< a stable code, NUL-terminated
   std::array<std::uint8_t, 32> arguments{};  ///< SHA-256 of a call's; zeros: none are told
   AuditMethod method = AuditMethod::tools_call;
+  std::array<char, traceparent_size> traceparent{};  ///< of the caller's span; zeros: it named none
 };
 
 static_assert(std::is_trivially_copyable_v<AuditRecord>);

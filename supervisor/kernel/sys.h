@@ -96,7 +96,8 @@ SysResult<void> send_record(int socket, std::span<const std::byte> record,
                             std::span<const int> fds = {}, int flags = 0);
 
 /// Receives one record into `buffer`. EMSGSIZE when it was longer or carried too many descriptors;
-/// EMFILE when there was no room for those it carried: `buffer` has the record, and they are closed.
+/// EMFILE when there was no room for those it carried: `buffer` has the record, and they are
+/// closed.
 SysResult<Received> receive_record(int socket, std::span<std::byte> buffer, int flags = 0);
 
 template <class Record>

@@ -30,6 +30,10 @@ enum class SupervisorAsks : std::uint8_t {
   start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
   end_http = 7,       ///< kill it
   are_you_well = 8,   ///< answered by `well`
+  /// fds: the sealed configuration that is to hold from now on, its secrets, and a mount namespace
+  /// that shows the host as it is now and belongs to the launcher's user namespace
+  reload = 9,
+  permit_only = 12,  ///< uid, servers: its gateway may start these from now on, and no others
   /// fds: cellblock-metrics' end of its channel, a socket that listens
   start_metrics = 13,
   /// kill it
@@ -39,8 +43,8 @@ enum class SupervisorAsks : std::uint8_t {
 struct SupervisorRequest {
   SupervisorAsks kind{};
   std::array<std::uint8_t, 3> reserved{};
-  std::uint32_t uid = 0;  ///< start_gateway, end_gateway, permit: whose
-  ServerSet servers;      ///< start_gateway, permit: that this user may use
+  std::uint32_t uid = 0;  ///< start_gateway, end_gateway, permit, permit_only: whose
+  ServerSet servers;      ///< start_gateway, permit, permit_only: that this user may use
   std::uint8_t user_length = 0;
   /// start_gateway: his name, for servers whose `env` has it; empty: none is needed, or known
   std::array<char, max_user_name> user{};
@@ -49,7 +53,7 @@ struct SupervisorRequest {
 // launcher -> supervisor
 
 enum class LauncherTells : std::uint8_t {
-  user_namespace_made = 1,  ///< once, first: asks for the map
+  user_namespace_made = 1,  ///< once, first: asks for the map; fds: that user namespace
   ready = 2,                ///< once: all roots and filters are prepared
   gateway_started = 3,
   gateway_ended = 4,  ///< facts; also when it could not be started
@@ -58,16 +62,37 @@ enum class LauncherTells : std::uint8_t {
   http_started = 7,
   http_ended = 8,  ///< facts; also when it could not be started
   well = 9,        ///< once for each are_you_well
+  reloaded = 10,   ///< answer to `reload`: every start is made from the new configuration
+  /// answer to `reload`: everything is as it was; refusal and, with not_prepared, server and facts
+  not_reloaded = 11,
   metrics_started = 12,
   /// facts; also when it could not be started
   metrics_ended = 13,
 };
 
+/// Why the launcher does not take a configuration while it runs.
+enum class ReloadRefusal : std::uint8_t {
+  none = 0,
+  unreadable = 1,       ///< it, or its secrets, is not what a supervisor seals
+  mode = 2,             ///< Config::mode is another
+  identity = 3,         ///< Config::identity likewise
+  state_directory = 4,  ///< likewise
+  cgroup = 5,           ///< likewise
+  programs = 6,         ///< [listen.http] or [metrics] came or went
+  ids_not_mapped = 7,   ///< `run_as` needs an id that the launcher was not given at its start
+  servers_moved = 8,    ///< a server of before is not at its index
+  not_prepared = 9,     ///< a cell could not be started from it
+};
+
+inline constexpr std::uint32_t no_server = ~0U;
+
 struct LauncherReport {
   LauncherTells kind{};
-  std::array<std::uint8_t, 3> reserved{};
+  ReloadRefusal refusal = ReloadRefusal::none;
+  std::array<std::uint8_t, 2> reserved{};
   std::uint32_t uid = 0;
-  std::uint32_t cells = 0;  ///< of servers, that run now
+  std::uint32_t cells = 0;           ///< of servers, that run now
+  std::uint32_t server = no_server;  ///< not_reloaded: index in the new one; none: not a server's
   CellFacts facts;
 };
 
@@ -117,9 +142,10 @@ enum class StartRefusal : std::uint8_t {
   setup_failed = 4,           ///< see facts
   workspace_refused = 5,      ///< not a directory, or at no path that the server's workspace allows
   identity_not_mapped = 6,    ///< run_as = "client" for a user without an id map: unknown, or root
-  workspace_came_later = 7,   ///< allowed, but its tree was not there when the launcher started
+  workspace_came_later = 7,   ///< allowed, but its tree was not there at the start or last reload
   client_without_name = 9,    ///< `env` has ${client.user}, and this uid has no name here
   too_many_cells_in_all = 8,  ///< of all servers together, for this user or for all
+  not_permitted = 10,         ///< any more: permit_only has come
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
@@ -219,6 +245,7 @@ struct EgressEvent {
 enum class SupervisorSends : std::uint8_t {
   session = 1,        ///< fds: the accepted connection
   audit_channel = 2,  ///< fds: a fresh audit socket, after the writer came back
+  config = 3,         ///< fds: the sealed configuration that holds from now on
 };
 
 /// How a session came.

@@ -7,6 +7,7 @@
 
 #include "policy/probe_declaration.h"
 #include "supervisor/launcher/command_stamp.h"
+#include "supervisor/launcher/own_root.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -48,11 +49,13 @@ std::uint64_t workspace_attributes(const Server& server) {
 
 Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs,
                                          Fd groups) {
-  Preparation made = CELLBLOCK_TRY(prepare_cells(config, std::move(programs)));
+  Founded founded = CELLBLOCK_TRY(lay_foundation(config));
+  Preparation made = CELLBLOCK_TRY(prepare_cells(config, founded.host, programs, first_number));
+  CELLBLOCK_CHECK(forget_host());
   CellGroups cell_groups;
   if (groups.valid()) cell_groups = CellGroups(std::move(groups));
-  return CellFactory(config, std::move(made), SecretStore(std::move(secrets)),
-                     std::move(cell_groups));
+  return CellFactory(config, std::move(programs), std::move(founded.foundation), std::move(made),
+                     SecretStore(std::move(secrets)), std::move(cell_groups));
 }
 
 SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t user) {
@@ -63,7 +66,7 @@ SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t us
                                         .error = EPERM,
                                         .refusal = wire::StartRefusal::identity_not_mapped});
   }
-  const auto id = made_.state.id_for(server.name, user);
+  const auto id = base_.state.id_for(server.name, user);
   if (id) return HostIds{*id, *id};
   SetupFailure failure{.step = SetupStep::assign_id, .error = id.error().number};
   if (failure.error == ERANGE) failure.refusal = wire::StartRefusal::no_free_identity;
@@ -80,7 +83,7 @@ SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index,
   SpawnRequest request;
   request.environment = CELLBLOCK_TRY(environment_for(blueprint, client));
   request.host_ids = CELLBLOCK_TRY(ids_for(server, client.uid));
-  request.groups = made_.groups;
+  request.groups = base_.groups;
   return request;
 }
 
@@ -104,7 +107,7 @@ SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(
 
 SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
   if (blueprint.network == NetworkMode::host) return Fd();
-  auto network = made_.networks.take();
+  auto network = base_.networks.take();
   if (!network) return failed_at(SetupStep::make_network, network.error());
   return std::move(*network);
 }
@@ -131,7 +134,7 @@ SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
                                       const HostIds& owner, wire::CellProgram program) {
   if (server.home == HomeKind::temporary || program == wire::CellProgram::probe) return Fd();
   const auto execution = server.execute_writable ? Execution::allowed : Execution::refused;
-  auto home = made_.state.home_tree({server.name, user, owner}, execution);
+  auto home = base_.state.home_tree({server.name, user, owner}, execution);
   if (!home) return failed_at(SetupStep::open_home, home.error());
   return std::move(*home);
 }
@@ -152,7 +155,7 @@ void CellFactory::make_probe(SpawnRequest& request, const Server& server) const 
     request.secrets.push_back(
         {secret.delivery, secret.name, variable ? secret.name + "=" + marker : marker});
   }
-  request.program = made_.probe.get();
+  request.program = programs_.probe.get();
   request.command = {"cellblock-probe", "--mcp", "--declared",
                      to_text(probe_declaration(server, config_.kernel))};
 }
@@ -187,7 +190,7 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   }
   for (const Fd& memfd : *memfds) request.fds.push_back(memfd.get());
   auto cell =
-      CELLBLOCK_TRY(spawn(made_.servers[server_index], made_.init_filter, std::move(request)));
+      CELLBLOCK_TRY(spawn(made_.servers[server_index], base_.init_filter, std::move(request)));
   return StartedServer{
       std::move(cell),
       StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)},
@@ -197,7 +200,7 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
 SetupResult<Fd> CellFactory::cache_for(std::optional<std::uint32_t> user,
                                        const HostIds& owner) const {
   if (!user) return Fd();
-  auto cache = made_.state.cache_tree(*user, owner);
+  auto cache = base_.state.cache_tree(*user, owner);
   if (!cache) return failed_at(SetupStep::open_home, cache.error());
   return std::move(*cache);
 }
@@ -209,20 +212,20 @@ SetupResult<SpawnedCell> CellFactory::spawn_own(const Blueprint& blueprint,
   request.host_ids = {id, id};
   request.home = CELLBLOCK_TRY(cache_for(cache_of, request.host_ids));
   request.network = CELLBLOCK_TRY(network_for(blueprint));
-  request.groups = made_.groups;
-  request.fds = {made_.null.get(), STDERR_FILENO, STDERR_FILENO};
+  request.groups = base_.groups;
+  request.fds = {base_.null.get(), STDERR_FILENO, STDERR_FILENO};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());
-  return spawn(blueprint, made_.init_filter, std::move(request));
+  return spawn(blueprint, base_.init_filter, std::move(request));
 }
 
 SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
                                                const std::vector<int>& channels,
                                                std::optional<std::uint32_t> cache_of) {
-  const auto id = made_.own_ids.take();
+  const auto id = base_.own_ids.take();
   if (!id) return failed_at(SetupStep::assign_id, SysError{"take", EUSERS});
   auto cell = spawn_own(blueprint, channels, *id, cache_of);
   if (cell) return StartedOwn{std::move(*cell), *id};
-  made_.own_ids.give_back(*id);
+  base_.own_ids.give_back(*id);
   return std::unexpected(cell.error());
 }
 

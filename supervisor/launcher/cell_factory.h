@@ -1,5 +1,6 @@
 #pragma once
 
+#include <expected>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "supervisor/launcher/cell_group.h"
 #include "supervisor/launcher/cell_preparation.h"
 #include "supervisor/launcher/egress_network.h"
+#include "supervisor/launcher/foundation.h"
+#include "supervisor/launcher/reload_check.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
 
@@ -41,14 +44,27 @@ struct StartedServer {
   std::optional<EgressEnds> egress;
 };
 
-/// The spawns, made from what was prepared at start-up. One thread.
+/// Why a configuration was not taken.
+struct NotReloaded {
+  wire::ReloadRefusal refusal{};
+  std::uint32_t server = wire::no_server;
+  SetupFailure failure{};  ///< with not_prepared
+};
+
+/// The spawns, made from what was prepared for the configuration that holds. One thread.
 class CellFactory {
  public:
-  /// With prepare_cells().
+  /// With lay_foundation() and prepare_cells(); then the host is forgotten.
   /// `groups`: the directory for the cells' control groups (wire::launcher_fd::cgroup); not valid:
   /// there is none.
   static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
                                      Fd groups);
+
+  /// Makes every spawn from another configuration from now on, prepared from the host as it is in
+  /// `mounts` (host_tree.h); cells that run stay as they are. Or changes nothing: also when a
+  /// server could not be started any more that can be now, or is new.
+  std::expected<void, NotReloaded> reload(int config_bytes, Fd secrets, Fd mounts);
+  const Config& config() const { return config_; }
 
   /// `workspace`: the directory that a host passed; nullptr: none.
   SetupResult<StartedServer> start_server(std::uint32_t server_index, const ClientNames& client,
@@ -62,14 +78,20 @@ class CellFactory {
   SetupResult<StartedOwn> start_http(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_metrics(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_egress(const EgressEnds& ends, int config_bytes);
-  void give_back(std::uint32_t id) { made_.own_ids.give_back(id); }
+  void give_back(std::uint32_t id) { base_.own_ids.give_back(id); }
 
   /// To be refilled whenever its timer says so.
-  NetworkPool& networks() { return made_.networks; }
+  NetworkPool& networks() { return base_.networks; }
 
  private:
-  CellFactory(Config config, Preparation made, SecretStore secrets, CellGroups cell_groups)
-      : config_(std::move(config)),
+  static constexpr std::uint64_t first_number = 1;
+
+  CellFactory(Config config, OwnPrograms programs, Foundation base, Preparation made,
+              SecretStore secrets, CellGroups cell_groups)
+      : at_start_(start_facts(config)),
+        config_(std::move(config)),
+        programs_(std::move(programs)),
+        base_(std::move(base)),
         made_(std::move(made)),
         secrets_(std::move(secrets)),
         cell_groups_(std::move(cell_groups)) {}
@@ -92,8 +114,12 @@ class CellFactory {
   SetupResult<void> add_secrets(SpawnRequest& request, std::uint32_t server_index) const;
   void make_probe(SpawnRequest& request, const Server& server) const;
 
+  StartFacts at_start_;
   Config config_;
+  OwnPrograms programs_;
+  Foundation base_;
   Preparation made_;
+  std::uint64_t number_ = first_number;  ///< of `made_`: 1 and 2 in turn
   SecretStore secrets_;
   CellGroups cell_groups_;
 };

@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
 #include <utility>
 
 #include "supervisor/launcher/landlock_rights.h"
-#include "supervisor/launcher/own_root.h"
 #include "supervisor/launcher/root_builder.h"
 
 namespace cellblock::launcher {
@@ -22,32 +20,21 @@ constexpr char egress_template[] = "@egress";
 constexpr char http_template[] = "@http";
 constexpr char metrics_template[] = "@metrics";
 
-struct Range {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
+/// What all are prepared from.
+struct Materials {
+  const Config& config;
+  const HostTree& host;
+  const HostLayout& layout;
+  std::string place;  ///< of templates
 };
 
-struct Ranges {
-  Range servers;  ///< for good (id_table.h)
-  Range own;      ///< while they live (id_pool.h): gateways, the writer, cellblock-http and
-                  ///< cellblock-metrics, as many as there may be egress helpers
-};
-
-Ranges divide(const Identity& identity) {
-  constexpr std::uint32_t most_own = 4'096 + 3 + 1'024;
-  const Range all{identity.first_cell_id, identity.cell_ids};
-  if (all.count == 1) return {all, all};
-  const std::uint32_t own = std::min(most_own, all.count / 2);
-  return {{all.first, all.count - own}, {all.first + all.count - own, own}};
-}
-
-SetupResult<Fd> make_template(const std::vector<RootEntry>& entries, int host,
+SetupResult<Fd> make_template(const std::vector<RootEntry>& entries, const Materials& from,
                               const std::string& name) {
-  const std::string place = "/cells/" + name;
+  const std::string place = from.place + "/" + name;
   if (mkdir(place.c_str(), 0755) < 0) {
     return failed_at(SetupStep::prepare, SysError{"mkdir", errno});
   }
-  return build_template(entries, host, place.c_str());
+  return build_template(entries, from.host, place.c_str());
 }
 
 void add_root(Blueprint& blueprint, SetupResult<Fd> root) {
@@ -58,23 +45,21 @@ void add_root(Blueprint& blueprint, SetupResult<Fd> root) {
   }
 }
 
-// In a user namespace that an unprivileged user mapped, groups stay what they were.
-ChildPlan::Groups groups_here() {
-  const auto file = open_at(AT_FDCWD, "/proc/self/setgroups", O_RDONLY);
-  const auto bytes = file ? read_all(file->get(), 64, Sealing::any) : std::unexpected(file.error());
-  if (!bytes) return ChildPlan::Groups::clear;
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  return text.starts_with("deny") ? ChildPlan::Groups::cannot_be_cleared : ChildPlan::Groups::clear;
+PreparedResult<Blueprint> sound(Blueprint blueprint) {
+  if (!blueprint.broken) return blueprint;
+  return std::unexpected(Unprepared(blueprint.name, *blueprint.broken));
 }
 
-Result<void> require_sound(const Blueprint& blueprint) {
-  if (!blueprint.broken) return {};
-  return fail(blueprint.name + ": " + SysError{"prepare", blueprint.broken->error}.text());
+// Each blueprint has its own: the program itself is needed for the next configuration.
+SysResult<Fd> program_from(const Fd& opened) {
+  if (!opened.valid()) return Fd();
+  return duplicate(opened.get());
 }
 
 bool any_egress(const Config& config) {
-  return std::any_of(config.servers.begin(), config.servers.end(),
-                     [](const Server& server) { return server.network == NetworkMode::egress; });
+  return std::ranges::any_of(config.servers, [](const Server& server) {
+    return server.network == NetworkMode::egress && !server.removed;
+  });
 }
 
 // It resolves names as the host does: from /etc/hosts too.
@@ -86,96 +71,95 @@ std::vector<RootEntry> egress_root(const HostLayout& layout) {
   return entries;
 }
 
-Result<Blueprint> prepare_egress_helper(const Config& config, const HostLayout& layout, int host,
-                                        Fd program) {
-  Blueprint blueprint = CELLBLOCK_TRY(egress_blueprint(std::move(program)));
-  const auto entries = egress_root(layout);
-  blueprint.landlock = own_landlock_ruleset(config.kernel.landlock_abi, entries);
+PreparedResult<Blueprint> prepare_egress_helper(const Materials& from, const Fd& program) {
+  Fd own = CELLBLOCK_TRY(program_from(program));
+  Blueprint blueprint = CELLBLOCK_TRY(egress_blueprint(std::move(own)));
+  const auto entries = egress_root(from.layout);
+  blueprint.landlock = own_landlock_ruleset(from.config.kernel.landlock_abi, entries);
   blueprint.landlock.network = 0;  // whom it may dial is decided name by name
   if (blueprint.landlock.files != 0) {
     blueprint.landlock.paths.push_back({"/dev/urandom", landlock::read_file});
   }
-  add_root(blueprint, make_template(entries, host, egress_template));
-  CELLBLOCK_CHECK(require_sound(blueprint));
-  return blueprint;
+  add_root(blueprint, make_template(entries, from, egress_template));
+  return sound(std::move(blueprint));
 }
 
 void keep_workspaces(WorkspaceRoots& workspaces, Blueprint& blueprint, const Server& server,
-                     int host) {
+                     const HostTree& host) {
   const auto attached = workspaces.attach(host, *server.workspace);
   if (attached || blueprint.broken) return;
   blueprint.broken = SetupFailure{SetupStep::open_workspace, attached.error().number};
 }
 
+void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& workspaces,
+                   Blueprint& blueprint) {
+  const auto entries = plan_root(server, from.layout);
+  blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, entries);
+  add_root(blueprint, make_template(entries, from, server.name));
+  if (server.workspace) keep_workspaces(workspaces, blueprint, server, from.host);
+}
+
 // One that cannot be prepared is kept with its failure: the others can be used all the same.
-Result<void> prepare_servers(const Config& config, const HostLayout& layout, int host,
-                             Preparation& made) {
+PreparedResult<void> prepare_servers(const Materials& from, Preparation& made) {
   FilterCache filters;
-  for (const Server& server : config.servers) {
+  for (const Server& server : from.config.servers) {
     Blueprint blueprint = CELLBLOCK_TRY(blueprint_of(server, filters));
-    const auto entries = plan_root(server, layout);
-    blueprint.landlock = landlock_ruleset(config.kernel.landlock_abi, server, entries);
-    add_root(blueprint, make_template(entries, host, server.name));
-    if (server.workspace) keep_workspaces(made.workspaces, blueprint, server, host);
+    if (server.removed) {
+      blueprint.broken = SetupFailure{SetupStep::prepare, ENOENT};
+    } else {
+      prepare_roots(server, from, made.workspaces, blueprint);
+    }
     made.servers.push_back(std::move(blueprint));
   }
   return {};
 }
 
+using MakeBlueprint = Result<Blueprint> (*)(Fd program);
+
 /// A program of ours that sees nothing of the host but what it is linked with.
-Result<Blueprint> prepare_own(Blueprint blueprint, const Config& config, const HostLayout& layout,
-                              int host, const char* name) {
-  const auto entries = plan_root({}, layout);
-  blueprint.landlock = own_landlock_ruleset(config.kernel.landlock_abi, entries);
-  add_root(blueprint, make_template(entries, host, name));
-  CELLBLOCK_CHECK(require_sound(blueprint));
-  return blueprint;
+PreparedResult<Blueprint> prepare_own(MakeBlueprint make, const Materials& from, const Fd& program,
+                                      const char* name) {
+  Fd own = CELLBLOCK_TRY(program_from(program));
+  Blueprint blueprint = CELLBLOCK_TRY(make(std::move(own)));
+  const auto entries = plan_root({}, from.layout);
+  blueprint.landlock = own_landlock_ruleset(from.config.kernel.landlock_abi, entries);
+  add_root(blueprint, make_template(entries, from, name));
+  return sound(std::move(blueprint));
 }
 
-Result<void> prepare_programs(const Config& config, const HostLayout& layout, int host,
-                              OwnPrograms programs, Preparation& made) {
-  Blueprint gateway = CELLBLOCK_TRY(gateway_blueprint(std::move(programs.gateway)));
+PreparedResult<void> prepare_programs(const Materials& from, const OwnPrograms& programs,
+                                      Preparation& made) {
   made.gateway =
-      CELLBLOCK_TRY(prepare_own(std::move(gateway), config, layout, host, gateway_template));
+      CELLBLOCK_TRY(prepare_own(gateway_blueprint, from, programs.gateway, gateway_template));
   permit_cache(made.gateway.landlock);
-  Blueprint audit = CELLBLOCK_TRY(audit_writer_blueprint(std::move(programs.audit_writer)));
-  made.audit_writer =
-      CELLBLOCK_TRY(prepare_own(std::move(audit), config, layout, host, audit_template));
-  made.probe = std::move(programs.probe);
-  if (config.http) {
-    Blueprint http = CELLBLOCK_TRY(http_blueprint(std::move(programs.http)));
-    made.http = CELLBLOCK_TRY(prepare_own(std::move(http), config, layout, host, http_template));
+  made.audit_writer = CELLBLOCK_TRY(
+      prepare_own(audit_writer_blueprint, from, programs.audit_writer, audit_template));
+  if (from.config.http) {
+    made.http = CELLBLOCK_TRY(prepare_own(http_blueprint, from, programs.http, http_template));
   }
-  if (config.metrics) {
-    Blueprint metrics = CELLBLOCK_TRY(metrics_blueprint(std::move(programs.metrics)));
+  if (from.config.metrics) {
     made.metrics =
-        CELLBLOCK_TRY(prepare_own(std::move(metrics), config, layout, host, metrics_template));
+        CELLBLOCK_TRY(prepare_own(metrics_blueprint, from, programs.metrics, metrics_template));
   }
-  if (!any_egress(config)) return {};
-  made.egress =
-      CELLBLOCK_TRY(prepare_egress_helper(config, layout, host, std::move(programs.egress)));
+  if (!any_egress(from.config)) return {};
+  made.egress = CELLBLOCK_TRY(prepare_egress_helper(from, programs.egress));
   return {};
 }
 
 }  // namespace
 
-Result<Preparation> prepare_cells(const Config& config, OwnPrograms programs) {
-  const Fd host_root = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
-  const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host_root.get()));
-  Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
-  OwnRoot own = CELLBLOCK_TRY(enter_own_root(config.state_directory));
-  const Ranges ranges = divide(config.identity);
-  StateDirectory state = CELLBLOCK_TRY(
-      StateDirectory::open(std::move(own.state), ranges.servers.first, ranges.servers.count));
-  FilterProgram init_filter = CELLBLOCK_TRY(compile_init_filter());
-  NetworkPool networks = CELLBLOCK_TRY(NetworkPool::make());
-  Preparation made(std::move(state), std::move(init_filter),
-                   IdPool(ranges.own.first, ranges.own.count), std::move(networks));
-  made.null = std::move(null);
-  made.groups = groups_here();
-  CELLBLOCK_CHECK(prepare_servers(config, layout, own.host.get(), made));
-  CELLBLOCK_CHECK(prepare_programs(config, layout, own.host.get(), std::move(programs), made));
-  CELLBLOCK_CHECK(forget_host());
+PreparedResult<Preparation> prepare_cells(const Config& config, const HostTree& host,
+                                          const OwnPrograms& programs, std::uint64_t number) {
+  const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host.root()));
+  TreeStore trees = CELLBLOCK_TRY(TreeStore::make(number));
+  const Materials from{config, host, layout, trees.path() + "/cells"};
+  if (mkdir(from.place.c_str(), 0755) < 0) {
+    return std::unexpected(Unprepared(SysError{"mkdir", errno}));
+  }
+  WorkspaceRoots workspaces(trees.path() + "/workspaces");
+  Preparation made{.trees = std::move(trees), .workspaces = std::move(workspaces)};
+  CELLBLOCK_CHECK(prepare_servers(from, made));
+  CELLBLOCK_CHECK(prepare_programs(from, programs, made));
   return made;
 }
 

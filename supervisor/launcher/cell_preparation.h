@@ -1,13 +1,14 @@
 #pragma once
 
-#include <utility>
+#include <cstdint>
+#include <expected>
+#include <string>
 #include <vector>
 
 #include "policy/config.h"
-#include "supervisor/launcher/id_pool.h"
-#include "supervisor/launcher/network_pool.h"
-#include "supervisor/launcher/spawn.h"
-#include "supervisor/launcher/state_directory.h"
+#include "supervisor/launcher/blueprint.h"
+#include "supervisor/launcher/host_tree.h"
+#include "supervisor/launcher/tree_store.h"
 #include "supervisor/launcher/workspace_roots.h"
 
 namespace cellblock::launcher {
@@ -22,18 +23,9 @@ struct OwnPrograms {
   Fd metrics;
 };
 
-/// What is made once, before the first cell, from what the host's file system has then.
+/// What is made for a configuration before it holds, from what the host's file system has then.
 struct Preparation {
-  Preparation(StateDirectory opened, FilterProgram filter, IdPool ids, NetworkPool pool)
-      : state(std::move(opened)),
-        init_filter(std::move(filter)),
-        own_ids(std::move(ids)),
-        networks(std::move(pool)) {}
-
-  StateDirectory state;
-  FilterProgram init_filter;
-  IdPool own_ids;
-  NetworkPool networks;
+  TreeStore trees;
   WorkspaceRoots workspaces;
   std::vector<Blueprint> servers;  ///< as in the configuration
   Blueprint gateway;
@@ -41,13 +33,31 @@ struct Preparation {
   Blueprint egress;   ///< empty where no server has egress
   Blueprint http;     ///< empty without [listen.http]
   Blueprint metrics;  ///< empty without [metrics]
-  ChildPlan::Groups groups = ChildPlan::Groups::clear;
-  Fd probe;
-  Fd null;  ///< /dev/null
 };
 
-/// Enters the launcher's own root, prepares one blueprint per server (a server whose paths cannot
-/// be prepared is kept with its failure) and forgets the host's file system.
-Result<Preparation> prepare_cells(const Config& config, OwnPrograms programs);
+/// Why none could be made: not for a server's sake.
+struct Unprepared {
+  std::string text;
+  SetupFailure failure{.step = SetupStep::prepare};
+
+  // As they come out of what is done for it.
+  Unprepared(const SysError& error)  // NOLINT(google-explicit-constructor)
+      : text(error.text()), failure{.step = SetupStep::prepare, .error = error.number} {}
+  Unprepared(Error error)  // NOLINT(google-explicit-constructor)
+      : text(std::move(error.text)), failure{.step = SetupStep::prepare, .error = EINVAL} {}
+  Unprepared(const std::string& whose, const SetupFailure& its)
+      : text(whose + ": " + SysError{"prepare", its.error}.text()), failure(its) {}
+
+  operator Error() const { return {text}; }  // NOLINT(google-explicit-constructor)
+};
+
+template <class T>
+using PreparedResult = std::expected<T, Unprepared>;
+
+/// One blueprint per server and per program of ours; a server whose paths cannot be prepared is
+/// kept with its failure, a removed one with that of no path at all. `number`: of its
+/// TreeStore. Nothing is left of what was begun when it fails.
+PreparedResult<Preparation> prepare_cells(const Config& config, const HostTree& host,
+                                          const OwnPrograms& programs, std::uint64_t number);
 
 }  // namespace cellblock::launcher

@@ -20,6 +20,7 @@ constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and aud
 constexpr std::size_t metrics_fds = 2;  ///< its end towards the supervisor, and a listener
 constexpr std::size_t audit_fds = 4;    ///< control, and the log's (wire::audit_fd)
 constexpr std::size_t http_fds = 2;     ///< its end towards the supervisor, and a listener
+constexpr std::size_t reload_fds = 3;   ///< configuration, secrets, mount namespace
 
 // A refused or failed start as the gateway is told it.
 wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {
@@ -38,17 +39,15 @@ bool has_sound_name(const wire::SupervisorRequest& request) {
 
 }  // namespace
 
-Launcher::Launcher(EventLoop& loop, CellFactory factory, const Config& config, Fd supervisor,
-                   Fd config_bytes)
+Launcher::Launcher(EventLoop& loop, CellFactory factory, Fd supervisor, Fd config_bytes)
     : loop_(loop),
       factory_(std::move(factory)),
-      config_(config),
       supervisor_(std::move(supervisor)),
       config_bytes_(std::move(config_bytes)),
       cells_(loop),
       burial_(loop),
       attachments_(loop),
-      egress_(factory_, cells_, config_bytes_.get(), [this] { stop_if_empty(); }) {}
+      egress_(factory_, cells_, config_bytes_, [this] { stop_if_empty(); }) {}
 
 SysResult<void> Launcher::start() {
   CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));
@@ -92,7 +91,7 @@ Launcher::Heard Launcher::read_supervisor() {
 void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
   switch (request.kind) {
     case SupervisorAsks::start_gateway:
-      if (fds.size() != gateway_fds + (config_.metrics ? 1 : 0)) break;
+      if (fds.size() != gateway_fds + (factory_.config().metrics ? 1 : 0)) break;
       if (gateways_.contains(request.uid)) break;
       if (!has_sound_name(request)) break;
       return start_gateway(request, std::move(fds));
@@ -100,14 +99,14 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
       if (fds.size() != audit_fds || audit_runs_) break;
       return start_audit_writer(std::move(fds));
     case SupervisorAsks::start_http:
-      if (fds.empty() || fds.size() > http_fds || http_runs_ || !config_.http) break;
+      if (fds.empty() || fds.size() > http_fds || http_runs_ || !factory_.config().http) break;
       return start_http(std::move(fds));
     case SupervisorAsks::end_http:
       // Not there: as below.
       if (http_runs_) cells_.kill(http_cell_);
       return;
     case SupervisorAsks::start_metrics:
-      if (fds.size() != metrics_fds || metrics_run_ || !config_.metrics) break;
+      if (fds.size() != metrics_fds || metrics_run_ || !factory_.config().metrics) break;
       return start_metrics(std::move(fds));
     case SupervisorAsks::end_metrics:
       if (metrics_run_) cells_.kill(metrics_cell_);
@@ -118,6 +117,11 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
       return;
     case SupervisorAsks::permit:
       return permit(request.uid, request.servers);
+    case SupervisorAsks::permit_only:
+      return permit_only(request.uid, request.servers);
+    case SupervisorAsks::reload:
+      if (fds.size() != reload_fds) break;
+      return reload(std::move(fds));
     case SupervisorAsks::are_you_well:
       if (fds.empty()) return tell_supervisor(LauncherTells::well, 0);
       break;
@@ -128,18 +132,15 @@ void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds)
 }
 
 void Launcher::tell_supervisor(LauncherTells what, std::uint32_t user, const CellFacts& facts) {
-  const auto cells = static_cast<std::uint32_t>(server_cells_);
-  const wire::LauncherReport report{.kind = what, .uid = user, .cells = cells, .facts = facts};
+  tell_supervisor({.kind = what, .uid = user, .facts = facts});
+}
+
+void Launcher::tell_supervisor(wire::LauncherReport report) {
+  report.cells = static_cast<std::uint32_t>(server_cells_);
   // The supervisor never stops reading; if its queue is full all the same, nothing can be trusted
   // to be known there any more.
   const auto told = send_record(supervisor_.get(), report, {}, MSG_DONTWAIT);
   if (!told && !shutting_down_) give_up("cannot tell the supervisor: " + told.error().text());
-}
-
-// Of a gateway that is not there the end is on the way already, as above.
-void Launcher::permit(std::uint32_t user, const ServerSet& servers) {
-  const auto found = gateways_.find(user);
-  if (found != gateways_.end()) found->second->permitted.add(servers);
 }
 
 void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
@@ -269,18 +270,22 @@ bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
 // come second here: before a gateway is called an offender, what the supervisor said is heard.
 bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& request) {
   if (request.program > wire::CellProgram::survey) return false;
-  if (request.server_index >= config_.servers.size()) return false;
-  while (!gateway.permitted.contains(request.server_index)) {
-    if (shutting_down_ || read_supervisor() == Heard::nothing) return false;
+  const std::uint32_t server = request.server_index;
+  while (!gateway.permitted.contains(server)) {
+    if (shutting_down_ || read_supervisor() == Heard::nothing) break;
   }
-  return true;
+  // It may have asked before it could hear that this server was taken from it.
+  const bool ever = gateway.permitted.contains(server) || gateway.withdrawn.contains(server);
+  return ever && server < factory_.config().servers.size();
 }
 
 // A survey takes no session's place, and none takes its.
 StartRefusal Launcher::refusal_for(const Gateway& gateway,
                                    const wire::GatewayRequest& request) const {
-  const Server& server = config_.servers[request.server_index];
-  if (!config_.enabled || !server.enabled) return StartRefusal::disabled;
+  const Config& config = factory_.config();
+  const Server& server = config.servers[request.server_index];
+  if (!config.enabled || !server.enabled) return StartRefusal::disabled;
+  if (!gateway.permitted.contains(request.server_index)) return StartRefusal::not_permitted;
   const bool survey = request.program == wire::CellProgram::survey;
   const auto running = std::ranges::count_if(gateway.servers, [&](const auto& entry) {
     const ServerCell& cell = entry.second;

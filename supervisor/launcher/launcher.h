@@ -20,8 +20,7 @@ namespace cellblock::launcher {
 /// ends itself.
 class Launcher {
  public:
-  Launcher(EventLoop& loop, CellFactory factory, const Config& config, Fd supervisor,
-           Fd config_bytes);
+  Launcher(EventLoop& loop, CellFactory factory, Fd supervisor, Fd config_bytes);
 
   SysResult<void> start();
   /// The supervisor is gone, or every cell is to end: kills all and stops the loop when none is
@@ -48,6 +47,7 @@ class Launcher {
     Fd channel;
     std::uint64_t cell = 0;
     ServerSet permitted;
+    ServerSet withdrawn;  ///< that were permitted once: to ask for them is no offence
     std::map<std::uint64_t, ServerCell> servers;  ///< by cell
     RateBudget usages{usage_pages, usage_pages};
   };
@@ -57,6 +57,8 @@ class Launcher {
   void obey(const wire::SupervisorRequest& request, std::vector<Fd> fds);
   void start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds);
   void permit(std::uint32_t user, const ServerSet& servers);
+  void permit_only(std::uint32_t user, const ServerSet& servers);
+  void reload(std::vector<Fd> fds);
   void start_audit_writer(std::vector<Fd> fds);
   void audit_writer_ended(std::uint32_t id, const CellFacts& facts);
   void start_http(std::vector<Fd> fds);
@@ -64,6 +66,7 @@ class Launcher {
   void start_metrics(std::vector<Fd> fds);
   void metrics_ended(std::uint32_t id, const CellFacts& facts);
   void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
+  void tell_supervisor(wire::LauncherReport report);
 
   void read_gateway(std::uint32_t user);
   void receive_attached(Gateway& gateway);
@@ -86,7 +89,6 @@ class Launcher {
 
   EventLoop& loop_;
   CellFactory factory_;
-  const Config& config_;
   Fd supervisor_;
   Fd config_bytes_;
   Cells cells_;

@@ -40,8 +40,13 @@ Result<void> prepare_process() {
 
 Result<void> enter_user_namespace() {
   if (unshare(CLONE_NEWUSER) < 0) return std::unexpected<Error>(SysError{"unshare", errno});
-  CELLBLOCK_CHECK(send_record(
-      fd::supervisor, wire::LauncherReport{.kind = wire::LauncherTells::user_namespace_made}));
+  {
+    const Fd own = CELLBLOCK_TRY(open_at(AT_FDCWD, "/proc/self/ns/user", O_RDONLY));
+    const int sent = own.get();
+    CELLBLOCK_CHECK(send_record(
+        fd::supervisor, wire::LauncherReport{.kind = wire::LauncherTells::user_namespace_made},
+        std::span(&sent, 1)));
+  }
   wire::SupervisorRequest answer;
   CELLBLOCK_CHECK(receive_record(fd::supervisor, answer));
   if (answer.kind != wire::SupervisorAsks::ids_mapped) return fail("the ids were not mapped");
@@ -69,7 +74,7 @@ Result<void> run() {
                                          config.cgroup.directory.empty() ? Fd() : Fd(fd::cgroup)));
   // From here no path of the host can be named.
   EventLoop loop = CELLBLOCK_TRY(EventLoop::make());
-  Launcher launcher(loop, std::move(factory), config, Fd(fd::supervisor), Fd(fd::config));
+  Launcher launcher(loop, std::move(factory), Fd(fd::supervisor), Fd(fd::config));
   CELLBLOCK_CHECK(launcher.start());
   CELLBLOCK_CHECK(loop.run());
   if (!launcher.failure().empty()) return fail(launcher.failure());

@@ -12,13 +12,25 @@
 
 namespace cellblock::launcher {
 
-SysResult<Fd> open_strictly(int directory, const char* path, int flags) {
+namespace {
+
+SysResult<Fd> open_below(int directory, const char* path, int flags, std::uint64_t resolve) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve;
   const long fd = syscall(SYS_openat2, directory, path, &how, sizeof how);
   if (fd < 0) return sys_fail("openat2");
   return Fd(static_cast<int>(fd));
+}
+
+}  // namespace
+
+SysResult<Fd> open_strictly(int directory, const char* path, int flags) {
+  return open_below(directory, path, flags, RESOLVE_NO_SYMLINKS);
+}
+
+SysResult<Fd> open_within(int directory, const char* path, int flags) {
+  return open_below(directory, path, flags, 0);
 }
 
 SysResult<Fd> clone_tree(int descriptor) {

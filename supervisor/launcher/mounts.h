@@ -25,4 +25,7 @@ SysResult<void> attach_tree(int tree, int directory, const char* path);
 /// openat2 with the same strictness as clone_tree_at.
 SysResult<Fd> open_strictly(int directory, const char* path, int flags);
 
+/// Likewise, but symbolic links are followed, as they are meant where `directory` is the root.
+SysResult<Fd> open_within(int directory, const char* path, int flags);
+
 }  // namespace cellblock::launcher

@@ -31,9 +31,9 @@ SysResult<void> pivot_to_empty_root() {
   return {};
 }
 
-SysResult<void> attach_from_host(int host, const char* source, const char* place) {
+SysResult<void> attach_from_host(const HostTree& host, const char* source, const char* place) {
   CELLBLOCK_CHECK(make_directory(place));
-  const Fd tree = CELLBLOCK_TRY(clone_tree_at(host, source));
+  const Fd tree = CELLBLOCK_TRY(host.clone(source));
   return attach_tree(tree.get(), AT_FDCWD, place);
 }
 
@@ -43,14 +43,13 @@ SysResult<OwnRoot> enter_own_root(const std::string& state_directory) {
   umask(022);
   if (unshare(CLONE_NEWNS) < 0) return sys_fail("unshare");
   CELLBLOCK_CHECK(pivot_to_empty_root());
-  OwnRoot own;
-  own.host = CELLBLOCK_TRY(open_at(AT_FDCWD, "/host", O_PATH | O_DIRECTORY));
+  HostTree host(CELLBLOCK_TRY(open_at(AT_FDCWD, "/host", O_PATH | O_DIRECTORY)));
   CELLBLOCK_CHECK(make_directory("/cell"));
-  CELLBLOCK_CHECK(make_directory("/cells"));
-  CELLBLOCK_CHECK(attach_from_host(own.host.get(), "proc", "/proc"));
-  CELLBLOCK_CHECK(attach_from_host(own.host.get(), state_directory.c_str() + 1, "/state"));
-  own.state = CELLBLOCK_TRY(open_at(AT_FDCWD, "/state", O_RDONLY | O_DIRECTORY));
-  return own;
+  CELLBLOCK_CHECK(make_directory("/trees"));
+  CELLBLOCK_CHECK(attach_from_host(host, "proc", "/proc"));
+  CELLBLOCK_CHECK(attach_from_host(host, state_directory.c_str() + 1, "/state"));
+  Fd state = CELLBLOCK_TRY(open_at(AT_FDCWD, "/state", O_RDONLY | O_DIRECTORY));
+  return OwnRoot{std::move(host), std::move(state)};
 }
 
 SysResult<void> forget_host() {

@@ -2,21 +2,22 @@
 
 #include <string>
 
-#include "supervisor/launcher/root_plan.h"
-#include "supervisor/launcher/setup_failure.h"
+#include "supervisor/launcher/host_tree.h"
 
 /// The launcher's own mount namespace: a root that holds nothing but what cells are made of.
 ///
 ///   /cell    the empty directory onto which a child moves its new root
-///   /cells   one template per server (root_builder.h)
 ///   /proc    the host's, which the kernel wants to see before it lets a cell mount its own
 ///   /state   the state directory
-///   /host    the host's root, while templates are built; then it is gone
+///   /trees   one tree_store.h for each configuration that holds, or is being prepared:
+///     /N/cells       one template per server (root_builder.h)
+///     /N/workspaces  workspace_roots.h
+///   /host    the host's root, while the first ones are prepared; then it is gone
 namespace cellblock::launcher {
 
 struct OwnRoot {
-  Fd host;   ///< for build_template; close it and call forget_host when all are built
-  Fd state;  ///< the state directory
+  HostTree host;  ///< let it go, and call forget_host, when all that is to be cloned was
+  Fd state;       ///< the state directory
 };
 
 /// Needs full capabilities in a user namespace of its own.

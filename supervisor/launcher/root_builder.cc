@@ -96,14 +96,15 @@ SysResult<Fd> open_mount_point(int root, const Place& place, int source) {
   return open_strictly(place.parent.get(), place.name.c_str(), O_PATH | O_NOFOLLOW);
 }
 
-SysResult<void> attach_bind(int root, int host, const RootEntry& entry, const Place& place) {
-  const Fd tree = CELLBLOCK_TRY(clone_tree_at(host, relative(entry.content)));
+SysResult<void> attach_bind(int root, const HostTree& host, const RootEntry& entry,
+                            const Place& place) {
+  const Fd tree = CELLBLOCK_TRY(host.clone(relative(entry.content)));
   CELLBLOCK_CHECK(add_attributes(tree.get(), attributes_of(entry.bind), Reach::whole_tree));
   const Fd mount_point = CELLBLOCK_TRY(open_mount_point(root, place, tree.get()));
   return attach_tree(tree.get(), mount_point.get(), "");
 }
 
-SysResult<void> add_entry(int root, int host, const RootEntry& entry) {
+SysResult<void> add_entry(int root, const HostTree& host, const RootEntry& entry) {
   const Place place = CELLBLOCK_TRY(open_parent(root, entry.path));
   switch (entry.kind) {
     case EntryKind::directory:
@@ -126,7 +127,7 @@ SysResult<Fd> mount_empty_root(const char* where) {
 }
 
 std::string read_public_file(int host, const char* path) {
-  const auto file = open_at(host, path, O_RDONLY);
+  const auto file = open_within(host, path, O_RDONLY);
   if (!file) return {};
   const auto bytes = read_all(file->get(), 4U << 20, Sealing::any);
   if (!bytes) return {};
@@ -150,7 +151,8 @@ void add_system_directory(HostLayout& layout, int host, const char* name) {
 
 }  // namespace
 
-SetupResult<Fd> build_template(const std::vector<RootEntry>& entries, int host, const char* where) {
+SetupResult<Fd> build_template(const std::vector<RootEntry>& entries, const HostTree& host,
+                               const char* where) {
   auto root = mount_empty_root(where);
   if (!root) return failed_at(SetupStep::prepare, root.error());
   for (const RootEntry& entry : entries) {

@@ -1,5 +1,6 @@
 #include "supervisor/launcher/secret_store.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -51,6 +52,20 @@ SysResult<std::vector<CellSecret>> SecretStore::of(const Server& server,
                     : SysResult<std::vector<CellSecret>>(none_for_it());
   wipe(*secrets);
   return joined;
+}
+
+bool SecretStore::fits(const Config& config) const {
+  auto bytes = read_all(memory_.get(), max_config_bytes, Sealing::must_be_sealed);
+  if (!bytes) return false;
+  auto secrets = decode_secrets(*bytes);
+  explicit_bzero(bytes->data(), bytes->size());
+  if (!secrets) return false;
+  const bool fit = std::ranges::equal(
+      config.servers, secrets->servers, {},
+      [](const Server& server) { return server.secrets.size(); },
+      [](const ServerSecrets& its) { return its.values.size(); });
+  wipe(*secrets);
+  return fit;
 }
 
 SysResult<std::vector<Fd>> secret_memfds(const std::vector<CellSecret>& secrets) {

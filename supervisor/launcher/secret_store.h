@@ -28,6 +28,9 @@ class SecretStore {
   /// EBADMSG, ENODATA: the memory is not what the supervisor made for this configuration.
   SysResult<std::vector<CellSecret>> of(const Server& server, std::uint32_t server_index) const;
 
+  /// Whether there is one for each that this configuration declares.
+  bool fits(const Config& config) const;
+
  private:
   Fd memory_;
 };

@@ -13,15 +13,6 @@
 namespace cellblock::launcher {
 namespace {
 
-std::string place_of(std::size_t index) { return "/workspaces/" + std::to_string(index); }
-
-SysResult<void> attach_at(int host, const std::string& prefix, const std::string& place) {
-  const Fd tree = CELLBLOCK_TRY(clone_tree_at(host, prefix.c_str() + 1));
-  if (mkdir("/workspaces", 0755) < 0 && errno != EEXIST) return sys_fail("mkdir");
-  if (mkdir(place.c_str(), 0755) < 0) return sys_fail("mkdir");
-  return attach_tree(tree.get(), AT_FDCWD, place.c_str());
-}
-
 // What stands after `prefix` and a slash; "." for the prefix itself.
 std::optional<std::string> below(std::string_view path, std::string_view prefix) {
   if (path == prefix) return ".";
@@ -31,7 +22,19 @@ std::optional<std::string> below(std::string_view path, std::string_view prefix)
 
 }  // namespace
 
-SysResult<void> WorkspaceRoots::attach(int host, const Workspace& workspace) {
+std::string WorkspaceRoots::place_of(std::size_t index) const {
+  return directory_ + "/" + std::to_string(index);
+}
+
+SysResult<void> WorkspaceRoots::attach_at(const HostTree& host, const std::string& prefix,
+                                          const std::string& place) const {
+  const Fd tree = CELLBLOCK_TRY(host.clone(prefix.c_str() + 1));
+  if (mkdir(directory_.c_str(), 0755) < 0 && errno != EEXIST) return sys_fail("mkdir");
+  if (mkdir(place.c_str(), 0755) < 0) return sys_fail("mkdir");
+  return attach_tree(tree.get(), AT_FDCWD, place.c_str());
+}
+
+SysResult<void> WorkspaceRoots::attach(const HostTree& host, const Workspace& workspace) {
   for (const std::string& pattern : workspace.allow) {
     const std::string prefix = static_prefix(pattern);
     if (std::ranges::find(prefixes_, prefix) != prefixes_.end()) continue;

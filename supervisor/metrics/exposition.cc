@@ -85,7 +85,7 @@ void add_servers(prometheus::MetricFamily& out, const Family& family, const Numb
   for (std::size_t i = 0; i < servers.size(); ++i) {
     add(out, family, numbers, place_in_gateway(family.metric, i), {{"server", servers[i]}});
   }
-  const std::size_t none = place_in_gateway(family.metric, servers.size());
+  const std::size_t none = place_in_gateway(family.metric, no_server);
   if (is_told(family, numbers, none)) add(out, family, numbers, none, {{"server", ""}});
 }
 

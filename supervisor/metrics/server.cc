@@ -40,7 +40,6 @@ Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener
       servers_(names_of(config)),
       transport_(config.metrics->socket.empty() ? http::Transport::tcp
                                                 : http::Transport::unix_socket),
-      totals_(servers_.size()),
       supervisor_(std::move(supervisor)),
       news_(loop, supervisor_.get()),
       listener_(std::move(listener)),
@@ -86,8 +85,7 @@ bool Server::obey(const wire::MetricsNews& news, std::vector<Fd> fds) {
 
 bool Server::take_page(const wire::MetricsNews& news, const Fd& page) {
   const bool is_daemon = news.kind == wire::MetricsTells::daemon_page;
-  const std::size_t numbers =
-      is_daemon ? numbers_of(Scope::daemon) : gateway_numbers(servers_.size());
+  const std::size_t numbers = is_daemon ? numbers_of(Scope::daemon) : gateway_numbers();
   auto mapped = MetricsPage::map(page.get(), numbers, MetricsPage::Use::read);
   if (!mapped) return false;
   if (is_daemon) {

@@ -11,11 +11,11 @@ void add(const MetricsPage& page, std::vector<std::uint64_t>& sums) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += page.get(i);
 }
 
-std::vector<bool> gauges_among(std::size_t servers) {
-  std::vector<bool> found(gateway_numbers(servers));
+std::vector<bool> gauges() {
+  std::vector<bool> found(gateway_numbers());
   for (const Family& family : families()) {
     if (family.kind != Kind::gauge || family.scope == Scope::daemon) continue;
-    const std::size_t blocks = family.scope == Scope::server ? servers + 1 : 1;
+    const std::size_t blocks = family.scope == Scope::server ? no_server + 1 : 1;
     for (std::size_t block = 0; block < blocks; ++block) {
       found[place_in_gateway(family.metric, block)] = true;
     }
@@ -25,8 +25,7 @@ std::vector<bool> gauges_among(std::size_t servers) {
 
 }  // namespace
 
-Totals::Totals(std::size_t servers)
-    : kept_(gateway_numbers(servers)), is_of_a_gauge_(gauges_among(servers)) {}
+Totals::Totals() : kept_(gateway_numbers()), is_of_a_gauge_(gauges()) {}
 
 void Totals::begin(std::uint64_t gateway, MetricsPage page) {
   gateways_.insert_or_assign(gateway, std::move(page));

@@ -15,7 +15,7 @@ namespace cellblock::metrics {
 /// because a user has left. Gauges are of those that run.
 class Totals {
  public:
-  explicit Totals(std::size_t servers);
+  Totals();
 
   void set_daemon(MetricsPage page) { daemon_ = std::move(page); }
   void begin(std::uint64_t gateway, MetricsPage page);

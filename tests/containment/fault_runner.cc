@@ -67,10 +67,10 @@ Result<Prepared> prepare(const Fault& fault, const std::string& state_directory)
   prepared.init_filter = CELLBLOCK_TRY(launcher::compile_init_filter());
   prepared.null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
   const auto own = CELLBLOCK_TRY(launcher::enter_own_root(state_directory));
-  if (::mkdir("/cells/faulty", 0755) < 0) return fail("mkdir");
+  if (::mkdir("/trees/faulty", 0755) < 0) return fail("mkdir");
   const auto entries = launcher::plan_root(server, layout);
   prepared.blueprint.landlock = launcher::landlock_ruleset(landlock_here(), server, entries);
-  auto root = launcher::build_template(entries, own.host.get(), "/cells/faulty");
+  auto root = launcher::build_template(entries, own.host, "/trees/faulty");
   if (root) {
     prepared.blueprint.root = std::move(*root);
   } else {

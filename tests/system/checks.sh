@@ -13,7 +13,7 @@ check 'the packages install on a clean system' dpkg -i /opt/checks/packages/cell
 check 'the socket is enabled' is "$(systemctl is-enabled cellblock.socket)" enabled
 check 'the socket listens' systemctl -q is-active cellblock.socket
 check 'the service does not run before the first connection' is "$(property ActiveState)" inactive
-check 'the units are sound' systemd-analyze verify --man=no /usr/lib/systemd/system/cellblock.service /usr/lib/systemd/system/cellblock.socket
+check 'the units are sound' systemd-analyze verify --man=no /usr/lib/systemd/system/cellblock.service /usr/lib/systemd/system/cellblock.socket /usr/lib/systemd/system/cellblock-reload.path
 security=$(systemd-analyze security --no-pager $service)
 check 'systemd-analyze security says at most 5.0' awk -v n="$(awk '/Overall exposure/ { print $(NF-2) }' <<<"$security")" 'BEGIN { exit !(n > 0 && n <= 5.0) }'
 echo "$security" >/run/told/security

@@ -90,6 +90,20 @@ TEST(AuditLine, TellsTheDigestOfACallsArgumentsWhereThereIsOne) {
   EXPECT_EQ(line.at("arguments_sha256"), expected);
 }
 
+TEST(AuditLine, TellsTheCallersSpanWhereItNamedOne) {
+  auto record = call_record();
+  EXPECT_FALSE(nlohmann::json::parse(audit_line(record, stamp).value()).contains("traceparent"));
+  constexpr std::string_view span = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  std::ranges::copy(span, record.traceparent.begin());
+  EXPECT_EQ(nlohmann::json::parse(audit_line(record, stamp).value()).at("traceparent"), span);
+}
+
+TEST(AuditLine, RefusesARecordWhoseSpanIsNone) {
+  auto record = call_record();
+  record.traceparent.fill('"');
+  EXPECT_EQ(audit_line(record, stamp), std::nullopt);
+}
+
 TEST(AuditLine, RefusesARecordWithoutANumber) {
   auto record = call_record();
   record.number = 0;

@@ -72,6 +72,11 @@ TEST_F(LauncherProcessTest, RefusesAReportOutOfTurn) {
   EXPECT_THAT(why_not_ready(launcher), HasSubstr("report 2 where 1 was due"));
 }
 
+TEST_F(LauncherProcessTest, RefusesALauncherThatShowsNoUserNamespace) {
+  LauncherProcess launcher = start("no-namespace");
+  EXPECT_THAT(why_not_ready(launcher), HasSubstr("lacks what comes with it"));
+}
+
 TEST_F(LauncherProcessTest, GivesUpOnALauncherThatSaysNothing) {
   LauncherProcess launcher = start("silent");
   EXPECT_THAT(why_not_ready(launcher, milliseconds{1}), HasSubstr("did not answer"));

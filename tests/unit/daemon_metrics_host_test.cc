@@ -55,7 +55,7 @@ class MetricsHostChannel : public testing::Test {
   std::uint64_t read(const Fd& page, Metric metric) const {
     const bool own = metrics::family_of(metric).scope == metrics::Scope::daemon;
     const std::size_t numbers = own ? metrics::numbers_of(metrics::Scope::daemon)
-                                    : metrics::gateway_numbers(config_.servers.size());
+                                    : metrics::gateway_numbers();
     const auto mapped = MetricsPage::map(page.get(), numbers, MetricsPage::Use::read);
     EXPECT_TRUE(mapped);
     if (!mapped) return 0;
@@ -83,7 +83,7 @@ TEST_F(MetricsHostChannel, AGatewaysPageIsReadWhereItIsCountedIn) {
   const auto own = hear();
   const auto page = host_->begin_gateway(1000);
   ASSERT_TRUE(page);
-  const std::size_t numbers = metrics::gateway_numbers(config_.servers.size());
+  const std::size_t numbers = metrics::gateway_numbers();
   auto counted = MetricsPage::map(page->get(), numbers, MetricsPage::Use::count);
   ASSERT_TRUE(counted);
   counted->add(metrics::place_in_gateway(Metric::cell_starts, 0), 3);

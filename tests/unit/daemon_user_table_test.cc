@@ -48,6 +48,16 @@ TEST(UserTable, HandsOverAtOnceWhenTheGatewayRuns) {
   EXPECT_THAT(table.connected(alice, 2, some), ElementsAre(HandOver{alice, 2}));
 }
 
+TEST(UserTable, AfterAReloadEveryGatewayMayStartWhatTheNewRulesGive) {
+  UserTable table = table_with_running_gateway();
+  const ServerSet fewer = servers({0});
+  EXPECT_THAT(table.permit_only([&](std::uint32_t) { return fewer; }),
+              ElementsAre(PermitOnly{alice, fewer}));
+  EXPECT_THAT(table.connected(alice, 2, fewer), ElementsAre(HandOver{alice, 2}));
+  EXPECT_THAT(table.connected(alice, 3, some),
+              ElementsAre(Permit{alice, some}, HandOver{alice, 3}));
+}
+
 TEST(UserTable, GivesEveryUserAGatewayOfHisOwn) {
   UserTable table = table_with_running_gateway();
   EXPECT_THAT(table.connected(bob, 2, some), ElementsAre(StartGateway{bob, some}));

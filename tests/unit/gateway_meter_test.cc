@@ -35,7 +35,7 @@ class Metering : public testing::Test {
   static constexpr std::size_t none = 2;  ///< behind the last server
 
   const Config config_ = two_servers();
-  const std::size_t numbers_ = metrics::gateway_numbers(config_.servers.size());
+  const std::size_t numbers_ = metrics::gateway_numbers();
   const Fd page_ = *MetricsPage::make(numbers_);
   const MetricsPage read_ = *MetricsPage::map(page_.get(), numbers_, MetricsPage::Use::read);
   Meter meter_{config_, *MetricsPage::map(page_.get(), numbers_, MetricsPage::Use::count)};

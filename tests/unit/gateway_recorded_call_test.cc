@@ -9,6 +9,7 @@ namespace cellblock::gateway::testing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -38,6 +39,25 @@ TEST_F(RecordedCallTest, TheServerSeesACallOnlyWhenItIsRecorded) {
   answer_of_the_log(AuditState::writable);
   ASSERT_THAT(effects_.cell, SizeIs(1));
   EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "read_a");
+}
+
+TEST_F(RecordedCallTest, HasTheSpanOfItsCallerAtItsBeginningAndItsEnd) {
+  constexpr std::string_view span = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  attach_and_run();
+  host_says(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_a","_meta":{"traceparent":")" +
+      std::string(span) + R"("}}})");
+  answer_of_the_log(AuditState::writable);
+  EXPECT_EQ(effects_.last_to_cell()["params"]["_meta"]["traceparent"], span);
+  server_answers(R"({"content":[]})");
+  EXPECT_THAT(effects_.spans, ElementsAre(span, span));
+}
+
+TEST_F(RecordedCallTest, OfARefusedCallHasTheSpanAsWell) {
+  attach_and_run();
+  host_says(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"drop_all","_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}})");
+  EXPECT_THAT(effects_.spans, SizeIs(1));
 }
 
 TEST_F(RecordedCallTest, TellsOfItsArgumentsNothingButADigestUnlessItIsToldTo) {

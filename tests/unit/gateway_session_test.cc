@@ -58,7 +58,7 @@ TEST_F(SessionTest, TakesARefusedStartForNoCrash) {
        {wire::StartRefusal::too_many_cells, wire::StartRefusal::too_many_cells_in_all,
         wire::StartRefusal::workspace_came_later, wire::StartRefusal::disabled,
         wire::StartRefusal::no_free_identity, wire::StartRefusal::workspace_refused,
-        wire::StartRefusal::identity_not_mapped}) {
+        wire::StartRefusal::not_permitted, wire::StartRefusal::identity_not_mapped}) {
     effects_.notes.clear();
     attach();
     cell().refused(refusal, {}, now_);

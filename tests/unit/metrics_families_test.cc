@@ -27,20 +27,19 @@ TEST(MetricsFamilies, AreNamedAsPrometheusNamesThem) {
 }
 
 TEST(MetricsFamilies, HavePlacesThatNoOtherHas) {
-  constexpr std::size_t servers = 3;
   std::set<std::size_t> taken;
   const auto take = [&](std::size_t first, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(taken.insert(first + i).second) << first;
   };
   for (const Family& family : families()) {
     if (family.scope == Scope::daemon) continue;
-    const std::size_t blocks = family.scope == Scope::server ? servers + 1 : 1;
+    const std::size_t blocks = family.scope == Scope::server ? no_server + 1 : 1;
     for (std::size_t i = 0; i < blocks; ++i) {
       take(place_in_gateway(family.metric, i), numbers_of(family));
     }
   }
-  EXPECT_EQ(taken.size(), gateway_numbers(servers));
-  EXPECT_EQ(*taken.rbegin(), gateway_numbers(servers) - 1);
+  EXPECT_EQ(taken.size(), gateway_numbers());
+  EXPECT_EQ(*taken.rbegin(), gateway_numbers() - 1);
 }
 
 TEST(MetricsFamilies, HaveBucketsThatHoldTheirUpperBound) {

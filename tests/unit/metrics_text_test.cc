@@ -27,7 +27,7 @@ struct Counted {
 };
 
 Counted gateway() {
-  const std::size_t numbers = gateway_numbers(servers.size());
+  const std::size_t numbers = gateway_numbers();
   const Fd page = *MetricsPage::make(numbers);
   return {*MetricsPage::map(page.get(), numbers, MetricsPage::Use::count),
           *MetricsPage::map(page.get(), numbers, MetricsPage::Use::read)};
@@ -40,7 +40,7 @@ std::size_t calls_that_were_ok(std::size_t server) {
 }
 
 TEST(MetricsTotals, CountersDoNotFallWhenAGatewayEnds) {
-  Totals totals(servers.size());
+  Totals totals;
   Counted one = gateway();
   Counted two = gateway();
   totals.begin(1, std::move(one.reader));
@@ -58,7 +58,7 @@ TEST(MetricsTotals, CountersDoNotFallWhenAGatewayEnds) {
 }
 
 TEST(MetricsTotals, GaugesAreOfWhatRuns) {
-  Totals totals(servers.size());
+  Totals totals;
   Counted one = gateway();
   totals.begin(1, std::move(one.reader));
   const std::size_t cells = place_in_gateway(Metric::cells, 0);
@@ -75,14 +75,14 @@ TEST(MetricsTotals, HaveTheDaemonsOwnNumbersToo) {
   const std::size_t numbers = numbers_of(Scope::daemon);
   const Fd page = *MetricsPage::make(numbers);
   MetricsPage counted = *MetricsPage::map(page.get(), numbers, MetricsPage::Use::count);
-  Totals totals(servers.size());
+  Totals totals;
   totals.set_daemon(*MetricsPage::map(page.get(), numbers, MetricsPage::Use::read));
   counted.add(place_of(Metric::connections), 12);
   EXPECT_THAT(text_of(totals), HasSubstr("\ncellblock_connections_total 12\n"));
 }
 
 TEST(MetricsText, NamesServersOutcomesAndCodes) {
-  Totals totals(servers.size());
+  Totals totals;
   Counted one = gateway();
   totals.begin(1, std::move(one.reader));
   one.writer.add(calls_that_were_ok(1), 5);
@@ -96,20 +96,20 @@ TEST(MetricsText, NamesServersOutcomesAndCodes) {
 }
 
 TEST(MetricsText, TellsWhatIsAboutNoServerOnlyWhereThereIsSuch) {
-  Totals totals(servers.size());
+  Totals totals;
   Counted one = gateway();
   totals.begin(1, std::move(one.reader));
   EXPECT_THAT(text_of(totals), Not(HasSubstr("server=\"\"")));
   const Family& refusals = family_of(Metric::refusals);
   one.writer.add(
-      place_in_gateway(Metric::refusals, servers.size()) + value_index(refusals, "not_attached"),
+      place_in_gateway(Metric::refusals, no_server) + value_index(refusals, "not_attached"),
       1);
   EXPECT_THAT(text_of(totals),
               HasSubstr("cellblock_refusals_total{server=\"\",code=\"not_attached\"} 1\n"));
 }
 
 TEST(MetricsText, CountsDurationsInSecondsAndCumulatively) {
-  Totals totals(servers.size());
+  Totals totals;
   Counted one = gateway();
   totals.begin(1, std::move(one.reader));
   const std::size_t place = place_in_gateway(Metric::call_duration, 0);
@@ -125,7 +125,7 @@ TEST(MetricsText, CountsDurationsInSecondsAndCumulatively) {
 
 TEST(MetricsText, IsWhatPrometheusReads) {
 #ifdef CELLBLOCK_PROMTOOL
-  Totals totals(servers.size());
+  Totals totals;
   std::FILE* const tool = ::popen(CELLBLOCK_PROMTOOL " check metrics", "w");
   ASSERT_NE(tool, nullptr);
   const std::string text = text_of(totals);

@@ -74,10 +74,12 @@ struct Recorder final : SessionEffects, CellEffects {
 
   std::vector<std::string> texts;  ///< of notes that have one
   std::vector<Sha256> digests;     ///< of calls
+  std::vector<std::string> spans;  ///< of notes that have one
   void to_host(Slices message) override { host.push_back(line_of(message)); }
   void to_cell(Slices message) override { cell.push_back(line_of(message)); }
   void record(const AuditNote& note) override {
     notes.emplace_back(note.kind, note.outcome);
+    if (!note.traceparent.empty()) spans.emplace_back(note.traceparent);
     if (!note.text.empty()) texts.emplace_back(note.text);
     if (note.kind == wire::AuditKind::call) digests.push_back(note.arguments);
   }

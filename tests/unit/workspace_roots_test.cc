@@ -12,10 +12,10 @@ TEST(WorkspaceRoots, RememberWhichTreesWereNotThereAtTheStart) {
   const ScratchDirectory scratch;
   const std::string late = scratch.path() + "/late";
   const Workspace workspace{{late + "/*"}, Access::read};
-  const auto host = open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY);
-  ASSERT_TRUE(host.has_value());
-  WorkspaceRoots roots;
-  ASSERT_TRUE(roots.attach(host->get(), workspace).has_value());
+  auto root = open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+  ASSERT_TRUE(root.has_value());
+  WorkspaceRoots roots("/nowhere");
+  ASSERT_TRUE(roots.attach(HostTree(std::move(*root)), workspace).has_value());
   scratch.make_directory("late", 0755);
   EXPECT_FALSE(roots.find(workspace, late + "/one").has_value());
   EXPECT_TRUE(roots.began_without(workspace, late + "/one"));

@@ -206,6 +206,21 @@ void Aggregate::catalogue_settled(Time now) {
   }
 }
 
+// A list that is being read may have been begun under the old rules, so it is read again.
+void Aggregate::reconfigure(const ServerSet& changed, Time now) {
+  members_.renew();
+  for (const auto& [server, offer] : std::map(assortment_.offers())) {
+    if (!changed.contains(server)) continue;
+    assortment_.remove(server);
+    supply_.forget(server);
+    refresh_.leg_failed(server);
+  }
+  want_all(now);
+  lists_may_have_changed(now);
+  catalogue_settled(now);
+  set_deadline(now);
+}
+
 // --- what the servers say ------------------------------------------------------------------------
 
 void Aggregate::from_leg(std::uint32_t server, std::string_view line, const Message& message,

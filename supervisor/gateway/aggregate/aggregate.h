@@ -11,6 +11,7 @@
 #include "policy/config.h"
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
+#include "policy/server_set.h"
 #include "supervisor/gateway/aggregate/aggregate_calls.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
@@ -61,6 +62,9 @@ class Aggregate {
 
   void deadline(Time now);
 
+  /// The rules have changed: what these servers offer is gone through again.
+  void reconfigure(const ServerSet& changed, Time now);
+
   /// Every request of the host in flight is answered with this, streams too.
   void fail_all(const Failure& failure, Time now);
   /// The host has gone: what is in flight is cancelled at the servers, nobody is answered.
@@ -101,7 +105,7 @@ class Aggregate {
 
   void set_deadline(Time now);
 
-  const Members members_;
+  Members members_;
   Assortment assortment_;
   AggregateEffects& effects_;
   OwnIds ids_;

@@ -21,6 +21,11 @@ void Assortment::set(std::uint32_t server, Offer offer) {
   is_merged_ = false;
 }
 
+void Assortment::remove(std::uint32_t server) {
+  offers_.erase(server);
+  is_merged_ = false;
+}
+
 void Assortment::set_list(std::uint32_t server, ListKind kind, OfferedList list) {
   offers_[server].lists.at(index_of(kind)) = std::move(list);
   is_merged_ = false;

@@ -31,6 +31,7 @@ class Assortment {
 
   void set(std::uint32_t server, Offer offer);
   void set_list(std::uint32_t server, ListKind kind, OfferedList list);
+  void remove(std::uint32_t server);
   bool has(std::uint32_t server) const { return offers_.contains(server); }
   const std::map<std::uint32_t, Offer>& offers() const { return offers_; }
 

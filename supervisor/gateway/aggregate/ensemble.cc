@@ -56,6 +56,10 @@ void Ensemble::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) 
   for (const auto& side : sides_) side->list_changed(server, kind, now);
 }
 
+void Ensemble::reconfigure(const ServerSet& changed, Time now) {
+  for (const auto& side : sides_) side->reconfigure(changed, now);
+}
+
 void Ensemble::leave() {
   for (const auto& side : sides_) side->leave();
 }

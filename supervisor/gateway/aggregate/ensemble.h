@@ -27,6 +27,7 @@ class Ensemble final : public Counterpart {
   }
   void replace_server(std::uint32_t server, Time now) override;
   void leave() override;
+  void reconfigure(const ServerSet& changed, Time now) override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;
   std::uint64_t cell() const override { return 0; }

@@ -292,6 +292,19 @@ void EnsembleSide::list_changed(std::uint32_t server, mcp::ListKind kind, Time n
   drain(now);
 }
 
+// What a host still waits for of a server that it may not use any more does not come.
+void EnsembleSide::reconfigure(const ServerSet& changed, Time now) {
+  now_ = now;
+  for (const auto& [server, member] : members_) {
+    const Server& declared = shared_.config.servers[server];
+    if (!changed.contains(server)) continue;
+    if (declared.enabled && access_.servers().contains(server)) continue;
+    stop_server(server, not_allowlisted(declared.name), now);
+  }
+  aggregate_.reconfigure(changed, now);
+  drain(now);
+}
+
 void EnsembleSide::leave() {
   for (const auto& [server, waiter] : std::exchange(waits_, {}))
     services_.catalogues().forget(waiter);

@@ -38,6 +38,8 @@ class EnsembleSide final : private AggregateEffects {
   void stop_server(std::uint32_t server, const Failure& failure, Time now);
   void replace_server(std::uint32_t server, Time now);
   void leave();
+  /// The rules have changed, and with them perhaps which servers there are.
+  void reconfigure(const ServerSet& changed, Time now);
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 
   std::size_t in_flight() const;

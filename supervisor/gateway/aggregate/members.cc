@@ -6,8 +6,13 @@ namespace cellblock::gateway {
 
 Members::Members(const Config& config, const SessionAccess& access)
     : config_(config), access_(access) {
-  for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
-    if (config.servers[i].enabled && access.servers().contains(i)) all_.push_back(i);
+  renew();
+}
+
+void Members::renew() {
+  all_.clear();
+  for (std::uint32_t i = 0; i < config_.servers.size(); ++i) {
+    if (config_.servers[i].enabled && access_.servers().contains(i)) all_.push_back(i);
   }
 }
 

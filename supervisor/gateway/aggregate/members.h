@@ -15,6 +15,9 @@ class Members {
  public:
   Members(const Config& config, const SessionAccess& access);
 
+  /// The configuration, or what of it may be used, has changed.
+  void renew();
+
   const std::vector<std::uint32_t>& all() const { return all_; }
   const Server& server(std::uint32_t index) const { return config_.servers[index]; }
   const Rights& rights(std::uint32_t index) const { return access_.rights(index); }

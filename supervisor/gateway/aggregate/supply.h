@@ -26,6 +26,8 @@ class Supply {
   void asked(std::uint32_t server);
   void arrived(std::uint32_t server);
   void failed(std::uint32_t server, const Failure& failure, Time now);
+  /// As if nobody had needed it yet.
+  void forget(std::uint32_t server) { entries_.erase(server); }
   /// It failed before, for others: nobody waits for it here.
   void is_broken(std::uint32_t server, const Failure& failure, Time now);
 

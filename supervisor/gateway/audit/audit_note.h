@@ -21,6 +21,7 @@ struct AuditNote {
   std::uint64_t count = 1;
   Sha256 arguments{};                                        ///< of a call; zeros: none are told
   wire::AuditMethod method = wire::AuditMethod::tools_call;  ///< of a call
+  std::string_view traceparent;  ///< of the caller's span, if it names one
   std::string_view text;  ///< of a call: its arguments as they may be told; empty: they are not
 };
 

@@ -31,6 +31,7 @@ AuditEntry audit_record(const AuditOrigin& origin, const AuditNote& note) {
   record.count = note.count;
   record.arguments = note.arguments;
   record.method = note.method;
+  copy_into(record.traceparent, note.traceparent, Ending::by_length);
   record.text = note.text.substr(0, wire::max_audit_text);
   record.server_length = copy_into(record.server, origin.server, Ending::by_length);
   record.tool_length = copy_into(record.tool, note.tool, Ending::by_length);

@@ -64,7 +64,7 @@ std::string_view name_of(CatalogueSource source) {
 }
 
 CatalogueCache::CatalogueCache(const Config& config, CacheEffects& effects)
-    : config_(config), effects_(effects), entries_(config.servers.size()) {}
+    : config_(config), effects_(effects), entries_(max_servers) {}
 
 void CatalogueCache::put_back(std::uint32_t server, KeptCatalogue kept) {
   Entry& entry = entries_.at(server);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policy/config.h"
+#include "policy/server_set.h"
 #include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/catalogue/survey_start.h"

@@ -34,12 +34,15 @@ CatalogueRunner::CatalogueRunner(GatewayServices& services, std::unique_ptr<Cata
 
 void CatalogueRunner::read_all_kept() {
   const Config& config = services_.config();
-  for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
-    auto kept = store_->load(config.servers[i], config.catalogue.max_bytes);
-    if (kept) cache_.put_back(i, std::move(*kept));
-  }
+  for (std::uint32_t i = 0; i < config.servers.size(); ++i) put_back(i);
   const auto removed = store_->remove_others(config.servers);
   if (!removed) spdlog::warn("old catalogues: {}", removed.error().text());
+}
+
+void CatalogueRunner::put_back(std::uint32_t server) {
+  if (!store_) return;
+  auto kept = store_->load(server_at(server), services_.config().catalogue.max_bytes);
+  if (kept) cache_.put_back(server, std::move(*kept));
 }
 
 CatalogueCache::Now CatalogueRunner::now() const {

@@ -43,6 +43,9 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
   void list_changed(std::uint32_t server, ListKind kind) override;
   void forget_server(std::uint32_t server) override;
 
+  /// Of a server that is new: what is on disk.
+  void put_back(std::uint32_t server);
+
   /// Nothing more is learnt: what is not on disk yet is put there.
   void finish();
 

@@ -36,16 +36,21 @@ PinKeeper::PinKeeper(GatewayServices& services, std::optional<PinStore> store)
       store_(std::move(store)),
       book_(services.config(), *this),
       saving_(services.loop(), [this] { save_all(); }) {
-  if (!store_) return;
-  const Config& config = services_.config();
-  for (std::uint32_t i = 0; i < config.servers.size(); ++i) {
-    if (config.servers[i].pin == PinMode::off) continue;
-    store_->load(config.servers[i], book_.put_back(i));
-    if (book_.of(i).damaged()) {
-      spdlog::error("{} its pins cannot be read: nothing of it is let pass",
-                    server_tag(config.servers[i].name));
-    }
-  }
+  for (std::uint32_t i = 0; i < services_.config().servers.size(); ++i) put_back(i);
+}
+
+void PinKeeper::put_back(std::uint32_t server) {
+  const Server& declared = services_.config().servers[server];
+  if (!store_ || declared.pin == PinMode::off) return;
+  store_->load(declared, book_.put_back(server));
+  if (!book_.of(server).damaged()) return;
+  spdlog::error("{} its pins cannot be read: nothing of it is let pass", server_tag(declared.name));
+}
+
+void PinKeeper::begin_anew(std::uint32_t server) {
+  save_all();
+  book_.begin_anew(server);
+  put_back(server);
 }
 
 void PinKeeper::pins_changed(std::uint32_t server) {

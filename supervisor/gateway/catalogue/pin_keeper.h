@@ -24,6 +24,9 @@ class PinKeeper final : private PinEffects {
   const PinBook& book() const { return book_; }
   bool is_kept() const { return store_.has_value(); }
 
+  /// Of a server that is new, or is pinned otherwise now: what is on disk.
+  void begin_anew(std::uint32_t server);
+
   /// Of which lists somebody has accepted or forgotten definitions since it was last asked.
   using Decided = std::array<bool, mcp::list_kind_count>;
   Decided take_decided() { return std::exchange(decided_, {}); }
@@ -40,6 +43,7 @@ class PinKeeper final : private PinEffects {
   void pin_event(std::uint32_t server, const PinEvent& event) override;
   std::int64_t unix_ms() const override;
 
+  void put_back(std::uint32_t server);
   void save_all();
 
   GatewayServices& services_;

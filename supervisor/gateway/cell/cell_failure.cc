@@ -46,6 +46,9 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
                            server);
     case wire::StartRefusal::disabled:
       return plain_failure(FailureCode::disabled, "cellblock is switched off", server);
+    case wire::StartRefusal::not_permitted:
+      return plain_failure(FailureCode::not_allowlisted,
+                           "server \"" + server + "\" is not this user's to use any more", server);
     case wire::StartRefusal::workspace_refused:
       return plain_failure(FailureCode::workspace_refused,
                            "the workspace is not a directory that workspace.allow of server \"" +

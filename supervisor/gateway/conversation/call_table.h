@@ -51,7 +51,7 @@ bool is_recorded(CallKind kind);
 struct JudgedCall {
   std::string line;  ///< the host's
   Message message;
-  const Rule* asks = nullptr;        ///< the rule that asked about it
+  std::optional<Rule> asks;          ///< the rule that asked about it, as it was then
   std::optional<Digest> definition;  ///< what it named, when somebody was asked about it
 };
 
@@ -70,6 +70,7 @@ struct Call {
   std::uint64_t question = 0;  ///< about it, to the host; of a question: the call that it is about
   std::string theirs;          ///< the caller's id, raw JSON
   std::string progress_token;  ///< the caller's, raw JSON; empty if it wants no progress
+  std::string traceparent;     ///< of the caller's span; empty: it names none
   std::string tool;
   std::string named;      ///< what else is called and recorded: a resource's URI, a prompt
   std::string task_tool;  ///< of a question about a task: whose call made it; empty: not known

@@ -8,6 +8,7 @@
 
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "policy/trace_context.h"
 #include "supervisor/gateway/audit/argument_digest.h"
 #include "supervisor/gateway/conversation/call_failures.h"
 #include "supervisor/gateway/conversation/client_features.h"
@@ -29,6 +30,11 @@ constexpr std::string_view blocked_answer = "the answer holds what may not be se
 constexpr std::string_view foreign_value =
     "a cursor, requestState or taskId that is not known here, or no longer";
 
+// A copy: what the rules are may have changed when somebody has answered.
+std::optional<Rule> rule_of(const CallAccess& access) {
+  return access.asks == nullptr ? std::nullopt : std::optional(*access.asks);
+}
+
 }  // namespace
 
 Conversation::Conversation(const GateParts& parts, const Rights& rights, UpstreamIds& ids,
@@ -36,7 +42,6 @@ Conversation::Conversation(const GateParts& parts, const Rights& rights, Upstrea
                            ConversationEffects& effects)
     : server_(parts.server),
       rights_(rights),
-      features_(permitted_features(server_, rights)),
       ids_(ids),
       effects_(effects),
       arguments_(arguments),
@@ -45,6 +50,8 @@ Conversation::Conversation(const GateParts& parts, const Rights& rights, Upstrea
       result_gate_(parts),
       redaction_(parts.policy.redactions, parts.server_index, parts.server),
       values_(std::move(values)) {}
+
+ClientFeatures Conversation::features() const { return permitted_features(server_, rights_); }
 
 std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era era,
                                        const Failure& failure) {
@@ -88,7 +95,7 @@ void Conversation::refuse_size_from_host(std::string_view line, const Message& m
 void Conversation::request_from_host(std::string_view line, const Message& message, Time now) {
   const CallKind kind = kind_of(message.method);
   CallAccess access = access_of(line, message, rights_, server_);
-  pins_.host_says(line, message, features_);
+  pins_.host_says(line, message, features());
   pins_.judge(line, message, access);
   if (refused_access(line, message, kind, access) || refused(line, message, kind)) return;
 
@@ -116,7 +123,7 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
   if (call.approval.waits()) {
     unsent.judged = {.line = std::string(line),
                      .message = message,
-                     .asks = access.asks,
+                     .asks = rule_of(access),
                      .definition = pins_.definition_of(line, message)};
   }
   begin(std::move(call), std::move(unsent), edited, now);
@@ -140,7 +147,8 @@ void Conversation::refuse_at_gate(std::string_view line, const Message& message,
                    .outcome = AuditOutcome::denied,
                    .tool = is_call ? message.name_text : message.method,
                    .reason = name_of(failure.code),
-                   .bytes = line.size()});
+                   .bytes = line.size(),
+                   .traceparent = traceparent_in(message.traceparent.in(line))});
   say_to_host(failed_reply(message.id.in(line), kind, era_of(message), failure));
 }
 
@@ -154,7 +162,8 @@ bool Conversation::refused_access(std::string_view line, const Message& message,
                    .outcome = AuditOutcome::denied,
                    .tool = is_call ? std::string_view(access.named) : message.method,
                    .reason = access.rule,
-                   .bytes = line.size()});
+                   .bytes = line.size(),
+                   .traceparent = traceparent_in(message.traceparent.in(line))});
   say_to_host(access.refusal);
   return true;
 }
@@ -185,7 +194,7 @@ std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, con
   const Span said = call.kind == CallKind::initialize ? message.capabilities : Span{};
   for (const Span capabilities : {said, message.client_capabilities}) {
     if (capabilities.empty()) continue;
-    auto kept = strip_capabilities(capabilities.in(line), features_);
+    auto kept = strip_capabilities(capabilities.in(line), features());
     if (kept) edits.push_back({capabilities, std::move(*kept)});
   }
   return edits;

@@ -129,6 +129,8 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
                                   const Failure& failure);
 
  private:
+  /// What the server may ask of this host.
+  ClientFeatures features() const;
   void refuse_size_from_host(std::string_view line, const Message& message);
   void request_from_host(std::string_view line, const Message& message, Time now);
   bool redact(Direction direction, std::string_view line, const Message& message,
@@ -204,7 +206,6 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
 
   const Server& server_;
   const Rights& rights_;
-  const ClientFeatures features_;  ///< what the server may ask of this host
   UpstreamIds& ids_;
   ConversationEffects& effects_;
   const AuditArguments arguments_;

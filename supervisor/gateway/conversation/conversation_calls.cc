@@ -72,6 +72,7 @@ void Conversation::go_on(Call& call) {
                    .bytes = unsent->bytes,
                    .arguments = unsent->arguments,
                    .method = method_of(call.kind),
+                   .traceparent = call.traceparent,
                    .text = unsent->argument_text});
   send_when_recorded(call.ours, std::move(unsent->text));
 }
@@ -215,7 +216,8 @@ void Conversation::note_end(const Call& call, AuditOutcome outcome, std::string_
                    .call = call.ours,
                    .bytes = bytes,
                    .microseconds = microseconds_since(call.began, now),
-                   .method = method_of(call.kind)});
+                   .method = method_of(call.kind),
+                   .traceparent = call.traceparent});
 }
 
 }  // namespace cellblock::gateway

@@ -47,7 +47,7 @@ void Conversation::refuse_size(std::string_view line, const Message& message) {
 
 void Conversation::request_from_cell(std::string_view line, const Message& message, Time now) {
   const std::string_view id = message.id.in(line);
-  if (!server_may_request(message.method, features_)) {
+  if (!server_may_request(message.method, features())) {
     refuse_input(line, message.method);
     return say_to_cell(protocol_error(id, mcp::method_not_found, "Method not found"));
   }
@@ -241,7 +241,7 @@ bool Conversation::edit_answer(std::string_view line, const Message& message, co
 // what it may not ask with a request of its own, it may not ask so. Null: nothing forbidden.
 const std::string* Conversation::forbidden_input(const Message& message) const {
   const auto found = std::ranges::find_if(message.input_methods, [this](const std::string& method) {
-    return !server_may_request(method, features_);
+    return !server_may_request(method, features());
   });
   return found == message.input_methods.end() ? nullptr : &*found;
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "policy/mcp/lists.h"
+#include "policy/trace_context.h"
 #include "supervisor/gateway/message/era_of.h"
 #include "supervisor/gateway/message/tree_reader.h"
 
@@ -50,6 +51,7 @@ Call call_of(std::string_view line, const Message& message, std::uint64_t ours, 
   Call call{.ours = ours,
             .theirs = std::string(message.id.in(line)),
             .progress_token = std::string(message.meta_progress_token.in(line)),
+            .traceparent = std::string(traceparent_in(message.traceparent.in(line))),
             .tool = kind == CallKind::tool_call ? message.name_text : std::string{},
             .named = named_in(line, message, kind),
             .kind = kind,

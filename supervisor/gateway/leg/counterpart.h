@@ -7,6 +7,7 @@
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "policy/mcp/lists.h"
+#include "policy/server_set.h"
 #include "supervisor/gateway/conversation/conversation.h"
 #include "supervisor/gateway/io/clock.h"
 
@@ -33,6 +34,9 @@ class Counterpart {
   virtual void replace_server(std::uint32_t server, Time now) = 0;
   /// The cells are no longer needed here. More than once is as good as once.
   virtual void leave() = 0;
+
+  /// The rules have changed: others hold for what is said from now on.
+  virtual void reconfigure(const ServerSet& changed, Time now) = 0;
 
   /// What is shown of a list of that server's has become another.
   virtual void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) = 0;

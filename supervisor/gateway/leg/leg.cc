@@ -186,6 +186,13 @@ void Leg::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   for (const auto& lane : lanes_) lane->list_changed(kind, now);
 }
 
+// What it holds refers to the rules as they are: there is only to be told that lists may be others.
+void Leg::reconfigure(const ServerSet& changed, Time now) {
+  const std::uint32_t server = parts_.plan.server;
+  if (!changed.contains(server)) return;
+  for (const auto& change : mcp::list_changes) list_changed(server, change.kind, now);
+}
+
 void Leg::leave() {
   if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
   for (const auto& lane : lanes_) lane->leave();

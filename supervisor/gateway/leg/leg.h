@@ -34,6 +34,7 @@ class Leg final : public Counterpart, private LaneEffects {
   bool renew_server(std::uint32_t server, const Failure& failure, Time now) override;
   void replace_server(std::uint32_t server, Time now) override;
   void leave() override;
+  void reconfigure(const ServerSet& changed, Time now) override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;
   std::uint64_t cell() const override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/server_set.h"
 #include "policy/server_tag.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/life/start_refusal.h"
@@ -29,10 +30,16 @@ bool is_a_failure(const Failure& failure) {
 StartGate::StartGate(EventLoop& loop, const Config& config, Hooks hooks)
     : loop_(loop),
       hooks_(std::move(hooks)),
-      failures_(config.servers.size()),
+      failures_(max_servers),
       due_(loop, [this] { look_again(); }) {
-  lives_.reserve(config.servers.size());
-  for (const Server& server : config.servers) lives_.emplace_back(server.restart);
+  lives_.reserve(max_servers);
+  add_new(config);
+}
+
+void StartGate::add_new(const Config& config) {
+  for (std::size_t i = lives_.size(); i < config.servers.size(); ++i) {
+    lives_.emplace_back(config.servers[i].restart);
+  }
 }
 
 void StartGate::start(CellRunner& cell, Fd workspace) {

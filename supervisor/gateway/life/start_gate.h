@@ -34,6 +34,8 @@ class StartGate {
   /// The launcher did not start it, for a reason that is not the server's.
   void refused(const CellRunner& cell);
   void reset(std::uint32_t server);
+  /// There may be further servers.
+  void add_new(const Config& config);
   /// Nothing waits any more.
   void close();
 

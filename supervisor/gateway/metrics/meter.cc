@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policy/failure.h"
+#include "policy/find_server.h"
 #include "supervisor/gateway/cell/egress_text.h"
 
 namespace cellblock::gateway {
@@ -147,9 +148,7 @@ void Meter::time(std::size_t server, std::uint64_t microseconds) {
 
 // Behind the last: of none.
 std::size_t Meter::index_of(std::string_view server) const {
-  const auto found = std::ranges::lower_bound(config_.servers, server, {}, &Server::name);
-  if (found == config_.servers.end() || found->name != server) return config_.servers.size();
-  return static_cast<std::size_t>(found - config_.servers.begin());
+  return server_index(config_, server).value_or(metrics::no_server);
 }
 
 }  // namespace cellblock::gateway

@@ -28,6 +28,9 @@ class ArgumentTexts {
   /// Which outlives it.
   explicit ArgumentTexts(const Config& config) : config_(config) {}
 
+  /// The configuration has changed.
+  void reconfigure() { redactors_.clear(); }
+
   /// Of `params` of a request, as they are: the JSON of its `arguments`; `{}` where there are none.
   ArgumentText of(std::uint32_t server, std::string_view params);
   /// Of the name of a tool, a prompt or a resource, or another word of a record about that server.

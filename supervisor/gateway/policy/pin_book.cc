@@ -4,6 +4,7 @@
 
 #include "policy/pins/name_fold.h"
 #include "policy/printable.h"
+#include "policy/server_set.h"
 #include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
@@ -37,9 +38,18 @@ class PinBook::Others final : public Neighbours {
 };
 
 PinBook::PinBook(const Config& config, PinEffects& effects)
-    : config_(config), effects_(effects), revisions_(config.servers.size()) {
-  sets_.reserve(config.servers.size());
+    : config_(config), effects_(effects), revisions_(max_servers) {
+  sets_.reserve(max_servers);
   for (const Server& server : config.servers) sets_.emplace_back(server.pin);
+}
+
+void PinBook::begin_anew(std::uint32_t server) {
+  if (server == sets_.size()) {
+    sets_.emplace_back(config_.servers[server].pin);
+  } else {
+    sets_[server] = PinSet(config_.servers[server].pin);
+  }
+  ++revisions_[server];
 }
 
 void PinBook::see(std::uint32_t server, PinView view, ListKind kind,

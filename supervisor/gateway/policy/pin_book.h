@@ -37,6 +37,9 @@ class PinBook {
   /// To be put back what was on disk.
   PinSet& put_back(std::uint32_t server) { return sets_[server]; }
 
+  /// Of a server that is new (the next index), or is pinned otherwise now.
+  void begin_anew(std::uint32_t server);
+
   /// What a server showed: cleaned items, an array.
   void see(std::uint32_t server, PinView view, ListKind kind, const nlohmann::ordered_json& items,
            PageEnd end);

@@ -5,16 +5,24 @@
 
 namespace cellblock::gateway {
 
-Redactions::Entry& Redactions::entry(std::uint32_t server) {
-  const auto known = entries_.find(server);
-  if (known != entries_.end()) return known->second;
+void Redactions::reconfigure(const ServerSet& changed) {
+  for (auto& [server, entry] : entries_) {
+    if (changed.contains(server)) entry.redactor = made_for(server);
+  }
+}
+
+Result<Redactor> Redactions::made_for(std::uint32_t server) {
   const Server& declared = config_.servers[server];
   std::vector<std::string> secrets;
   secrets.reserve(declared.secrets.size());
   for (const SecretVariable& secret : declared.secrets) secrets.push_back(secret.name);
-  auto made =
-      Redactor::make({declared.redaction, declared.secret_marks, std::move(secrets)}, scanners_);
-  return entries_.emplace(server, Entry{std::move(made), {}, {}}).first->second;
+  return Redactor::make({declared.redaction, declared.secret_marks, std::move(secrets)}, scanners_);
+}
+
+Redactions::Entry& Redactions::entry(std::uint32_t server) {
+  const auto known = entries_.find(server);
+  if (known != entries_.end()) return known->second;
+  return entries_.emplace(server, Entry{made_for(server), {}, {}}).first->second;
 }
 
 void Redactions::add(std::uint32_t server, Direction direction, const FoundCounts& found) {

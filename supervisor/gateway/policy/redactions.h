@@ -9,6 +9,7 @@
 #include "policy/config.h"
 #include "policy/redaction/redactor.h"
 #include "policy/result.h"
+#include "policy/server_set.h"
 
 namespace cellblock::gateway {
 
@@ -18,6 +19,9 @@ class Redactions {
  public:
   /// Which outlives it.
   explicit Redactions(const Config& config) : config_(config) {}
+
+  /// The configuration has changed; what was found is still what was found.
+  void reconfigure(const ServerSet& changed);
 
   /// An error: nothing of this server may pass, since it cannot be looked at.
   const Result<Redactor>& of(std::uint32_t server) { return entry(server).redactor; }
@@ -38,6 +42,7 @@ class Redactions {
     FoundCounts to_server;
     FoundCounts to_host;
   };
+  Result<Redactor> made_for(std::uint32_t server);
   Entry& entry(std::uint32_t server);
 
   const Config& config_;

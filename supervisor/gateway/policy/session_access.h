@@ -21,6 +21,9 @@ class SessionAccess {
   /// rights() gave stay good.
   void narrow(const Config& config, const Subject& subject);
 
+  /// To nothing at all.
+  void give_up();
+
   /// By the server's index.
   const Rights& rights(std::uint32_t server) const { return rights_[server]; }
   /// Those that may be used.

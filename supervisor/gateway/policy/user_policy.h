@@ -3,6 +3,7 @@
 #include "policy/approvals/approvals.h"
 #include "policy/config.h"
 #include "policy/rates/call_places.h"
+#include "policy/server_set.h"
 #include "supervisor/gateway/policy/argument_texts.h"
 #include "supervisor/gateway/policy/redactions.h"
 
@@ -12,6 +13,13 @@ namespace cellblock::gateway {
 struct UserPolicy {
   explicit UserPolicy(const Config& config)
       : places(config), redactions(config), argument_texts(config) {}
+
+  /// The configuration has changed: what was made of it is made anew.
+  void reconfigure(const ServerSet& changed) {
+    places.reconfigure();
+    redactions.reconfigure(changed);
+    argument_texts.reconfigure();
+  }
 
   CallPlaces places;
   Approvals approvals;

@@ -1,15 +1,14 @@
 #include "supervisor/gateway/session/admission.h"
 
-#include <algorithm>
-
+#include "policy/find_server.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/session/session_failures.h"
 
 namespace cellblock::gateway {
 
 const Server* find_server(const Config& config, const std::string& name) {
-  const auto found = std::ranges::lower_bound(config.servers, name, {}, &Server::name);
-  return found == config.servers.end() || found->name != name ? nullptr : &*found;
+  const auto found = server_index(config, name);
+  return found ? &config.servers[*found] : nullptr;
 }
 
 std::optional<Failure> refuse_use(const Config& config, const SessionAccess& access,

@@ -47,6 +47,10 @@ Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
       config_(shared.config),
       effects_(effects),
       access_(config_, subject_of(config_.roles, who())) {
+  look_at_bounds();
+}
+
+void Session::look_at_bounds() {
   for (std::size_t i = 0; i < config_.servers.size(); ++i) {
     if (!access_.servers().contains(i)) continue;
     const LineLimits& lines = config_.servers[i].lines;
@@ -289,13 +293,38 @@ void Session::leave(Time now) {
 void Session::stop(StopReason reason, Time now) {
   if (state_ == State::closing) return;
   const bool stopped = reason == StopReason::stopped;
-  const Failure failure = stopped ? stopped_by_user(server_) : shutting_down(server_);
+  end_with(stopped ? "stopped" : "shutting_down",
+           stopped ? stopped_by_user(server_) : shutting_down(server_), now);
+}
+
+void Session::end_with(std::string_view reason, const Failure& failure, Time now) {
   if (state_ == State::attaching) {
     note_labels();
     effects_.to_control(error_reply(attachment_.id(), failure));
   }
   if (counterpart_) counterpart_->fail_all(failure, now);
-  close(stopped ? "stopped" : "shutting_down", &failure, now);
+  close(reason, &failure, now);
+}
+
+// First of all: what there was points into the old rules.
+std::optional<Failure> Session::renew_access() {
+  auto subject = std::optional(subject_of(config_.roles, who()));
+  if (!role_.empty()) subject = as_role(config_.roles, *subject, role_);
+  if (!subject) {
+    access_.give_up();
+    return role_refused(role_);
+  }
+  access_.narrow(config_, *subject);
+  look_at_bounds();
+  if (server_ == nullptr) return std::nullopt;
+  return refuse_use(config_, access_, server_->name);
+}
+
+void Session::reconfigure(const ServerSet& changed, Time now) {
+  const auto failure = renew_access();
+  if (state_ == State::closing) return;
+  if (failure) return end_with("stopped", *failure, now);
+  if (counterpart_) counterpart_->reconfigure(changed, now);
 }
 
 void Session::drain(Milliseconds longest, Time now) {

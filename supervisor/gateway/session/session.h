@@ -14,6 +14,7 @@
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "policy/rates/call_places.h"
+#include "policy/server_set.h"
 #include "policy/sha256.h"
 #include "supervisor/gateway/leg/counterpart.h"
 #include "supervisor/gateway/leg/leg.h"
@@ -95,6 +96,11 @@ class Session final : private LegEffects, private CallWaiter {
   void renew_server(std::uint32_t server, Time now);
   /// Its declaration has changed.
   void replace_server(std::uint32_t server, Time now);
+  /// First of all, of each session: what there was points into the old rules.
+  void renew_rules() { static_cast<void>(renew_access()); }
+  /// The rules have changed: others hold from now on. Without the server it is attached to, or the
+  /// role that it has taken, it ends.
+  void reconfigure(const ServerSet& changed, Time now);
   /// Somebody has decided about what is shown of a list of that server's.
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 
@@ -178,6 +184,9 @@ class Session final : private LegEffects, private CallWaiter {
   void attached(std::uint64_t cell);
   void attach_failed(const Failure& failure, Time now);
 
+  std::optional<Failure> renew_access();
+  void look_at_bounds();
+  void end_with(std::string_view reason, const Failure& failure, Time now);
   void finish();
   void end_if_answered(Time now);
   void fail(const Failure& failure, Time now);

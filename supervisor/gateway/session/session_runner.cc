@@ -126,6 +126,11 @@ void SessionRunner::replace_cells(std::uint32_t server) {
   settle();
 }
 
+void SessionRunner::reconfigure(const ServerSet& changed) {
+  session_.reconfigure(changed, now());
+  settle();
+}
+
 void SessionRunner::list_changed(std::uint32_t server, mcp::ListKind kind) {
   session_.list_changed(server, kind, now());
   settle();

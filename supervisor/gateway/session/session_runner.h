@@ -36,6 +36,8 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   void replace_cells(std::uint32_t server);
 
   /// As of a session.
+  void renew_rules() { session_.renew_rules(); }
+  void reconfigure(const ServerSet& changed);
   void list_changed(std::uint32_t server, mcp::ListKind kind);
 
   const Session& session() const { return session_; }

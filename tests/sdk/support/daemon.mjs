@@ -22,7 +22,7 @@ const programs = ['cellblockd', 'cellblock-launcher', 'cellblock-gateway', 'cell
                   'cellblock-probe', 'cellblock', 'libcellblock-client.so.0.1'];
 
 // What every host process starts as: nobody special.
-const asHost = isRoot
+export const asHost = isRoot
   ? ['setpriv', '--reuid', `${hostId}`, '--regid', `${hostId}`, '--groups', `${hostsGroup}`, '--']
   : [];
 
@@ -52,6 +52,7 @@ export class Daemon {
     this.more = ''; // of the configuration
     this.bounds = 'off'; // of results: most tests look for what servers said, byte for byte
     this.log = '';
+    this.waiting = []; // for a line of the log
   }
 
   // A directory that a server may write to, at the same path inside and outside of the cell.
@@ -77,6 +78,22 @@ export class Daemon {
     }
     this.needsPackages ||= packages;
     this.#declare(name, path.join(place, script), args, lines);
+  }
+
+  // Takes its declaration away, and gives it.
+  forget(name) {
+    const declaration = this.servers.get(name);
+    this.servers.delete(name);
+    return declaration;
+  }
+
+  bringBack(name, declaration) {
+    this.servers.set(name, declaration);
+  }
+
+  // Other lines for a server that is declared.
+  setLines(name, lines) {
+    this.servers.get(name).lines = lines;
   }
 
   #declare(name, script, args, lines) {
@@ -118,11 +135,32 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     await this.startAgain();
   }
 
+  get #file() {
+    return path.join(this.directory, 'cellblock.toml');
+  }
+
+  write(text = this.configuration()) {
+    fs.writeFileSync(this.#file, text, { mode: 0o644 });
+  }
+
+  // `cellblock reload`, by an administrator, of what is declared now: { code, out, err }.
+  async reload(args = [], asWhom = []) {
+    const command = [...asWhom, path.join(this.directory, 'bin', 'cellblock'), ...(isRoot ? [] : ['--user']),
+                     'reload', '--config', this.#file, ...args];
+    const env = { PATH: '/usr/bin:/bin', CELLBLOCK_SOCKET: this.socket, HOME: this.directory,
+                  XDG_RUNTIME_DIR: path.dirname(this.socket), ASAN_OPTIONS: 'detect_leaks=0' };
+    const child = spawn(command[0], command.slice(1), { env, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+    const told = { out: '', err: '' };
+    child.stdout.on('data', (chunk) => { told.out += chunk; });
+    child.stderr.on('data', (chunk) => { told.err += chunk; });
+    const [code] = await once(child, 'close');
+    return { code, ...told };
+  }
+
   // After end().
   async startAgain() {
-    const file = path.join(this.directory, 'cellblock.toml');
-    fs.writeFileSync(file, this.configuration(), { mode: 0o644 });
-    const args = ['--config', file, ...(isRoot ? [] : ['--user'])];
+    this.write();
+    const args = ['--config', this.#file, ...(isRoot ? [] : ['--user'])];
     const env = { PATH: '/usr/bin:/bin', HOME: this.directory, XDG_RUNTIME_DIR: path.dirname(this.socket),
                   ASAN_OPTIONS: 'detect_leaks=0' };
     this.process = spawn(path.join(this.directory, 'bin', 'cellblockd'), args,
@@ -142,9 +180,20 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     await new Promise((resolve, reject) => {
       lines.on('line', (line) => {
         this.log += `${line}\n`;
+        for (const one of this.waiting.filter(({ like }) => like.test(line))) {
+          this.waiting.splice(this.waiting.indexOf(one), 1);
+          one.resolve(line);
+        }
         if (line.includes('ready on')) resolve();
       });
       this.process.once('exit', (code) => reject(new Error(`cellblockd ended with ${code}\n${this.log}`)));
+    });
+  }
+
+  // The next line of its log that is like this.
+  nextLine(like) {
+    return new Promise((resolve) => {
+      this.waiting.push({ like, resolve });
     });
   }
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "policy/config.h"
+
+/// What a reload changes, said by the names of keys: never what they are. Pure.
+namespace cellblock {
+
+enum class ServerChange : std::uint8_t {
+  policy,  ///< takes effect with the next request
+  cell,    ///< what its cells are made from
+  added,
+  removed,
+};
+
+struct ChangedServer {
+  std::string name;
+  ServerChange what{};
+  std::vector<std::string> keys;  ///< with policy and cell: which differ
+  std::uint32_t index = 0;
+  bool operator==(const ChangedServer&) const = default;
+};
+
+struct Difference {
+  std::vector<ChangedServer> servers;  ///< in the order of their places
+  std::vector<std::string> keys;       ///< that are no server's, and take effect at once
+  std::vector<std::string> at_start;   ///< that take effect at a start only
+  bool empty() const { return servers.empty() && keys.empty() && at_start.empty(); }
+};
+
+/// Of a configuration in use and the one that was merged with it.
+Difference difference(const Config& used, const Config& fresh);
+
+/// "server files: allow, limits".
+std::string line_of(const ChangedServer& server);
+/// One for each of those that take effect.
+std::vector<std::string> lines_of(const Difference& difference);
+
+/// Why all of it is refused; empty: it is not.
+std::string refusal_of(const Difference& difference);
+
+}  // namespace cellblock

@@ -1,0 +1,66 @@
+#include "policy/reload/merge.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace cellblock {
+namespace {
+
+Server tombstone(Server server) {
+  server.removed = true;
+  server.enabled = false;
+  server.rules.clear();
+  server.secrets.clear();
+  server.secret_marks = {};
+  return server;
+}
+
+// The same rules further down in the file are no others: whoever waits under one waits on.
+void keep_rules(const Server& used, Server& fresh) {
+  const auto is_same = [](const Rule& one, Rule other) {
+    other.line = one.line;
+    return one == other;
+  };
+  if (std::ranges::equal(used.rules, fresh.rules, is_same)) fresh.rules = used.rules;
+}
+
+}  // namespace
+
+Config merged(const Config& used, Config fresh) {
+  std::vector<Server> declared = std::exchange(fresh.servers, {});
+  for (const Server& server : used.servers) {
+    const auto again = std::ranges::find(declared, server.name, &Server::name);
+    if (again == declared.end()) {
+      fresh.servers.push_back(tombstone(server));
+    } else {
+      keep_rules(server, *again);
+      fresh.servers.push_back(std::move(*again));
+      declared.erase(again);
+    }
+  }
+  std::ranges::move(declared, std::back_inserter(fresh.servers));
+  // Found out once, at the start.
+  fresh.cgroup = used.cgroup;
+  fresh.kernel.landlock_abi = used.kernel.landlock_abi;
+  // Rootless, the start has looked for subordinate ids.
+  if (fresh.mode == RunMode::user) fresh.identity = used.identity;
+  return fresh;
+}
+
+void take_over(Config& live, Config fresh) {
+  for (std::size_t i = 0; i < fresh.servers.size(); ++i) {
+    if (i == live.servers.size()) {
+      live.servers.push_back(std::move(fresh.servers[i]));
+    } else if (live.servers[i] != fresh.servers[i]) {
+      live.servers[i].name.swap(fresh.servers[i].name);  // the same, and views of it stay good
+      live.servers[i] = std::move(fresh.servers[i]);
+    }
+  }
+  fresh.servers = std::move(live.servers);
+  fresh.http = std::move(live.http);  // changes with a start only; sessions have its tokens' names
+  live = std::move(fresh);
+}
+
+}  // namespace cellblock

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "policy/config.h"
+
+/// A configuration that is to take the place of one in use: processes go on naming a server by its
+/// index. Pure.
+namespace cellblock {
+
+/// `fresh`, as a start would have it, with each server at the index that it has in `used`. One that
+/// is not declared any more stays there as it was, but removed, off and nobody's; new ones follow.
+/// What only a start finds out is taken over.
+Config merged(const Config& used, Config fresh);
+
+/// Assigns in place: a reference to a server, or a view of its name, stays good. `live` has as many
+/// servers as `fresh` at the most, and room for the others.
+void take_over(Config& live, Config fresh);
+
+}  // namespace cellblock

@@ -1,0 +1,164 @@
+#include <spdlog/spdlog.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "policy/config_bytes.h"
+#include "policy/reload/difference.h"
+#include "policy/server_set.h"
+#include "supervisor/daemon/daemon.h"
+#include "supervisor/daemon/explain_reload.h"
+#include "supervisor/daemon/refusal.h"
+#include "supervisor/daemon/spawn.h"
+#include "supervisor/kernel/sealed_config.h"
+
+/// Another configuration, while it runs: the launcher takes it first, or nobody does.
+namespace cellblock::daemon {
+namespace {
+
+constexpr std::string_view for_root_only =
+    "Only root brings another configuration; with --user, the user himself.";
+
+// Each server where it was: indices are what the processes name servers by.
+bool keeps_places(const Config& used, const Config& next) {
+  if (next.servers.size() < used.servers.size() || next.servers.size() > max_servers) return false;
+  return std::equal(used.servers.begin(), used.servers.end(), next.servers.begin(),
+                    [](const Server& one, const Server& other) { return one.name == other.name; });
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return text;
+}
+
+}  // namespace
+
+void Daemon::take_reloads(ReloadFacts facts, Fd program) {
+  reload_facts_ = std::move(facts);
+  program_ = std::move(program);
+}
+
+// --- who brings one
+// -------------------------------------------------------------------------------
+
+void Daemon::on_reload_door(Fd socket) {
+  const auto peer = identify(socket.get());
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  if (!may_reload(*peer, config_)) {
+    write_refusal(socket.get(), FailureCode::denied, for_root_only);
+    return turn_away(std::move(socket));
+  }
+  reload_desk_.add({.uid = peer->uid, .pid = peer->pid}, std::move(socket));
+}
+
+Result<ReloadOffer> Daemon::offer_reload() const {
+  if (reload_) return fail("another reload is not done yet");
+  Fd config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(config_)));
+  return ReloadOffer{std::move(config), CELLBLOCK_TRY(seal(reload_facts_))};
+}
+
+// A child of ours reads the files, with what rights we have left.
+void Daemon::on_reload_signal() {
+  if (stopping_ || reloader_ >= 0) return;
+  const auto started = start_reloader();
+  if (!started) spdlog::error("cannot reload: {}", started.error().text);
+}
+
+Result<void> Daemon::start_reloader() {
+  Pair ends = CELLBLOCK_TRY(make_stream_pair());
+  std::vector<std::string> words{"cellblockd", "--reload", "--quiet",
+                                 "--config=" + reload_facts_.config_path};
+  if (config_.mode == RunMode::user) words.emplace_back("--user");
+  const std::array fds{ends.second.get()};
+  reloader_ = CELLBLOCK_TRY(spawn(program_.get(), words, fds, Environment::ours));
+  Fd death(static_cast<int>(::syscall(SYS_pidfd_open, reloader_, 0)));
+  if (!death.valid()) return sys_fail("pidfd_open");
+  reloader_ended_ =
+      std::make_unique<ReadWatch>(loop_, std::move(death), [this] { on_reloader_ended(); });
+  reload_desk_.add({.uid = ::getuid(), .pid = ::getpid()}, std::move(ends.first));
+  return {};
+}
+
+void Daemon::on_reloader_ended() {
+  reloader_ended_.reset();
+  ::waitpid(std::exchange(reloader_, -1), nullptr, 0);
+}
+
+// --- what becomes of it
+// ---------------------------------------------------------------------------
+
+void Daemon::on_reload_asked(const ReloadDesk::Asker& asker, ReloadRequest request) {
+  const auto begun = begin_reload(asker, std::move(request));
+  if (begun) return;
+  spdlog::error("the new configuration of uid {} is not used: {}", asker.uid, begun.error().text);
+  reload_desk_.answer("refused\n" + begun.error().text + "\n");
+}
+
+Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request) {
+  Config next = CELLBLOCK_TRY(read_sealed_config(request.config.get()));
+  if (!keeps_places(config_, next)) return fail("it was made from another configuration than ours");
+  const Difference changes = difference(config_, next);
+  if (const auto refusal = refusal_of(changes); !refusal.empty()) return fail(refusal);
+  CELLBLOCK_CHECK(launcher_.reload(request.config, request.secrets));
+  reload_.emplace(Reload{.asker = asker,
+                         .config = std::move(next),
+                         .sealed = std::move(request.config),
+                         .changes = lines_of(changes)});
+  service_->send("RELOADING=1\nSTATUS=reloading");
+  return {};
+}
+
+void Daemon::on_reload_answer(const wire::LauncherReport& report) {
+  if (!reload_) return give_up({"the launcher answered a reload that nobody asked for"});
+  const bool is_taken = report.kind == wire::LauncherTells::reloaded;
+  const std::string refusal =
+      is_taken ? std::string() : explain_not_reloaded(report, reload_->config);
+  if (is_taken) use_reloaded();
+  end_reload(refusal);
+}
+
+// What may be started is narrowed before the gateways hear why they may not ask for it, and who is
+// let in goes by the new rules from here.
+void Daemon::use_reloaded() {
+  config_ = std::move(reload_->config);
+  const bool is_open = config_.enabled && !switch_.is_off();
+  act(table_.admit(is_open ? Admission::open : Admission::disabled));
+  if (!is_open) end_leaving_soon();
+  act(table_.permit_only(
+      [this](std::uint32_t uid) { return known_peers_.servers_for(uid, config_); }));
+  std::vector<std::uint32_t> deaf;
+  for (const auto& [uid, gateway] : gateways_) {
+    const auto sent = gateway->reconfigure(reload_->sealed.get());
+    if (!sent) deaf.push_back(uid);
+  }
+  for (const std::uint32_t uid : deaf) {
+    on_gateway_broken(uid, Error{"it does not take the new configuration"});
+  }
+  if (metrics_) metrics_->config_changed();
+}
+
+void Daemon::end_reload(const std::string& refusal) {
+  const Reload done = *std::exchange(reload_, std::nullopt);
+  const std::string changes = joined(done.changes);
+  const auto outcome = refusal.empty() ? wire::AuditOutcome::ok : wire::AuditOutcome::error;
+  if (refusal.empty()) {
+    spdlog::info("reloaded by uid {}: {}", done.asker.uid, changes);
+    reload_desk_.answer("reloaded\n");
+  } else {
+    spdlog::error("the new configuration of uid {} is not used: {}", done.asker.uid, refusal);
+    reload_desk_.answer("refused\n" + refusal + "\n");
+  }
+  voice_.add(
+      record_of(
+          {.which = "reload", .by = done.asker.uid, .pid = done.asker.pid, .outcome = outcome}),
+      (refusal.empty() ? changes : refusal).substr(0, wire::max_audit_text));
+  tell_service(stopping_ ? "" : "READY=1\n");
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,102 @@
+#include "supervisor/daemon/host_view.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "supervisor/kernel/quiet_fork.h"
+
+namespace cellblock::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// With the namespace, or without one after a call that failed.
+struct Word {
+  int step = 0;
+  int error = 0;
+};
+
+constexpr std::array steps{"close_range", "setns", "unshare", "open"};
+
+// --- in the child -------------------------------------------------------------------------------
+
+SysResult<Fd> make_view(int user_namespace) {
+  if (::setns(user_namespace, CLONE_NEWUSER) < 0) return sys_fail(steps[1]);
+  if (::unshare(CLONE_NEWNS) < 0) return sys_fail(steps[2]);
+  return open_at(AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY);
+}
+
+int step_of(const SysError& error) {
+  const auto found = std::ranges::find(steps, std::string_view(error.call));
+  return static_cast<int>(found - steps.begin());
+}
+
+[[noreturn]] void make_and_send(int user_namespace, int line) {
+  std::array<int, 2> kept{user_namespace, line};
+  std::ranges::sort(kept);
+  if (!close_all_but(kept)) ::_exit(1);
+  const auto view = make_view(user_namespace);
+  SysResult<void> sent;
+  if (view) {
+    const int descriptor = view->get();
+    sent = send_record(line, Word{}, std::span(&descriptor, 1));
+  } else {
+    sent = send_record(line, Word{step_of(view.error()), view.error().number});
+  }
+  ::_exit(sent ? 0 : 1);
+}
+
+// --------------------------------------------------------------------------------------------------
+
+SysResult<Fd> take_view(int line) {
+  Word word;
+  Received received = CELLBLOCK_TRY(receive_record(line, word));
+  if (received.fds.size() == 1) return std::move(received.fds[0]);
+  const auto step = static_cast<std::size_t>(word.step);
+  return std::unexpected(SysError{step < steps.size() ? steps[step] : "child", word.error});
+}
+
+// Its one message, or its end.
+SysResult<void> wait_for(int line, milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  pollfd watched{line, POLLIN, 0};
+  int count = -1;
+  do {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+    count = ::poll(&watched, 1, static_cast<int>(std::max(left, milliseconds{0}).count()));
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return sys_fail("poll");
+  if (count == 0) return std::unexpected(SysError{"poll", ETIMEDOUT});
+  return {};
+}
+
+void reap(pid_t child) {
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+SysResult<Fd> host_view(int user_namespace, milliseconds patience) {
+  Pair line = CELLBLOCK_TRY(make_seqpacket_pair());
+  const pid_t child = fork_deaf();
+  if (child < 0) return sys_fail("fork");
+  if (child == 0) make_and_send(user_namespace, line.second.get());
+  line.second.reset();
+  const auto came = wait_for(line.first.get(), patience);
+  auto view = came ? take_view(line.first.get()) : std::unexpected(came.error());
+  ::kill(child, SIGKILL);  // it has nothing more to do
+  reap(child);
+  return view;
+}
+
+}  // namespace cellblock::daemon

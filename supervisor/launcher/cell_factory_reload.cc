@@ -1,0 +1,68 @@
+#include <optional>
+
+#include "supervisor/kernel/sealed_config.h"
+#include "supervisor/launcher/cell_factory.h"
+
+namespace cellblock::launcher {
+namespace {
+
+using wire::ReloadRefusal;
+
+std::unexpected<NotReloaded> refuse(ReloadRefusal refusal) {
+  return std::unexpected(NotReloaded{.refusal = refusal});
+}
+
+std::unexpected<NotReloaded> not_prepared(const Unprepared& why) {
+  return std::unexpected(
+      NotReloaded{.refusal = ReloadRefusal::not_prepared, .failure = why.failure});
+}
+
+/// What cells are started from, and what was prepared for it.
+struct Prepared {
+  const Config& config;
+  const Preparation& made;
+};
+
+// For the same declaration that is in use: nothing gets worse for it.
+bool was_broken(const Prepared& now, const Server& server, std::uint32_t index) {
+  if (index >= now.made.servers.size() || !now.made.servers[index].broken) return false;
+  const Server& before = now.config.servers[index];
+  return before.enabled && before.binds == server.binds && before.workspace == server.workspace;
+}
+
+// One that may not be started harms nobody.
+std::optional<NotReloaded> first_worse(const Prepared& now, const Prepared& next) {
+  for (std::uint32_t i = 0; i < next.made.servers.size(); ++i) {
+    const auto& broken = next.made.servers[i].broken;
+    const Server& server = next.config.servers[i];
+    if (!broken || !server.enabled || was_broken(now, server, i)) continue;
+    return NotReloaded{ReloadRefusal::not_prepared, i, *broken};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::expected<void, NotReloaded> CellFactory::reload(int config_bytes, Fd secrets, Fd mounts) {
+  auto next = read_sealed_config(config_bytes);
+  if (!next) return refuse(ReloadRefusal::unreadable);
+  SecretStore next_secrets(std::move(secrets));
+  if (!next_secrets.fits(*next)) return refuse(ReloadRefusal::unreadable);
+  const ReloadRefusal refusal = refusal_of(at_start_, config_, *next);
+  if (refusal != ReloadRefusal::none) return refuse(refusal);
+  const auto host = HostTree::of(std::move(mounts));
+  if (!host) return not_prepared(host.error());
+  const std::uint64_t number = 3 - number_;
+  auto made = prepare_cells(*next, *host, programs_, number);
+  if (!made) return not_prepared(made.error());
+  if (const auto worse = first_worse({config_, made_}, {*next, *made})) {
+    return std::unexpected(*worse);
+  }
+  config_ = std::move(*next);
+  made_ = std::move(*made);
+  number_ = number;
+  secrets_ = std::move(next_secrets);
+  return {};
+}
+
+}  // namespace cellblock::launcher

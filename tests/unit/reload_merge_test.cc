@@ -1,0 +1,130 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "policy/find_server.h"
+#include "policy/reload/difference.h"
+#include "policy/reload/merge.h"
+
+/// What a configuration becomes that takes the place of one in use, and what is said of it.
+namespace cellblock {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Server server(std::string name) {
+  Server made;
+  made.name = std::move(name);
+  made.command = {"/bin/true"};
+  made.rules = {short_form({1000}, {}, {{"", true}})};
+  return made;
+}
+
+Config with(std::vector<Server> servers) {
+  Config config;
+  config.servers = std::move(servers);
+  return config;
+}
+
+std::vector<std::string> names_in(const Config& config) {
+  std::vector<std::string> names;
+  for (const Server& one : config.servers) names.push_back(one.name);
+  return names;
+}
+
+TEST(ReloadMerge, KeepsTheIndexOfEachServerAndAppendsNewOnes) {
+  const Config used = with({server("b"), server("d")});
+  const Config fresh = merged(used, with({server("a"), server("b"), server("c"), server("d")}));
+  EXPECT_THAT(names_in(fresh), ElementsAre("b", "d", "a", "c"));
+}
+
+TEST(ReloadMerge, LeavesARemovedServerInItsPlaceOffAndNobodys) {
+  const Config fresh = merged(with({server("a"), server("b")}), with({server("b")}));
+  EXPECT_THAT(names_in(fresh), ElementsAre("a", "b"));
+  EXPECT_TRUE(fresh.servers[0].removed);
+  EXPECT_FALSE(fresh.servers[0].enabled);
+  EXPECT_THAT(fresh.servers[0].rules, IsEmpty());
+  EXPECT_EQ(server_index(fresh, "a"), std::nullopt);
+  EXPECT_EQ(server_index(fresh, "b"), 1U);
+}
+
+TEST(ReloadMerge, GivesAServerThatComesBackItsOldPlace) {
+  const Config without = merged(with({server("a"), server("b")}), with({server("b")}));
+  const Config again = merged(without, with({server("a"), server("b")}));
+  EXPECT_EQ(again.servers[0], server("a"));
+  EXPECT_THAT(lines_of(difference(without, again)), ElementsAre("server a: added"));
+  EXPECT_EQ(refusal_of(difference(without, again)), "");
+}
+
+TEST(ReloadMerge, TakesRulesThatOnlyMovedInTheFileForTheSame) {
+  const Config used = with({server("a")});
+  Config moved = used;
+  moved.servers[0].rules[0].line = 7;
+  EXPECT_EQ(merged(used, moved), used);
+}
+
+TEST(ReloadTakeOver, LeavesEachServerWhereItIs) {
+  Config live = with({server("a"), server("b")});
+  const Server* second = &live.servers[1];
+  Config fresh = live;
+  fresh.servers[1].enabled = false;
+  fresh.admins = {7};
+  take_over(live, fresh);
+  EXPECT_EQ(live, fresh);
+  EXPECT_EQ(second, &live.servers[1]);
+}
+
+TEST(ReloadDifference, IsEmptyBetweenAConfigurationAndItself) {
+  const Config used = with({server("a")});
+  EXPECT_TRUE(difference(used, merged(used, used)).empty());
+}
+
+TEST(ReloadDifference, LetsPolicyTakeEffectAtOnce) {
+  const Config used = with({server("a")});
+  Config fresh = used;
+  fresh.servers[0].rules.clear();
+  fresh.admins = used.admins;
+  fresh.calls.user.in_flight = 3;
+  const Difference found = difference(used, merged(used, fresh));
+  EXPECT_EQ(refusal_of(found), "");
+  EXPECT_THAT(lines_of(found), ElementsAre("calls", "server a: allow, rule"));
+}
+
+TEST(ReloadDifference, RefusesAsAWholeWhatOnlyAStartDoes) {
+  const Config used = with({server("a")});
+  Config fresh = used;
+  fresh.servers[0].rules.clear();
+  fresh.listen.mode = 0600;
+  fresh.drain = std::chrono::milliseconds(1);
+  EXPECT_EQ(refusal_of(difference(used, merged(used, fresh))),
+            "takes effect at a restart only, so nothing was changed: daemon.drain; socket");
+}
+
+TEST(ReloadDifference, KnowsWhichServersNeedOtherCells) {
+  const Config used = with({server("a"), server("b"), server("gone")});
+  Config fresh = with({server("a"), server("b"), server("new")});
+  fresh.servers[0].command = {"/bin/false"};
+  fresh.servers[1].rules.clear();
+  const Difference found = difference(used, merged(used, fresh));
+  EXPECT_EQ(refusal_of(found), "");
+  EXPECT_THAT(found.servers,
+              ElementsAre(ChangedServer{"a", ServerChange::cell, {"command"}, 0},
+                          ChangedServer{"b", ServerChange::policy, {"allow, rule"}, 1},
+                          ChangedServer{"gone", ServerChange::removed, {}, 2},
+                          ChangedServer{"new", ServerChange::added, {}, 3}));
+}
+
+TEST(ReloadDifference, SaysNothingOfValues) {
+  const Config used = with({server("a")});
+  Config fresh = used;
+  fresh.servers[0].environment = {{"TOKEN", "hunter2"}};
+  EXPECT_THAT(lines_of(difference(used, fresh)), ElementsAre("server a: env"));
+}
+
+}  // namespace
+}  // namespace cellblock
