@@ -93,6 +93,19 @@ std::string sharing_text(const Json& cell) {
                      fmt::join(sessions, ", "));
 }
 
+// Only what is worth a look: a percent of the last ten seconds, and more.
+std::string pressure_text(const Json& cell) {
+  const auto found = cell.find("pressure");
+  if (found == cell.end() || !found->is_object()) return "";
+  std::string text;
+  for (const char* name : {"memory", "cpu", "io"}) {
+    const auto percent = found->find(name);
+    if (percent == found->end() || !percent->is_number() || percent->get<double>() < 1) continue;
+    text += fmt::format(", {:.0f} % waiting for {}", percent->get<double>(), name);
+  }
+  return text;
+}
+
 std::string usage_text(const Json& cell) {
   const auto size = [&](const char* name) {
     return size_text(static_cast<std::uint64_t>(std::max<std::int64_t>(number_of(cell, name), 0)));
@@ -107,7 +120,7 @@ std::string usage_text(const Json& cell) {
   if (cell.contains("processes")) {
     text += fmt::format(", {} processes and threads", number_of(cell, "processes"));
   }
-  return text;
+  return text + pressure_text(cell);
 }
 
 std::string cell_text(const Json& cell) {

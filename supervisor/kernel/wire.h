@@ -156,6 +156,17 @@ struct Denial {
   std::uint32_t count = 0;
 };
 
+inline constexpr std::uint32_t pressure_unknown = 0xffff'ffff;
+
+/// How much of the last ten seconds some process of a cell waited for it, in hundredths of a
+/// percent.
+struct CellPressure {
+  std::uint32_t memory = pressure_unknown;
+  std::uint32_t cpu = pressure_unknown;
+  std::uint32_t io = pressure_unknown;
+  std::uint32_t padding = 0;
+};
+
 /// What the processes of one cell use; 0: not known.
 struct CellUsage {
   std::uint64_t cell = 0;
@@ -163,6 +174,7 @@ struct CellUsage {
   std::uint64_t memory_peak = 0;  ///< bytes
   std::uint64_t cpu_microseconds = 0;
   std::uint64_t tasks = 0;  ///< processes and threads, without cellblock's own
+  CellPressure pressure;
 };
 
 inline constexpr std::uint32_t usages_in_record = 8;

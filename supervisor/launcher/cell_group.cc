@@ -77,7 +77,10 @@ GroupUsageNow CellGroup::usage_now() const {
                       .memory_current = text_of("memory.current"),
                       .memory_peak = text_of("memory.peak"),
                       .pids_current = text_of("pids.current"),
-                      .threads = {}};
+                      .threads = {},
+                      .pressure = {.memory = text_of("memory.pressure"),
+                                   .cpu = text_of("cpu.pressure"),
+                                   .io = text_of("io.pressure")}};
   if (texts.pids_current.empty()) texts.threads = text_of("cgroup.threads");
   return usage_now_of(texts);
 }

@@ -181,6 +181,8 @@ void Cells::finish(std::uint64_t number) {
   }
   read_ending(cell->spawned.ending.get(), cell->end);
   cell->end.init_ended(info.si_code, info.si_status);
+  // Whoever came into the group from outside did not end with pid 1.
+  cell->spawned.group.kill();
   cell->end.group_ended(cell->spawned.group.usage());
   forget(*cell);
   denials_.forget(number);

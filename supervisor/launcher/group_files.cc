@@ -106,6 +106,17 @@ std::uint64_t tasks_in(const UsageNowTexts& texts) {
   return all - std::min(all, own_processes);
 }
 
+// "some avg10=1.23 avg60=0.40 avg300=0.10 total=123456", and a line "full ...".
+std::optional<std::uint32_t> pressure_in(std::string_view text) {
+  constexpr std::string_view key = "some avg10=";
+  if (!text.starts_with(key)) return std::nullopt;
+  text.remove_prefix(key.size());
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return std::nullopt;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(number(text) * 100 + number(text.substr(point + 1)), 100'00));
+}
+
 std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
@@ -144,7 +155,10 @@ GroupUsageNow usage_now_of(const UsageNowTexts& texts) {
   return {.memory = number(texts.memory_current),
           .memory_peak = number(texts.memory_peak),
           .cpu_microseconds = number_after(texts.cpu_stat, "usage_usec"),
-          .tasks = tasks_in(texts)};
+          .tasks = tasks_in(texts),
+          .pressure = {.memory = pressure_in(texts.pressure.memory),
+                       .cpu = pressure_in(texts.pressure.cpu),
+                       .io = pressure_in(texts.pressure.io)}};
 }
 
 }  // namespace cellblock::launcher

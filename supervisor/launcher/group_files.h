@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,12 +47,28 @@ struct UsageTexts {
 
 GroupUsage usage_of(const UsageTexts& texts);
 
+/// How much of the last ten seconds some of them waited for it, in hundredths of a percent.
+struct GroupPressure {
+  std::optional<std::uint32_t> memory;
+  std::optional<std::uint32_t> cpu;
+  std::optional<std::uint32_t> io;
+  bool operator==(const GroupPressure&) const = default;
+};
+
+/// The contents of memory.pressure, cpu.pressure and io.pressure.
+struct PressureTexts {
+  std::string memory;
+  std::string cpu;
+  std::string io;
+};
+
 /// What they use while they run; 0: not known.
 struct GroupUsageNow {
   std::uint64_t memory = 0;       ///< bytes
   std::uint64_t memory_peak = 0;  ///< bytes
   std::uint64_t cpu_microseconds = 0;
   std::uint64_t tasks = 0;  ///< without cellblock's own
+  GroupPressure pressure;
   bool operator==(const GroupUsageNow&) const = default;
 };
 
@@ -63,6 +80,7 @@ struct UsageNowTexts {
   std::string memory_peak;
   std::string pids_current;
   std::string threads;
+  PressureTexts pressure;
 };
 
 GroupUsageNow usage_now_of(const UsageNowTexts& texts);

@@ -17,12 +17,20 @@ std::chrono::milliseconds now() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
+wire::CellPressure words_of(const GroupPressure& pressure) {
+  return {.memory = pressure.memory.value_or(wire::pressure_unknown),
+          .cpu = pressure.cpu.value_or(wire::pressure_unknown),
+          .io = pressure.io.value_or(wire::pressure_unknown),
+          .padding = 0};
+}
+
 wire::CellUsage usage_of(std::uint64_t cell, const GroupUsageNow& usage) {
   return {.cell = cell,
           .memory = usage.memory,
           .memory_peak = usage.memory_peak,
           .cpu_microseconds = usage.cpu_microseconds,
-          .tasks = usage.tasks};
+          .tasks = usage.tasks,
+          .pressure = words_of(usage.pressure)};
 }
 
 }  // namespace

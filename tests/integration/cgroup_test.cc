@@ -88,6 +88,18 @@ TEST_F(DaemonInAGroup, LivesBesideItsCellsAndRemovesTheirs) {
   EXPECT_FALSE(std::filesystem::exists(group_ + "/cells/echo-1"));
 }
 
+TEST_F(DaemonInAGroup, EndsWithACellWhoeverWasMovedIntoItsGroup) {
+  daemon_->start(options(""));
+  ASSERT_FALSE(HasFatalFailure());
+  Host host = daemon_->connect();
+  host.open_session("echo");
+  EXPECT_EQ(host.call_for_text("echo", {{"text", "hello"}}), "hello");
+  Inhabitant moved(group_ + "/cells/echo-1");
+  host.end_input();
+  EXPECT_TRUE(moved.is_killed());
+  EXPECT_EQ(daemon_->stop(), 0);
+}
+
 TEST_F(DaemonInAGroup, ShowsInStatusWhatACellUses) {
   daemon_->start(options(""));
   ASSERT_FALSE(HasFatalFailure());

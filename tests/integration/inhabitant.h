@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <utility>
 
 namespace cellblock::harness {
 
@@ -14,6 +15,7 @@ namespace cellblock::harness {
 class Inhabitant {
  public:
   explicit Inhabitant(const std::string& group) : pid_(::fork()) {
+    if (pid_ == 0) ::alarm(120);  // whoever waits for it is not to wait for ever
     while (pid_ == 0) ::pause();
     std::ofstream(group + "/cgroup.procs") << pid_ << std::flush;
   }
@@ -28,6 +30,12 @@ class Inhabitant {
     if (lived) ::waitpid(pid_, nullptr, 0);
     pid_ = -1;
     return lived;
+  }
+  /// Waits for its end, which is not the test's doing.
+  bool is_killed() {
+    int status = 0;
+    const bool ended = ::waitpid(std::exchange(pid_, -1), &status, 0) > 0;
+    return ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
 
  private:

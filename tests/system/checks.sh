@@ -2,41 +2,10 @@
 # The checks, as root on the booted machine that run.sh made; /opt/checks has the packages.
 set -u
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-failed=0
-service=cellblock.service
-socket=/run/cellblock/cellblock.sock
+. /opt/checks/checking.sh
+. /opt/checks/sessions.sh
 
-check() {  # NAME COMMAND...
-  local name=$1
-  shift
-  if "$@" >/tmp/said 2>&1; then echo "ok      $name"; else
-    echo "FAILED  $name"; sed 's/^/        | /' /tmp/said | tail -20; failed=1
-  fi
-}
-not() { ! "$@"; }
-eventually() {  # COMMAND...: true within a minute
-  local tries=0
-  until "$@"; do tries=$((tries + 1)); [ $tries -lt 300 ] || return 1; sleep 0.2; done
-}
-property() { systemctl show -P "$1" "$service"; }
-is() { [ "$1" = "$2" ] || { echo "\"$1\" instead of \"$2\""; return 1; }; }
-main_pid() { property MainPID; }
-launcher() { pgrep -P "$(main_pid)" -f '^cellblock-launcher'; }
-call() { runuser -u tester -- cellblock call everything echo --arg message="$1" --timeout 120s; }
-answers() { call "$1" | grep -q "Echo: $1"; }
-inode() { stat -c %i $socket; }
-no_processes() { not pgrep -f 'cellblock-|server-everything'; }
-another_process_serves() { [ "$(main_pid)" != "$1" ] && [ "$(main_pid)" != 0 ] && is "$(property ActiveState)" active; }
 status_has() { property StatusText | grep -qF "$1"; }
-journal_has() { journalctl -q -u $service | grep -qF "$1"; }
-drop_in() { mkdir -p "/run/systemd/system/$1.d"; printf '%s\n' "${@:2}" >"/run/systemd/system/$1.d/check.conf"; systemctl daemon-reload; }
-no_drop_in() { rm -rf "/run/systemd/system/$1.d"; systemctl daemon-reload; }
-
-replaced_after() {  # SIGNAL PID: systemd starts the service anew
-  local before
-  before=$(main_pid)
-  kill -"$1" "$2" && eventually another_process_serves "$before"
-}
 
 # --- install and socket activation
 
@@ -49,13 +18,7 @@ security=$(systemd-analyze security --no-pager $service)
 check 'systemd-analyze security says at most 5.0' awk -v n="$(awk '/Overall exposure/ { print $(NF-2) }' <<<"$security")" 'BEGIN { exit !(n > 0 && n <= 5.0) }'
 echo "$security" >/run/told/security
 check 'the configuration as installed is usable' cellblockd --check
-cat >/etc/cellblock/servers.d/everything.toml <<'TOML'
-[server.everything]
-command = ["/usr/bin/node", "/opt/mcp/node_modules/@modelcontextprotocol/server-everything/dist/index.js", "stdio"]
-program = "/opt/mcp"
-profile = "node"
-allow   = { users = ["tester"], tools = ["*"] }
-TOML
+declare_everything
 check 'a call through the socket starts the service and is answered by an npm server' answers first
 check 'the service was started by that' is "$(property ActiveState)" active
 check 'it serves on the socket of systemd' journal_has 'socket of the service manager'
@@ -78,17 +41,11 @@ check 'and is started by the next call' answers fourth
 
 # --- restart under an open session
 
-mkfifo /tmp/session
-runuser -u tester -- cellblock connect everything </tmp/session >/tmp/session.out 2>&1 &
-session=$!
-exec 9>/tmp/session
-echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}' >&9
-check 'a session is open' eventually grep -q '"id":1' /tmp/session.out
+check 'a session is open' open_session host everything
 systemctl reset-failed  # what was started so far is not to count
 check 'the service restarts under it' systemctl restart $service
-check 'the session ends' eventually not kill -0 $session
-exec 9>&-
-check 'the next one is answered' answers fifth
+check 'the session goes on in the next one' echoes host fifth
+close_session host
 
 # --- the watchdog
 

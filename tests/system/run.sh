@@ -7,8 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
 limit=${CELLBLOCK_SYSTEM_TIMEOUT:-900}
-packages=systemd,systemd-sysv,dbus,libpam-systemd,procps,nodejs,uidmap,adduser,init-system-helpers
-packages+=,libc-ares2,libedit2,libfmt9,libncursesw6,libprometheus-cpp-core1.0,libre2-9,libseccomp2,libsimdjson14,libspdlog1.10,libssl3,libstdc++6,libtomlplusplus3
+. "$here/debian_packages.sh"
 
 skip() { echo "skipped: $*"; exit 77; }
 [ "$(id -u)" = 0 ] || skip "needs root"
@@ -46,20 +45,9 @@ if [ ! -e "$root" ]; then
   mv "$root.new" "$root"
 fi
 
-# The packages, and the same once more as a later version.
 files=$work/files
-mkdir -p "$files/packages" "$files/later"
-(cd "$work" && cpack --config "$build/CPackConfig.cmake" -B "$files/packages" >"$work/cpack.log" 2>&1) ||
-  { cat "$work/cpack.log"; exit 1; }
-rm -rf "$files/packages/_CPack_Packages"
-for package in "$files"/packages/*.deb; do
-  rm -rf "$work/tree"
-  dpkg-deb -R "$package" "$work/tree"
-  sed -i -E 's/^(Version: .*)$/\1+later/; s/\(= ([^)]*)\)/(= \1+later)/' "$work/tree/DEBIAN/control"
-  dpkg-deb --root-owner-group -b "$work/tree" "$files/later/$(basename "$package")" >/dev/null
-done
-rm -rf "$work/tree"
-cp "$here/checks.sh" "$files/checks.sh"
+"$here/packages.sh" "$build" "$files"
+cp "$here/"{checks,checking,sessions}.sh "$files/"
 
 mkdir "$group" "$work/root" "$work/told"
 : >"$work/told/out"

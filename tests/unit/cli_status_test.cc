@@ -65,7 +65,8 @@ TEST(CliStatus, ShowsWhatCellsUseWhereThatIsKnown) {
   FakeGateway gateway(answering(one_line(
       R"({"version":"1","mode":"system","enabled":true,"servers":[
 {"name":"git","state":"ready","cells":[
- {"cell":"1","calls":1,"cpu_ms":1500,"memory_bytes":1048576,"memory_peak_bytes":2097152,"processes":3},
+ {"cell":"1","calls":1,"cpu_ms":1500,"memory_bytes":1048576,"memory_peak_bytes":2097152,"processes":3,
+  "pressure":{"memory":12.05,"cpu":0.99,"io":"much"}},
  {"cell":"2","calls":1,"cpu_ms":500,"memory_bytes":1048576}]},
 {"name":"off","state":"stopped","cells":[]}]})")));
   const auto table = cli(gateway, {"status"});
@@ -74,7 +75,7 @@ TEST(CliStatus, ShowsWhatCellsUseWhereThatIsKnown) {
   EXPECT_THAT(table.out, HasSubstr("    -      -       -        -"));
   const auto one = cli(gateway, {"status", "git"});
   EXPECT_THAT(one.out, HasSubstr("1 calls, 1 MiB, at most 2 MiB, CPU 1.5 s, 3 processes and "
-                                 "threads\n"));
+                                 "threads, 12 % waiting for memory\n"));
   EXPECT_THAT(one.out, HasSubstr("1 calls, 1 MiB, CPU 500 ms\n"));
 }
 

@@ -138,13 +138,16 @@ class UsageInStatus : public testing::GatewayRig {
 };
 
 TEST_F(UsageInStatus, IsWhatTheLauncherSays) {
-  const Json row = row_with(
-      "memory_bytes",
-      {.memory = 5'000'000, .memory_peak = 6'000'000, .cpu_microseconds = 1'500'000, .tasks = 11});
+  const Json row = row_with("memory_bytes", {.memory = 5'000'000,
+                                             .memory_peak = 6'000'000,
+                                             .cpu_microseconds = 1'500'000,
+                                             .tasks = 11,
+                                             .pressure = {.memory = 12'05, .cpu = 0}});
   EXPECT_EQ(row["memory_bytes"], 5'000'000) << row;
   EXPECT_EQ(row["memory_peak_bytes"], 6'000'000);
   EXPECT_EQ(row["cpu_ms"], 1'500);
   EXPECT_EQ(row["processes"], 11);
+  EXPECT_EQ(row["pressure"], (Json{{"memory", 12.05}, {"cpu", 0.0}}));
 }
 
 TEST_F(UsageInStatus, IsLeftOutWhereItIsNotKnown) {
@@ -153,6 +156,7 @@ TEST_F(UsageInStatus, IsLeftOutWhereItIsNotKnown) {
   EXPECT_FALSE(row.contains("memory_bytes"));
   EXPECT_FALSE(row.contains("memory_peak_bytes"));
   EXPECT_FALSE(row.contains("processes"));
+  EXPECT_FALSE(row.contains("pressure"));
 }
 
 TEST_F(UsageInStatus, IsNotWaitedForForEver) {

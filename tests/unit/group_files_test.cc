@@ -115,11 +115,13 @@ TEST(PresentUsageOfAGroup, IsReadFromTheKernelsFiles) {
                             .memory_current = "4096000\n",
                             .memory_peak = "8388608\n",
                             .pids_current = "13\n",
-                            .threads = ""};
+                            .threads = "",
+                            .pressure = {}};
   EXPECT_EQ(usage_now_of(texts), (GroupUsageNow{.memory = 4'096'000,
                                                 .memory_peak = 8'388'608,
                                                 .cpu_microseconds = 123'456,
-                                                .tasks = 11}));
+                                                .tasks = 11,
+                                                .pressure = {}}));
 }
 
 TEST(PresentUsageOfAGroup, CountsTasksByItselfWhereNoControllerDoes) {
@@ -127,8 +129,29 @@ TEST(PresentUsageOfAGroup, CountsTasksByItselfWhereNoControllerDoes) {
                             .memory_current = "",
                             .memory_peak = "",
                             .pids_current = "",
-                            .threads = "100\n101\n102\n"};
-  EXPECT_EQ(usage_now_of(texts), (GroupUsageNow{.cpu_microseconds = 5, .tasks = 1}));
+                            .threads = "100\n101\n102\n",
+                            .pressure = {}};
+  EXPECT_EQ(usage_now_of(texts),
+            (GroupUsageNow{.cpu_microseconds = 5, .tasks = 1, .pressure = {}}));
+}
+
+TEST(PressureOnAGroup, IsWhatSomeOfItsProcessesWaitedInTheLastTenSeconds) {
+  const std::string some = "some avg10=12.05 avg60=40.00 avg300=1.00 total=123456\n";
+  const UsageNowTexts texts{.cpu_stat = "",
+                            .memory_current = "",
+                            .memory_peak = "",
+                            .pids_current = "",
+                            .threads = "",
+                            .pressure = {.memory = some + "full avg10=99.00 avg60=0.00\n",
+                                         .cpu = "some avg10=0.00 avg60=0.00\n",
+                                         .io = "some avg10=100.00 avg60=0.00\n"}};
+  EXPECT_EQ(usage_now_of(texts).pressure, (GroupPressure{.memory = 12'05, .cpu = 0, .io = 100'00}));
+}
+
+TEST(PressureOnAGroup, IsUnknownWhereTheKernelDoesNotTell) {
+  UsageNowTexts texts;
+  texts.pressure = {.memory = "", .cpu = "full avg10=1.00\n", .io = "some avg10="};
+  EXPECT_EQ(usage_now_of(texts).pressure, GroupPressure{});
 }
 
 TEST(PresentUsageOfAGroup, IsUnknownWithoutFiles) { EXPECT_EQ(usage_now_of({}), GroupUsageNow{}); }

@@ -87,11 +87,25 @@ Json sessions_of(const CellRow& cell) {
   return sessions;
 }
 
+Json json_of(const wire::CellPressure& pressure) {
+  Json json = Json::object();
+  const auto add = [&json](const char* name, std::uint32_t hundredths) {
+    if (hundredths != wire::pressure_unknown) json[name] = hundredths / 100.0;
+  };
+  add("memory", pressure.memory);
+  add("cpu", pressure.cpu);
+  add("io", pressure.io);
+  return json;
+}
+
 void add_usage(const wire::CellUsage& usage, Json& json) {
   if (usage.memory != 0) json["memory_bytes"] = usage.memory;
   if (usage.memory_peak != 0) json["memory_peak_bytes"] = usage.memory_peak;
   if (usage.cpu_microseconds != 0) json["cpu_ms"] = usage.cpu_microseconds / 1000;
   if (usage.tasks != 0) json["processes"] = usage.tasks;
+  if (Json pressure = json_of(usage.pressure); !pressure.empty()) {
+    json["pressure"] = std::move(pressure);
+  }
 }
 
 Json json_of(const CellRow& cell) {
