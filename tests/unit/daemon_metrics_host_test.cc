@@ -54,8 +54,8 @@ class MetricsHostChannel : public testing::Test {
 
   std::uint64_t read(const Fd& page, Metric metric) const {
     const bool own = metrics::family_of(metric).scope == metrics::Scope::daemon;
-    const std::size_t numbers = own ? metrics::numbers_of(metrics::Scope::daemon)
-                                    : metrics::gateway_numbers();
+    const std::size_t numbers =
+        own ? metrics::numbers_of(metrics::Scope::daemon) : metrics::gateway_numbers();
     const auto mapped = MetricsPage::map(page.get(), numbers, MetricsPage::Use::read);
     EXPECT_TRUE(mapped);
     if (!mapped) return 0;
