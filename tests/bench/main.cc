@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include "tests/bench/calls.h"
 #include "tests/bench/memory.h"
@@ -119,29 +120,36 @@ void print_calls(const Daemon& daemon) {
 // ---------------------------------------------------------------------------------
 
 template <class Start>
-void print_start(std::string_view name, Start&& start) {
+double print_start(std::string_view name, std::optional<double> alone, Start&& start) {
   std::vector<Nanoseconds> times;
   times.reserve(starts);
   start();
   for (unsigned i = 0; i < starts; ++i) times.push_back(start());
-  fmt::print("| {} | {:.1f} | {:.1f} |\n", name, microseconds(percentile(times, 0.5)) / 1e3,
-             microseconds(percentile(times, 0.99)) / 1e3);
+  const double half = microseconds(percentile(times, 0.5)) / 1e3;
+  fmt::print("| {} | {:.1f} | {:.1f} | {} |\n", name, half,
+             microseconds(percentile(times, 0.99)) / 1e3,
+             alone ? fmt::format("{:.2f}", half / *alone) : "1");
+  return half;
 }
 
 void print_starts(const Daemon& daemon, const std::vector<std::string>& node_command) {
   fmt::print(
-      "\n| from attach to the first tools/list | p50 ms | p99 ms |\n| --- | ---: | ---: |\n");
+      "\n| from attach to the first tools/list | p50 ms | p99 ms | ratio to it alone |\n"
+      "| --- | ---: | ---: | ---: |\n");
   const std::vector<std::string> environment = {"PATH=/usr/bin:/bin"};
-  print_start("native, fork and exec alone", [&] {
+  const double native = print_start("native, fork and exec alone", {}, [&] {
     return time_of_direct_start(
         {{daemon.directory().path("bin/echo_server")}, environment, {}, {}});
   });
-  print_start("native, in a cell", [&] { return time_of_attach(daemon, "echo"); });
+  print_start("native, in a cell", native, [&] { return time_of_attach(daemon, "echo"); });
   if (node_command.empty()) return;
-  print_start("node (server-filesystem), fork and exec alone",
-              [&] { return time_of_direct_start({node_command, environment, {}, {}}); });
-  print_start("node (server-filesystem), in a cell",
+  const double node = print_start("node (server-filesystem), fork and exec alone", {}, [&] {
+    return time_of_direct_start({node_command, environment, {}, {}});
+  });
+  print_start("node (server-filesystem), in a cell", node,
               [&] { return time_of_attach(daemon, "node"); });
+  print_start("node, lists of all servers as they were kept", node,
+              [&] { return time_of_kept_list(daemon); });
 }
 
 void print_memory_row(std::string_view name, const MemoryOfDaemon& memory) {
