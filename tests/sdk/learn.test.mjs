@@ -25,6 +25,7 @@ const session = ['--', cellblock, 'call', 'files', 'list_directory', `path=${pro
 before(async () => {
   fs.writeFileSync(path.join(project, 'notes.txt'), 'hello\n', { mode: 0o644 });
   declare([]);
+  daemon.declareFixture('fetch', 'fetch_server.mjs');
   await daemon.start();
 });
 after(() => daemon.stop());
@@ -45,5 +46,31 @@ describe('a server whose directory is not declared', () => {
     const { toml, advises } = JSON.parse(await daemon.command('--json', 'learn', 'files', ...session));
     assert.deepEqual(readOf(toml), []);
     assert.equal(advises, false);
+  });
+});
+
+describe('a server without a network that asks for a name', () => {
+  const url = 'url=https://files.example.org/';
+  const learned = (...more) => daemon.command('learn', 'fetch', ...more, '--', cellblock, 'call', 'fetch', 'fetch', url);
+  const keysOf = (toml) => toml.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+  test('has a network proposed that reaches nothing, and in it that name', async () => {
+    const first = keysOf(await learned());
+    assert.equal(first[0], '[server.fetch]');
+    assert.match(first[1], /^network = "egress" {2}# socket\(AF_INET/);
+
+    await daemon.end();
+    daemon.declareFixture('fetch', 'fetch_server.mjs', { lines: first.slice(1) });
+    await daemon.startAgain();
+    assert.match((await learned()), /^ {2}"files\.example\.org:443", {2}# resolve files\.example\.org was refused/m);
+  });
+
+  test('has the proposal written to a file that was not there', async () => {
+    const file = path.join(project, 'proposal.toml');
+    assert.equal(await learned('--output', file), '');
+    const text = fs.readFileSync(file, 'utf8');
+    assert.match(text, /^# Proposed by "cellblock learn"/);
+    await learned('--output', file);
+    assert.equal(fs.readFileSync(file, 'utf8'), text);
   });
 });

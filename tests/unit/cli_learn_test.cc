@@ -248,6 +248,23 @@ allow = [
 )"));
 }
 
+TEST(LearnedToml, OpensANetworkToNothingUntilNamesAreKnown) {
+  const SyscallRules native{.name = "native", .write_exec = WriteExec::refused};
+  Observed observed;
+  observed.refused("socket(AF_INET)",
+                   remedy_for(call_number("socket").value(), {AF_INET, SOCK_STREAM, 0}, native,
+                              NetworkMode::none),
+                   1);
+  const std::string none = learned_toml({.server = "files", .operations = observed.operations()});
+  EXPECT_THAT(none, HasSubstr("\nnetwork = \"egress\"  # socket(AF_INET) was refused once\n"));
+  EXPECT_THAT(none, HasSubstr("\"names.invalid:443\",  # reaches nothing"));
+  observed.refused("resolve a.example.org", "egress.allow = [\"a.example.org:443\"]", 1);
+  const std::string known = learned_toml({.server = "files", .operations = observed.operations()});
+  EXPECT_THAT(known, Not(HasSubstr("names.invalid")));
+  EXPECT_THAT(known, HasSubstr("\"a.example.org:443\",  # resolve a.example.org was refused once; "
+                               "the port is a guess"));
+}
+
 TEST(LearnedToml, OfNothingSaysSo) {
   EXPECT_THAT(learned_toml({.server = "files"}), HasSubstr("# Nothing that would be advised"));
   EXPECT_FALSE(has_advice({.server = "files"}));

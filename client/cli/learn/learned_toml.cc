@@ -63,7 +63,7 @@ std::string setting_lines(const Learned& learned) {
   std::string text;
   const auto& operations = learned.operations;
   if (const auto* one = first_with(operations, [](const auto& o) { return o.remedy.network; })) {
-    text += "network = \"egress\"  " + comment(reason_of(*one) + "; the next run tells the names");
+    text += "network = \"egress\"  " + comment(reason_of(*one));
   }
   if (const auto* one = first_with(operations, [](const auto& o) { return o.remedy.write_exec; })) {
     text += "write_exec = \"allowed\"  " + comment(reason_of(*one) + "; a weakening");
@@ -75,12 +75,28 @@ std::string setting_lines(const Learned& learned) {
   return text;
 }
 
+// Which port a name was asked for is not known yet.
+std::string reason_of_target(const RefusedOperation& operation) {
+  const bool is_guess = operation.what.starts_with("resolve ");
+  return reason_of(operation) + (is_guess ? "; the port is a guess" : "");
+}
+
+// Without a network nobody could ask for a name, and a list of none is refused: this one never
+// exists (RFC 2606).
+std::string first_target(const Operations& operations) {
+  const bool opens =
+      first_with(operations, [](const auto& o) { return o.remedy.network; }) != nullptr;
+  if (!opens) return {};
+  return entry("names.invalid:443", "reaches nothing; the next run tells the names");
+}
+
 std::string egress_table(const Learned& learned) {
   std::string entries;
   for (const auto& operation : learned.operations) {
     if (operation.remedy.kind != Kind::egress) continue;
-    entries += entry(operation.remedy.target, reason_of(operation));
+    entries += entry(operation.remedy.target, reason_of_target(operation));
   }
+  if (entries.empty()) entries = first_target(learned.operations);
   if (entries.empty()) return {};
   return fmt::format("\n[server.{}.egress]\n", learned.server) + list("allow", entries);
 }
