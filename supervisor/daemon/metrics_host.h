@@ -57,8 +57,8 @@ class MetricsHost {
     Fd page;  ///< to be read
   };
 
-  MetricsHost(boost::asio::io_context& loop, const Config& config, MetricsSocket socket,
-              AskLauncher ask_launcher, Fd own_page, MetricsPage own);
+  MetricsHost(boost::asio::io_context& loop, MetricsSocket socket, AskLauncher ask_launcher,
+              Fd own_page, MetricsPage own);
   void tell(wire::MetricsTells kind, std::uint64_t number = 0);
   void tell_what_waits();
   SysResult<void> send(const wire::MetricsNews& news) const;
@@ -68,7 +68,6 @@ class MetricsHost {
   void end_it();
   void start_again_later();
 
-  const Config& config_;
   MetricsSocket socket_;
   AskLauncher ask_launcher_;
   Fd own_page_;
