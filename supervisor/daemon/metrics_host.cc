@@ -41,7 +41,7 @@ Result<Page> make_page(std::size_t numbers) {
 }  // namespace
 
 Result<std::unique_ptr<MetricsHost>> MetricsHost::make(boost::asio::io_context& loop,
-                                                       const Config& config, MetricsSocket socket,
+                                                       MetricsSocket socket,
                                                        AskLauncher ask_launcher) {
   const std::size_t numbers = metrics::numbers_of(metrics::Scope::daemon);
   Page page = CELLBLOCK_TRY(make_page(numbers));

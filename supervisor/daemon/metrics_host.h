@@ -11,7 +11,6 @@
 #include <span>
 
 #include "policy/cell_facts.h"
-#include "policy/config.h"
 #include "policy/metrics/families.h"
 #include "supervisor/daemon/metrics_socket.h"
 #include "supervisor/kernel/metrics_page.h"
@@ -27,10 +26,8 @@ class MetricsHost {
   using AskLauncher =
       std::function<Result<void>(const wire::SupervisorRequest&, std::span<const int>)>;
 
-  /// `config` outlives it and has [metrics].
   static Result<std::unique_ptr<MetricsHost>> make(boost::asio::io_context& loop,
-                                                   const Config& config, MetricsSocket socket,
-                                                   AskLauncher ask_launcher);
+                                                   MetricsSocket socket, AskLauncher ask_launcher);
   MetricsHost(MetricsHost&&) = delete;
   MetricsHost& operator=(MetricsHost&&) = delete;
 
