@@ -7,6 +7,7 @@
 #include "policy/cell_facts.h"
 #include "policy/server_set.h"
 #include "supervisor/kernel/audit_wire.h"
+#include "supervisor/kernel/usage_wire.h"
 
 /// What one process of cellblock may tell another: closed sets of fixed-size records over
 /// SOCK_SEQPACKET. A record names a declared server by its index in the sealed configuration;
@@ -154,38 +155,6 @@ struct Denial {
   std::int32_t error = 0;                ///< errno that the caller got
   std::array<std::uint32_t, 3> words{};  ///< 0 but where they tell: policy/telling_words.h
   std::uint32_t count = 0;
-};
-
-inline constexpr std::uint32_t pressure_unknown = 0xffff'ffff;
-
-/// How much of the last ten seconds some process of a cell waited for it, in hundredths of a
-/// percent.
-struct CellPressure {
-  std::uint32_t memory = pressure_unknown;
-  std::uint32_t cpu = pressure_unknown;
-  std::uint32_t io = pressure_unknown;
-  std::uint32_t padding = 0;
-};
-
-/// What the processes of one cell use; 0: not known.
-struct CellUsage {
-  std::uint64_t cell = 0;
-  std::uint64_t memory = 0;       ///< bytes, with its tmpfs
-  std::uint64_t memory_peak = 0;  ///< bytes
-  std::uint64_t cpu_microseconds = 0;
-  std::uint64_t tasks = 0;  ///< processes and threads, without cellblock's own
-  CellPressure pressure;
-};
-
-inline constexpr std::uint32_t usages_in_record = 8;
-
-/// Of the next cells in order. None while the launcher was asked too often: what was told before
-/// is to do.
-struct UsagePage {
-  std::uint8_t count = 0;
-  std::uint8_t more = 0;  ///< not 0: of cells behind these too
-  std::array<std::uint8_t, 6> reserved{};
-  std::array<CellUsage, usages_in_record> cells{};
 };
 
 struct CellEvent {

@@ -102,8 +102,7 @@ TEST(MetricsText, TellsWhatIsAboutNoServerOnlyWhereThereIsSuch) {
   EXPECT_THAT(text_of(totals), Not(HasSubstr("server=\"\"")));
   const Family& refusals = family_of(Metric::refusals);
   one.writer.add(
-      place_in_gateway(Metric::refusals, no_server) + value_index(refusals, "not_attached"),
-      1);
+      place_in_gateway(Metric::refusals, no_server) + value_index(refusals, "not_attached"), 1);
   EXPECT_THAT(text_of(totals),
               HasSubstr("cellblock_refusals_total{server=\"\",code=\"not_attached\"} 1\n"));
 }
