@@ -62,7 +62,6 @@ auto fields(Is<UserCalls> auto& v) { return std::tie(v.user, v.session); }
 auto fields(Is<RestartRules> auto& v) {
   return std::tie(v.when, v.pause, v.max_pause, v.patience, v.failures, v.window, v.rest, v.trials);
 }
-auto fields(Is<StartRules> auto& v) { return std::tie(v.eager, v.warm); }
 auto fields(Is<StopRules> auto& v) { return std::tie(v.idle); }
 auto fields(Is<HealthRules> auto& v) { return std::tie(v.ping, v.timeout); }
 auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
@@ -101,10 +100,10 @@ auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
                   v.workspace, v.execute_writable, v.binds, v.environment, v.secrets, v.network,
-                  v.egress, v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.start, v.stop,
-                  v.health, v.rules, v.calls, v.results, v.redaction, v.secret_marks,
-                  v.client_features, v.era, v.cells, v.pin, v.validate_arguments, v.fingerprint,
-                  v.storage, v.disks, v.max_cells_per_user);
+                  v.egress, v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.stop, v.health,
+                  v.rules, v.calls, v.results, v.redaction, v.secret_marks, v.client_features,
+                  v.era, v.cells, v.pin, v.validate_arguments, v.fingerprint, v.storage, v.disks,
+                  v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
@@ -130,9 +129,9 @@ auto fields(Is<Cgroup> auto& v) {
 auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock); }
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
-  return std::tie(v.mode, v.enabled, v.drain, v.max_cells_per_user, v.listen, v.http, v.metrics,
-                  v.catalogue, v.identity, v.state_directory, v.audit_log, v.audit, v.cgroup,
-                  v.kernel, v.clients, v.admins, v.roles, v.calls, v.results, v.servers);
+  return std::tie(v.mode, v.enabled, v.drain, v.listen, v.http, v.metrics, v.catalogue, v.identity,
+                  v.state_directory, v.audit_log, v.audit, v.cgroup, v.kernel, v.clients, v.admins,
+                  v.roles, v.calls, v.results, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }

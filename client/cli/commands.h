@@ -154,6 +154,15 @@ struct ExportRequest {
 /// What a host is told of them.
 Exit run_export(const Context& context, const ExportRequest& request);
 
+struct LearnRequest {
+  std::string server;
+  std::vector<std::string> session;  ///< a command; none: until a signal
+  std::string output;                ///< a file that is not there yet; empty: stdout
+};
+
+/// What that server's declaration lacks, proposed from what its cells were refused meanwhile.
+Exit run_learn(const Context& context, const LearnRequest& request);
+
 struct ConnectRequest {
   std::string server;  ///< none: all at once
   std::string workspace;

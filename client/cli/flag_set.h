@@ -63,6 +63,9 @@ void declare_local(CLI::App& app, Command& command, const std::shared_ptr<Flags>
 /// `cellblock top`.
 void declare_top(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 
+/// `cellblock learn`.
+void declare_learn(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
+
 /// `cellblock pin ...`.
 void declare_pins(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 

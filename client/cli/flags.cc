@@ -288,6 +288,7 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   declare_pins(app, command, flags);
   declare_audit(app, command, flags);
   declare_exchange(app, command, flags);
+  declare_learn(app, command, flags);
   declare_local(app, command, flags);
 }
 

@@ -66,7 +66,6 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
   declared.enabled = true;
   declared.results = {};
   declared.restart = {};
-  declared.start = {};
   declared.stop = {};
   declared.health = {};
   declared.validate_arguments = {};

@@ -47,6 +47,32 @@ check 'the service restarts under it' systemctl restart $service
 check 'the session goes on in the next one' echoes host fifth
 close_session host
 
+# --- another configuration under an open session
+
+deny_echo() { printf '[[server.everything.rule]]\neffect = "deny"\ntools = ["echo"]\n' >>/etc/cellblock/servers.d/everything.toml; }
+check 'a session is open' open_session host everything
+check 'its tool answers' echoes host before
+before=$(main_pid)
+deny_echo
+check 'systemctl reload succeeds' systemctl reload $service
+check 'the tool is refused in the session that is open' not echoes host refused
+check 'the service is the same process' is "$(main_pid)" "$before"
+echo 'command = 7' >>/etc/cellblock/servers.d/everything.toml
+check 'a configuration that is not usable fails the reload' not systemctl reload $service
+check 'and it is said why' journal_has 'nothing was changed'
+check 'and the service runs on' is "$(property ActiveState) $(main_pid)" "active $before"
+declare_everything
+check 'the one before is taken again' systemctl reload $service
+check 'and the tool answers in the same session' echoes host again
+systemctl start cellblock-reload.path
+deny_echo
+refused() { not echoes host watched; }
+check 'a change is taken by itself where that is wanted' eventually refused
+systemctl stop cellblock-reload.path
+declare_everything
+systemctl reload $service
+close_session host
+
 # --- the watchdog
 
 drop_in $service '[Service]' 'WatchdogSec=3'

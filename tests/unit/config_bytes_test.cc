@@ -28,7 +28,6 @@ Server full_server() {
                      std::chrono::milliseconds(3)};
   server.enabled = false;
   server.removed = true;
-  server.start = {true, 2};
   server.stop = {std::nullopt};
   server.health = {std::chrono::milliseconds(1), std::chrono::milliseconds(2)};
   server.restart = {RestartWhen::never,
@@ -73,7 +72,6 @@ Config full_config() {
   config.audit_log = "/var/log/x";
   config.roles = {{"coder", {1, 2}, {3}}};
   config.drain = std::chrono::milliseconds(4);
-  config.max_cells_per_user = 5;
   config.results = {6, 7, 8, std::chrono::milliseconds(9)};
   config.metrics = {"/run/metrics.sock", 0640, 9464};
   config.calls = {.user = {Rate{}, 9}, .session = {std::nullopt, 2}};

@@ -1,0 +1,177 @@
+#include "client/cli/learn/learned_paths.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace cellblock::cli {
+namespace {
+
+// From so many missed files of one directory on, that directory is proposed instead.
+constexpr std::size_t many_files = 4;
+
+constexpr std::array<std::string_view, 8> seen_anyway{"/usr", "/bin",      "/sbin",      "/proc",
+                                                      "/tmp", "/home/mcp", "/workspace", "/dev"};
+constexpr std::array<std::string_view, 2> no_place{"/sys", "/run"};
+// The last component, or the beginning of it, of what holds somebody's keys.
+constexpr std::array<std::string_view, 21> secret_names{".ssh",
+                                                        ".gnupg",
+                                                        ".aws",
+                                                        ".azure",
+                                                        ".kube",
+                                                        ".docker",
+                                                        ".netrc",
+                                                        ".npmrc",
+                                                        ".pypirc",
+                                                        ".env",
+                                                        ".git-credentials",
+                                                        ".pgpass",
+                                                        ".password-store",
+                                                        ".mozilla",
+                                                        "id_rsa",
+                                                        "id_ed25519",
+                                                        "id_ecdsa",
+                                                        "shadow",
+                                                        "gshadow",
+                                                        "credentials",
+                                                        "secrets"};
+
+bool is_below(std::string_view path, std::string_view tree) {
+  return path.starts_with(tree) && (path.size() == tree.size() || path[tree.size()] == '/');
+}
+
+bool is_below_any(std::string_view path, const auto& trees) {
+  return std::ranges::any_of(trees, [&](auto tree) { return is_below(path, tree); });
+}
+
+bool every_cell_has(std::string_view path) {
+  return path.starts_with("/lib") || is_below_any(path, seen_anyway);
+}
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+bool is_secret_name(std::string_view name) {
+  return std::ranges::find(secret_names, name) != secret_names.end() || name.ends_with(".pem") ||
+         name.ends_with(".key") || name.starts_with(".env.");
+}
+
+bool looks_secret(std::string_view path) {
+  while (!path.empty()) {
+    const auto end = std::min(path.find('/', 1), path.size());
+    if (is_secret_name(path.substr(1, end - 1))) return true;
+    path.remove_prefix(end);
+  }
+  return false;
+}
+
+// "/srv", "/root"; "/home/alice".
+bool is_whole_tree(const std::string& path) {
+  const auto depth = std::ranges::count(path, '/');
+  return depth < 2 || (depth == 2 && path.starts_with("/home/"));
+}
+
+std::string warning_of(const std::string& path) {
+  if (looks_secret(path))
+    return "looks like somebody's secrets: env_from_file hands out single ones";
+  if (path.ends_with(".sock") || path.ends_with(".socket")) return "a socket: no cell reaches one";
+  if (is_below_any(path, no_place)) return "cannot be in a cell";
+  if (path.find(':') != std::string::npos) return "a path with \":\" cannot be declared";
+  if (is_whole_tree(path)) return "too much at once: name what below it is needed";
+  return {};
+}
+
+bool suffices(const DeclaredPath& declared, const SaidPath& said) {
+  return is_below(said.path, declared.path) &&
+         (declared.wish == PathWish::write || said.wish == PathWish::read);
+}
+
+using Merged = std::map<std::string, LearnedPath>;
+
+void add(Merged& merged, LearnedPath more) {
+  const auto [at, is_new] = merged.try_emplace(more.path, more);
+  if (is_new) return;
+  LearnedPath& known = at->second;
+  known.count += more.count;
+  known.paths = std::max(known.paths, more.paths);
+  if (more.wish == PathWish::write) known.wish = PathWish::write;
+}
+
+// What is not there can only be made, in the directory that it would be in.
+std::string place_of(const SaidPath& said, const auto& kind_of) {
+  if (kind_of(said.path) != PathKind::absent) return said.path;
+  if (said.wish == PathWish::read) return {};
+  const std::string parent = parent_of(said.path);
+  return kind_of(parent) == PathKind::directory ? parent : std::string();
+}
+
+LearnedPath judged(const MissedPath& one, std::string place,
+                   const std::vector<DeclaredPath>& declared) {
+  LearnedPath learned{.path = std::move(place), .wish = one.said.wish, .count = one.count};
+  learned.warning = warning_of(learned.path);
+  const SaidPath wanted{learned.path, learned.wish};
+  const bool is_declared =
+      std::ranges::any_of(declared, [&](const auto& path) { return suffices(path, wanted); });
+  if (is_declared) {
+    learned.warning =
+        "declared already: its owner or mode keeps the cell's user out (see \"Whose files are "
+        "these?\" in docs/configuration.md)";
+  }
+  return learned;
+}
+
+// Only of files that are advised themselves, into a directory that would be.
+std::string directory_instead(const LearnedPath& learned, const auto& kind_of) {
+  if (!learned.warning.empty() || kind_of(learned.path) != PathKind::file) return {};
+  std::string parent = parent_of(learned.path);
+  return warning_of(parent).empty() && !every_cell_has(parent) ? parent : std::string();
+}
+
+void join_files(Merged& merged, const auto& kind_of) {
+  std::map<std::pair<std::string, PathWish>, std::vector<std::string>> files;
+  for (const auto& [path, learned] : merged) {
+    const std::string parent = directory_instead(learned, kind_of);
+    if (!parent.empty()) files[{parent, learned.wish}].push_back(path);
+  }
+  for (const auto& [place, paths] : files) {
+    if (paths.size() < many_files) continue;
+    LearnedPath whole{.path = place.first, .wish = place.second};
+    whole.paths = paths.size();
+    for (const auto& path : paths) whole.count += merged.extract(path).mapped().count;
+    add(merged, std::move(whole));
+  }
+}
+
+bool gives(const LearnedPath& whole, const LearnedPath& part) {
+  return &whole != &part && whole.warning.empty() && part.warning.empty() &&
+         is_below(part.path, whole.path) &&
+         (whole.wish == PathWish::write || part.wish == PathWish::read);
+}
+
+std::vector<LearnedPath> without_parts(const Merged& merged) {
+  std::vector<LearnedPath> kept;
+  for (const auto& [path, learned] : merged) {
+    const bool is_given = std::ranges::any_of(
+        merged, [&](const auto& other) { return gives(other.second, learned); });
+    if (!is_given) kept.push_back(learned);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<LearnedPath> learned_paths(
+    const std::vector<MissedPath>& missed, const std::vector<DeclaredPath>& declared,
+    const std::function<PathKind(const std::string& path)>& kind_of) {
+  Merged merged;
+  for (const MissedPath& one : missed) {
+    if (every_cell_has(one.said.path)) continue;
+    std::string place = place_of(one.said, kind_of);
+    if (!place.empty()) add(merged, judged(one, std::move(place), declared));
+  }
+  join_files(merged, kind_of);
+  return without_parts(merged);
+}
+
+}  // namespace cellblock::cli

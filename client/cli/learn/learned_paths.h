@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "client/cli/import/machine_view.h"
+#include "client/cli/learn/said_paths.h"
+
+namespace cellblock::cli {
+
+/// A path that somebody said could not be reached, and how often.
+struct MissedPath {
+  SaidPath said;
+  std::uint64_t count = 0;
+};
+
+/// What a server may use already.
+struct DeclaredPath {
+  std::string path;  ///< as the cell sees it
+  PathWish wish = PathWish::read;
+};
+
+struct LearnedPath {
+  std::string path;
+  PathWish wish = PathWish::read;
+  std::uint64_t count = 0;  ///< how often it, or what is below it, was missed
+  std::size_t paths = 1;    ///< how many different ones that were
+  std::string warning;      ///< why it is not advised; empty: it is
+};
+
+/// The narrowest entries of `read` and `write` that would give these: a file by itself, a directory
+/// where many of its files are missed. What every cell has and what is not on this machine is left
+/// out. Never advised: what looks like somebody's secrets, sockets, and whole trees such as a home.
+/// By path. Pure.
+std::vector<LearnedPath> learned_paths(
+    const std::vector<MissedPath>& missed, const std::vector<DeclaredPath>& declared,
+    const std::function<PathKind(const std::string& path)>& kind_of);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/cli/learn/learned_paths.h"
+#include "client/cli/learn/observed.h"
+
+namespace cellblock::cli {
+
+/// What is put into words.
+struct Learned {
+  std::string server;
+  std::vector<LearnedPath> paths;
+  std::vector<RefusedOperation> operations;
+  std::uint64_t left_out = 0;  ///< things that did not fit into the lists
+};
+
+/// A TOML fragment for an administrator: additions to that server, a comment with each about what
+/// asked for it and how often. What is not advised stands there as a comment. Always valid TOML, on
+/// whatever the server tried or said. Pure.
+std::string learned_toml(const Learned& learned);
+
+/// Whether it has a line that is no comment.
+bool has_advice(const Learned& learned);
+
+}  // namespace cellblock::cli

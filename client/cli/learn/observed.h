@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/cli/learn/learned_paths.h"
+#include "client/cli/learn/remedy.h"
+
+namespace cellblock::cli {
+
+/// One kind of operation that the kernel or the egress helper refused.
+struct RefusedOperation {
+  std::string what;  ///< "mount", "connect api.example.org:443"
+  std::uint64_t count = 0;
+  Remedy remedy;
+  std::string allow;  ///< the daemon's own words about what would allow it
+};
+
+/// Who wrote a line. A session often repeats what its server said.
+enum class Speaker : std::uint8_t { server, session };
+
+/// What came to light about a server while it was watched. It chooses what it says and tries, so
+/// each list is bounded, and what does not fit is counted. Pure.
+class Observed {
+ public:
+  static constexpr std::size_t most_paths = 1024;
+  static constexpr std::size_t most_operations = 256;
+
+  void said(Speaker speaker, std::string_view line);
+  void refused(const std::string& what, const std::string& allow, std::uint64_t count);
+
+  /// So many lines came and went unseen.
+  void lost(std::uint64_t lines) { left_out_ += lines; }
+
+  std::vector<MissedPath> paths() const;
+  std::vector<RefusedOperation> operations() const;
+  std::uint64_t left_out() const { return left_out_; }
+
+ private:
+  using Counts = std::array<std::uint64_t, 2>;  ///< by Speaker
+
+  std::map<std::pair<std::string, PathWish>, Counts> paths_;
+  std::map<std::string, RefusedOperation> operations_;  ///< by `what`
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace cellblock::cli
