@@ -85,7 +85,7 @@ Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
 }
 
 Result<void> Daemon::start_metrics(MetricsSocket socket, milliseconds timeout) {
-  metrics_ = CELLBLOCK_TRY(MetricsHost::make(loop_, config_, std::move(socket),
+  metrics_ = CELLBLOCK_TRY(MetricsHost::make(loop_, std::move(socket),
                                              std::bind_front(&LauncherProcess::tell, &launcher_)));
   if (audit_.running()) count(metrics::Metric::audit_writer_starts);
   CELLBLOCK_CHECK(metrics_->start());

@@ -41,22 +41,20 @@ Result<Page> make_page(std::size_t numbers) {
 }  // namespace
 
 Result<std::unique_ptr<MetricsHost>> MetricsHost::make(boost::asio::io_context& loop,
-                                                       const Config& config, MetricsSocket socket,
+                                                       MetricsSocket socket,
                                                        AskLauncher ask_launcher) {
   const std::size_t numbers = metrics::numbers_of(metrics::Scope::daemon);
   Page page = CELLBLOCK_TRY(make_page(numbers));
   MetricsPage own =
       CELLBLOCK_TRY(MetricsPage::map(page.to_count.get(), numbers, MetricsPage::Use::count));
   own.set(metrics::place_of(Metric::start_time), static_cast<std::uint64_t>(std::time(nullptr)));
-  return std::unique_ptr<MetricsHost>(new MetricsHost(loop, config, std::move(socket),
-                                                      std::move(ask_launcher),
-                                                      std::move(page.to_read), std::move(own)));
+  return std::unique_ptr<MetricsHost>(new MetricsHost(
+      loop, std::move(socket), std::move(ask_launcher), std::move(page.to_read), std::move(own)));
 }
 
-MetricsHost::MetricsHost(boost::asio::io_context& loop, const Config& config, MetricsSocket socket,
+MetricsHost::MetricsHost(boost::asio::io_context& loop, MetricsSocket socket,
                          AskLauncher ask_launcher, Fd own_page, MetricsPage own)
-    : config_(config),
-      socket_(std::move(socket)),
+    : socket_(std::move(socket)),
       ask_launcher_(std::move(ask_launcher)),
       own_page_(std::move(own_page)),
       own_(std::move(own)),

@@ -11,7 +11,6 @@
 #include <span>
 
 #include "policy/cell_facts.h"
-#include "policy/config.h"
 #include "policy/metrics/families.h"
 #include "supervisor/daemon/metrics_socket.h"
 #include "supervisor/kernel/metrics_page.h"
@@ -27,10 +26,8 @@ class MetricsHost {
   using AskLauncher =
       std::function<Result<void>(const wire::SupervisorRequest&, std::span<const int>)>;
 
-  /// `config` outlives it and has [metrics].
   static Result<std::unique_ptr<MetricsHost>> make(boost::asio::io_context& loop,
-                                                   const Config& config, MetricsSocket socket,
-                                                   AskLauncher ask_launcher);
+                                                   MetricsSocket socket, AskLauncher ask_launcher);
   MetricsHost(MetricsHost&&) = delete;
   MetricsHost& operator=(MetricsHost&&) = delete;
 
@@ -57,8 +54,8 @@ class MetricsHost {
     Fd page;  ///< to be read
   };
 
-  MetricsHost(boost::asio::io_context& loop, const Config& config, MetricsSocket socket,
-              AskLauncher ask_launcher, Fd own_page, MetricsPage own);
+  MetricsHost(boost::asio::io_context& loop, MetricsSocket socket, AskLauncher ask_launcher,
+              Fd own_page, MetricsPage own);
   void tell(wire::MetricsTells kind, std::uint64_t number = 0);
   void tell_what_waits();
   SysResult<void> send(const wire::MetricsNews& news) const;
@@ -68,7 +65,6 @@ class MetricsHost {
   void end_it();
   void start_again_later();
 
-  const Config& config_;
   MetricsSocket socket_;
   AskLauncher ask_launcher_;
   Fd own_page_;

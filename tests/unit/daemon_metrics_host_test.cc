@@ -12,14 +12,6 @@ namespace {
 using metrics::Metric;
 using wire::MetricsTells;
 
-Config config_with_metrics() {
-  Config config;
-  config.metrics.emplace();
-  config.metrics->port = 9464;
-  config.servers.resize(1);
-  return config;
-}
-
 struct Heard {
   wire::MetricsNews news;
   std::vector<Fd> fds;
@@ -32,7 +24,7 @@ class MetricsHostChannel : public testing::Test {
     MetricsSocket socket;
     socket.listener = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     auto made = MetricsHost::make(
-        loop_, config_, std::move(socket),
+        loop_, std::move(socket),
         [this](const wire::SupervisorRequest& request, std::span<const int> fds) -> Result<void> {
           asked_.push_back(request.kind);
           if (!fds.empty()) helper_ = *duplicate(fds[0]);
@@ -62,7 +54,6 @@ class MetricsHostChannel : public testing::Test {
     return mapped->get(own ? metrics::place_of(metric) : metrics::place_in_gateway(metric, 0));
   }
 
-  const Config config_ = config_with_metrics();
   boost::asio::io_context loop_{1};
   std::vector<wire::SupervisorAsks> asked_;
   Fd helper_;
