@@ -186,6 +186,7 @@ std::vector<Unavailable> Aggregate::unavailable() const {
 }
 
 void Aggregate::catalogue_ready(std::uint32_t server, const Catalogue& catalogue, Time now) {
+  if (!members_.contains(server)) return;
   supply_.arrived(server);
   assortment_.set(server, offer_of(members_.server(server), members_.rights(server), catalogue));
   lists_may_have_changed(now);
@@ -194,6 +195,7 @@ void Aggregate::catalogue_ready(std::uint32_t server, const Catalogue& catalogue
 }
 
 void Aggregate::catalogue_failed(std::uint32_t server, const Failure& failure, Time now) {
+  if (!members_.contains(server)) return;
   supply_.failed(server, failure, now);
   catalogue_settled(now);
   set_deadline(now);
@@ -206,19 +208,24 @@ void Aggregate::catalogue_settled(Time now) {
   }
 }
 
-// A list that is being read may have been begun under the old rules, so it is read again.
+// A list that is being read may have been begun under the old rules, so it is read again; and what
+// has failed may have been mended. Of one that is a member no longer nothing is kept.
 void Aggregate::reconfigure(const ServerSet& changed, Time now) {
+  const auto before = std::vector(members_.all());
   members_.renew();
-  for (const auto& [server, offer] : std::map(assortment_.offers())) {
-    if (!changed.contains(server)) continue;
-    assortment_.remove(server);
-    supply_.forget(server);
-    refresh_.leg_failed(server);
+  for (const std::uint32_t server : before) {
+    if (changed.contains(server)) forget(server);
   }
   want_all(now);
   lists_may_have_changed(now);
   catalogue_settled(now);
   set_deadline(now);
+}
+
+void Aggregate::forget(std::uint32_t server) {
+  assortment_.remove(server);
+  supply_.forget(server);
+  refresh_.leg_failed(server);
 }
 
 // --- what the servers say ------------------------------------------------------------------------

@@ -89,6 +89,7 @@ class Aggregate {
 
   // What the servers offer
   void want_all(Time now);
+  void forget(std::uint32_t server);
   void want(std::uint32_t server, Time now);
   Knowledge knowledge() const;
   std::vector<Unavailable> unavailable() const;

@@ -218,7 +218,7 @@ EnsembleSide::Member& EnsembleSide::member(std::uint32_t server) {
 }
 
 void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
-  if (!access_.servers().contains(server)) return;
+  if (!is_usable(server)) return;
   const WrittenMessage written(shared_.scanner, joined(message));
   if (!written.message()) return fail_leg(server, written.message().error());
   member(server).leg().from_host(written.line(), *written.message(), now_);
@@ -292,17 +292,25 @@ void EnsembleSide::list_changed(std::uint32_t server, mcp::ListKind kind, Time n
   drain(now);
 }
 
-// What a host still waits for of a server that it may not use any more does not come.
+// What a host still waits for of a server that it may not use any more does not come. Catalogues
+// are asked for anew.
 void EnsembleSide::reconfigure(const ServerSet& changed, Time now) {
   now_ = now;
   for (const auto& [server, member] : members_) {
-    const Server& declared = shared_.config.servers[server];
-    if (!changed.contains(server)) continue;
-    if (declared.enabled && access_.servers().contains(server)) continue;
-    stop_server(server, not_allowlisted(declared.name), now);
+    const bool is_lost = changed.contains(server) && !is_usable(server);
+    if (is_lost) stop_server(server, not_allowlisted(shared_.config.servers[server].name), now);
   }
+  std::erase_if(waits_, [this, &changed](const auto& wait) {
+    if (!changed.contains(wait.first)) return false;
+    services_.catalogues().forget(wait.second);
+    return true;
+  });
   aggregate_.reconfigure(changed, now);
   drain(now);
+}
+
+bool EnsembleSide::is_usable(std::uint32_t server) const {
+  return shared_.config.servers[server].enabled && access_.servers().contains(server);
 }
 
 void EnsembleSide::leave() {

@@ -77,6 +77,7 @@ class EnsembleSide final : private AggregateEffects {
 
   void told(std::uint32_t server, const Catalogue* catalogue, const Failure& failure, Time now);
   Member& member(std::uint32_t server);
+  bool is_usable(std::uint32_t server) const;
   void drain(Time now);
   void deliver(Relayed relayed, Time now);
   void deliver_text(Relayed relayed, Time now);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -10,7 +11,7 @@
 
 namespace cellblock::gateway {
 
-/// The servers that an aggregate is made from, in the order of their names.
+/// The servers that an aggregate is made from, in the order of their places.
 class Members {
  public:
   Members(const Config& config, const SessionAccess& access);
@@ -19,6 +20,7 @@ class Members {
   void renew();
 
   const std::vector<std::uint32_t>& all() const { return all_; }
+  bool contains(std::uint32_t index) const { return std::ranges::binary_search(all_, index); }
   const Server& server(std::uint32_t index) const { return config_.servers[index]; }
   const Rights& rights(std::uint32_t index) const { return access_.rights(index); }
   const std::string& name(std::uint32_t index) const { return server(index).name; }

@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "policy/config_bytes.h"
+#include "policy/reload/merge.h"
+#include "supervisor/kernel/sys.h"
+#include "tests/unit/gateway_rig.h"
+
+// What becomes of cells, and of who uses them, when a whole gateway is sent another configuration.
+
+namespace cellblock::gateway::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view call =
+    R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_x"}})";
+
+class ReconfiguredCells : public GatewayRig {
+ protected:
+  void SetUp() override {
+    GatewayRig::SetUp();
+    config_.servers.push_back(config_.servers[0]);
+    config_.servers[2].name = "third";
+  }
+
+  void send_config(const Fd& sealed) {
+    wire::SessionGrant grant;
+    grant.kind = wire::SupervisorSends::config;
+    const int fd = sealed.get();
+    EXPECT_TRUE(send_record(supervisor_.get(), grant, std::span(&fd, 1)));
+  }
+  /// Returns when the gateway has taken it: what the supervisor sends is read in its order.
+  template <class Change>
+  void reload(Change change) {
+    Config declared = config_;
+    std::erase_if(declared.servers, [](const Server& server) { return server.removed; });
+    change(declared);
+    config_ = merged(config_, std::move(declared));
+    send_config(make_sealed("config", encode(config_)).value());
+    Lines later = connect();
+    EXPECT_EQ(attach_reply(later, "nowhere")["error"]["code"], -31001);
+  }
+
+  static void ask_to_attach(Lines& host, std::string_view server) {
+    host.send(R"({"jsonrpc":"2.0","id":"a","method":"cellblock/attach","params":{"server":")" +
+              std::string(server) + R"("}})");
+  }
+  static Json attach_reply(Lines& host, std::string_view server) {
+    ask_to_attach(host, server);
+    return host.read_json();
+  }
+  FakeCell attach_to(Lines& host, std::string_view server) {
+    ask_to_attach(host, server);
+    FakeCell cell = start_cell();
+    EXPECT_EQ(host.read_json()["result"]["server"], server);
+    return cell;
+  }
+
+  static void answer(FakeCell& cell, const Json& request, const Json& result) {
+    cell.mcp.send(Json{{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", result}}.dump());
+  }
+  static void expect_call_passes(Lines& host, FakeCell& cell) {
+    host.send(call);
+    const Json request = cell.mcp.read_json();
+    EXPECT_EQ(request["method"], "tools/call");
+    answer(cell, request, Json::object());
+    const Json reply = host.read_json();
+    EXPECT_EQ(reply["id"], 7);
+    EXPECT_TRUE(reply.contains("result")) << reply;
+  }
+  /// Lists may have become others: hosts are told so.
+  static Json next_answer(Lines& host) {
+    Json message = host.read_json();
+    while (message.contains("method")) message = host.read_json();
+    return message;
+  }
+  static std::string request_method(FakeCell& cell) { return cell.mcp.read_json()["method"]; }
+
+  static void welcome(FakeCell& cell) {
+    const Json request = cell.mcp.read_json();
+    EXPECT_EQ(request["method"], "initialize") << request;
+    answer(cell, request,
+           Json{{"protocolVersion", "2025-11-25"},
+                {"capabilities", {{"tools", Json::object()}}},
+                {"serverInfo", {{"name", "f"}, {"version", "1"}}}});
+  }
+  /// Of a host that has said who it is.
+  FakeCell introduce(Lines& host) {
+    FakeCell cell = attach_to(host, "files");
+    host.send(
+        R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+        R"("capabilities":{},"clientInfo":{"name":"h","version":"1"}}})");
+    welcome(cell);
+    EXPECT_EQ(host.read_json()["id"], 1);
+    host.send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    EXPECT_EQ(request_method(cell), "notifications/initialized");
+    return cell;
+  }
+};
+
+TEST_F(ReconfiguredCells, ARemovedServerEndsItsSessionsAndNoOthers) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_to(host, "files");
+  Lines neighbour = connect();
+  FakeCell other = attach_to(neighbour, "third");
+  host.send(call);
+  cell.mcp.read_json();
+  reload([](Config& config) { config.servers.erase(config.servers.begin()); });
+  EXPECT_EQ(host.read_json()["id"], 7);
+  EXPECT_TRUE(host.at_end());
+  EXPECT_TRUE(cell.mcp.at_end());
+  expect_call_passes(neighbour, other);
+  Lines late = connect();
+  EXPECT_EQ(attach_reply(late, "files")["error"]["code"], -31001);
+}
+
+TEST_F(ReconfiguredCells, NewServersAreAttachedToAlsoInSessionsThatWereOpenBefore) {
+  start();
+  Lines before = connect();
+  EXPECT_EQ(attach_reply(before, "alpha")["error"]["code"], -31001);
+  reload([](Config& config) {
+    for (const char* name : {"alpha", "zeta"}) {
+      config.servers.push_back(config.servers[0]);
+      config.servers.back().name = name;
+    }
+  });
+  FakeCell cell = attach_to(before, "alpha");
+  expect_call_passes(before, cell);
+  Lines after = connect();
+  FakeCell other = attach_to(after, "zeta");
+  expect_call_passes(after, other);
+}
+
+TEST_F(ReconfiguredCells, ACellThatIsMadeOtherwiseGivesWayWhenItsCallIsAnswered) {
+  start();
+  Lines host = connect();
+  FakeCell cell = introduce(host);
+  host.send(call);
+  const Json request = cell.mcp.read_json();
+  reload([](Config& config) { config.servers[0].command = {"/usr/bin/other"}; });
+  answer(cell, request, Json{{"of", "the first cell"}});
+  EXPECT_EQ(next_answer(host)["result"]["of"], "the first cell");
+  EXPECT_TRUE(cell.mcp.at_end());
+  host.send(call);
+  FakeCell next = start_cell();
+  welcome(next);
+  EXPECT_EQ(request_method(next), "notifications/initialized");
+  answer(next, next.mcp.read_json(), Json{{"of", "the next cell"}});
+  EXPECT_EQ(next_answer(host)["result"]["of"], "the next cell");
+}
+
+TEST_F(ReconfiguredCells, ASharedCellThatIsMadeOtherwiseTakesNobodyNew) {
+  config_.servers[0].cells = CellSharing::per_user;
+  start();
+  Lines host = connect();
+  FakeCell cell = introduce(host);
+  host.send(call);
+  const Json request = cell.mcp.read_json();
+  reload([](Config& config) { config.servers[0].command = {"/usr/bin/other"}; });
+  Lines late = connect();
+  FakeCell next = attach_to(late, "files");
+  EXPECT_NE(next.number, cell.number);
+  answer(cell, request, Json{{"of", "the first cell"}});
+  EXPECT_EQ(next_answer(host)["result"]["of"], "the first cell");
+  EXPECT_TRUE(cell.mcp.at_end());
+}
+
+TEST_F(ReconfiguredCells, ASharedCellOfAServerThatIsSwitchedOffIsStopped) {
+  config_.servers[0].cells = CellSharing::per_user;
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_to(host, "files");
+  reload([](Config& config) { config.servers[0].enabled = false; });
+  EXPECT_TRUE(host.at_end());
+  EXPECT_TRUE(cell.mcp.at_end());
+  Lines late = connect();
+  EXPECT_THAT(attach_reply(late, "files").dump(), HasSubstr("switched off by its declaration"));
+}
+
+TEST_F(ReconfiguredCells, TheSameConfigurationChangesNothing) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_to(host, "files");
+  reload([](Config&) {});
+  expect_call_passes(host, cell);
+}
+
+}  // namespace
+}  // namespace cellblock::gateway::testing
