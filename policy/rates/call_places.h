@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "policy/config.h"
@@ -81,7 +82,7 @@ class CallPlace {
   struct GiveBack {
     void operator()(State* state) const;
   };
-  explicit CallPlace(State state) : state_(new State(state)) {}
+  explicit CallPlace(State state) : state_(new State(std::move(state))) {}
 
   std::unique_ptr<State, GiveBack> state_;
 };

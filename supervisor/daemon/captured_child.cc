@@ -76,7 +76,9 @@ bool close_others() {
 int failed_step(const ChildWords& words) {
   if (::setsid() < 0) return 0;
   if (!die_with(words.parent) || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return 1;
-  if (words.groups == ChildGroups::leave && ::setgroups(0, nullptr) < 0) return 2;
+  // Who has none needs no capability to leave them: with a reload there is none.
+  const bool has_groups = ::getgroups(0, nullptr) != 0;
+  if (words.groups == ChildGroups::leave && has_groups && ::setgroups(0, nullptr) < 0) return 2;
   if (!limit_files()) return 3;
   if (!place_descriptors(words)) return 4;
   if (!close_others()) return 5;

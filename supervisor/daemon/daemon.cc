@@ -340,6 +340,7 @@ void Daemon::start_stopping() {
   if (doors_) doors_->close_all();
   desk_.close();
   reload_desk_.close();
+  end_reloader();
   if (http_) http_->finish();
   listener_->stop();  // now: whoever is in its queue is told that we are stopping
   stop_timer_.expires_after(stop_patience());

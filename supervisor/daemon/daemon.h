@@ -129,6 +129,10 @@ class Daemon {
   // An error: why it is not taken, and nothing has changed.
   Result<void> begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request);
   Result<void> start_reloader();
+  void end_reloader();
+  void refuse_reload(const ReloadDesk::Asker& asker, const std::string& why);
+  void record_reload(const ReloadDesk::Asker& asker, wire::AuditOutcome outcome,
+                     const std::string& text);
   void use_reloaded();
   void end_reload(const std::string& refusal);
 
@@ -162,6 +166,7 @@ class Daemon {
   std::optional<Reload> reload_;
   pid_t reloader_ = -1;                        ///< the child that a signal has started
   std::unique_ptr<ReadWatch> reloader_ended_;  ///< of its pidfd
+  bool reload_again_ = false;                  ///< when that one has ended
   KnownPeers known_peers_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer sweep_timer_;

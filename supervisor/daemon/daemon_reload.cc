@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <string>
 #include <utility>
 
@@ -65,7 +66,12 @@ Result<ReloadOffer> Daemon::offer_reload() const {
 
 // A child of ours reads the files, with what rights we have left.
 void Daemon::on_reload_signal() {
-  if (stopping_ || reloader_ >= 0) return;
+  if (stopping_) return;
+  // It may have read the files before they became what they are now.
+  if (reloader_ >= 0) {
+    reload_again_ = true;
+    return spdlog::info("another reload follows the one that is under way");
+  }
   const auto started = start_reloader();
   if (!started) spdlog::error("cannot reload: {}", started.error().text);
 }
@@ -78,7 +84,11 @@ Result<void> Daemon::start_reloader() {
   const std::array fds{ends.second.get()};
   reloader_ = CELLBLOCK_TRY(spawn(program_.get(), words, fds, Environment::ours));
   Fd death(static_cast<int>(::syscall(SYS_pidfd_open, reloader_, 0)));
-  if (!death.valid()) return sys_fail("pidfd_open");
+  if (!death.valid()) {
+    const auto error = sys_fail("pidfd_open");
+    end_reloader();
+    return error;
+  }
   reloader_ended_ =
       std::make_unique<ReadWatch>(loop_, std::move(death), [this] { on_reloader_ended(); });
   reload_desk_.add({.uid = ::getuid(), .pid = ::getpid()}, std::move(ends.first));
@@ -86,7 +96,14 @@ Result<void> Daemon::start_reloader() {
 }
 
 void Daemon::on_reloader_ended() {
+  end_reloader();
+  if (std::exchange(reload_again_, false)) on_reload_signal();
+}
+
+void Daemon::end_reloader() {
   reloader_ended_.reset();
+  if (reloader_ < 0) return;
+  ::kill(reloader_, SIGKILL);  // what it runs dies with it
   ::waitpid(std::exchange(reloader_, -1), nullptr, 0);
 }
 
@@ -96,8 +113,19 @@ void Daemon::on_reloader_ended() {
 void Daemon::on_reload_asked(const ReloadDesk::Asker& asker, ReloadRequest request) {
   const auto begun = begin_reload(asker, std::move(request));
   if (begun) return;
-  spdlog::error("the new configuration of uid {} is not used: {}", asker.uid, begun.error().text);
-  reload_desk_.answer("refused\n" + begun.error().text + "\n");
+  refuse_reload(asker, begun.error().text);
+}
+
+void Daemon::refuse_reload(const ReloadDesk::Asker& asker, const std::string& why) {
+  spdlog::error("the new configuration of uid {} is not used: {}", asker.uid, why);
+  reload_desk_.answer("refused\n" + why + "\n");
+  record_reload(asker, wire::AuditOutcome::error, why);
+}
+
+void Daemon::record_reload(const ReloadDesk::Asker& asker, wire::AuditOutcome outcome,
+                           const std::string& text) {
+  voice_.add(record_of({.which = "reload", .by = asker.uid, .pid = asker.pid, .outcome = outcome}),
+             text.substr(0, wire::max_audit_text));
 }
 
 Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request) {
@@ -145,19 +173,14 @@ void Daemon::use_reloaded() {
 
 void Daemon::end_reload(const std::string& refusal) {
   const Reload done = *std::exchange(reload_, std::nullopt);
-  const std::string changes = joined(done.changes);
-  const auto outcome = refusal.empty() ? wire::AuditOutcome::ok : wire::AuditOutcome::error;
   if (refusal.empty()) {
+    const std::string changes = done.changes.empty() ? "nothing has changed" : joined(done.changes);
     spdlog::info("reloaded by uid {}: {}", done.asker.uid, changes);
     reload_desk_.answer("reloaded\n");
+    record_reload(done.asker, wire::AuditOutcome::ok, changes);
   } else {
-    spdlog::error("the new configuration of uid {} is not used: {}", done.asker.uid, refusal);
-    reload_desk_.answer("refused\n" + refusal + "\n");
+    refuse_reload(done.asker, refusal);
   }
-  voice_.add(
-      record_of(
-          {.which = "reload", .by = done.asker.uid, .pid = done.asker.pid, .outcome = outcome}),
-      (refusal.empty() ? changes : refusal).substr(0, wire::max_audit_text));
   tell_service(stopping_ ? "" : "READY=1\n");
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <utility>
@@ -266,6 +267,7 @@ Result<void> give_everything_up(const Config& config) {
 }
 
 Result<void> run(const Options& options) {
+  ::signal(SIGHUP, SIG_IGN);  // until there is something that could be reloaded
   ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
   CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
   CELLBLOCK_CHECK(adopt_children());

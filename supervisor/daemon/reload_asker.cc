@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,8 +56,11 @@ Result<void> wait_for(int socket, milliseconds patience) {
   return count > 0 ? Result<void>{} : fail("cellblockd does not answer");
 }
 
-// "refused", and why.
-Result<void> read_answer(int socket) {
+/// Of the daemon: empty: it goes by the new configuration; else why it does not.
+using Refusal = std::string;
+
+// "refused", and why. An error: it is not known what has become of it.
+Result<Refusal> read_answer(int socket) {
   std::string answer;
   std::array<char, 4096> bytes;
   while (answer.size() < longest_answer) {
@@ -66,11 +70,34 @@ Result<void> read_answer(int socket) {
     if (count <= 0) break;
     answer.append(bytes.data(), static_cast<std::size_t>(count));
   }
-  if (answer == "reloaded\n") return {};
+  if (answer == "reloaded\n") return Refusal();
   const std::string_view why = std::string_view(answer).substr(
       std::min(answer.size(), answer.find('\n') == std::string::npos ? 0 : answer.find('\n') + 1));
-  if (why.empty()) return fail("cellblockd has ended the connection: see its log");
-  return fail(printable(why.substr(0, why.find_last_not_of('\n') + 1), longest_answer));
+  if (why.empty()) return fail("cellblockd has ended the connection");
+  return printable(why.substr(0, why.find_last_not_of('\n') + 1), longest_answer);
+}
+
+Result<ucred> listener_of(int socket) {
+  ucred listener{};
+  socklen_t size = sizeof(listener);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &listener, &size) < 0) {
+    return sys_fail("SO_PEERCRED");
+  }
+  return listener;
+}
+
+// The service's unit starts cellblockd as its own user: root, who reloads, would see files that
+// this one did not see. By the kernel's word for who that is: root becomes nobody whom a peer only
+// names, and does not read where one points.
+Result<void> become_reader(const ReloadFacts& facts, int socket) {
+  const ucred listener = CELLBLOCK_TRY(listener_of(socket));
+  if (::geteuid() != 0 || listener.uid == 0 || facts.read_by != listener.uid) return {};
+  return become_daemon_user({listener.uid, listener.gid, {}});
+}
+
+void take_credentials(const ReloadFacts& facts) {
+  if (::geteuid() == 0 || facts.credentials.empty() || !credentials_directory().empty()) return;
+  ::setenv("CREDENTIALS_DIRECTORY", facts.credentials.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
 }
 
 // What cannot be read as an offer are words: why there is none.
@@ -78,8 +105,9 @@ Result<InUse> take_offer(int socket) {
   CELLBLOCK_CHECK(wait_for(socket, offer_patience));
   const auto offer = receive_offer(socket);
   if (!offer) {
-    CELLBLOCK_CHECK(read_answer(socket));
-    return fail("cellblockd says nothing that this version understands");
+    const Refusal refusal = CELLBLOCK_TRY(read_answer(socket));
+    return fail(refusal.empty() ? "cellblockd says nothing that this version understands"
+                                : refusal);
   }
   InUse in_use;
   in_use.facts = CELLBLOCK_TRY(read_reload_facts(offer->facts.get()));
@@ -87,36 +115,25 @@ Result<InUse> take_offer(int socket) {
     return fail(fmt::format("cellblockd {} runs, and this is {}: restart it",
                             printable(in_use.facts.version, 64), CELLBLOCK_VERSION));
   }
+  CELLBLOCK_CHECK(become_reader(in_use.facts, socket));
+  CELLBLOCK_CHECK(hide_memory());  // after each change of ids, which sets the default again
   in_use.config = CELLBLOCK_TRY(read_sealed_config(offer->config.get()));
   return in_use;
 }
 
 // A daemon that takes its configuration from elsewhere would get one that is not its own.
 Result<void> check_same(const Options& options, const ReloadFacts& facts) {
-  if (facts.mode != options.mode) {
-    return fail(facts.mode == RunMode::user ? "this cellblockd runs with --user: so does its reload"
-                                            : "this cellblockd runs without --user");
+  if (facts.mode == RunMode::user && ::geteuid() == 0) {
+    return fail("this cellblockd runs with --user: its user reloads it");
   }
   if (facts.config_path == options.config) return {};
   return fail(fmt::format("this cellblockd was started with --config={}",
                           printable(facts.config_path, 4096)));
 }
 
-// The service's unit starts cellblockd as its own user: root, who reloads, would see files that
-// this one did not see.
-Result<void> become_reader(const InUse& in_use) {
-  const Identity& identity = in_use.config.identity;
-  if (::geteuid() != 0 || in_use.facts.read_by != identity.uid) return {};
-  return become_daemon_user({identity.uid, identity.gid, {}});
-}
-
 // Whoever listens there is about to be given secrets.
 Result<void> check_listener(int socket, const Config& config) {
-  ucred listener{};
-  socklen_t size = sizeof(listener);
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &listener, &size) < 0) {
-    return sys_fail("SO_PEERCRED");
-  }
+  const ucred listener = CELLBLOCK_TRY(listener_of(socket));
   if (listener.uid == config.identity.uid) return {};
   return fail(fmt::format("uid {} listens there, and cellblockd would be uid {}", listener.uid,
                           config.identity.uid));
@@ -147,12 +164,9 @@ Result<Brought> merge(const InUse& in_use, LoadedConfig loaded) {
 Result<Brought> prepare(const Options& options, int socket) {
   const InUse in_use = CELLBLOCK_TRY(take_offer(socket));
   CELLBLOCK_CHECK(check_same(options, in_use.facts));
-  if (credentials_directory().empty() && !in_use.facts.credentials.empty()) {
-    ::setenv("CREDENTIALS_DIRECTORY", in_use.facts.credentials.c_str(), 1);
-  }
-  CELLBLOCK_CHECK(become_reader(in_use));
-  CELLBLOCK_CHECK(hide_memory());  // after each change of ids, which sets the default again
+  take_credentials(in_use.facts);
   Options its = options;
+  its.mode = in_use.facts.mode;
   if (!in_use.facts.socket.empty()) its.socket = in_use.facts.socket;
   LoadedConfig loaded = CELLBLOCK_TRY(load(its, LookPurpose::check, in_use.config.cgroup));
   CELLBLOCK_CHECK(check_listener(socket, loaded.config));
@@ -163,28 +177,41 @@ Result<Brought> prepare(const Options& options, int socket) {
   return merge(in_use, std::move(loaded));
 }
 
-Result<Difference> bring(const Options& options, int socket) {
-  Brought brought = CELLBLOCK_TRY(prepare(options, socket));
-  if (options.dry_run || brought.difference.empty()) return std::move(brought.difference);
-  CELLBLOCK_CHECK(
-      send_request(socket, {std::move(brought.sealed.config), std::move(brought.sealed.secrets)}));
-  CELLBLOCK_CHECK(read_answer(socket));
-  return std::move(brought.difference);
+int say_failure(const Options& options, std::string_view what, std::string_view why) {
+  const std::string text = fmt::format("{}: {}", what, why);
+  fmt::print(stderr, "cellblock: {}\n", text);
+  if (options.json) fmt::print("{}", reload_error_json(text));
+  return 1;
+}
+
+constexpr std::string_view no_change = "nothing was changed";
+constexpr std::string_view not_known = "see the log for what has become of it";
+
+// Also where nothing differs: a short secret, or what is mounted below a path, may. An empty value:
+// it was taken.
+std::optional<int> bring(const Options& options, int socket, Sealed sealed) {
+  const auto sent = send_request(socket, {std::move(sealed.config), std::move(sealed.secrets)});
+  if (!sent) return say_failure(options, no_change, sent.error().text());
+  const auto refusal = read_answer(socket);
+  if (!refusal) return say_failure(options, not_known, refusal.error().text);
+  if (!refusal->empty()) return say_failure(options, no_change, *refusal);
+  return std::nullopt;
 }
 
 }  // namespace
 
 int ask_for_reload(const Options& options) {
   const Fd socket(reload_socket);
-  const auto brought = bring(options, socket.get());
-  if (!brought) {
-    fmt::print(stderr, "cellblock: nothing was changed: {}\n", brought.error().text);
-    if (options.json) fmt::print("{}", reload_error_json(brought.error().text));
-    return 1;
+  auto brought = prepare(options, socket.get());
+  if (!brought) return say_failure(options, no_change, brought.error().text);
+  if (!options.dry_run) {
+    const auto failed = bring(options, socket.get(), std::move(brought->sealed));
+    if (failed) return *failed;
   }
   if (options.quiet) return 0;
   const auto tense = options.dry_run ? ReloadTense::would : ReloadTense::done;
-  fmt::print("{}", options.json ? reload_json(*brought, tense) : reload_text(*brought, tense));
+  const Difference& changes = brought->difference;
+  fmt::print("{}", options.json ? reload_json(changes, tense) : reload_text(changes, tense));
   return 0;
 }
 

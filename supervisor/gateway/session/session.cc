@@ -38,6 +38,11 @@ SharedParts with_kept(SharedParts shared, KeptResults* kept) {
   return shared;
 }
 
+// Rootless it is the user himself.
+bool is_still_admin(const Config& config, std::uint32_t uid) {
+  return config.mode == RunMode::user || uid == 0 || std::ranges::binary_search(config.admins, uid);
+}
+
 }  // namespace
 
 Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
@@ -316,6 +321,7 @@ std::optional<Failure> Session::renew_access() {
   }
   access_.narrow(config_, *subject);
   look_at_bounds();
+  if (peer_.is_admin && !is_still_admin(config_, peer_.uid)) return no_admin_any_more();
   if (server_ == nullptr) return std::nullopt;
   return refuse_use(config_, access_, server_->name);
 }

@@ -86,6 +86,10 @@ AuditNote note_of_refused(const Failure& failure) {
           .reason = name_of(failure.code)};
 }
 
+Failure no_admin_any_more() {
+  return plain_failure(FailureCode::denied, "you are no administrator any more", "");
+}
+
 Failure stopped_by_user(const Server* server) {
   return plain_failure(FailureCode::server_failed, "the server was stopped",
                        name_or_nothing(server));

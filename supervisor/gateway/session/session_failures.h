@@ -31,6 +31,8 @@ AuditNote note_of_refused(const Failure& failure);
 Failure replaced_by_declaration(const Server& server);
 Failure stopped_idle(const Server& server);
 Failure restarted_by_user(const Server& server);
+/// Of a session that came through the door of administrators.
+Failure no_admin_any_more();
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);
 /// At another gateway.

@@ -145,7 +145,7 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
 
   // `cellblock reload`, by an administrator, of what is declared now: { code, out, err }.
   async reload(args = [], asWhom = []) {
-    const command = [...asWhom, path.join(this.directory, 'bin', 'cellblock'), ...(isRoot ? [] : ['--user']),
+    const command = [...asWhom, path.join(this.directory, 'bin', 'cellblock'), '--socket', this.socket,
                      'reload', '--config', this.#file, ...args];
     const env = { PATH: '/usr/bin:/bin', CELLBLOCK_SOCKET: this.socket, HOME: this.directory,
                   XDG_RUNTIME_DIR: path.dirname(this.socket), ASAN_OPTIONS: 'detect_leaks=0' };
