@@ -112,7 +112,7 @@ std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter
   }
   if (!call.waits) count_up(call, bounds);
   CallPlace place(std::move(call));
-  if (call.waits) queue_.push_back(place.state_.get());
+  if (place.state_->waits) queue_.push_back(place.state_.get());
   return place;
 }
 

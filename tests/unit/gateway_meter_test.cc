@@ -32,7 +32,7 @@ class Metering : public testing::Test {
     return read_.get(metrics::place_in_gateway(metric, server) + at);
   }
 
-  static constexpr std::size_t none = 2;  ///< behind the last server
+  static constexpr std::size_t none = metrics::no_server;
 
   const Config config_ = two_servers();
   const std::size_t numbers_ = metrics::gateway_numbers();
