@@ -15,8 +15,9 @@
 
 namespace cellblock::daemon {
 
-/// Administrators who stand at a switch and have not said their line yet. The only bytes of a peer
+/// Administrators who stand at a switch and have not said their line yet. The only words of a peer
 /// that the supervisor ever reads, and only of one whom the kernel has named as an administrator.
+/// (What root brings to reload_desk.h is sealed, and no words.)
 class SwitchDesk {
  public:
   struct Asker {

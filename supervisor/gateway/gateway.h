@@ -44,8 +44,9 @@ class Gateway final : private GatewayServices {
  public:
   Gateway(EventLoop& loop, Config config, GatewayChannels channels);
 
-  /// Ends every session and stops the loop when all cells have ended, or after as long as the
-  /// slowest server may take. Also when the supervisor closes its channel.
+  /// Ends every session, with `daemon.drain` for its calls, and stops the loop when all cells have
+  /// ended, or after as long as the slowest server may take. Also when the supervisor closes its
+  /// channel.
   void shut_down();
 
  private:
@@ -57,7 +58,7 @@ class Gateway final : private GatewayServices {
   using EgressReader = RecordReader<wire::EgressEvent>;
   /// Outlives the cell until its egress helper has said its last words.
   struct WatchedCell {
-    std::uint32_t server = 0;  ///< behind the last: of a probe
+    std::uint32_t server = 0;  ///< metrics::no_server: of a probe
     CellLedger ledger;
     std::unique_ptr<EgressReader> egress;  ///< null: there is none
     bool ended = false;

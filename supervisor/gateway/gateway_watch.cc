@@ -105,7 +105,7 @@ void Gateway::meter(const wire::AuditRecord& record) {
   if (!memory_due_.is_set() && !cells_.empty()) memory_due_.set(memory_interval);
 }
 
-// Nothing waits for long where nothing is in flight: an idle gateway is not woken.
+// Nothing waits for long where nothing is in flight: an idle gateway is not woken by this.
 void Gateway::look_at_queues() {
   const std::size_t waiting = audit_.health().waiting;
   meter_.audit_waiting(waiting);

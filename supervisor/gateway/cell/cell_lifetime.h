@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// The life of one cell as its session sees it: a table of states and events. No time, no
-/// descriptors: it says what to do, the session does it.
+/// descriptors: it says what to do, server_cell.h does it.
 namespace cellblock::gateway {
 
 enum class CellState : std::uint8_t {

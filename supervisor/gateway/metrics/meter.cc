@@ -146,7 +146,7 @@ void Meter::time(std::size_t server, std::uint64_t microseconds) {
   add(Metric::call_duration, server, microseconds, sum);
 }
 
-// Behind the last: of none.
+// no_server: of none.
 std::size_t Meter::index_of(std::string_view server) const {
   return server_index(config_, server).value_or(metrics::no_server);
 }

@@ -1,5 +1,7 @@
 #include "supervisor/gateway/session/admission.h"
 
+#include <algorithm>
+
 #include "policy/find_server.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/session/session_failures.h"
@@ -9,6 +11,10 @@ namespace cellblock::gateway {
 const Server* find_server(const Config& config, const std::string& name) {
   const auto found = server_index(config, name);
   return found ? &config.servers[*found] : nullptr;
+}
+
+bool is_still_admin(const Config& config, std::uint32_t uid) {
+  return config.mode == RunMode::user || uid == 0 || std::ranges::binary_search(config.admins, uid);
 }
 
 std::optional<Failure> refuse_use(const Config& config, const SessionAccess& access,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,10 @@ const Server* find_server(const Config& config, const std::string& name);
 /// Unknown and forbidden are one answer: nobody learns which servers others may use.
 std::optional<Failure> refuse_use(const Config& config, const SessionAccess& access,
                                   const std::string& server);
+
+/// Whether he who came through the door of administrators is one still; rootless the user himself
+/// is.
+bool is_still_admin(const Config& config, std::uint32_t uid);
 
 /// While nothing new may be started at all.
 std::optional<Failure> refuse_any(const Config& config, AuditState audit);

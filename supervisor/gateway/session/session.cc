@@ -38,11 +38,6 @@ SharedParts with_kept(SharedParts shared, KeptResults* kept) {
   return shared;
 }
 
-// Rootless it is the user himself.
-bool is_still_admin(const Config& config, std::uint32_t uid) {
-  return config.mode == RunMode::user || uid == 0 || std::ranges::binary_search(config.admins, uid);
-}
-
 }  // namespace
 
 Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
