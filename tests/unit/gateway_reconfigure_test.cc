@@ -162,6 +162,24 @@ TEST_F(GatewayReconfigure, ANarrowerBoundHoldsForCallsThatBeginUnderIt) {
   EXPECT_EQ(host.read_json()["id"], 3);
 }
 
+TEST_F(GatewayReconfigure, WhoIsNoAdministratorAnyMoreLosesTheConnectionThatIsOpen) {
+  config_.admins = {7, 8};
+  start();
+  Lines removed = connect({.via = wire::SessionVia::admin, .uid = 7, .user = user});
+  Lines kept = connect({.via = wire::SessionVia::admin, .uid = 8, .user = user});
+  Lines root = connect({.via = wire::SessionVia::admin, .uid = 0, .user = user});
+  const auto is_answered = [](Lines& lines) {
+    lines.send(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/approvals"})");
+    return !is_refused(lines.read_json());
+  };
+  EXPECT_TRUE(is_answered(removed) && is_answered(kept) && is_answered(root));
+  Config next = config_;
+  next.admins = {8};
+  reconfigure(next);
+  EXPECT_TRUE(removed.at_end());
+  EXPECT_TRUE(is_answered(kept) && is_answered(root));
+}
+
 TEST_F(GatewayReconfigure, EndsWhenTheSupervisorSendsNoConfiguration) {
   start();
   Lines host = connect();
