@@ -267,7 +267,7 @@ Result<void> give_everything_up(const Config& config) {
 }
 
 Result<void> run(const Options& options) {
-  ::signal(SIGHUP, SIG_IGN);  // until there is something that could be reloaded
+  static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until there is something that could be reloaded
   ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
   CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
   CELLBLOCK_CHECK(adopt_children());
