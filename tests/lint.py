@@ -169,7 +169,7 @@ def main():
         sys.exit(f"{chosen.build} compiles none of the files")
     directory = (chosen.build / "lint").resolve()
     directory.mkdir(exist_ok=True)
-    record = LintRecord(ROOT, chosen.build, [OPTIONS[2:], WITHOUT_ANALYZER, chosen.all])
+    record = LintRecord(ROOT, chosen.build, [OPTIONS[2:], WITHOUT_ANALYZER, MAIN_FILE_ONLY, chosen.all])
     unread = [source for source in found if not record.knows(source)]
     made = work_of(unread, chosen.all)
     print(f"{len(found)} files, {len(found) - len(unread)} of them read before as they are; "

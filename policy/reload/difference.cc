@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <utility>
+
+#include "policy/reload/policy_members.h"
 
 namespace cellblock {
 namespace {
@@ -29,15 +32,16 @@ class Compare {
 };
 
 Keys policy_keys(const Server& used, const Server& fresh) {
-  return Compare(used, fresh)
-      .key("enabled", &Server::enabled)
-      .key("allow, rule", &Server::rules)
-      .key("calls, tool", &Server::calls)
-      .key("results", &Server::results)
-      .key("redaction", &Server::redaction)
-      .key("restart", &Server::restart)
-      .key("validate_arguments", &Server::validate_arguments)
-      .take();
+  Compare compare(used, fresh);
+  for_each_policy_member_of_server(
+      [&compare](const char* name, auto member) { compare.key(name, member); });
+  return compare.take();
+}
+
+Keys policy_keys(const Config& used, const Config& fresh) {
+  Compare compare(used, fresh);
+  for_each_policy_member([&compare](const char* name, auto member) { compare.key(name, member); });
+  return compare.take();
 }
 
 Keys cell_keys(const Server& used, const Server& fresh) {
@@ -69,47 +73,35 @@ Keys cell_keys(const Server& used, const Server& fresh) {
 
 // Of a member that nobody thought of here it is not known that it may change at once.
 bool differs_otherwise(const Server& used, Server fresh) {
-  fresh.enabled = used.enabled;
-  fresh.removed = used.removed;
-  fresh.rules = used.rules;
-  fresh.calls = used.calls;
-  fresh.results = used.results;
-  fresh.redaction = used.redaction;
-  fresh.restart = used.restart;
-  fresh.validate_arguments = used.validate_arguments;
+  for_each_policy_member_of_server([&](const char*, auto member) { fresh.*member = used.*member; });
   return used != fresh;
 }
 
-void add_changed(const Server& used, const Server& fresh, std::uint32_t index,
-                 Difference& difference) {
-  ChangedServer changed{
-      .name = fresh.name, .what = ServerChange::policy, .keys = {}, .index = index};
-  changed.keys = cell_keys(used, fresh);
-  if (changed.keys.empty() && differs_otherwise(used, fresh)) {
-    changed.keys.emplace_back(used.secret_marks == fresh.secret_marks ? "files of its command"
-                                                                      : "the value of a secret");
-  }
-  if (!changed.keys.empty()) changed.what = ServerChange::cell;
-  if (used.removed) {
-    changed.what = ServerChange::added;
-    changed.keys = {"declared again"};
-    return difference.servers.push_back(std::move(changed));
-  }
-  for (std::string& key : policy_keys(used, fresh)) changed.keys.push_back(std::move(key));
-  if (!changed.keys.empty()) difference.servers.push_back(std::move(changed));
+// What no key says, but the files and disks that it names.
+const char* unsaid(const Server& used, const Server& fresh) {
+  if (used.secret_marks != fresh.secret_marks) return "the value of a secret";
+  return used.fingerprint != fresh.fingerprint ? "files of its command" : "what is found on disk";
 }
 
-// One that comes back has its old place, and has to be what its cells are made from there.
-void compare_servers(const Server& used, const Server& fresh, std::uint32_t index,
-                     Difference& difference) {
-  if (fresh.removed) {
-    if (!used.removed) {
-      difference.servers.push_back(
-          {.name = fresh.name, .what = ServerChange::removed, .keys = {}, .index = index});
-    }
-    return;
+ChangedServer changed_server(const Server& used, const Server& fresh) {
+  ChangedServer changed{.name = fresh.name, .keys = cell_keys(used, fresh)};
+  if (changed.keys.empty() && differs_otherwise(used, fresh)) {
+    changed.keys.emplace_back(unsaid(used, fresh));
   }
-  add_changed(used, fresh, index, difference);
+  changed.what = changed.keys.empty() ? ServerChange::policy : ServerChange::cell;
+  changed.is_pinned_otherwise = used.pin != fresh.pin;
+  for (std::string& key : policy_keys(used, fresh)) changed.keys.push_back(std::move(key));
+  return changed;
+}
+
+// Nothing: what was removed stays so, or nothing differs.
+std::optional<ChangedServer> compared(const Server& used, const Server& fresh) {
+  if (used.removed && fresh.removed) return std::nullopt;
+  if (fresh.removed) return ChangedServer{.name = fresh.name, .what = ServerChange::removed};
+  if (used.removed) return ChangedServer{.name = fresh.name, .what = ServerChange::returned};
+  ChangedServer changed = changed_server(used, fresh);
+  if (changed.keys.empty()) return std::nullopt;
+  return changed;
 }
 
 Keys keys_at_start(const Config& used, const Config& fresh) {
@@ -134,10 +126,7 @@ Keys keys_at_start(const Config& used, const Config& fresh) {
 }
 
 bool differs_otherwise(const Config& used, Config fresh) {
-  fresh.enabled = used.enabled;
-  fresh.admins = used.admins;
-  fresh.roles = used.roles;
-  fresh.calls = used.calls;
+  for_each_policy_member([&](const char*, auto member) { fresh.*member = used.*member; });
   fresh.servers = used.servers;
   return used != fresh;
 }
@@ -150,19 +139,15 @@ Difference difference(const Config& used, const Config& fresh) {
   if (found.at_start.empty() && differs_otherwise(used, fresh)) {
     found.at_start.emplace_back("something outside of the servers");
   }
-  found.keys = Compare(used, fresh)
-                   .key("daemon.enabled", &Config::enabled)
-                   .key("daemon.admins", &Config::admins)
-                   .key("role", &Config::roles)
-                   .key("calls", &Config::calls)
-                   .take();
+  found.keys = policy_keys(used, fresh);
   for (std::uint32_t i = 0; i < fresh.servers.size(); ++i) {
-    if (i < used.servers.size()) {
-      compare_servers(used.servers[i], fresh.servers[i], i, found);
-    } else {
-      found.servers.push_back(
-          {.name = fresh.servers[i].name, .what = ServerChange::added, .keys = {}, .index = i});
-    }
+    std::optional<ChangedServer> changed =
+        i < used.servers.size()
+            ? compared(used.servers[i], fresh.servers[i])
+            : ChangedServer{.name = fresh.servers[i].name, .what = ServerChange::added};
+    if (!changed) continue;
+    changed->index = i;
+    found.servers.push_back(std::move(*changed));
   }
   return found;
 }
@@ -171,6 +156,8 @@ std::string line_of(const ChangedServer& server) {
   switch (server.what) {
     case ServerChange::added:
       return fmt::format("server {}: added", server.name);
+    case ServerChange::returned:
+      return fmt::format("server {}: declared again", server.name);
     case ServerChange::removed:
       return fmt::format("server {}: removed", server.name);
     case ServerChange::policy:

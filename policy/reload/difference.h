@@ -10,17 +10,19 @@
 namespace cellblock {
 
 enum class ServerChange : std::uint8_t {
-  policy,  ///< takes effect with the next request
-  cell,    ///< what its cells are made from
-  added,
+  policy,    ///< takes effect with the next request
+  cell,      ///< what its cells are made from
+  added,     ///< behind the last
+  returned,  ///< it was removed, and has its old place
   removed,
 };
 
 struct ChangedServer {
   std::string name;
   ServerChange what{};
-  std::vector<std::string> keys;  ///< with policy and cell: which differ
+  std::vector<std::string> keys{};  ///< with policy and cell: which differ, for people
   std::uint32_t index = 0;
+  bool is_pinned_otherwise = false;
   bool operator==(const ChangedServer&) const = default;
 };
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "policy/server_set.h"
+
 namespace cellblock {
 namespace {
 
@@ -47,6 +49,12 @@ Config merged(const Config& used, Config fresh) {
   // Rootless, the start has looked for subordinate ids.
   if (fresh.mode == RunMode::user) fresh.identity = used.identity;
   return fresh;
+}
+
+bool keeps_places(const Config& used, const Config& next) {
+  if (next.servers.size() < used.servers.size() || next.servers.size() > max_servers) return false;
+  return std::equal(used.servers.begin(), used.servers.end(), next.servers.begin(),
+                    [](const Server& one, const Server& other) { return one.name == other.name; });
 }
 
 void take_over(Config& live, Config fresh) {

@@ -11,6 +11,9 @@ namespace cellblock {
 /// What only a start finds out is taken over.
 Config merged(const Config& used, Config fresh);
 
+/// Each server of the one has its place and name in the other, which has no more than there can be.
+bool keeps_places(const Config& used, const Config& next);
+
 /// Assigns in place: a reference to a server, or a view of its name, stays good. `live` has as many
 /// servers as `fresh` at the most, and room for the others.
 void take_over(Config& live, Config fresh);

@@ -202,7 +202,7 @@ void Daemon::handle(const wire::LauncherReport& report) {
       return on_launcher_well(report);
     case wire::LauncherTells::reloaded:
     case wire::LauncherTells::not_reloaded:
-      if (!launcher_.reload_answered()) break;
+      if (!reload_) break;
       return on_reload_answer(report);
     default:
       break;

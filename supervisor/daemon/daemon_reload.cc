@@ -1,9 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <string>
@@ -11,7 +12,7 @@
 
 #include "policy/config_bytes.h"
 #include "policy/reload/difference.h"
-#include "policy/server_set.h"
+#include "policy/reload/merge.h"
 #include "supervisor/daemon/daemon.h"
 #include "supervisor/daemon/explain_reload.h"
 #include "supervisor/daemon/refusal.h"
@@ -24,19 +25,6 @@ namespace {
 
 constexpr std::string_view for_root_only =
     "Only root brings another configuration; with --user, the user himself.";
-
-// Each server where it was: indices are what the processes name servers by.
-bool keeps_places(const Config& used, const Config& next) {
-  if (next.servers.size() < used.servers.size() || next.servers.size() > max_servers) return false;
-  return std::equal(used.servers.begin(), used.servers.end(), next.servers.begin(),
-                    [](const Server& one, const Server& other) { return one.name == other.name; });
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
-  return text;
-}
 
 }  // namespace
 
@@ -129,6 +117,7 @@ void Daemon::record_reload(const ReloadDesk::Asker& asker, wire::AuditOutcome ou
 }
 
 Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request) {
+  if (reload_) return fail("another reload is not done yet");
   Config next = CELLBLOCK_TRY(read_sealed_config(request.config.get()));
   if (!keeps_places(config_, next)) return fail("it was made from another configuration than ours");
   const Difference changes = difference(config_, next);
@@ -143,7 +132,6 @@ Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest 
 }
 
 void Daemon::on_reload_answer(const wire::LauncherReport& report) {
-  if (!reload_) return give_up({"the launcher answered a reload that nobody asked for"});
   const bool is_taken = report.kind == wire::LauncherTells::reloaded;
   const std::string refusal =
       is_taken ? std::string() : explain_not_reloaded(report, reload_->config);
@@ -174,7 +162,9 @@ void Daemon::use_reloaded() {
 void Daemon::end_reload(const std::string& refusal) {
   const Reload done = *std::exchange(reload_, std::nullopt);
   if (refusal.empty()) {
-    const std::string changes = done.changes.empty() ? "nothing has changed" : joined(done.changes);
+    const std::string changes = done.changes.empty()
+                                    ? "nothing has changed"
+                                    : fmt::format("{}", fmt::join(done.changes, "; "));
     spdlog::info("reloaded by uid {}: {}", done.asker.uid, changes);
     reload_desk_.answer("reloaded\n");
     record_reload(done.asker, wire::AuditOutcome::ok, changes);

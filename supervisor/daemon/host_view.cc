@@ -1,7 +1,6 @@
 #include "supervisor/daemon/host_view.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <csignal>
 #include <utility>
 
+#include "supervisor/daemon/wait_readable.h"
 #include "supervisor/kernel/quiet_fork.h"
 
 namespace cellblock::daemon {
@@ -65,20 +65,6 @@ SysResult<Fd> take_view(int line) {
   return std::unexpected(SysError{step < steps.size() ? steps[step] : "child", word.error});
 }
 
-// Its one message, or its end.
-SysResult<void> wait_for(int line, milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  pollfd watched{line, POLLIN, 0};
-  int count = -1;
-  do {
-    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    count = ::poll(&watched, 1, static_cast<int>(std::max(left, milliseconds{0}).count()));
-  } while (count < 0 && errno == EINTR);
-  if (count < 0) return sys_fail("poll");
-  if (count == 0) return std::unexpected(SysError{"poll", ETIMEDOUT});
-  return {};
-}
-
 void reap(pid_t child) {
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -92,7 +78,8 @@ SysResult<Fd> host_view(int user_namespace, milliseconds patience) {
   if (child < 0) return sys_fail("fork");
   if (child == 0) make_and_send(user_namespace, line.second.get());
   line.second.reset();
-  const auto came = wait_for(line.first.get(), patience);
+  // Its one message, or its end.
+  const auto came = wait_readable(line.first.get(), patience);
   auto view = came ? take_view(line.first.get()) : std::unexpected(came.error());
   ::kill(child, SIGKILL);  // it has nothing more to do
   reap(child);

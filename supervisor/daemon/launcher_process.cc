@@ -76,8 +76,7 @@ LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
       channel_(std::move(other.channel_)),
-      user_namespace_(std::move(other.user_namespace_)),
-      reloads_(other.reloads_) {}
+      user_namespace_(std::move(other.user_namespace_)) {}
 
 LauncherProcess::~LauncherProcess() {
   // Nobody is left to tell; whoever wants to know calls end() first.
@@ -109,14 +108,11 @@ Result<void> LauncherProcess::tell(const wire::SupervisorRequest& request,
   return {};
 }
 
-Result<void> LauncherProcess::reload(const Fd& config, const Fd& secrets) {
-  if (reloads_) return fail("the launcher is still at the last reload");
+Result<void> LauncherProcess::reload(const Fd& config, const Fd& secrets) const {
   const auto view = host_view(user_namespace_.get(), view_patience);
   if (!view) return fail("cannot show the launcher the host: " + view.error().text());
   const std::array fds{config.get(), secrets.get(), view->get()};
-  CELLBLOCK_CHECK(tell({.kind = wire::SupervisorAsks::reload}, fds));
-  reloads_ = true;
-  return {};
+  return tell({.kind = wire::SupervisorAsks::reload}, fds);
 }
 
 Error LauncherProcess::explain_death() {

@@ -5,14 +5,13 @@
 #include <chrono>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
 
 /// The launcher as a child process: its start, the waiting steps of start-up, and its end.
 /// Blocking; used before and after the event loop runs. While it runs, only channel() is used, and
-/// what does not wait for an answer.
+/// what does not wait for an answer of the launcher's.
 namespace cellblock::daemon {
 
 class LauncherProcess {
@@ -31,11 +30,10 @@ class LauncherProcess {
   Result<void> await(wire::LauncherTells kind, std::chrono::milliseconds timeout);
   Result<void> tell(const wire::SupervisorRequest& request, std::span<const int> fds = {}) const;
 
-  /// Has it take another configuration while it runs, with the host as it is now (host_view.h). One
-  /// at a time: the answer is `reloaded` or `not_reloaded`.
-  Result<void> reload(const Fd& config, const Fd& secrets);
-  /// When such an answer has come. False: it was not asked.
-  bool reload_answered() { return std::exchange(reloads_, false); }
+  /// Has it take another configuration while it runs, with the host as it is now (host_view.h): the
+  /// answer is `reloaded` or `not_reloaded`, and until it has come the caller asks for no other.
+  /// Waits for a child that makes the view, a matter of milliseconds, at most 5 s.
+  Result<void> reload(const Fd& config, const Fd& secrets) const;
 
   /// Closes the channel, which the launcher takes as the order to end everything; kills it when it
   /// did not end within `patience`, and then waits until no process below it is left either.
@@ -55,7 +53,6 @@ class LauncherProcess {
   Fd pidfd_;
   Fd channel_;
   Fd user_namespace_;  ///< the launcher's own
-  bool reloads_ = false;
 };
 
 }  // namespace cellblock::daemon

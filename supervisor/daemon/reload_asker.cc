@@ -1,7 +1,6 @@
 #include "supervisor/daemon/reload_asker.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "supervisor/daemon/privileges.h"
 #include "supervisor/daemon/reload_offer.h"
 #include "supervisor/daemon/reload_report.h"
+#include "supervisor/daemon/wait_readable.h"
 #include "supervisor/daemon/wipe.h"
 #include "supervisor/kernel/sealed_config.h"
 
@@ -36,6 +36,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds offer_patience{10'000};
 constexpr milliseconds answer_patience{60'000};
+// A file system that hangs, say: the daemon listens no longer, and waits for this one's end before
+// it takes another signal.
+constexpr unsigned longest_seconds = 600;
 constexpr std::size_t longest_answer = 64U << 10;
 
 /// What the daemon uses, and what it says of itself.
@@ -45,15 +48,8 @@ struct InUse {
 };
 
 Result<void> wait_for(int socket, milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  pollfd watched{socket, POLLIN, 0};
-  int count = -1;
-  do {
-    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    count = ::poll(&watched, 1, static_cast<int>(std::max(left, milliseconds{0}).count()));
-  } while (count < 0 && errno == EINTR);
-  if (count < 0) return sys_fail("poll");
-  return count > 0 ? Result<void>{} : fail("cellblockd does not answer");
+  if (wait_readable(socket, patience)) return {};
+  return fail("cellblockd does not answer");
 }
 
 /// Of the daemon: empty: it goes by the new configuration; else why it does not.
@@ -161,6 +157,14 @@ Result<Brought> merge(const InUse& in_use, LoadedConfig loaded) {
   return brought;
 }
 
+// What prints secrets is run by the daemon's user, as at a start. Who is that one has become it.
+Result<void> complete(LoadedConfig& loaded, int socket) {
+  CELLBLOCK_CHECK(check_listener(socket, loaded.config));
+  if (::geteuid() == 0) CELLBLOCK_CHECK(become_user_of(loaded.config));
+  CELLBLOCK_CHECK(hide_memory());
+  return run_commands(loaded, [](milliseconds) {});
+}
+
 Result<Brought> prepare(const Options& options, int socket) {
   const InUse in_use = CELLBLOCK_TRY(take_offer(socket));
   CELLBLOCK_CHECK(check_same(options, in_use.facts));
@@ -169,11 +173,9 @@ Result<Brought> prepare(const Options& options, int socket) {
   its.mode = in_use.facts.mode;
   if (!in_use.facts.socket.empty()) its.socket = in_use.facts.socket;
   LoadedConfig loaded = CELLBLOCK_TRY(load(its, LookPurpose::check, in_use.config.cgroup));
-  CELLBLOCK_CHECK(check_listener(socket, loaded.config));
-  // What prints secrets is run by the daemon's user, as at a start. That one has become it already.
-  if (::geteuid() == 0) CELLBLOCK_CHECK(become_user_of(loaded.config));
-  CELLBLOCK_CHECK(hide_memory());
-  CELLBLOCK_CHECK(run_commands(loaded, [](milliseconds) {}));
+  const auto completed = complete(loaded, socket);
+  if (!completed) wipe(loaded.secrets);
+  CELLBLOCK_CHECK(completed);
   return merge(in_use, std::move(loaded));
 }
 
@@ -202,6 +204,7 @@ std::optional<int> bring(const Options& options, int socket, Sealed sealed) {
 
 int ask_for_reload(const Options& options) {
   const Fd socket(reload_socket);
+  ::alarm(longest_seconds);
   auto brought = prepare(options, socket.get());
   if (!brought) return say_failure(options, no_change, brought.error().text);
   if (!options.dry_run) {

@@ -16,6 +16,7 @@ std::string_view effect_of(ServerChange change) {
     case ServerChange::cell:
       return "its cells are replaced when their calls have finished";
     case ServerChange::added:
+    case ServerChange::returned:
       return "can be used";
     case ServerChange::removed:
       return "its sessions are ended";
@@ -31,6 +32,8 @@ std::string_view name_of(ServerChange change) {
       return "cell";
     case ServerChange::added:
       return "added";
+    case ServerChange::returned:
+      return "returned";
     case ServerChange::removed:
       return "removed";
   }

@@ -12,6 +12,7 @@
 
 #include "policy/config_bytes.h"
 #include "policy/path_rules.h"
+#include "policy/reload/policy_members.h"
 #include "supervisor/kernel/file_stamp.h"
 
 namespace cellblock {
@@ -58,17 +59,14 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
                                                 const std::set<std::string>& programs) {
   Server declared = server;
   declared.fingerprint = {};
-  declared.redaction = {};  // it is applied to what a session says, not to what is kept
+  // Who may use what it offers, how often, and what becomes of it does not change what that is; nor
+  // how long its cells live. Redaction is applied to what a session says, not to what is kept.
+  const Server undeclared;
+  for_each_policy_member_of_server(
+      [&](const char*, auto member) { declared.*member = undeclared.*member; });
   declared.secret_marks = {};
-  declared.rules = {};  // who may use what it offers does not change what that is
-  declared.calls = {};  // nor how often
-  // Nor when, and what becomes of what is called.
-  declared.enabled = true;
-  declared.results = {};
-  declared.restart = {};
   declared.stop = {};
   declared.health = {};
-  declared.validate_arguments = {};
   const std::vector<std::byte> bytes = encode(declared);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (server.era == ServerEra::automatic) text += fmt::format("{}\n", rules.era_probe.count());

@@ -101,7 +101,7 @@ class Gateway final : private GatewayServices {
   void give_up_on(std::string_view whom, std::string_view why);
   void open_session(const wire::SessionGrant& grant, Fd connection);
   void reconfigure(const Fd& sealed);
-  void reconfigure(const ChangedServer& changed, std::size_t known);
+  void reconfigure(const ChangedServer& changed);
   void reconfigure_sessions(const Difference& changes);
   void ask_launcher(CellRunner& cell, Fd workspace);
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);

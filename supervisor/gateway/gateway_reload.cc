@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include "policy/reload/merge.h"
@@ -29,27 +27,26 @@ void Gateway::reconfigure(const Fd& sealed) {
   if (!fresh) return give_up_on("the supervisor", "sent a configuration that cannot be read");
   const Difference changes = difference(config_, *fresh);
   if (changes.empty()) return;
-  const std::size_t known = config_.servers.size();
   take_over(config_, std::move(*fresh));
   for (const auto& [connection, session] : sessions_) session->renew_rules();
   gate_.add_new(config_);
-  policy_.reconfigure(servers_in(changes, config_));
-  for (const ChangedServer& changed : changes.servers) reconfigure(changed, known);
+  policy_.reconfigure();
+  for (const ChangedServer& changed : changes.servers) reconfigure(changed);
   reconfigure_sessions(changes);
 }
 
-void Gateway::reconfigure(const ChangedServer& changed, std::size_t known) {
+void Gateway::reconfigure(const ChangedServer& changed) {
   const std::uint32_t server = changed.index;
   const bool is_new = changed.what == ServerChange::added;
+  const bool is_back = changed.what == ServerChange::returned;
   const bool needs_cells = changed.what == ServerChange::cell;
-  const bool was_here = server < known;
-  if (is_new && !was_here) catalogues_.put_back(server);
-  if ((is_new && was_here) || needs_cells) {
+  if (is_new) catalogues_.put_back(server);
+  if (is_back || needs_cells) {
     // What it offered was another program's, or said to another host.
     catalogues_.forget_server(server);
     gate_.reset(server);
   }
-  if (is_new || std::ranges::count(changed.keys, "pin") != 0) pins_.begin_anew(server);
+  if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
   shown_.reconfigure(server);
   if (needs_cells) shared_.replace_cells(server);
   if (!config_.servers[server].enabled) shared_.stop(server);

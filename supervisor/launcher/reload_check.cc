@@ -1,7 +1,8 @@
 #include "supervisor/launcher/reload_check.h"
 
 #include <algorithm>
-#include <ranges>
+
+#include "policy/reload/merge.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -39,13 +40,6 @@ bool are_mapped(const MappedIds& start, const MappedIds& wanted) {
   return covers_all(start.uids, wanted.uids) && covers_all(start.gids, wanted.gids);
 }
 
-// Gateways and the supervisor name servers by their index.
-bool keeps_indices(const std::vector<Server>& now, const std::vector<Server>& next) {
-  return next.size() >= now.size() &&
-         std::ranges::equal(now, std::views::take(next, static_cast<std::ptrdiff_t>(now.size())),
-                            {}, &Server::name, &Server::name);
-}
-
 }  // namespace
 
 StartFacts start_facts(const Config& first) {
@@ -61,7 +55,8 @@ ReloadRefusal refusal_of(const StartFacts& start, const Config& now, const Confi
       next.http.has_value() == start.http && next.metrics.has_value() == start.metrics;
   if (!same_programs) return ReloadRefusal::programs;
   if (!are_mapped(start.ids, mapped_ids(next))) return ReloadRefusal::ids_not_mapped;
-  if (!keeps_indices(now.servers, next.servers)) return ReloadRefusal::servers_moved;
+  // Gateways and the supervisor name servers by their index.
+  if (!keeps_places(now, next)) return ReloadRefusal::servers_moved;
   return ReloadRefusal::none;
 }
 

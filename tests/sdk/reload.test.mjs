@@ -149,8 +149,9 @@ describe('Nothing changes', () => {
   test('by a path that a cell would need and that is not there', () => stays(async () => {
     daemon.setLines('other', [...legacy, 'env = { COLOUR = "green" }', 'read = ["/nowhere/at/all"]']);
     daemon.write();
-    const { code } = await daemon.reload();
+    const { code, err } = await daemon.reload();
     assert.equal(code, 1);
+    assert.match(err, /nothing was changed: .*\/nowhere\/at\/all/s);
   }));
 
   test('by a dry run', () => stays(async () => {

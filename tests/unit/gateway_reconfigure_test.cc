@@ -1,167 +1,223 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/config_bytes.h"
 #include "policy/reload/merge.h"
+#include "supervisor/kernel/sys.h"
 #include "tests/unit/gateway_rig.h"
 
-// A gateway that is sent another configuration while sessions are open.
+// A whole gateway that is sent another configuration while sessions are open: what becomes of them,
+// and of cells.
 
 namespace cellblock::gateway::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using wire::CellEventKind;
 
-constexpr std::string_view ping = R"({"jsonrpc":"2.0","id":0,"method":"ping"})";
-
-std::string call(int id, std::string_view tool) {
-  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
-         R"(,"method":"tools/call","params":{"name":")" + std::string(tool) + R"("}})";
-}
-
-std::string answer_to(const Json& request) {
-  return R"({"jsonrpc":"2.0","id":)" + request["id"].dump() + R"(,"result":{"content":[]}})";
-}
+constexpr std::string_view call =
+    R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_x"}})";
 
 class GatewayReconfigure : public GatewayRig {
  protected:
-  // What is said to it after this finds the new configuration: a connection that was made later has
-  // been answered.
-  void reconfigure(Config fresh) {
-    fresh = merged(config_, std::move(fresh));
-    const Fd sealed = make_sealed("config", encode(fresh)).value();
-    const wire::SessionGrant grant{.kind = wire::SupervisorSends::config, .uid = user};
+  void SetUp() override {
+    GatewayRig::SetUp();
+    config_.servers.push_back(config_.servers[0]);
+    config_.servers[2].name = "third";
+  }
+
+  void send_config(const Fd& sealed) {
+    wire::SessionGrant grant;
+    grant.kind = wire::SupervisorSends::config;
     const int fd = sealed.get();
-    ASSERT_TRUE(send_record(supervisor_.get(), grant, std::span(&fd, 1)));
-    config_ = fresh;
+    EXPECT_TRUE(send_record(supervisor_.get(), grant, std::span(&fd, 1)));
+  }
+  /// Returns when the gateway has taken it: what the supervisor sends is read in its order.
+  template <class Change>
+  void reload(Change change) {
+    Config declared = config_;
+    std::erase_if(declared.servers, [](const Server& server) { return server.removed; });
+    change(declared);
+    config_ = merged(config_, std::move(declared));
+    send_config(make_sealed("config", encode(config_)).value());
     Lines later = connect();
-    later.send(
-        R"({"jsonrpc":"2.0","id":"l","method":"cellblock/attach","params":{"server":"nowhere"}})");
-    EXPECT_EQ(later.read_json()["error"]["code"], -31001);
+    EXPECT_EQ(attach_reply(later, "nowhere")["error"]["code"], -31001);
   }
 
-  // For one user, of one tool; none: nobody.
-  static std::vector<Rule> rules(Effect effect) {
-    if (effect == Effect::deny) return {short_form({user}, {}, {{"other", false}})};
-    std::vector<Rule> made = {short_form({user}, {}, {{"read_", true}})};
-    made[0].effect = effect;
-    made[0].approver = Approver::admin;
-    return made;
+  static void ask_to_attach(Lines& host, std::string_view server) {
+    host.send(R"({"jsonrpc":"2.0","id":"a","method":"cellblock/attach","params":{"server":")" +
+              std::string(server) + R"("}})");
+  }
+  static Json attach_reply(Lines& host, std::string_view server) {
+    ask_to_attach(host, server);
+    return host.read_json();
+  }
+  FakeCell attach_to(Lines& host, std::string_view server) {
+    ask_to_attach(host, server);
+    FakeCell cell = start_cell();
+    EXPECT_EQ(host.read_json()["result"]["server"], server);
+    return cell;
   }
 
-  static bool is_refused(const Json& answer) {
-    return answer.contains("error") || answer["result"].value("isError", false);
+  static void answer(FakeCell& cell, const Json& request, const Json& result) {
+    cell.mcp.send(Json{{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", result}}.dump());
+  }
+  static void expect_call_passes(Lines& host, FakeCell& cell) {
+    host.send(call);
+    const Json request = cell.mcp.read_json();
+    EXPECT_EQ(request["method"], "tools/call");
+    answer(cell, request, Json::object());
+    const Json reply = host.read_json();
+    EXPECT_EQ(reply["id"], 7);
+    EXPECT_TRUE(reply.contains("result")) << reply;
+  }
+  /// Lists may have become others: hosts are told so.
+  static Json next_answer(Lines& host) {
+    Json message = host.read_json();
+    while (message.contains("method")) message = host.read_json();
+    return message;
+  }
+  static std::string request_method(FakeCell& cell) { return cell.mcp.read_json()["method"]; }
+
+  static void welcome(FakeCell& cell) {
+    const Json request = cell.mcp.read_json();
+    EXPECT_EQ(request["method"], "initialize") << request;
+    answer(cell, request,
+           Json{{"protocolVersion", "2025-11-25"},
+                {"capabilities", {{"tools", Json::object()}}},
+                {"serverInfo", {{"name", "f"}, {"version", "1"}}}});
+  }
+  /// Of a host that has said who it is.
+  FakeCell introduce(Lines& host) {
+    FakeCell cell = attach_to(host, "files");
+    host.send(
+        R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+        R"("capabilities":{},"clientInfo":{"name":"h","version":"1"}}})");
+    welcome(cell);
+    EXPECT_EQ(host.read_json()["id"], 1);
+    host.send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    EXPECT_EQ(request_method(cell), "notifications/initialized");
+    return cell;
   }
 };
 
-TEST_F(GatewayReconfigure, TheNewRuleDecidesTheNextCallWhateverTheOldOneWas) {
-  config_.servers[0].rules = rules(Effect::allow);
+TEST_F(GatewayReconfigure, ARemovedServerEndsItsSessionsAndNoOthers) {
   start();
   Lines host = connect();
-  FakeCell cell = attach_host(host);
-  int id = 0;
-  const std::vector<Effect> effects = {Effect::allow, Effect::deny,  Effect::allow, Effect::deny,
-                                       Effect::deny,  Effect::allow, Effect::allow};
-  for (const Effect effect : effects) {
-    Config next = config_;
-    next.servers[0].rules = rules(effect);
-    reconfigure(next);
-    host.send(call(++id, "read_x"));
-    if (effect == Effect::allow) cell.mcp.send(answer_to(cell.mcp.read_json()));
-    EXPECT_EQ(is_refused(host.read_json()), effect == Effect::deny) << "call " << id;
-  }
-}
-
-TEST_F(GatewayReconfigure, ACallInFlightIsAnsweredUnderTheRulesThatItBeganWith) {
-  start();
-  Lines host = connect();
-  FakeCell cell = attach_host(host);
-  host.send(call(1, "read_x"));
-  const Json request = cell.mcp.read_json();
-  Config next = config_;
-  next.servers[0].rules = rules(Effect::deny);
-  reconfigure(next);
-  cell.mcp.send(answer_to(request));
-  EXPECT_TRUE(host.read_json().contains("result"));
-}
-
-TEST_F(GatewayReconfigure, ASessionWhoseServerIsGoneEndsWithAnError) {
-  start();
-  Lines host = connect();
-  FakeCell cell = attach_host(host);
-  host.send(call(1, "read_x"));
+  FakeCell cell = attach_to(host, "files");
+  Lines neighbour = connect();
+  FakeCell other = attach_to(neighbour, "third");
+  host.send(call);
   cell.mcp.read_json();
-  Config next = config_;
-  next.servers.erase(next.servers.begin());
-  reconfigure(next);
-  EXPECT_TRUE(is_refused(host.read_json()));
+  reload([](Config& config) { config.servers.erase(config.servers.begin()); });
+  EXPECT_EQ(host.read_json()["id"], 7);
   EXPECT_TRUE(host.at_end());
-  EXPECT_TRUE(cell.mcp.at_end()) << "it is to end";
+  EXPECT_TRUE(cell.mcp.at_end());
+  expect_call_passes(neighbour, other);
+  Lines late = connect();
+  EXPECT_EQ(attach_reply(late, "files")["error"]["code"], -31001);
 }
 
-TEST_F(GatewayReconfigure, AnotherServersSessionNoticesNothing) {
-  config_.servers[1].rules = config_.servers[0].rules;
+TEST_F(GatewayReconfigure, NewServersAreAttachedToAlsoInSessionsThatWereOpenBefore) {
   start();
-  Lines host = connect();
-  FakeCell cell = attach_host(host);
-  Config next = config_;
-  next.servers.erase(next.servers.begin() + 1);
-  next.servers.push_back(config_.servers[0]);
-  next.servers.back().name = "late";
-  reconfigure(next);
-  host.send(call(1, "read_x"));
-  cell.mcp.send(answer_to(cell.mcp.read_json()));
-  EXPECT_EQ(host.read_json()["id"], 1);
+  Lines before = connect();
+  EXPECT_EQ(attach_reply(before, "alpha")["error"]["code"], -31001);
+  reload([](Config& config) {
+    for (const char* name : {"alpha", "zeta"}) {
+      config.servers.push_back(config.servers[0]);
+      config.servers.back().name = name;
+    }
+  });
+  FakeCell cell = attach_to(before, "alpha");
+  expect_call_passes(before, cell);
+  Lines after = connect();
+  FakeCell other = attach_to(after, "zeta");
+  expect_call_passes(after, other);
 }
 
-TEST_F(GatewayReconfigure, ANewServerCanBeAttachedTo) {
+TEST_F(GatewayReconfigure, ACellThatIsMadeOtherwiseGivesWayWhenItsCallIsAnswered) {
   start();
-  Config next = config_;
-  next.servers.push_back(config_.servers[0]);
-  next.servers.back().name = "late";
-  reconfigure(next);
   Lines host = connect();
-  host.send(R"({"jsonrpc":"2.0","id":"a","method":"cellblock/attach","params":{"server":"late"}})");
-  const FakeCell cell = start_cell();
-  EXPECT_EQ(host.read_json()["result"]["server"], "late");
+  FakeCell cell = introduce(host);
+  host.send(call);
+  const Json request = cell.mcp.read_json();
+  reload([](Config& config) { config.servers[0].command = {"/usr/bin/other"}; });
+  answer(cell, request, Json{{"of", "the first cell"}});
+  EXPECT_EQ(next_answer(host)["result"]["of"], "the first cell");
+  EXPECT_TRUE(cell.mcp.at_end());
+  host.send(call);
+  FakeCell next = start_cell();
+  welcome(next);
+  EXPECT_EQ(request_method(next), "notifications/initialized");
+  answer(next, next.mcp.read_json(), Json{{"of", "the next cell"}});
+  EXPECT_EQ(next_answer(host)["result"]["of"], "the next cell");
+}
+
+TEST_F(GatewayReconfigure, ASharedCellThatIsMadeOtherwiseTakesNobodyNew) {
+  config_.servers[0].cells = CellSharing::per_user;
+  start();
+  Lines host = connect();
+  FakeCell cell = introduce(host);
+  host.send(call);
+  const Json request = cell.mcp.read_json();
+  reload([](Config& config) { config.servers[0].command = {"/usr/bin/other"}; });
+  Lines late = connect();
+  FakeCell next = attach_to(late, "files");
+  EXPECT_NE(next.number, cell.number);
+  answer(cell, request, Json{{"of", "the first cell"}});
+  EXPECT_EQ(next_answer(host)["result"]["of"], "the first cell");
+  EXPECT_TRUE(cell.mcp.at_end());
+}
+
+TEST_F(GatewayReconfigure, ASharedCellOfAServerThatIsSwitchedOffIsStopped) {
+  config_.servers[0].cells = CellSharing::per_user;
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_to(host, "files");
+  reload([](Config& config) { config.servers[0].enabled = false; });
+  EXPECT_TRUE(host.at_end());
+  EXPECT_TRUE(cell.mcp.at_end());
+  Lines late = connect();
+  EXPECT_THAT(attach_reply(late, "files").dump(), HasSubstr("switched off by its declaration"));
+}
+
+TEST_F(GatewayReconfigure, TheSameConfigurationChangesNothing) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_to(host, "files");
+  reload([](Config&) {});
+  expect_call_passes(host, cell);
+}
+
+TEST_F(GatewayReconfigure, TheNewRuleDecidesTheNextCallOfASessionThatIsOpen) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_to(host, "files");
+  const std::vector<Rule> allowing = config_.servers[0].rules;
+  const std::vector<Rule> denying = {short_form({user}, {}, {{"other", false}})};
+  for (const auto* rules : {&allowing, &denying, &allowing, &denying, &denying, &allowing}) {
+    reload([rules](Config& config) { config.servers[0].rules = *rules; });
+    if (rules == &allowing) {
+      expect_call_passes(host, cell);
+    } else {
+      host.send(call);
+      EXPECT_TRUE(next_answer(host).contains("error"));
+    }
+  }
 }
 
 TEST_F(GatewayReconfigure, AServerThatComesBackHasItsOldPlace) {
   start();
-  Config without = config_;
   const Server first = config_.servers[0];
-  without.servers.erase(without.servers.begin());
-  reconfigure(without);
-  Config again = config_;
-  again.servers = {first, config_.servers[1]};
-  reconfigure(again);
+  reload([](Config& config) { config.servers.erase(config.servers.begin()); });
+  reload([&first](Config& config) { config.servers.push_back(first); });
   EXPECT_EQ(config_.servers[0].name, "files");
   Lines host = connect();
-  FakeCell cell = attach_host(host);
-  host.send(ping);
-  cell.mcp.send(answer_to(cell.mcp.read_json()));
-  EXPECT_EQ(host.read_json()["id"], 0);
-}
-
-TEST_F(GatewayReconfigure, ANarrowerBoundHoldsForCallsThatBeginUnderIt) {
-  start();
-  Lines host = connect();
-  FakeCell cell = attach_host(host);
-  Config next = config_;
-  next.servers[0].calls.bounds.in_flight = 1;
-  reconfigure(next);
-  host.send(call(1, "read_x"));
-  const Json first = cell.mcp.read_json();
-  host.send(call(2, "read_x"));
-  EXPECT_TRUE(is_refused(host.read_json()));
-  cell.mcp.send(answer_to(first));
-  EXPECT_EQ(host.read_json()["id"], 1);
-  host.send(call(3, "read_x"));
-  cell.mcp.send(answer_to(cell.mcp.read_json()));
-  EXPECT_EQ(host.read_json()["id"], 3);
+  FakeCell cell = attach_to(host, "files");
+  expect_call_passes(host, cell);
 }
 
 TEST_F(GatewayReconfigure, WhoIsNoAdministratorAnyMoreLosesTheConnectionThatIsOpen) {
@@ -172,12 +228,10 @@ TEST_F(GatewayReconfigure, WhoIsNoAdministratorAnyMoreLosesTheConnectionThatIsOp
   Lines root = connect({.via = wire::SessionVia::admin, .uid = 0, .user = user});
   const auto is_answered = [](Lines& lines) {
     lines.send(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/approvals"})");
-    return !is_refused(lines.read_json());
+    return lines.read_json().contains("result");
   };
   EXPECT_TRUE(is_answered(removed) && is_answered(kept) && is_answered(root));
-  Config next = config_;
-  next.admins = {8};
-  reconfigure(next);
+  reload([](Config& config) { config.admins = {8}; });
   EXPECT_TRUE(removed.at_end());
   EXPECT_TRUE(is_answered(kept) && is_answered(root));
 }
@@ -185,12 +239,10 @@ TEST_F(GatewayReconfigure, WhoIsNoAdministratorAnyMoreLosesTheConnectionThatIsOp
 TEST_F(GatewayReconfigure, EndsWhenTheSupervisorSendsNoConfiguration) {
   start();
   Lines host = connect();
-  const FakeCell cell = attach_host(host);
-  const Fd sealed = make_sealed("config", {}).value();
-  const wire::SessionGrant grant{.kind = wire::SupervisorSends::config, .uid = user};
-  const int fd = sealed.get();
-  ASSERT_TRUE(send_record(supervisor_.get(), grant, std::span(&fd, 1)));
+  FakeCell cell = attach_to(host, "files");
+  send_config(make_sealed("config", {}).value());
   wait_for_gateway();
+  EXPECT_TRUE(host.at_end());
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class ReconfiguredSession : public SessionTest {
     ServerSet all;
     for (std::size_t i = 0; i < config_.servers.size(); ++i) all.add(i);
     session().renew_rules();
-    policy().reconfigure(all);
+    policy().reconfigure();
     session().reconfigure(all, now_);
   }
   void reload_effect(Effect effect) {
@@ -224,6 +224,39 @@ TEST_F(ReconfiguredSession, LetsAWaitingCallInWhenItsBoundIsLifted) {
   reload([](Config& config) { config.servers[0].calls.bounds.in_flight.reset(); });
   effects_.ring(now_);
   EXPECT_THAT(effects_.cell, SizeIs(1));
+}
+
+TEST_F(ReconfiguredSession, SendsNothingThatWaitedWhileWhatIsRedactedChanged) {
+  server().rules.push_back(about_push(Effect::ask));
+  attach_and_run();
+  host_says(std::string(push));
+  ASSERT_TRUE(is_waiting_for_approval());
+  reload([](Config& config) {
+    config.servers[0].redaction.expressions = {
+        {"case", "CASE-[0-9]+", {RedactionAction::redact, RedactionAction::off}}};
+  });
+  effects_.cell.clear();
+  policy().approvals.decide(1, Approvals::Word::allow, 0, now_);
+  effects_.ring(now_);
+  EXPECT_THAT(effects_.cell, IsEmpty());
+  EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("call again"));
+}
+
+TEST_F(ReconfiguredSession, OfAllServersTakesNoLongerLinesThanTheNewBoundsAllow) {
+  server().lines.from_host = 1U << 20;
+  reload([](Config&) {});
+  const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":")" +
+                           std::string(100'000, 'x') + R"("}})";
+  const auto is_too_long = [&] {
+    forget_what_was_said();
+    host_says(ping);
+    return !effects_.host.empty() && effects_.host.back().contains("are allowed");
+  };
+  EXPECT_FALSE(is_too_long());
+  reload([](Config& config) {
+    for (Server& one : config.servers) one.lines.from_host = 64U << 10;
+  });
+  EXPECT_TRUE(is_too_long());
 }
 
 TEST_F(ReconfiguredSession, RedactsByTheNewRules) {

@@ -57,7 +57,7 @@ TEST(ReloadMerge, GivesAServerThatComesBackItsOldPlace) {
   const Config without = merged(with({server("a"), server("b")}), with({server("b")}));
   const Config again = merged(without, with({server("a"), server("b")}));
   EXPECT_EQ(again.servers[0], server("a"));
-  EXPECT_THAT(lines_of(difference(without, again)), ElementsAre("server a: added"));
+  EXPECT_THAT(lines_of(difference(without, again)), ElementsAre("server a: declared again"));
   EXPECT_EQ(refusal_of(difference(without, again)), "");
 }
 
@@ -117,6 +117,17 @@ TEST(ReloadDifference, KnowsWhichServersNeedOtherCells) {
                           ChangedServer{"b", ServerChange::policy, {"allow, rule"}, 1},
                           ChangedServer{"gone", ServerChange::removed, {}, 2},
                           ChangedServer{"new", ServerChange::added, {}, 3}));
+}
+
+TEST(ReloadDifference, SaysWhatNoKeySays) {
+  const Config used = with({server("a"), server("b"), server("c")});
+  Config fresh = used;
+  fresh.servers[0].fingerprint[0] = 1;
+  fresh.servers[1].storage = Storage::disks;
+  fresh.servers[2].secret_marks.key[0] = 1;
+  EXPECT_THAT(lines_of(difference(used, fresh)),
+              ElementsAre("server a: files of its command", "server b: what is found on disk",
+                          "server c: the value of a secret"));
 }
 
 TEST(ReloadDifference, SaysNothingOfValues) {

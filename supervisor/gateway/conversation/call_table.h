@@ -52,6 +52,7 @@ struct JudgedCall {
   std::string line;  ///< the host's
   Message message;
   std::optional<Rule> asks;          ///< the rule that asked about it, as it was then
+  std::uint64_t redaction = 0;       ///< Redactions::revision() of what looked through it
   std::optional<Digest> definition;  ///< what it named, when somebody was asked about it
 };
 

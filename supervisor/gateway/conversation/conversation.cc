@@ -119,12 +119,13 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
   UnsentCall unsent{.rule = std::string(access.rule), .bytes = line.size()};
   const bool has_arguments = kind == CallKind::tool_call || kind == CallKind::prompt_get;
   if (has_arguments) note_arguments(message.params.in(line), unsent);
-  if (call.place.waits()) unsent.judged = {.line = std::string(line), .message = message};
+  if (call.place.waits() || call.approval.waits()) {
+    unsent.judged = {
+        .line = std::string(line), .message = message, .redaction = redaction_.revision()};
+  }
   if (call.approval.waits()) {
-    unsent.judged = {.line = std::string(line),
-                     .message = message,
-                     .asks = rule_of(access),
-                     .definition = pins_.definition_of(line, message)};
+    unsent.judged->asks = rule_of(access);
+    unsent.judged->definition = pins_.definition_of(line, message);
   }
   begin(std::move(call), std::move(unsent), edited, now);
 }

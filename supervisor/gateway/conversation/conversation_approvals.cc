@@ -127,6 +127,9 @@ bool Conversation::may_still_go(const Call& call, Time now) {
     return false;
   }
   auto failure = pins_.refuse_arguments(judged.line, judged.message);
+  // Its text was looked through by the old ones, and is sent as it was shown or not at all.
+  const bool is_redacted_as_now = judged.redaction == redaction_.revision();
+  if (!failure && !is_redacted_as_now) failure = redacted_otherwise(server_);
   if (!failure && !asks_as(access.asks, judged.asks)) failure = asked_otherwise(server_);
   if (!failure && !is_what_was_shown(call)) failure = changed_since_asked(judged.message, server_);
   if (failure) give_up(call, *failure, now);

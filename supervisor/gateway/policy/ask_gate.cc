@@ -103,6 +103,12 @@ Failure asked_otherwise(const Server& server) {
                        server.name);
 }
 
+Failure redacted_otherwise(const Server& server) {
+  return plain_failure(
+      FailureCode::blocked,
+      "what may not be sent to this server has changed while it waited: call again", server.name);
+}
+
 Failure nobody_to_ask(const Rule& rule, const Server& server, Era era) {
   const std::string_view why =
       era == Era::modern ? "of a server that speaks MCP 2026-07-28 he cannot be asked yet"

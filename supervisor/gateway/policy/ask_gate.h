@@ -52,6 +52,8 @@ Failure changed_since_asked(const Message& request, const Server& server);
 
 /// The rules ask about it now, or ask somebody else.
 Failure asked_otherwise(const Server& server);
+/// Other redaction rules hold than when its text was looked through.
+Failure redacted_otherwise(const Server& server);
 
 /// The user is to be asked, and cannot be: in the legacy era for want of a host that can, in the
 /// modern one, where a host is asked by answers, for want of a way.

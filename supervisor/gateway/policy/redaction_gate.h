@@ -30,6 +30,9 @@ class RedactionGate {
   /// A text of the server's that is no message's, and is told to somebody.
   std::string clean(std::string_view text) { return redactions_.clean(server_index_, text); }
 
+  /// Redactions::revision().
+  std::uint64_t revision() { return redactions_.revision(server_index_); }
+
   /// What was found since it was last asked.
   FoundCounts take_found() { return std::exchange(found_, {}); }
 

@@ -5,24 +5,39 @@
 
 namespace cellblock::gateway {
 
-void Redactions::reconfigure(const ServerSet& changed) {
+void Redactions::reconfigure() {
   for (auto& [server, entry] : entries_) {
-    if (changed.contains(server)) entry.redactor = made_for(server);
+    Source source = source_of(server);
+    if (source == entry.source) continue;
+    entry.redactor = made_from(source);
+    entry.source = std::move(source);
+    ++entry.revision;
   }
 }
 
-Result<Redactor> Redactions::made_for(std::uint32_t server) {
+Redactions::Source Redactions::source_of(std::uint32_t server) const {
   const Server& declared = config_.servers[server];
-  std::vector<std::string> secrets;
-  secrets.reserve(declared.secrets.size());
-  for (const SecretVariable& secret : declared.secrets) secrets.push_back(secret.name);
-  return Redactor::make({declared.redaction, declared.secret_marks, std::move(secrets)}, scanners_);
+  Source source{.rules = declared.redaction, .marks = declared.secret_marks, .secrets = {}};
+  source.secrets.reserve(declared.secrets.size());
+  for (const SecretVariable& secret : declared.secrets) source.secrets.push_back(secret.name);
+  return source;
+}
+
+Result<Redactor> Redactions::made_from(const Source& source) {
+  return Redactor::make({source.rules, source.marks, source.secrets}, scanners_);
 }
 
 Redactions::Entry& Redactions::entry(std::uint32_t server) {
   const auto known = entries_.find(server);
   if (known != entries_.end()) return known->second;
-  return entries_.emplace(server, Entry{made_for(server), {}, {}}).first->second;
+  Source source = source_of(server);
+  auto redactor = made_from(source);
+  return entries_
+      .emplace(server, Entry{.source = std::move(source),
+                             .redactor = std::move(redactor),
+                             .to_server = {},
+                             .to_host = {}})
+      .first->second;
 }
 
 void Redactions::add(std::uint32_t server, Direction direction, const FoundCounts& found) {

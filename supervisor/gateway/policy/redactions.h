@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/redaction/redactor.h"
 #include "policy/result.h"
-#include "policy/server_set.h"
 
 namespace cellblock::gateway {
 
@@ -20,8 +20,12 @@ class Redactions {
   /// Which outlives it.
   explicit Redactions(const Config& config) : config_(config) {}
 
-  /// The configuration has changed; what was found is still what was found.
-  void reconfigure(const ServerSet& changed);
+  /// The configuration has changed: made anew is what is made from other words. What was found is
+  /// still what was found.
+  void reconfigure();
+  /// Another one when something else is looked for, or something else is done about it: what was
+  /// looked through before may not pass now.
+  std::uint64_t revision(std::uint32_t server) { return entry(server).revision; }
 
   /// An error: nothing of this server may pass, since it cannot be looked at.
   const Result<Redactor>& of(std::uint32_t server) { return entry(server).redactor; }
@@ -37,12 +41,21 @@ class Redactions {
   bool watches_host(std::uint32_t server);
 
  private:
+  struct Source {
+    RedactionRules rules;
+    SecretMarks marks;
+    std::vector<std::string> secrets;  ///< their names
+    bool operator==(const Source&) const = default;
+  };
   struct Entry {
+    Source source;
     Result<Redactor> redactor;
+    std::uint64_t revision = 0;
     FoundCounts to_server;
     FoundCounts to_host;
   };
-  Result<Redactor> made_for(std::uint32_t server);
+  Source source_of(std::uint32_t server) const;
+  Result<Redactor> made_from(const Source& source);
   Entry& entry(std::uint32_t server);
 
   const Config& config_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,9 +30,22 @@ class SessionAccess {
   /// Those that may be used.
   const ServerSet& servers() const { return servers_; }
 
+  /// The longest line that any of these takes, while nobody knows for which of them a line is. All
+  /// of them as one have pages of their own, however small the servers' bounds are.
+  std::uint64_t longest_from_host() const { return longest_from_host_; }
+  std::uint64_t longest_to_host() const { return longest_to_host_; }
+
  private:
+  static constexpr std::uint64_t least_from_host = 64U << 10;
+  static constexpr std::uint64_t least_to_host = 2U << 20;
+
+  void use_none();
+  void use(std::size_t server, const LineLimits& lines);
+
   std::vector<Rights> rights_;
   ServerSet servers_;
+  std::uint64_t longest_from_host_ = least_from_host;
+  std::uint64_t longest_to_host_ = least_to_host;
 };
 
 }  // namespace cellblock::gateway

@@ -3,7 +3,6 @@
 #include "policy/approvals/approvals.h"
 #include "policy/config.h"
 #include "policy/rates/call_places.h"
-#include "policy/server_set.h"
 #include "supervisor/gateway/policy/argument_texts.h"
 #include "supervisor/gateway/policy/redactions.h"
 
@@ -15,9 +14,9 @@ struct UserPolicy {
       : places(config), redactions(config), argument_texts(config) {}
 
   /// The configuration has changed: what was made of it is made anew.
-  void reconfigure(const ServerSet& changed) {
+  void reconfigure() {
     places.reconfigure();
-    redactions.reconfigure(changed);
+    redactions.reconfigure();
     argument_texts.reconfigure();
   }
 

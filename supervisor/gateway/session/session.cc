@@ -46,18 +46,7 @@ Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
       shared_(with_kept(shared, kept_.get())),
       config_(shared.config),
       effects_(effects),
-      access_(config_, subject_of(config_.roles, who())) {
-  look_at_bounds();
-}
-
-void Session::look_at_bounds() {
-  for (std::size_t i = 0; i < config_.servers.size(); ++i) {
-    if (!access_.servers().contains(i)) continue;
-    const LineLimits& lines = config_.servers[i].lines;
-    longest_from_host_ = std::max<std::size_t>(longest_from_host_, lines.from_host);
-    longest_to_host_ = std::max<std::size_t>(longest_to_host_, lines.to_host);
-  }
-}
+      access_(config_, subject_of(config_.roles, who())) {}
 
 Traffic Session::traffic(std::uint32_t server) const {
   return counterpart_ ? counterpart_->traffic(server) : Traffic{};
@@ -66,7 +55,7 @@ Traffic Session::traffic(std::uint32_t server) const {
 // --- from the host -------------------------------------------------------------------------------
 
 std::size_t Session::line_limit() const {
-  return server_ != nullptr ? server_->lines.from_host : longest_from_host_;
+  return server_ != nullptr ? server_->lines.from_host : access_.longest_from_host();
 }
 
 void Session::host_line(std::string_view line, Time now) {
@@ -199,7 +188,7 @@ void Session::to_host(Slices message) {
 }
 
 std::size_t Session::host_bound() const {
-  return server_ != nullptr ? server_->lines.to_host : longest_to_host_;
+  return server_ != nullptr ? server_->lines.to_host : access_.longest_to_host();
 }
 
 void Session::refuse_overlong(Slices message, std::size_t size) {
@@ -315,7 +304,6 @@ std::optional<Failure> Session::renew_access() {
     return role_refused(role_);
   }
   access_.narrow(config_, *subject);
-  look_at_bounds();
   if (peer_.is_admin && !is_still_admin(config_, peer_.uid)) return no_admin_any_more();
   if (server_ == nullptr) return std::nullopt;
   return refuse_use(config_, access_, server_->name);

@@ -185,7 +185,6 @@ class Session final : private LegEffects, private CallWaiter {
   void attach_failed(const Failure& failure, Time now);
 
   std::optional<Failure> renew_access();
-  void look_at_bounds();
   void end_with(std::string_view reason, const Failure& failure, Time now);
   void finish();
   void end_if_answered(Time now);
@@ -204,11 +203,6 @@ class Session final : private LegEffects, private CallWaiter {
   SessionEffects& effects_;
   SessionAccess access_;
   std::string role_;  ///< that was taken; empty: none
-
-  // Of the servers that this user may use, while nobody knows for which of them a line is. All of
-  // them as one have pages of their own, however small the servers' bounds are.
-  std::size_t longest_from_host_ = 64U << 10;
-  std::size_t longest_to_host_ = 2U << 20;
 
   State state_ = State::unattached;
   Attachment attachment_;

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "policy/config.h"
+
+/// What of a configuration decides about requests and not about cells: it takes effect at once, and
+/// what a server offers does not depend on it. Named once: what changes at once, what needs other
+/// cells, and what a kept catalogue belongs to must agree.
+namespace cellblock {
+
+/// `visit(name of the key, pointer to the member)` for each of a server.
+template <class Visit>
+void for_each_policy_member_of_server(Visit visit) {
+  visit("enabled", &Server::enabled);
+  visit("allow, rule", &Server::rules);
+  visit("calls, tool", &Server::calls);
+  visit("results", &Server::results);
+  visit("redaction", &Server::redaction);
+  visit("restart", &Server::restart);
+  visit("validate_arguments", &Server::validate_arguments);
+}
+
+/// The same for what is no server's.
+template <class Visit>
+void for_each_policy_member(Visit visit) {
+  visit("daemon.enabled", &Config::enabled);
+  visit("daemon.admins", &Config::admins);
+  visit("role", &Config::roles);
+  visit("calls", &Config::calls);
+}
+
+}  // namespace cellblock
