@@ -3,7 +3,7 @@
 # Needs root or sudo only when something is missing. Debian 12 or newer.
 set -euo pipefail
 
-build=(ccache cmake g++ libboost1.81-dev libc-ares-dev libcli11-dev libedit-dev libfmt-dev libncurses-dev libre2-dev libseccomp-dev
+build=(ccache cmake g++ libarchive-dev libboost1.81-dev libc-ares-dev libcli11-dev libedit-dev libfmt-dev libncurses-dev libre2-dev libseccomp-dev
        libsimdjson-dev libspdlog-dev libssl-dev libtomlplusplus-dev make ninja-build nlohmann-json3-dev
        pkg-config prometheus-cpp-dev)
 # uidmap: servers get ids of their own also when cellblock runs without root.

@@ -7,6 +7,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/configuration.h"
 #include "client/cli/import/bounded_file.h"
+#include "client/cli/import/bundle_archive.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/import_file.h"
 #include "client/cli/import/input_json.h"
@@ -35,9 +36,22 @@ Places places_for(const Context& context) {
           .secrets = (directory / "secrets").string()};
 }
 
-std::string directory_of(const std::string& file) {
+struct Document {
+  std::string text;
+  ImportQuestion question;
+};
+
+// A packed bundle is all that a zip archive can be here.
+Result<Document> document_in(const ImportRequest& request) {
   std::error_code ignored;
-  return std::filesystem::absolute(file, ignored).parent_path().string();
+  const auto whole = std::filesystem::absolute(request.file, ignored);
+  const auto format = import_format_named(request.format);
+  if (request.file != "-" && is_zip(request.file)) {
+    auto manifest = CELLBLOCK_TRY(packed_manifest(request.file, max_import_bytes));
+    return Document{std::move(manifest), {format, {.archive = whole.string()}}};
+  }
+  auto text = CELLBLOCK_TRY(bounded_file(request.file, max_import_bytes));
+  return Document{std::move(text), {format, {.directory = whole.parent_path().string()}}};
 }
 
 // Of the file, not of the daemon: there is no advice to give.
@@ -88,10 +102,9 @@ Exit hand_out(const Context& context, const ImportRequest& request,
 }  // namespace
 
 Exit run_import(const Context& context, const ImportRequest& request) {
-  const auto text = bounded_file(request.file, max_import_bytes);
-  if (!text) return explain_failure(context, text.error());
-  const auto servers = declared_servers(*text, {.format = import_format_named(request.format),
-                                                .directory = directory_of(request.file)});
+  const auto document = document_in(request);
+  if (!document) return explain_failure(context, document.error());
+  const auto servers = declared_servers(document->text, document->question);
   const auto proposals = servers ? propose_all(*servers, this_machine(), places_for(context))
                                  : Result<std::vector<Proposal>>(fail(servers.error().text));
   if (!proposals) {

@@ -49,8 +49,8 @@ MachineView machine() {
 const Places places{.programs = "/opt/cellblock", .secrets = "/etc/cellblock/secrets"};
 
 Result<std::vector<Proposal>> proposals_of(std::string_view text, const char* format = "") {
-  const auto servers = declared_servers(
-      text, {.format = import_format_named(format), .directory = "/home/alice/it's mine"});
+  const auto servers = declared_servers(text, {.format = import_format_named(format),
+                                               .bundle = {.directory = "/home/alice/it's mine"}});
   if (!servers) return fail(servers.error().text);
   return propose_all(*servers, machine(), places);
 }
@@ -295,6 +295,20 @@ TEST(Import, ReadsTheManifestOfAnUnpackedBundle) {
   EXPECT_THAT(proposal.steps, Contains(HasSubstr("'/home/alice/it'\\''s mine'/.")));
   EXPECT_EQ(proposal.secrets.at(0).variable, "KEY");
   EXPECT_EQ(proposal.program, "/opt/cellblock/notes");
+}
+
+TEST(Import, HasAPackedBundleUnpackedWhereItsCellSeesIt) {
+  const auto servers = declared_servers(
+      R"({"manifest_version": "0.3", "name": "notes",
+          "server": {"mcp_config": {"command": "node", "args": ["${__dirname}/index.js"]}}})",
+      {.format = {}, .bundle = {.archive = "/home/alice/it's mine.mcpb"}});
+  ASSERT_TRUE(servers.has_value());
+  const auto proposals = propose_all(*servers, machine(), places);
+  ASSERT_TRUE(proposals.has_value());
+  const auto& proposal = proposals->front();
+  EXPECT_THAT(proposal.steps,
+              ElementsAre("unzip -q '/home/alice/it'\\''s mine.mcpb' -d /opt/cellblock/notes"));
+  EXPECT_THAT(proposal.command, ElementsAre("/usr/bin/node", "/opt/cellblock/notes/index.js"));
 }
 
 TEST(Import, ProposesNoCellForWhatCannotRunInOne) {

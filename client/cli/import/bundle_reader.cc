@@ -68,10 +68,10 @@ void fill_in(const Json& asked, DeclaredServer& server) {
 }  // namespace
 
 Result<std::vector<DeclaredServer>> servers_of_bundle(const Json& document,
-                                                      const std::string& directory) {
+                                                      const DeclaredBundle& bundle) {
   const Json& described = object_member(document, "server");
   const Json& start = object_member(described, "mcp_config");
-  DeclaredServer server{.bundle = DeclaredBundle{directory}};
+  DeclaredServer server{.bundle = bundle};
   server.name = CELLBLOCK_TRY(text_member(document, "name"));
   CELLBLOCK_CHECK(read_start(start, server));
   CELLBLOCK_CHECK(

@@ -9,9 +9,9 @@
 
 namespace cellblock::cli {
 
-/// The manifest of an MCPB bundle that is unpacked in `directory`. `${__dirname}` stays in its
+/// The manifest of an MCPB bundle. `${__dirname}` stays in its
 /// command, as in what it asks its user for (`${user_config.x}`) what has no default.
 Result<std::vector<DeclaredServer>> servers_of_bundle(const nlohmann::ordered_json& document,
-                                                      const std::string& directory);
+                                                      const DeclaredBundle& bundle);
 
 }  // namespace cellblock::cli

@@ -32,9 +32,10 @@ struct PackageName {
   std::string version;  ///< empty: not said, or not one version alone
 };
 
-/// An unpacked bundle: where it is, and what its command calls that place.
+/// Where a bundle is.
 struct DeclaredBundle {
-  std::string directory;
+  std::string directory;  ///< of an unpacked one
+  std::string archive;    ///< of a packed one
 };
 
 struct DeclaredServer {

@@ -48,7 +48,7 @@ Result<std::vector<DeclaredServer>> declared_servers(std::string_view text,
   const auto format =
       question.format ? *question.format : CELLBLOCK_TRY(recognised_format(document));
   if (format == ImportFormat::registry) return servers_of_registry(document);
-  if (format == ImportFormat::bundle) return servers_of_bundle(document, question.directory);
+  if (format == ImportFormat::bundle) return servers_of_bundle(document, question.bundle);
   return servers_of_host(document, format);
 }
 

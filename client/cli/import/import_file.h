@@ -14,7 +14,7 @@ namespace cellblock::cli {
 
 struct ImportQuestion {
   std::optional<ImportFormat> format;  ///< none: as it is recognised
-  std::string directory;               ///< where the file is: that of a bundle
+  DeclaredBundle bundle;               ///< where it is, if it is one
 };
 
 /// What a configuration declares.

@@ -148,10 +148,15 @@ std::string habit_of(const std::vector<std::string>& words) {
 
 void propose_bundle(const DeclaredBundle& bundle, const std::string& directory,
                     Proposal& proposal) {
+  proposal.program = directory;
+  if (!bundle.archive.empty()) {
+    proposal.steps.push_back(
+        fmt::format("unzip -q {} -d {}", shell_word(bundle.archive), directory));
+    return;
+  }
   proposal.steps.push_back(fmt::format("install -d {}", directory));
   proposal.steps.push_back(fmt::format("cp -r --no-preserve=ownership,mode {}/. {}",
                                        shell_word(bundle.directory), directory));
-  proposal.program = directory;
 }
 
 std::vector<std::string> words_of(const DeclaredServer& server, const std::string& directory) {
