@@ -257,6 +257,7 @@ struct Server {
   LineLimits lines;
   Timeouts timeouts;
   RestartRules restart;
+  StartRules start;
   StopRules stop;
   HealthRules health;
   std::vector<Rule> rules;  ///< in the order in which they stand; none: nobody may use it
@@ -375,6 +376,7 @@ struct Config {
   bool enabled = true;  ///< false: everything is refused and nothing is started
   /// For sessions whose calls are still answered when cellblockd is told to stop.
   std::chrono::milliseconds drain{5'000};
+  CellBounds cells;
   Listen listen;
   std::optional<HttpListen> http;
   std::optional<MetricsListen> metrics;

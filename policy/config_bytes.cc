@@ -62,6 +62,8 @@ auto fields(Is<UserCalls> auto& v) { return std::tie(v.user, v.session); }
 auto fields(Is<RestartRules> auto& v) {
   return std::tie(v.when, v.pause, v.max_pause, v.patience, v.failures, v.window, v.rest, v.trials);
 }
+auto fields(Is<StartRules> auto& v) { return std::tie(v.when, v.warm); }
+auto fields(Is<CellBounds> auto& v) { return std::tie(v.in_all, v.of_user); }
 auto fields(Is<StopRules> auto& v) { return std::tie(v.idle); }
 auto fields(Is<HealthRules> auto& v) { return std::tie(v.ping, v.timeout); }
 auto fields(Is<ClientFeatures> auto& v) { return std::tie(v.roots, v.sampling, v.elicitation); }
@@ -100,10 +102,10 @@ auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
                   v.workspace, v.execute_writable, v.binds, v.environment, v.secrets, v.network,
-                  v.egress, v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.stop, v.health,
-                  v.rules, v.calls, v.results, v.redaction, v.secret_marks, v.client_features,
-                  v.era, v.cells, v.pin, v.validate_arguments, v.fingerprint, v.storage, v.disks,
-                  v.max_cells_per_user);
+                  v.egress, v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.start, v.stop,
+                  v.health, v.rules, v.calls, v.results, v.redaction, v.secret_marks,
+                  v.client_features, v.era, v.cells, v.pin, v.validate_arguments, v.fingerprint,
+                  v.storage, v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
@@ -129,9 +131,9 @@ auto fields(Is<Cgroup> auto& v) {
 auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock); }
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
-  return std::tie(v.mode, v.enabled, v.drain, v.listen, v.http, v.metrics, v.catalogue, v.identity,
-                  v.state_directory, v.audit_log, v.audit, v.cgroup, v.kernel, v.clients, v.admins,
-                  v.roles, v.calls, v.results, v.servers);
+  return std::tie(v.mode, v.enabled, v.drain, v.cells, v.listen, v.http, v.metrics, v.catalogue,
+                  v.identity, v.state_directory, v.audit_log, v.audit, v.cgroup, v.kernel,
+                  v.clients, v.admins, v.roles, v.calls, v.results, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }
@@ -149,6 +151,7 @@ concept Number = std::unsigned_integral<T> && !std::same_as<T, bool>;
 
 constexpr std::uint8_t last_value(Access) { return 1; }
 constexpr std::uint8_t last_value(RestartWhen) { return 1; }
+constexpr std::uint8_t last_value(CellStart) { return 1; }
 constexpr std::uint8_t last_value(Effect) { return 2; }
 constexpr std::uint8_t last_value(Approver) { return 1; }
 constexpr std::uint8_t last_value(ScalarKind) { return 2; }

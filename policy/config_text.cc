@@ -31,6 +31,8 @@ DaemonText read_daemon(TableReader reader) {
   daemon.cgroup = reader.text("cgroup");
   daemon.enabled = reader.boolean("enabled");
   daemon.drain = reader.text("drain");
+  daemon.max_cells = reader.integer("max_cells");
+  daemon.max_cells_per_user = reader.integer("max_cells_per_user");
   daemon.admins = reader.located_ids("admins");
   return daemon;
 }

@@ -32,6 +32,8 @@ struct DaemonText {
   Maybe<std::string> cgroup;
   Maybe<bool> enabled;
   Maybe<std::string> drain;
+  Maybe<std::int64_t> max_cells;
+  Maybe<std::int64_t> max_cells_per_user;
   Maybe<IdList> admins;
 };
 

@@ -25,6 +25,7 @@ enum class GivenUp : std::uint8_t {
   unread_stdin,       ///< alive, but what is written to it only piles up
   idle,               ///< nobody needed it
   unresponsive,       ///< alive, but it answered nothing, not even whether it lives
+  evicted,            ///< nobody needed it, and its place was wanted
 };
 
 struct EndedCell {
@@ -55,11 +56,16 @@ enum class Verdict : std::uint8_t {
   out_of_memory,  ///< the kernel ended all of it for want of memory
   idle,
   unresponsive,
+  evicted,
 };
 
-inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::unresponsive) + 1;
+inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::evicted) + 1;
 
 std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
+/// Cellblock ended it, and nothing was wrong with it.
+bool is_on_purpose(std::string_view verdict);
+/// What an administrator is to see as a failure: neither that, nor an end of its own accord.
+bool is_crash(std::string_view verdict);
 
 struct CrashVerdict {
   Verdict verdict{};

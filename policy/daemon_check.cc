@@ -8,6 +8,7 @@
 #include "policy/allow_check.h"
 #include "policy/cgroup_choice.h"
 #include "policy/facts_wanted.h"
+#include "policy/life/cell_bounds_check.h"
 #include "policy/path_rules.h"
 #include "policy/socket_check.h"
 #include "policy/value_check.h"
@@ -207,6 +208,7 @@ void check_storage(Complaints& complaints, const ConfigText& text, const HostFac
   refuse_root_directory(scope, at, "audit_log", config.audit_log);
   if (text.daemon.enabled) config.enabled = text.daemon.enabled->value;
   check_duration(scope, "drain", text.daemon.drain, drain_range, config.drain);
+  config.cells = check_cell_bounds(scope, text.daemon);
 }
 
 std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText& text,

@@ -16,6 +16,7 @@
 #include "policy/executable_check.h"
 #include "policy/life/cell_check.h"
 #include "policy/life/restart_check.h"
+#include "policy/life/start_check.h"
 #include "policy/limits_check.h"
 #include "policy/names.h"
 #include "policy/path_rules.h"
@@ -156,6 +157,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   server.redaction = rules_of(check_redaction(scope, text.redaction, around.redaction));
   check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,
                 server.max_cells_per_user);
+  server.start = check_start_rules(scope, text, server);
   const RunAsRules rules{around.mode, around.identity, around.facts, around.roles};
   server.run_as = check_run_as(scope, text, rules);
   checked.clients = clients_of(scope, text, server, rules);

@@ -38,6 +38,8 @@ LinesText read_lines(TableReader reader) {
 
 StartText read_start(TableReader reader) {
   StartText start;
+  start.when = reader.text("when");
+  start.warm = reader.integer("warm");
   start.handshake_timeout = reader.text("handshake_timeout");
   return start;
 }

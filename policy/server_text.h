@@ -37,6 +37,8 @@ struct LinesText {
 };
 
 struct StartText {
+  Maybe<std::string> when;
+  Maybe<std::int64_t> warm;
   Maybe<std::string> handshake_timeout;
 };
 

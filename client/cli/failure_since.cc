@@ -6,6 +6,7 @@
 
 #include "client/cli/status_text.h"
 #include "policy/control_methods.h"
+#include "policy/crash_verdict.h"
 
 namespace cellblock::cli {
 namespace {
@@ -41,18 +42,24 @@ Json end_of_session(const Context& context, const std::string& server) {
   return {};
 }
 
+// Sessions outlive their cells: how one ended long before is no cause of theirs.
+constexpr std::chrono::seconds just_now{10};
+
 }  // namespace
 
 std::optional<client::Error> failure_since(const Context& context, const std::string& server,
                                            std::chrono::system_clock::time_point began) {
+  const auto since = std::max(began, std::chrono::system_clock::now() - just_now);
   Json end = end_of_session(context, server);
   if (!end.is_object() || !end.value("at_ms", Json()).is_number_integer()) return std::nullopt;
   const std::chrono::milliseconds at(end["at_ms"].get<std::int64_t>());
-  if (at < std::chrono::floor<std::chrono::milliseconds>(began.time_since_epoch())) return {};
+  if (at < std::chrono::floor<std::chrono::milliseconds>(since.time_since_epoch())) return {};
   const auto verdict = end.value("verdict", Json(""));
   const auto cause = end.value("cause", Json(""));
-  if (!cause.is_string()) return std::nullopt;
-  if (verdict == "stopped") {
+  if (!cause.is_string() || !verdict.is_string()) return std::nullopt;
+  const bool was_stopped = verdict == name_of(Verdict::stopped);
+  if (is_on_purpose(verdict.get<std::string>()) && !was_stopped) return std::nullopt;
+  if (was_stopped) {
     return client::Error{.code = client::ErrorCode::server_failed,
                          .text = "the session was stopped"};
   }

@@ -8,8 +8,8 @@
 
 namespace cellblock::cli {
 
-/// How the last cell of that server failed, if it did after `began`. A copied session ends without
-/// a word about why, so the daemon is asked once more; in doubt nothing is found.
+/// How the last cell of that server failed, if it did just now and after `began`. A copied session
+/// ends without a word about why, so the daemon is asked once more; in doubt nothing is found.
 std::optional<client::Error> failure_since(const Context& context, const std::string& server,
                                            std::chrono::system_clock::time_point began);
 

@@ -11,6 +11,7 @@
 #include "client/cli/server_text.h"
 #include "client/cli/terminal_text.h"
 #include "client/cli/time_text.h"
+#include "policy/crash_verdict.h"
 
 namespace cellblock::cli {
 namespace {
@@ -26,7 +27,7 @@ std::string line_led_by(const std::string& lead, Colour colour, const std::strin
 std::string last_end_of(const Json& server, const StatusPage& page) {
   const auto end = object_of(server, "last_end");
   const auto verdict = text_of(end, "verdict");
-  if (end.empty() || verdict == "stopped" || verdict == "idle") return {};  // nothing to look at
+  if (end.empty() || is_on_purpose(verdict)) return {};  // nothing to look at
   std::string text =
       "\n" + line_led_by(text_of(server, "name") + ": last end:", Colour::bad,
                          fmt::format(" {}: {}: {}\n", moment_text(number_of(end, "at_ms")), verdict,

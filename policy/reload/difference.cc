@@ -60,7 +60,7 @@ Keys cell_keys(const Server& used, const Server& fresh) {
       .key("profile, write_exec", &Server::syscalls)
       .key("limits", &Server::limits)
       .key("lines", &Server::lines)
-      .key("start, stop", &Server::timeouts)
+      .key("start.handshake_timeout, stop", &Server::timeouts)
       .key("stop.idle", &Server::stop)
       .key("health", &Server::health)
       .key("client_features", &Server::client_features)

@@ -15,6 +15,7 @@ void for_each_policy_member_of_server(Visit visit) {
   visit("calls, tool", &Server::calls);
   visit("results", &Server::results);
   visit("redaction", &Server::redaction);
+  visit("start.when, start.warm", &Server::start);
   visit("restart", &Server::restart);
   visit("validate_arguments", &Server::validate_arguments);
 }
@@ -24,6 +25,7 @@ template <class Visit>
 void for_each_policy_member(Visit visit) {
   visit("daemon.enabled", &Config::enabled);
   visit("daemon.admins", &Config::admins);
+  visit("daemon.max_cells, daemon.max_cells_per_user", &Config::cells);
   visit("role", &Config::roles);
   visit("calls", &Config::calls);
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "supervisor/daemon/spawn.h"
+#include "supervisor/kernel/pidfd.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -140,7 +141,7 @@ SysResult<CapturedChild> start_captured(const ChildRequest& request) {
   if (child.pid == 0) run_child(words);
   report.second.reset();
   CELLBLOCK_CHECK(await_exec(report.first.get(), child.pid));
-  child.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+  child.pidfd = open_pidfd(child.pid);
   if (!child.pidfd.valid()) return give_up(child.pid);
   child.output = std::move(output.first);
   child.errors = std::move(errors.first);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "policy/life/stop_time.h"
 #include "supervisor/daemon/explain_end.h"
 #include "supervisor/daemon/gateway_request.h"
 #include "supervisor/daemon/refusal.h"
@@ -324,11 +325,7 @@ void Daemon::go_on() {
 
 // As long as the slowest server may take to end by itself.
 milliseconds Daemon::stop_patience() const {
-  milliseconds slowest{0};
-  for (const Server& server : config_.servers) {
-    slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
-  }
-  return std::min(slowest + stop_slack, longest_stop) + config_.drain;
+  return time_to_stop(config_, stop_slack, longest_stop);
 }
 
 void Daemon::start_stopping() {

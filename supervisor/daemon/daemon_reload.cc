@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "supervisor/daemon/explain_reload.h"
 #include "supervisor/daemon/refusal.h"
 #include "supervisor/daemon/spawn.h"
+#include "supervisor/kernel/pidfd.h"
 #include "supervisor/kernel/sealed_config.h"
 
 /// Another configuration, while it runs: the launcher takes it first, or nobody does.
@@ -71,7 +71,7 @@ Result<void> Daemon::start_reloader() {
   if (config_.mode == RunMode::user) words.emplace_back("--user");
   const std::array fds{ends.second.get()};
   reloader_ = CELLBLOCK_TRY(spawn(program_.get(), words, fds, Environment::ours));
-  Fd death(static_cast<int>(::syscall(SYS_pidfd_open, reloader_, 0)));
+  Fd death = open_pidfd(reloader_);
   if (!death.valid()) {
     const auto error = sys_fail("pidfd_open");
     end_reloader();

@@ -1,7 +1,6 @@
 #include "supervisor/daemon/launcher_process.h"
 
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "supervisor/daemon/explain_end.h"
 #include "supervisor/daemon/host_view.h"
 #include "supervisor/daemon/spawn.h"
+#include "supervisor/kernel/pidfd.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -26,8 +26,6 @@ using Clock = std::chrono::steady_clock;
 constexpr milliseconds time_to_die{10'000};
 // Copying the host's mount table is a matter of milliseconds; nobody is served meanwhile.
 constexpr milliseconds view_patience{5'000};
-
-Fd open_pidfd(pid_t process) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))); }
 
 milliseconds until(Clock::time_point deadline) {
   const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());

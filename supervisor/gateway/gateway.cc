@@ -9,6 +9,7 @@
 
 #include "policy/access/rights.h"
 #include "policy/find_server.h"
+#include "policy/life/stop_time.h"
 #include "policy/server_set.h"
 #include "supervisor/gateway/io/wall_clock.h"
 #include "supervisor/gateway/session/approval_report.h"
@@ -25,14 +26,6 @@ namespace {
 // longer, so that whoever is late is named here.
 constexpr Milliseconds burial{1'000};
 constexpr Milliseconds longest_shut_down{29'000};
-
-Milliseconds shut_down_patience(const Config& config) {
-  Milliseconds slowest{0};
-  for (const Server& server : config.servers) {
-    slowest = std::max(slowest, server.timeouts.end_of_input + server.timeouts.terminate);
-  }
-  return std::min(slowest + burial, longest_shut_down) + config.drain;
-}
 
 void fill_from_kernel(std::span<std::byte> bytes) {
   // Up to 256 bytes are never cut short once the kernel's pool is ready; without randomness there
@@ -102,6 +95,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       shown_(catalogues_, pins_.book(), policy_.redactions, max_servers),
       shared_(*this, {.settle_sessions = [this] { settle_sharing(); },
                       .none_left = [this] { end_if_empty(); }}),
+      spares_(*this, {.may_start = [this](std::uint32_t server) { return may_start_spare(server); },
+                      .none_left = [this] { end_if_empty(); }}),
       gate_(loop, config_,
             {.start = [this](CellRunner& cell,
                              Fd workspace) { ask_launcher(cell, std::move(workspace)); },
@@ -138,7 +133,7 @@ void Gateway::shut_down() {
   if (std::exchange(shutting_down_, true)) return;
   for (const auto& [connection, session] : sessions_) session->drain(config_.drain);
   start_nothing_if_drained();
-  patience_.set(shut_down_patience(config_));
+  patience_.set(time_to_stop(config_, burial, longest_shut_down));
   end_if_empty();
 }
 
@@ -147,11 +142,12 @@ void Gateway::start_nothing_if_drained() {
   const auto waits = [](const auto& entry) { return entry.second->session().is_draining(); };
   if (!shutting_down_ || std::ranges::any_of(sessions_, waits)) return;
   shared_.stop_all();
+  spares_.stop_all();
   gate_.close();
 }
 
 void Gateway::end_if_empty() {
-  if (shutting_down_ && sessions_.empty() && shared_.empty()) give_up("");
+  if (shutting_down_ && sessions_.empty() && shared_.empty() && spares_.empty()) give_up("");
 }
 
 // --- sessions ------------------------------------------------------------------------------------
@@ -186,78 +182,6 @@ void Gateway::finished(SessionRunner& session) {
 
 void Gateway::settle_sharing() {
   for (const auto& [connection, session] : sessions_) session->settle();
-}
-
-// --- cells ---------------------------------------------------------------------------------------
-
-void Gateway::ask_launcher(CellRunner& cell, Fd workspace) {
-  const std::uint32_t request = next_request_++;
-  asked_[request] = &cell;
-  const CellPlan& plan = cell.cell().plan();
-  launcher_.start_cell(request, plan.server, plan.program, std::move(workspace));
-}
-
-void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
-  if (lost_cells_.contains(event.cell)) {
-    if (event.kind == wire::CellEventKind::ended) lost_cells_.erase(event.cell);
-    return;
-  }
-  switch (event.kind) {
-    case wire::CellEventKind::started:
-    case wire::CellEventKind::refused:
-      return cell_answered(event, std::move(pipes));
-    case wire::CellEventKind::running:
-    case wire::CellEventKind::ended:
-      return cell_news(event);
-    case wire::CellEventKind::denied:
-      return cell_denied(event);
-    case wire::CellEventKind::usage:
-      return usage_told(event.usage);
-  }
-  give_up("an unknown event from the launcher");
-}
-
-void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes) {
-  const auto asked = asked_.find(event.request);
-  if (asked == asked_.end()) return give_up("an answer from the launcher that nobody asked for");
-  CellRunner& cell = *asked->second;
-  asked_.erase(asked);
-  if (event.kind == wire::CellEventKind::refused) {
-    cell.refused(event);
-    return gate_.refused(cell);
-  }
-  if (pipes.empty()) return cell_lost(cell, event);
-  cells_[event.cell] = &cell;
-  usage_.cell_started(event.cell);
-  Fd egress;
-  if (pipes.size() > CellPipes::count) {
-    egress = std::move(pipes.back());
-    pipes.pop_back();
-  }
-  cell.started(event.cell, std::move(pipes));
-  watch_cell(cell, std::move(egress));
-}
-
-void Gateway::cell_news(const wire::CellEvent& event) {
-  const auto found = cells_.find(event.cell);
-  if (found == cells_.end()) return give_up("news from the launcher about an unknown cell");
-  CellRunner& cell = *found->second;
-  if (event.kind == wire::CellEventKind::running) return cell.running();
-  cells_.erase(found);
-  meter_.cell_ended(cell.cell().plan().server, event.facts);
-  usage_.cell_ended(event.cell);
-  cell.ended(event.facts);
-  if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
-    watched->second.ended = true;
-    forget_if_done(event.cell);
-  }
-}
-
-// -------------------------------------------------------------------------------------------------
-
-void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
-  history_[cell.cell().plan().server].last_end = LastEnd{failure, unix_milliseconds()};
-  gate_.ended(cell, failure);
 }
 
 // --- requests about all cells --------------------------------------------------------------------
@@ -322,7 +246,7 @@ std::string Gateway::decided(std::uint32_t server, std::string reply) {
 
 std::size_t Gateway::stop_cells(std::uint32_t server, ControlMethod why) {
   const std::set<std::uint64_t> sharing = shared_.sessions(server);
-  std::size_t cells = shared_.count(server);
+  std::size_t cells = shared_.count(server) + spares_.count(server);
   for (const auto& [connection, session] : sessions_) {
     const std::size_t of_session = session->cells_of(server);
     if (of_session == 0 && !sharing.contains(connection)) continue;
@@ -335,7 +259,11 @@ std::size_t Gateway::stop_cells(std::uint32_t server, ControlMethod why) {
       found->second->stop_server(server);
     });
   }
-  loop_.defer([this, server] { shared_.stop(server); });
+  loop_.defer([this, server, why] {
+    shared_.stop(server);
+    if (why == ControlMethod::restart) return spares_.replace(server);
+    spares_.stop(server);
+  });
   return cells;
 }
 
@@ -371,6 +299,7 @@ std::string Gateway::status(const Peer& peer) const {
       for (const CellRow& cell : session->rows(i, loop_.now())) row.cells.push_back(cell);
     }
     for (const CellRow& cell : shared_rows(i)) row.cells.push_back(cell);
+    for (const CellRow& cell : spares_.rows(i, loop_.now())) row.cells.push_back(cell);
     for (const CellRow& cell : catalogues_.rows(i)) row.cells.push_back(cell);
     for (CellRow& cell : row.cells) cell.usage = usage_.of(cell.cell, loop_.now());
     row.catalogue = catalogues_.view(i);

@@ -19,6 +19,7 @@
 #include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/launcher_channel.h"
 #include "supervisor/gateway/cell/shared_cells.h"
+#include "supervisor/gateway/cell/spare_cells.h"
 #include "supervisor/gateway/cell/usage_book.h"
 #include "supervisor/gateway/io/record_reader.h"
 #include "supervisor/gateway/life/start_gate.h"
@@ -55,6 +56,10 @@ class Gateway final : private GatewayServices {
     ServerLedger ledger;
     std::optional<LastEnd> last_end;
   };
+  struct Asked {
+    CellRunner* cell = nullptr;
+    Fd workspace;  ///< for another try
+  };
   using EgressReader = RecordReader<wire::EgressEvent>;
   /// Outlives the cell until its egress helper has said its last words.
   struct WatchedCell {
@@ -78,7 +83,10 @@ class Gateway final : private GatewayServices {
     gate_.start(cell, std::move(workspace));
   }
   void withdraw_start(const CellRunner& cell) override { gate_.withdraw(cell); }
-  void handshake_answered(const CellRunner& cell) override { gate_.answered(cell); }
+  void handshake_answered(const CellRunner& cell) override;
+  std::unique_ptr<CellRunner> make_cell(const CellPlan& plan, const CellOwner& owner, Fd workspace,
+                                        CellKeeper& keeper) override;
+  void expect_cell(std::uint32_t server) override { spares_.expect(server); }
   void terminate_cell(std::uint64_t cell) override { launcher_.terminate_cell(cell); }
   void kill_cell(std::uint64_t cell) override { launcher_.kill_cell(cell); }
   ServerCell& shared_cell(std::uint32_t server) override { return shared_.cell_of(server); }
@@ -106,6 +114,9 @@ class Gateway final : private GatewayServices {
   void ask_launcher(CellRunner& cell, Fd workspace);
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
+  void cell_refused(Asked asked, const wire::CellEvent& event);
+  void hand_over(const CellRunner& cell);
+  bool make_room(const CellRunner& wanted, wire::StartRefusal refusal);
   void cell_news(const wire::CellEvent& event);
   void cell_denied(const wire::CellEvent& event);
   void cell_lost(CellRunner& cell, const wire::CellEvent& event);
@@ -124,6 +135,7 @@ class Gateway final : private GatewayServices {
   std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
   void settle_sharing();
+  bool may_start_spare(std::uint32_t server) const;
   void start_nothing_if_drained();
   void end_if_empty();
   std::size_t stop_cells(std::uint32_t server, ControlMethod why);
@@ -157,10 +169,11 @@ class Gateway final : private GatewayServices {
   CatalogueRunner catalogues_;
   PinnedCatalogues shown_;  ///< of the catalogues
   SharedCells shared_;
+  SpareCells spares_;
   StartGate gate_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
-  std::unordered_map<std::uint32_t, CellRunner*> asked_;              ///< by request
+  std::unordered_map<std::uint32_t, Asked> asked_;                    ///< by request
   std::unordered_map<std::uint64_t, CellRunner*> cells_;              ///< by cell
   std::unordered_map<std::uint64_t, WatchedCell> watched_;            ///< by cell
   std::set<std::uint64_t> lost_cells_;                                ///< until they have ended

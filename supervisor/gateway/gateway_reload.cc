@@ -32,6 +32,7 @@ void Gateway::reconfigure(const Fd& sealed) {
   gate_.add_new(config_);
   policy_.reconfigure();
   for (const ChangedServer& changed : changes.servers) reconfigure(changed);
+  spares_.look_again();
   reconfigure_sessions(changes);
 }
 
@@ -49,6 +50,7 @@ void Gateway::reconfigure(const ChangedServer& changed) {
   if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
   shown_.reconfigure(server);
   if (needs_cells) shared_.replace_cells(server);
+  if (needs_cells) spares_.replace(server);
   if (!config_.servers[server].enabled) shared_.stop(server);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,10 @@
 namespace cellblock::gateway {
 
 class Catalogues;
+class CellKeeper;
 class CellRunner;
+struct CellOwner;
+struct CellPlan;
 class ServerCell;
 class KeptTotal;
 class PinBook;
@@ -50,6 +54,12 @@ class GatewayServices {
   virtual void handshake_answered(const CellRunner& cell) = 0;
   virtual void terminate_cell(std::uint64_t cell) = 0;
   virtual void kill_cell(std::uint64_t cell) = 0;
+
+  /// A session's own cell, new or a spare one: to be used at once. `workspace` as above.
+  virtual std::unique_ptr<CellRunner> make_cell(const CellPlan& plan, const CellOwner& owner,
+                                                Fd workspace, CellKeeper& keeper) = 0;
+  /// A session may need a cell of it.
+  virtual void expect_cell(std::uint32_t server) = 0;
 
   /// Of a server with `cells = "per-user"`: to be used at once.
   virtual ServerCell& shared_cell(std::uint32_t server) = 0;

@@ -1,6 +1,5 @@
 #include "supervisor/launcher/burial.h"
 
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "supervisor/kernel/burial_child.h"
+#include "supervisor/kernel/pidfd.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -50,7 +50,7 @@ bool Burial::bury(Dead& dead) {
     dead.fd = std::move(one[0]);
     return false;
   }
-  Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
+  Fd pidfd = open_pidfd(*child);
   const int number = pidfd.get();
   const bool watched =
       pidfd.valid() && loop_.watch_input(number, [this, number] { reap(number); }).has_value();

@@ -296,7 +296,7 @@ StartRefusal Launcher::refusal_for(const Gateway& gateway,
   return over_bound({.in_all = server_cells_,
                      .of_user = of_user == cells_of_.end() ? 0 : of_user->second,
                      .of_server_and_user = static_cast<std::size_t>(running)},
-                    survey ? 1 : server.max_cells_per_user);
+                    config.cells, survey ? 1 : server.max_cells_per_user);
 }
 
 void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,

@@ -148,6 +148,10 @@ void print_starts(const Daemon& daemon, const std::vector<std::string>& node_com
   });
   print_start("node (server-filesystem), in a cell", node,
               [&] { return time_of_attach(daemon, "node"); });
+  harness::Host watcher = daemon.connect();
+  time_of_attach(daemon, "warm-node");  // from then on there is a spare one
+  print_start("node (server-filesystem), in a spare cell", node,
+              [&] { return time_of_warm_attach(daemon, watcher, "warm-node"); });
   print_start("node, lists of all servers as they were kept", node,
               [&] { return time_of_kept_list(daemon); });
 }
@@ -202,9 +206,10 @@ void run_calls_and_starts() {
   const std::vector<std::string> node_command = install_node_server(daemon);
   std::string servers = server_of_build(daemon, "echo", "echo_server", {}, raised_bounds);
   if (!node_command.empty()) {
-    servers += server_table(
-        daemon, "node", node_command,
-        fmt::format("read = [\"{}\"]\nprofile = \"node\"", daemon.directory().path("mcp")));
+    const std::string cell =
+        fmt::format("read = [\"{}\"]\nprofile = \"node\"", daemon.directory().path("mcp"));
+    servers += server_table(daemon, "node", node_command, cell);
+    servers += server_table(daemon, "warm-node", node_command, cell + "\nstart = { warm = 1 }");
   }
   daemon.start({.servers = servers});
   print_heading();

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <thread>
 
 namespace cellblock::bench {
 namespace {
@@ -11,6 +12,19 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view list_tools = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})"
                                         "\n";
 
+constexpr std::chrono::seconds time_to_load{2};
+
+bool has_spare_cell(harness::Host& watcher, const std::string& server) {
+  const nlohmann::json status = watcher.request("cellblock/status");
+  for (const nlohmann::json& entry : status["result"]["servers"]) {
+    if (entry["name"] != server) continue;
+    for (const nlohmann::json& cell : entry["cells"]) {
+      if (cell["state"] == "spare") return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Nanoseconds time_of_attach(const harness::Daemon& daemon, const std::string& server) {
@@ -19,6 +33,14 @@ Nanoseconds time_of_attach(const harness::Daemon& daemon, const std::string& ser
   host.open_session(server);
   if (!host.request("tools/list").contains("result")) throw std::runtime_error("no list");
   return Clock::now() - start;
+}
+
+Nanoseconds time_of_warm_attach(const harness::Daemon& daemon, harness::Host& watcher,
+                                const std::string& server) {
+  while (!has_spare_cell(watcher, server))
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::this_thread::sleep_for(time_to_load);
+  return time_of_attach(daemon, server);
 }
 
 Nanoseconds time_of_kept_list(const harness::Daemon& daemon) {

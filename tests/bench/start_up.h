@@ -9,6 +9,10 @@ namespace cellblock::bench {
 /// Through the socket: attach, initialize, tools/list.
 Nanoseconds time_of_attach(const harness::Daemon& daemon, const std::string& server);
 
+/// The same with a spare cell that has had time to load. `watcher` is a session of the same user.
+Nanoseconds time_of_warm_attach(const harness::Daemon& daemon, harness::Host& watcher,
+                                const std::string& server);
+
 /// Of all servers at once, whose lists were kept before: initialize, tools/list. No cell is
 /// started.
 Nanoseconds time_of_kept_list(const harness::Daemon& daemon);

@@ -59,6 +59,7 @@ Server full_server() {
                   .tools = {{.name = "read", .repeatable = Repeatable::yes}}};
   server.client_features = {true, true, true};
   server.max_cells_per_user = 3;
+  server.start = {CellStart::session, 2};
   return server;
 }
 
@@ -72,6 +73,7 @@ Config full_config() {
   config.audit_log = "/var/log/x";
   config.roles = {{"coder", {1, 2}, {3}}};
   config.drain = std::chrono::milliseconds(4);
+  config.cells = {5, 6};
   config.results = {6, 7, 8, std::chrono::milliseconds(9)};
   config.metrics = {"/run/metrics.sock", 0640, 9464};
   config.calls = {.user = {Rate{}, 9}, .session = {std::nullopt, 2}};

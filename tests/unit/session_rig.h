@@ -107,6 +107,7 @@ struct Recorder final : SessionEffects, CellEffects {
     control.push_back(std::move(line));
   }
   void close_host() override { did.emplace_back("close_host"); }
+  void expect_cell(std::uint32_t server) override { expected.push_back(server); }
   ServerCell& make_cell(const CellPlan& plan) override {
     if (lent != nullptr && lent->takes_users()) return *lent;
     CellEffects& effects = *this;
@@ -178,6 +179,7 @@ struct Recorder final : SessionEffects, CellEffects {
   std::vector<Failure> ends;
   int handshakes = 0;
   std::optional<Milliseconds> deadline;
+  std::vector<std::uint32_t> expected;
   std::vector<FakeAlarm*> alarms;  ///< outlives the machines that have them
   HostFlow flow = HostFlow::flowing;
   AuditState audit = AuditState::writable;

@@ -118,13 +118,9 @@ Exit request(const Context& context, Peer& peer, const InspectCommand& command) 
   return show(context, command.verb, *result);
 }
 
-// Of a session that was open for long: how another one ended long before is no cause.
-constexpr std::chrono::seconds just_now{10};
-
 std::optional<client::Error> cause_of_loss(const Context& context, const std::string& server,
                                            std::chrono::system_clock::time_point began) {
-  const auto since = std::max(began, std::chrono::system_clock::now() - just_now);
-  auto cause = failure_since(context, server, since);
+  auto cause = failure_since(context, server, began);
   if (cause) cause->text = fmt::format("{}: {}", server, cause->text);
   return cause;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "client/cli/json_text.h"
+#include "policy/crash_verdict.h"
 
 namespace cellblock::cli {
 namespace {
@@ -22,7 +23,7 @@ CellSample cell_of(const Json& cell) {
 std::string failure_of(const Json& server) {
   const Json end = object_of(server, "last_end");
   const auto verdict = text_of(end, "verdict");
-  if (!verdict.empty() && verdict != "stopped" && verdict != "idle" && verdict != "ordinary_exit") {
+  if (!verdict.empty() && is_crash(verdict)) {
     return text_of(end, "cause");
   }
   return text_of(object_of(server, "catalogue"), "failed");

@@ -150,8 +150,18 @@ Traffic EnsembleSide::traffic(std::uint32_t server) const {
 // --- from the host -------------------------------------------------------------------------------
 
 void EnsembleSide::from_host(std::string_view line, Time now) {
+  if (!std::exchange(has_begun_, true)) begin(now);
   relay_.push({Relayed::What::from_host, 0, std::string(line), {}});
   drain(now);
+}
+
+// Their cells start while the host is still asking for lists.
+void EnsembleSide::begin(Time now) {
+  for (std::uint32_t i = 0; i < shared_.config.servers.size(); ++i) {
+    if (!is_usable(i)) continue;
+    services_.expect_cell(i);
+    if (shared_.config.servers[i].start.when == CellStart::session) member(i).leg().start(now);
+  }
 }
 
 // --- between the three ---------------------------------------------------------------------------

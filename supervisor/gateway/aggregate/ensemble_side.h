@@ -75,6 +75,7 @@ class EnsembleSide final : private AggregateEffects {
   void record(std::optional<std::uint32_t> server, const AuditNote& note) override;
   void set_deadline(std::optional<Milliseconds> from_now) override { alarm_->set(from_now); }
 
+  void begin(Time now);
   void told(std::uint32_t server, const Catalogue* catalogue, const Failure& failure, Time now);
   Member& member(std::uint32_t server);
   bool is_usable(std::uint32_t server) const;
@@ -96,6 +97,7 @@ class EnsembleSide final : private AggregateEffects {
   std::map<std::uint32_t, std::unique_ptr<Member>> members_;  ///< by server
   std::map<std::uint32_t, Catalogues::Waiter> waits_;         ///< by server
   Relay<Relayed> relay_;                                      ///< between the three
+  bool has_begun_ = false;
   Time now_;
 };
 

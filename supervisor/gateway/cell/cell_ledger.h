@@ -38,6 +38,8 @@ class CellLedger {
 
   void denied(const wire::Denial& denial, Moment now);
   void egress(const wire::EgressEvent& event, Moment now);
+  /// What comes from now on is done for this session.
+  void belongs_to(const AuditOrigin& origin) { origin_ = origin; }
   const std::string& server_name() const { return server_.name; }
   /// Nothing more comes: what no audit record stands for yet gets one.
   void finish();

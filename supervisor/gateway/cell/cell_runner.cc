@@ -23,13 +23,20 @@ CellRunner::CellRunner(GatewayServices& services, CellPlan plan, CellOwner owner
                        CellKeeper& keeper)
     : services_(services),
       owner_(owner),
-      keeper_(keeper),
+      keeper_(&keeper),
       workspace_(std::move(workspace)),
       cell_(services.config().servers[plan.server], plan, services.scanner(), *this),
       deadline_(services.loop(), [this] {
         cell_.deadline(now());
-        keeper_.cell_turn_done();
+        keeper_->cell_turn_done();
       }) {}
+
+void CellRunner::give_to(const CellPlan& plan, CellOwner owner, CellKeeper& keeper) {
+  owner_ = owner;
+  keeper_ = &keeper;
+  cell_.give_to(plan);
+  if (link_ && cell_.state() == CellState::handshaking) link_->begin_output();
+}
 
 CellLink::Receiver CellRunner::receiver() {
   return {.line = [this](std::string_view line) { cell_.line(line, now()); },
@@ -39,7 +46,7 @@ CellLink::Receiver CellRunner::receiver() {
                 // After its end this is what was to be expected.
                 if (!facts_) cell_.output_closed();
               },
-          .turn_done = [this] { keeper_.cell_turn_done(); },
+          .turn_done = [this] { keeper_->cell_turn_done(); },
           .clean = [this](std::string_view text) { return cleaned(text); }};
 }
 
@@ -59,28 +66,28 @@ void CellRunner::started(std::uint64_t cell, std::vector<Fd> pipes) {
       services_.loop(), CellPipes{std::move(pipes[0]), std::move(pipes[1]), std::move(pipes[2])},
       cell_.server(), cell, services_.stderr_ring(cell_.plan().server), receiver());
   cell_.started(cell, now());
-  keeper_.cell_turn_done();
+  keeper_->cell_turn_done();
 }
 
 void CellRunner::refused(const wire::CellEvent& event) {
   cell_.refused(event.refusal, event.facts, now());
-  keeper_.cell_turn_done();
+  keeper_->cell_turn_done();
 }
 
 void CellRunner::withheld(const Failure& failure) {
   cell_.withheld(failure, now());
-  keeper_.cell_turn_done();
+  keeper_->cell_turn_done();
 }
 
 void CellRunner::running() {
   cell_.running(now());
-  if (link_) link_->begin_output();
-  keeper_.cell_turn_done();
+  if (link_ && !cell_.is_spare()) link_->begin_output();
+  keeper_->cell_turn_done();
 }
 
 void CellRunner::ended(const CellFacts& facts) {
   facts_ = facts;
-  keeper_.cell_turn_done();
+  keeper_->cell_turn_done();
 }
 
 // --- effects -------------------------------------------------------------------------------------
@@ -93,7 +100,7 @@ void CellRunner::start_cell() {
   }
   services_.loop().defer([this] {
     cell_.refused(wire::StartRefusal::workspace_refused, {}, now());
-    keeper_.cell_turn_done();
+    keeper_->cell_turn_done();
   });
 }
 
@@ -125,7 +132,7 @@ std::vector<std::string> CellRunner::stderr_tail() {
 }
 
 void CellRunner::remember_end(const Failure& failure) {
-  if (failure.verdict == name_of(Verdict::idle) ||
+  if (failure.verdict == name_of(Verdict::idle) || failure.verdict == name_of(Verdict::evicted) ||
       failure.verdict == name_of(Verdict::unresponsive)) {
     spdlog::info("cell {}: {}", cell_.id(), failure.message);
   }
@@ -144,6 +151,7 @@ void CellRunner::keep_log(std::string_view text) {
 // --- the end of each turn ------------------------------------------------------------------------
 
 void CellRunner::settle() {
+  if (std::exchange(said_, cell_.said()) != cell_.said()) last_used_ = now();
   finish();
   cell_.tell(now());
   if (link_) link_->flush();
@@ -153,6 +161,11 @@ void CellRunner::settle() {
 void CellRunner::set_paused(bool paused) {
   cell_.set_paused(paused, now());
   if (link_) link_->set_paused(paused);
+}
+
+void CellRunner::give_way() {
+  cell_.give_way(now());
+  keeper_->cell_turn_done();
 }
 
 void CellRunner::check_input() {
@@ -182,6 +195,7 @@ CellRow CellRunner::row(Time at) const {
   row.cell = cell_.id();
   row.session = owner_.session;
   row.state = cell_.state();
+  row.spare = cell_.is_spare();
   row.uptime_ms = std::chrono::duration_cast<Milliseconds>(at - cell_.since()).count();
   row.program = cell_.plan().program;
   row.workspace = cell_.plan().has_workspace;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +41,8 @@ class CellRunner final : private CellEffects {
   /// destroyed only when is_over(), and not within one of its own callbacks.
   CellRunner(GatewayServices& services, CellPlan plan, CellOwner owner, Fd workspace,
              CellKeeper& keeper);
+  /// A spare cell is to be another one's, who uses it at once.
+  void give_to(const CellPlan& plan, CellOwner owner, CellKeeper& keeper);
 
   // From the launcher.
   void started(std::uint64_t cell, std::vector<Fd> pipes);
@@ -51,12 +55,16 @@ class CellRunner final : private CellEffects {
   /// Writes what waits for it, hands in its last words, and notices a server that does not read.
   void settle();
   std::size_t queued() const { return link_ ? link_->queued() : 0; }
+  /// It ends as one that is idle does.
+  void give_way();
   /// Those it speaks to do not take what it sends.
   void set_paused(bool paused);
 
   ServerCell& cell() { return cell_; }
   const ServerCell& cell() const { return cell_; }
   const CellOwner& owner() const { return owner_; }
+  /// When it started, or somebody said something to it.
+  Time last_used() const { return std::max(last_used_, cell_.since()); }
   AuditOrigin origin() const;
   bool is_over() const { return cell_.is_over() && !facts_; }
   /// What the cell itself knows; traffic is its users'.
@@ -78,7 +86,7 @@ class CellRunner final : private CellEffects {
   std::vector<std::string> stderr_tail() override;
   void remember_end(const Failure& failure) override;
   void keep_log(std::string_view text) override;
-  void settle_soon() override { keeper_.cell_turn_done(); }
+  void settle_soon() override { keeper_->cell_turn_done(); }
 
   Time now() const { return services_.loop().now(); }
   CellLink::Receiver receiver();
@@ -87,14 +95,16 @@ class CellRunner final : private CellEffects {
   void check_input();
 
   GatewayServices& services_;
-  const CellOwner owner_;
-  CellKeeper& keeper_;
+  CellOwner owner_;
+  CellKeeper* keeper_;
   Fd workspace_;
   ServerCell cell_;
   std::unique_ptr<CellLink> link_;
   Timer deadline_;
   std::optional<CellFacts> facts_;  ///< it has ended, its last words are being read
   bool overflow_logged_ = false;
+  std::uint64_t said_ = 0;  ///< until the last turn
+  Time last_used_;
   std::optional<StderrCollector> logs_;  ///< messages of a shared cell that are no session's
 };
 

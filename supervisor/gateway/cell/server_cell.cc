@@ -16,7 +16,9 @@ namespace {
 /// Of requests by which we ask whether it lives, in raw JSON; those of its users are numbers.
 constexpr std::string_view sign_ids = "\"cellblock-sign-";
 
-bool is_on_purpose(GivenUp why) { return why == GivenUp::asked_to_stop || why == GivenUp::idle; }
+bool is_on_purpose(GivenUp why) {
+  return why == GivenUp::asked_to_stop || why == GivenUp::idle || why == GivenUp::evicted;
+}
 
 }  // namespace
 
@@ -39,12 +41,23 @@ ServerCell::ServerCell(const Server& server, CellPlan plan, MessageScanner& scan
 void ServerCell::use(CellUser& user, Time now) {
   users_.push_back(&user);
   if (shared_) shared_->join(user);
-  if (life_.state() == CellState::stopped) {
-    since_ = now;
-    act(life_.on(CellInput::start));
-  } else if (is_in_use()) {
-    user.cell_running(now);
-  }
+  if (life_.state() == CellState::stopped) return start(now);
+  const bool was_spare = std::exchange(is_spare_, false);
+  if (was_spare && id_ != 0) note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
+  if (!is_running()) return;
+  if (was_spare) vigil_.begin(now);
+  user.cell_running(now);
+  if (was_spare && life_.state() == CellState::handshaking && !was_asked_) watch(now);
+}
+
+void ServerCell::start_spare(Time now) {
+  is_spare_ = true;
+  start(now);
+}
+
+void ServerCell::start(Time now) {
+  since_ = now;
+  act(life_.on(CellInput::start));
 }
 
 void ServerCell::leave(CellUser& user) {
@@ -70,6 +83,7 @@ void ServerCell::stop() {
 
 void ServerCell::say(CellUser& user, Slices message) {
   vigil_.host_spoke();
+  ++said_;
   if (shared_) return shared_->from_user(user, message);
   effects_.to_cell(message);
 }
@@ -115,7 +129,7 @@ void ServerCell::fault(GivenUp cause) {
 void ServerCell::started(std::uint64_t cell, Time now) {
   id_ = cell;
   since_ = now;
-  if (!shared_) note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
+  if (!shared_ && !is_spare_) note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
   act(life_.on(CellInput::started));
   if (life_.state() == CellState::building) effects_.set_deadline(server_.timeouts.handshake);
 }
@@ -142,7 +156,7 @@ void ServerCell::withheld(const Failure& failure, Time now) {
 
 void ServerCell::running(Time now) {
   act(life_.on(CellInput::running));
-  if (users_.empty() && !shared_) return;
+  if (users_.empty() && !shared_ && !is_spare_) return;
   note(AuditKind::cell_started, AuditOutcome::ok, "");
   effects_.set_deadline(std::nullopt);
   vigil_.begin(now);
@@ -155,28 +169,28 @@ void ServerCell::deadline(Time now) {
   const CellState state = life_.state();
   const bool is_late = state == CellState::handshaking && was_asked_;
   if (state == CellState::building || is_late) return fault(GivenUp::handshake_timeout);
-  if (is_in_use()) return watch(now);
+  if (is_running()) return watch(now);
   act(life_.on(CellInput::deadline));
 }
 
 void ServerCell::output_closed() {
   output_closed_ = true;
-  if (is_in_use()) fault(GivenUp::closed_stdout);
+  if (is_running()) fault(GivenUp::closed_stdout);
 }
 
 void ServerCell::input_broken(GivenUp how) {
-  if (is_in_use()) fault(how);
+  if (is_running()) fault(how);
 }
 
 // Earlier, the set-up has failed and its report is on the way; later, it is what we asked for.
-bool ServerCell::is_in_use() const {
+bool ServerCell::is_running() const {
   const CellState state = life_.state();
   return state == CellState::handshaking || state == CellState::ready;
 }
 
 bool ServerCell::may_go_on() const {
   const CellState state = life_.state();
-  return state == CellState::asked || state == CellState::building || is_in_use();
+  return state == CellState::asked || state == CellState::building || is_running();
 }
 
 // --- what it says --------------------------------------------------------------------------------

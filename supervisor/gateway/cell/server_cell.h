@@ -68,7 +68,8 @@ class ServerCell {
   ServerCell(const Server& server, CellPlan plan, MessageScanner& scanner, CellEffects& effects);
 
   // By its users. A user must leave before it is destroyed, unless cell_gone() came.
-  /// The first one asks for the cell. Who comes later hears at once if its program runs.
+  /// The first one asks for the cell. Who comes later, or to a spare one, hears at once if its
+  /// program runs.
   void use(CellUser& user, Time now);
   /// The last one to leave stops it, unless it is shared. Others do nothing.
   void leave(CellUser& user);
@@ -100,6 +101,20 @@ class ServerCell {
   void deadline(Time now);
   /// Nobody reads what it says.
   void set_paused(bool paused, Time now) { vigil_.set_paused(paused, now); }
+
+  // By who keeps spare ones.
+  /// Asks for the cell before anybody uses it. What it says stays in its pipe.
+  void start_spare(Time now);
+  bool is_spare() const { return is_spare_; }
+  /// To what end the first user has it: before use().
+  void give_to(const CellPlan& plan) { plan_ = plan; }
+
+  // By who wants its place.
+  /// Nobody would miss it.
+  bool may_give_way(Time now) const;
+  void give_way(Time now) { stop_unneeded(GivenUp::evicted, now); }
+  /// How much its users have said to it.
+  std::uint64_t said() const { return said_; }
 
   // By who keeps a shared one.
   /// Hands out what is answered without the server.
@@ -139,14 +154,15 @@ class ServerCell {
     }
   }
   /// Its program runs, and it has not been asked to end.
-  bool is_in_use() const;
+  bool is_running() const;
   /// It was asked for, and it has not been asked to end.
   bool may_go_on() const;
   bool is_watched() const;
   bool is_busy(Time now) const;
   void watch(Time now);
   void ask_for_a_sign();
-  void stop_idle(Time now);
+  void stop_unneeded(GivenUp why, Time now);
+  void start(Time now);
   void act(CellAction action);
   void fault(GivenUp cause);
   EndedCell end(const CellFacts& facts, Time now) const;
@@ -155,7 +171,7 @@ class ServerCell {
   void note(wire::AuditKind kind, wire::AuditOutcome outcome, std::string_view reason);
 
   const Server& server_;
-  const CellPlan plan_;
+  CellPlan plan_;
   MessageScanner& scanner_;
   CellEffects& effects_;
   std::vector<CellUser*> users_;  ///< one, unless it is shared
@@ -170,6 +186,8 @@ class ServerCell {
   GivenUp cause_ = GivenUp::no;  ///< the first one wins
   bool output_closed_ = false;
   bool is_retired_ = false;
+  bool is_spare_ = false;
+  std::uint64_t said_ = 0;
   bool was_asked_ = false;
   bool has_answered_ = false;
   NoiseBudget noise_;

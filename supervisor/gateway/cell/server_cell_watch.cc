@@ -30,7 +30,7 @@ void ServerCell::watch(Time now) {
       ask_for_a_sign();
       break;
     case CellVigil::Action::stop:
-      return stop_idle(now);
+      return stop_unneeded(GivenUp::idle, now);
     case CellVigil::Action::give_up:
       return fault(GivenUp::unresponsive);
   }
@@ -52,8 +52,14 @@ void ServerCell::ask_for_a_sign() {
   effects_.settle_soon();
 }
 
-void ServerCell::stop_idle(Time now) {
-  cause_ = GivenUp::idle;
+// What is only being built has somebody who waits for it, or is spare.
+bool ServerCell::may_give_way(Time now) const {
+  if (is_spare_) return may_go_on();
+  return is_running() && !is_retired_ && is_watched() && !is_busy(now);
+}
+
+void ServerCell::stop_unneeded(GivenUp why, Time now) {
+  cause_ = why;
   retire();
   tell_users([now](CellUser& user) { user.let_go(now); });
   stop();

@@ -14,6 +14,7 @@ namespace cellblock::gateway {
 
 bool Lane::session_is_in_cell() const {
   if (parts_.plan.program == wire::CellProgram::probe) return true;
+  if (!host_era_) return parts_.start == StartWhen::now;
   return !bridge_ && host_era_ != Era::modern && !revival_.is_possible();
 }
 

@@ -28,6 +28,8 @@ class McpServices {
   /// A cell to use(), new or shared. It lives until it has let go of its user, or the user has left
   /// it; and then for as long as its end takes.
   virtual ServerCell& make_cell(const CellPlan& plan) = 0;
+  /// A cell of it may be needed soon.
+  virtual void expect_cell(std::uint32_t server) = 0;
   virtual std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) = 0;
 
   /// What is known of servers now.

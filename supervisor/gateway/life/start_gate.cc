@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/crash_verdict.h"
 #include "policy/server_set.h"
 #include "policy/server_tag.h"
 #include "supervisor/gateway/cell/cell_runner.h"
@@ -18,11 +19,6 @@ StartKey key_of(const CellRunner& cell) { return reinterpret_cast<StartKey>(&cel
 
 bool is_of_a_server(const CellRunner& cell) {
   return cell.cell().plan().program == wire::CellProgram::server;
-}
-
-// A server that leaves by itself while it is used is started again as one that crashed is.
-bool is_a_failure(const Failure& failure) {
-  return failure.verdict != name_of(Verdict::stopped) && failure.verdict != name_of(Verdict::idle);
 }
 
 }  // namespace
@@ -44,13 +40,31 @@ void StartGate::add_new(const Config& config) {
 
 void StartGate::start(CellRunner& cell, Fd workspace) {
   if (!is_of_a_server(cell)) return hooks_.start(cell, std::move(workspace));
-  Waiting waiting{&cell, std::move(workspace), loop_.now() + cell.cell().server().restart.patience};
+  Waiting waiting{
+      &cell, std::move(workspace), loop_.now() + cell.cell().server().restart.patience, {}};
   if (decide(waiting)) return;
   waiting_.push_back(std::move(waiting));
   look_soon();
 }
 
+void StartGate::wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal) {
+  waiting_.push_back({&cell, std::move(workspace), cell.cell().since() + room_patience, refusal});
+  look_soon();
+}
+
+void StartGate::room_is_free() {
+  for (Waiting& waiting : waiting_) waiting.no_room.reset();
+  look_soon();
+}
+
+bool StartGate::decide_on_room(const Waiting& waiting) {
+  if (!is_closed_ && loop_.now() < waiting.give_up) return false;
+  loop_.defer([&cell = *waiting.cell, refusal = *waiting.no_room] { cell.refused(refusal); });
+  return true;
+}
+
 bool StartGate::decide(Waiting& waiting) {
+  if (waiting.no_room) return decide_on_room(waiting);
   CellRunner& cell = *waiting.cell;
   ServerLife& life = lives_[cell.cell().plan().server];
   const StartAnswer answer = life.may_start(key_of(cell), loop_.now());
@@ -96,7 +110,8 @@ void StartGate::answered(const CellRunner& cell) {
 
 void StartGate::ended(const CellRunner& cell, const Failure& failure) {
   ServerLife& life = lives_[cell.cell().plan().server];
-  if (!is_a_failure(failure)) {
+  // A server that leaves by itself while it is used is started again as one that crashed is.
+  if (is_on_purpose(failure.verdict)) {
     life.gone(key_of(cell));
     return look_soon();
   }
@@ -137,7 +152,8 @@ void StartGate::look_again() {
   if (waiting_.empty()) return due_.cancel();
   Time next = Time::max();
   for (const Waiting& waiting : waiting_) {
-    const auto may = lives_[waiting.cell->cell().plan().server].next_start();
+    const auto may =
+        waiting.no_room ? std::nullopt : lives_[waiting.cell->cell().plan().server].next_start();
     next = std::min({next, waiting.give_up, may.value_or(waiting.give_up)});
   }
   due_.set(std::max(std::chrono::ceil<Milliseconds>(next - loop_.now()), Milliseconds{1}));

@@ -25,6 +25,13 @@ class StartGate {
   StartGate(EventLoop& loop, const Config& config, Hooks hooks);
 
   void start(CellRunner& cell, Fd workspace);
+  /// The launcher has no place for it: it is asked again when a cell has ended, for as long as
+  /// `room_patience` from the start; then the cell hears `refusal`.
+  void wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal);
+  static constexpr Milliseconds room_patience{15'000};
+  /// A cell has ended.
+  void room_is_free();
+  bool is_anybody_waiting() const { return !waiting_.empty(); }
   /// Nobody wants it any more. If it waits here, it is over; the launcher is another matter.
   void withdraw(const CellRunner& cell);
 
@@ -46,9 +53,11 @@ class StartGate {
     CellRunner* cell = nullptr;
     Fd workspace;
     Time give_up;
+    std::optional<wire::CellEvent> no_room;  ///< what the launcher said
   };
 
   void refuse(CellRunner& cell);
+  bool decide_on_room(const Waiting& waiting);
   /// Whether it is decided.
   bool decide(Waiting& waiting);
   void look_again();

@@ -114,18 +114,22 @@ void Session::note_labels() {
 void Session::attach_to(const Server& server, StartWhen start, Time now) {
   server_ = &server;
   LegEffects& effects = *this;
+  const CellPlan plan = plan_of(server);
   auto leg = std::make_unique<Leg>(LegParts{.shared = shared_,
                                             .access = access_,
-                                            .plan = plan_of(server),
+                                            .plan = plan,
                                             .session = peer_.session,
                                             .start = start,
                                             .reading_tool = reading_tool()},
                                    effects_, effects);
   Leg& only = *leg;
   counterpart_ = std::move(leg);
+  if (plan.program == wire::CellProgram::server) effects_.expect_cell(plan.server);
   if (start == StartWhen::on_demand) {
     note(AuditKind::attach, AuditOutcome::ok, is_resumed_ ? "resumed" : "on_demand");
-    return attached(0);
+    attached(0);
+    if (server.start.when == CellStart::session && !is_resumed_) only.start(now);
+    return;
   }
   state_ = State::attaching;
   effects_.set_host_flow(HostFlow::held);

@@ -177,8 +177,7 @@ ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
   }
   CellKeeper& keeper = *this;
   const CellOwner owner{.pid = session_.peer().pid, .session = session_.peer().session};
-  cells_.push_back(
-      std::make_unique<CellRunner>(services_, plan, owner, workspace_for(plan), keeper));
+  cells_.push_back(services_.make_cell(plan, owner, workspace_for(plan), keeper));
   return cells_.back()->cell();
 }
 

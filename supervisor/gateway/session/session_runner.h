@@ -62,6 +62,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   }
   void close_host() override { host_.close(); }
   ServerCell& make_cell(const CellPlan& plan) override;
+  void expect_cell(std::uint32_t server) override { services_.expect_cell(server); }
   std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) override;
   Catalogues& catalogues() override { return services_.catalogues(); }
   Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) override;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/audit/chain.h"
+#include "policy/crash_verdict.h"
 #include "policy/landlock_lacks.h"
 #include "policy/names.h"
 #include "policy/weakenings.h"
@@ -25,7 +26,7 @@ std::string text_of(const Json& json) {
 // How far a state is on the way to being useful: the best cell speaks for its server, and that of a
 // probe or a survey for nobody.
 int rank_of(const CellRow& cell) {
-  if (cell.program != wire::CellProgram::server) return -1;
+  if (cell.program != wire::CellProgram::server || cell.spare) return -1;
   if (cell.state == CellState::ready) return 4;
   if (cell.state == CellState::handshaking) return 3;
   const std::string_view name = public_name_of(cell.state);
@@ -33,17 +34,12 @@ int rank_of(const CellRow& cell) {
   return name == "draining" ? 1 : 0;
 }
 
-bool is_a_crash(const Failure& failure) {
-  return failure.verdict != "stopped" && failure.verdict != "idle" &&
-         failure.verdict != "ordinary_exit";
-}
-
 // A server that nobody can list is not well because no session has tried it since.
 bool is_failed(const ServerRow& row) {
   const CatalogueView& catalogue = row.catalogue;
   const bool is_listed = catalogue.kept != nullptr && !catalogue.expired;
   return (catalogue.failed != nullptr && !is_listed) ||
-         (row.last_end != nullptr && is_a_crash(row.last_end->failure));
+         (row.last_end != nullptr && is_crash(row.last_end->failure.verdict));
 }
 
 std::string_view state_of(const ServerRow& row) {
@@ -53,6 +49,12 @@ std::string_view state_of(const ServerRow& row) {
   if (row.life != nullptr && row.life->state() == LifeState::quarantined) return "quarantined";
   if (is_failed(row)) return "failed";
   return row.catalogue.surveying ? "surveying" : "stopped";
+}
+
+// Of a spare one nobody expects that it shakes hands.
+std::string_view state_of(const CellRow& cell) {
+  if (cell.spare && cell.state == CellState::handshaking) return "spare";
+  return public_name_of(cell.state);
 }
 
 std::string_view name_of(wire::CellProgram program) {
@@ -112,7 +114,8 @@ Json json_of(const CellRow& cell) {
   Json json{{"cell", std::to_string(cell.cell)},
             {"session", std::to_string(cell.session)},
             {"sessions", sessions_of(cell)},
-            {"state", public_name_of(cell.state)},
+            {"state", state_of(cell)},
+            {"spare", cell.spare},
             {"uptime_ms", cell.uptime_ms},
             {"program", name_of(cell.program)},
             {"workspace", cell.workspace},

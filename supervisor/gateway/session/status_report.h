@@ -29,6 +29,7 @@ struct CellRow {
   CellState state = CellState::stopped;
   std::int64_t uptime_ms = 0;
   wire::CellProgram program = wire::CellProgram::server;
+  bool spare = false;
   bool workspace = false;
   bool revival = false;  ///< it took a session on
   Traffic traffic;

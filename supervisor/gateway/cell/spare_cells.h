@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "supervisor/gateway/cell/cell_runner.h"
+#include "supervisor/gateway/gateway_services.h"
+#include "supervisor/gateway/session/status_report.h"
+
+/// Cells that run already and wait for a session (`start.warm`), so that it does not wait for the
+/// start of a runtime. Nothing is said to them and nothing is read from them before that.
+namespace cellblock::gateway {
+
+class SpareCells final : private CellKeeper {
+ public:
+  struct Hooks {
+    /// Nothing speaks against another start of that server now.
+    std::function<bool(std::uint32_t server)> may_start;
+    /// The last one is over.
+    std::function<void()> none_left;
+  };
+  SpareCells(GatewayServices& services, Hooks hooks);
+
+  /// A session may need a cell of it: from now on there are as many as declared.
+  void expect(std::uint32_t server);
+  /// One that waits, as if it were new; null: there is none. To be used at once.
+  std::unique_ptr<CellRunner> take(const CellPlan& plan, CellOwner owner, CellKeeper& keeper);
+  /// A session's cell is being started or introduced: spare ones wait until it has answered and
+  /// `first_questions` have passed, or for `head_start` at the most.
+  void hold_back(std::uint32_t server);
+  void go_on(std::uint32_t server);
+  static constexpr Milliseconds head_start{5'000};
+  static constexpr Milliseconds first_questions{1'000};
+
+  /// Those that are there are stopped, and others take their place when a session comes.
+  void stop(std::uint32_t server);
+  /// What they were made from has changed.
+  void replace(std::uint32_t server);
+  /// How many are declared has changed.
+  void look_again() { look_soon(); }
+  void stop_all();
+
+  bool empty() const { return cells_.empty(); }
+  std::size_t count(std::uint32_t server) const;
+  std::vector<CellRow> rows(std::uint32_t server, Time now) const;
+
+ private:
+  struct Wanted {
+    bool is_expected = false;
+    bool is_held_back = false;
+  };
+  struct Kept {
+    std::unique_ptr<CellRunner> runner;
+    bool is_told = false;  ///< to end
+  };
+
+  // CellKeeper
+  void cell_turn_done() override { look_soon(); }
+
+  void look_soon();
+  void look();
+  void bury();
+  bool is_short_of(std::uint32_t server) const;
+  bool may_keep_any(std::uint32_t server) const;
+  void trim(std::uint32_t server);
+  void start(std::uint32_t server);
+  void end_all_of(std::uint32_t server);
+
+  GatewayServices& services_;
+  const Hooks hooks_;
+  std::vector<Wanted> wanted_;  ///< by server index
+  std::vector<Kept> cells_;
+  Timer held_back_;
+  bool is_scheduled_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace cellblock::gateway

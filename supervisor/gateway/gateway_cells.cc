@@ -1,0 +1,148 @@
+#include <fcntl.h>
+
+#include <utility>
+#include <vector>
+
+#include "supervisor/gateway/gateway.h"
+#include "supervisor/gateway/io/wall_clock.h"
+#include "supervisor/gateway/life/eviction.h"
+
+/// Cells between those who need them and the launcher.
+namespace cellblock::gateway {
+namespace {
+
+// A session waits for it, and what it needs is still there.
+bool may_wait(const ServerCell& cell, const Fd& workspace) {
+  return cell.state() == CellState::asked && !cell.is_spare() &&
+         cell.plan().program == wire::CellProgram::server &&
+         cell.plan().has_workspace == workspace.valid();
+}
+
+}  // namespace
+
+void Gateway::ask_launcher(CellRunner& cell, Fd workspace) {
+  const std::uint32_t request = next_request_++;
+  const CellPlan& plan = cell.cell().plan();
+  Fd copy = workspace.valid() ? Fd(::fcntl(workspace.get(), F_DUPFD_CLOEXEC, 0)) : Fd();
+  asked_[request] = {&cell, std::move(copy)};
+  launcher_.start_cell(request, plan.server, plan.program, std::move(workspace));
+}
+
+void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
+  if (lost_cells_.contains(event.cell)) {
+    if (event.kind == wire::CellEventKind::ended) lost_cells_.erase(event.cell);
+    return;
+  }
+  switch (event.kind) {
+    case wire::CellEventKind::started:
+    case wire::CellEventKind::refused:
+      return cell_answered(event, std::move(pipes));
+    case wire::CellEventKind::running:
+    case wire::CellEventKind::ended:
+      return cell_news(event);
+    case wire::CellEventKind::denied:
+      return cell_denied(event);
+    case wire::CellEventKind::usage:
+      return usage_told(event.usage);
+  }
+  give_up("an unknown event from the launcher");
+}
+
+void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes) {
+  const auto asked = asked_.find(event.request);
+  if (asked == asked_.end()) return give_up("an answer from the launcher that nobody asked for");
+  Asked answered = std::move(asked->second);
+  CellRunner& cell = *answered.cell;
+  asked_.erase(asked);
+  if (event.kind == wire::CellEventKind::refused) return cell_refused(std::move(answered), event);
+  if (pipes.empty()) return cell_lost(cell, event);
+  cells_[event.cell] = &cell;
+  usage_.cell_started(event.cell);
+  Fd egress;
+  if (pipes.size() > CellPipes::count) {
+    egress = std::move(pipes.back());
+    pipes.pop_back();
+  }
+  cell.started(event.cell, std::move(pipes));
+  watch_cell(cell, std::move(egress));
+}
+
+void Gateway::cell_refused(Asked asked, const wire::CellEvent& event) {
+  CellRunner& cell = *asked.cell;
+  const bool can_wait = is_want_of_room(event.refusal) && may_wait(cell.cell(), asked.workspace);
+  if (can_wait && make_room(cell, event.refusal)) {
+    gate_.refused(cell);
+    return gate_.wait_for_room(cell, std::move(asked.workspace), event);
+  }
+  cell.refused(event);
+  gate_.refused(cell);
+  spares_.go_on(cell.cell().plan().server);
+}
+
+// The victim's session goes on in another cell when it needs one.
+bool Gateway::make_room(const CellRunner& wanted, wire::StartRefusal refusal) {
+  std::vector<CellRunner*> runners;
+  std::vector<EvictionCandidate> cells;
+  for (const auto& [number, runner] : cells_) {
+    const ServerCell& cell = runner->cell();
+    runners.push_back(runner);
+    cells.push_back({.server = cell.plan().server,
+                     .is_ending = cell.state() > CellState::ready,
+                     .may_give_way = cell.may_give_way(loop_.now()),
+                     .is_spare = cell.is_spare(),
+                     .last_used = runner->last_used()});
+  }
+  const Eviction eviction = eviction_for(cells, wanted.cell().plan().server, refusal);
+  if (eviction.victim) runners[*eviction.victim]->give_way();
+  return eviction.is_under_way || eviction.victim;
+}
+
+void Gateway::handshake_answered(const CellRunner& cell) {
+  gate_.answered(cell);
+  spares_.go_on(cell.cell().plan().server);
+}
+
+std::unique_ptr<CellRunner> Gateway::make_cell(const CellPlan& plan, const CellOwner& owner,
+                                               Fd workspace, CellKeeper& keeper) {
+  auto cell = spares_.take(plan, owner, keeper);
+  if (cell) hand_over(*cell);
+  if (plan.program == wire::CellProgram::server) spares_.hold_back(plan.server);
+  if (cell) return cell;
+  GatewayServices& services = *this;
+  return std::make_unique<CellRunner>(services, plan, owner, std::move(workspace), keeper);
+}
+
+// What it does from now on is done for its session.
+void Gateway::hand_over(const CellRunner& cell) {
+  const auto watched = watched_.find(cell.cell().id());
+  if (watched != watched_.end()) watched->second.ledger.belongs_to(cell.origin());
+}
+
+// Whoever waits for a place comes first.
+bool Gateway::may_start_spare(std::uint32_t server) const {
+  return gate_.life(server).state() == LifeState::good && !gate_.is_anybody_waiting();
+}
+
+void Gateway::cell_news(const wire::CellEvent& event) {
+  const auto found = cells_.find(event.cell);
+  if (found == cells_.end()) return give_up("news from the launcher about an unknown cell");
+  CellRunner& cell = *found->second;
+  if (event.kind == wire::CellEventKind::running) return cell.running();
+  cells_.erase(found);
+  meter_.cell_ended(cell.cell().plan().server, event.facts);
+  usage_.cell_ended(event.cell);
+  cell.ended(event.facts);
+  gate_.room_is_free();
+  if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
+    watched->second.ended = true;
+    forget_if_done(event.cell);
+  }
+}
+
+void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
+  history_[cell.cell().plan().server].last_end = LastEnd{failure, unix_milliseconds()};
+  gate_.ended(cell, failure);
+  spares_.go_on(cell.cell().plan().server);
+}
+
+}  // namespace cellblock::gateway

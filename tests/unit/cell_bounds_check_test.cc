@@ -1,0 +1,57 @@
+#include "policy/life/cell_bounds_check.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace cellblock {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Checked {
+  CellBounds bounds;
+  std::string key;  ///< of the one complaint
+  std::string says;
+};
+
+Checked check(const std::string& lines) {
+  Complaints complaints;
+  const ConfigText text =
+      parse_config_text("[daemon]\n" + lines, "c.toml", FileRole::main, complaints);
+  Checked checked;
+  checked.bounds = check_cell_bounds({complaints, "c.toml", "daemon."}, text.daemon);
+  const auto said = complaints.take_sorted();
+  EXPECT_LE(said.size(), 1U) << lines;
+  if (!said.empty()) checked.key = said[0].key, checked.says = said[0].text;
+  return checked;
+}
+
+TEST(CellBoundsCheck, TakesWhatIsSaid) {
+  EXPECT_EQ(check("").bounds, CellBounds{});
+  EXPECT_EQ(check("max_cells = 10\nmax_cells_per_user = 10").bounds, (CellBounds{10, 10}));
+}
+
+TEST(CellBoundsCheck, ADefaultGivesWayToWhatIsDeclared) {
+  EXPECT_EQ(check("max_cells = 10").bounds, (CellBounds{10, 10}));
+  EXPECT_EQ(check("max_cells_per_user = 1024").bounds, (CellBounds{1024, 1024}));
+}
+
+TEST(CellBoundsCheck, RefusesNoneAndMoreThanTheLauncherHasDescriptorsFor) {
+  for (const char* number : {"0", "1025", "-1"}) {
+    for (const char* key : {"max_cells", "max_cells_per_user"}) {
+      const Checked checked = check(std::string(key) + " = " + number);
+      EXPECT_EQ(checked.key, std::string("daemon.") + key) << number;
+      EXPECT_THAT(checked.says, HasSubstr("1 to 1024")) << number;
+    }
+  }
+}
+
+TEST(CellBoundsCheck, RefusesMoreForOneUserThanForAll) {
+  const Checked checked = check("max_cells = 10\nmax_cells_per_user = 11");
+  EXPECT_EQ(checked.key, "daemon.max_cells_per_user");
+  EXPECT_THAT(checked.says, HasSubstr("1 to 10"));
+}
+
+}  // namespace
+}  // namespace cellblock

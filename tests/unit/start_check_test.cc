@@ -1,0 +1,69 @@
+#include "policy/life/start_check.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "policy/config_text.h"
+
+namespace cellblock {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Checked {
+  StartRules rules;
+  std::string key;  ///< of the one complaint
+  std::string says;
+};
+
+Checked check(const std::string& start, const Server& server = {}) {
+  Complaints complaints;
+  const std::string toml = "[server.git]\nstart = {" + start + "}";
+  const ConfigText text = parse_config_text(toml, "c.toml", FileRole::main, complaints);
+  Checked checked;
+  checked.rules =
+      check_start_rules({complaints, "c.toml", "server.git."}, text.servers.at(0), server);
+  const auto said = complaints.take_sorted();
+  EXPECT_LE(said.size(), 1U) << start;
+  if (!said.empty()) checked.key = said[0].key, checked.says = said[0].text;
+  return checked;
+}
+
+TEST(StartCheck, WhatIsNotSaidHasItsDefault) {
+  EXPECT_EQ(check("").rules, StartRules{});
+  EXPECT_EQ(check("").key, "");
+}
+
+TEST(StartCheck, TakesEachKey) {
+  const Checked checked = check(R"(when = "session", warm = 8)");
+  EXPECT_EQ(checked.rules, (StartRules{.when = CellStart::session, .warm = 8}));
+  EXPECT_EQ(checked.key, "");
+}
+
+TEST(StartCheck, RefusesOtherWordsAndNumbers) {
+  EXPECT_EQ(check(R"(when = "now")").key, "server.git.start.when");
+  for (const char* warm : {"warm = -1", "warm = 9"}) {
+    EXPECT_EQ(check(warm).key, "server.git.start.warm") << warm;
+    EXPECT_THAT(check(warm).says, HasSubstr("0 to 8")) << warm;
+  }
+}
+
+TEST(StartCheck, LeavesSessionsAPlaceBesideSpareCells) {
+  const Server two{.max_cells_per_user = 2};
+  EXPECT_EQ(check("warm = 1", two).key, "");
+  EXPECT_THAT(check("warm = 2", two).says, HasSubstr("less than max_cells_per_user (2)"));
+}
+
+TEST(StartCheck, RefusesSpareCellsThatNoSessionCouldTake) {
+  const Server shared{.cells = CellSharing::per_user};
+  const Server with_directory{.workspace = Workspace{}};
+  for (const Server& server : {shared, with_directory}) {
+    EXPECT_THAT(check("warm = 1", server).says, HasSubstr("allowed: 0"));
+    EXPECT_EQ(check("warm = 0", server).key, "");
+    EXPECT_EQ(check(R"(when = "session")", server).key, "");
+  }
+}
+
+}  // namespace
+}  // namespace cellblock
