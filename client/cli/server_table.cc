@@ -20,6 +20,7 @@ namespace {
 struct Cells {
   std::size_t serving = 0;
   std::size_t surveys = 0;
+  std::size_t spare = 0;
   std::int64_t oldest_ms = 0;
   std::int64_t calls = 0;
   std::int64_t cpu_ms = 0;        // 0: not known
@@ -33,11 +34,15 @@ Cells cells_of(const Json& server) {
       ++cells.surveys;
       continue;
     }
+    cells.cpu_ms += number_of(cell, "cpu_ms");
+    cells.memory_bytes += number_of(cell, "memory_bytes");
+    if (cell.value("spare", Json()) == Json(true)) {
+      ++cells.spare;
+      continue;
+    }
     ++cells.serving;
     cells.oldest_ms = std::max(cells.oldest_ms, number_of(cell, "uptime_ms"));
     cells.calls += number_of(cell, "calls");
-    cells.cpu_ms += number_of(cell, "cpu_ms");
-    cells.memory_bytes += number_of(cell, "memory_bytes");
   }
   return cells;
 }
@@ -51,6 +56,7 @@ Colour colour_of(std::string_view state) {
 std::string number_of_cells(const Cells& cells) {
   std::vector<std::string> texts;
   if (cells.serving > 0) texts.push_back(fmt::format("{}", cells.serving));
+  if (cells.spare > 0) texts.push_back(fmt::format("{} spare", cells.spare));
   if (cells.surveys > 0) {
     texts.push_back(fmt::format("{} survey{}", cells.surveys, cells.surveys == 1 ? "" : "s"));
   }

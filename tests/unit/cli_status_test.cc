@@ -114,6 +114,19 @@ TEST(CliStatus, CountsSurveysApartAndSaysWhichFailed) {
   EXPECT_THAT(ended.out, HasSubstr("\nbad: last survey: cell \"bad\": exited with code 3\\x1b\n"));
 }
 
+TEST(CliStatus, CountsCellsThatWaitForASessionApart) {
+  FakeGateway gateway(answering(one_line(
+      R"({"version":"1","mode":"system","enabled":true,"servers":[
+{"name":"both","state":"ready","cells":[
+ {"cell":"1","uptime_ms":1200,"program":"server","spare":false,"calls":7},
+ {"cell":"2","uptime_ms":99000,"program":"server","spare":true}]},
+{"name":"idle","state":"spare","cells":[
+ {"cell":"3","uptime_ms":9,"program":"server","spare":true}]}]})")));
+  const auto ended = cli(gateway, {"status"});
+  EXPECT_THAT(ended.out, HasSubstr("both    ready  1.2 s  1, 1 spare      7"));
+  EXPECT_THAT(ended.out, HasSubstr("idle    spare      -  1 spare         -"));
+}
+
 TEST(CliStatus, TellsWhatIsListedWhileNoCellRuns) {
   FakeGateway gateway(answering(one_line(
       R"({"version":"1","mode":"system","enabled":true,"servers":[{"name":"web","state":"stopped",

@@ -1,5 +1,6 @@
 #include "client/cli/learn/watched_server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -42,7 +43,9 @@ DeclaredPath declared_path(const Json& json) {
 
 WatchedServer::State state_of(const Json& server) {
   WatchedServer::State state;
-  state.cells = objects_of(server, "cells").size();
+  const auto cells = objects_of(server, "cells");
+  state.cells = static_cast<std::size_t>(std::ranges::count_if(
+      cells, [](const Json& cell) { return cell.value("spare", Json()) != Json(true); }));
   for (const Json& path : objects_of(object_of(server, "declared"), "paths")) {
     state.declared.push_back(declared_path(path));
   }

@@ -24,9 +24,10 @@ std::string text_of(const Json& json) {
 }
 
 // How far a state is on the way to being useful: the best cell speaks for its server, and that of a
-// probe or a survey for nobody.
+// probe or a survey for nobody. A spare one speaks where there is no other.
 int rank_of(const CellRow& cell) {
-  if (cell.program != wire::CellProgram::server || cell.spare) return -1;
+  if (cell.program != wire::CellProgram::server) return -1;
+  if (cell.spare) return cell.state == CellState::handshaking ? 0 : -1;
   if (cell.state == CellState::ready) return 4;
   if (cell.state == CellState::handshaking) return 3;
   const std::string_view name = public_name_of(cell.state);
@@ -42,19 +43,19 @@ bool is_failed(const ServerRow& row) {
          (row.last_end != nullptr && is_crash(row.last_end->failure.verdict));
 }
 
-std::string_view state_of(const ServerRow& row) {
-  const auto best = std::ranges::max_element(row.cells, {}, rank_of);
-  if (best != row.cells.end() && rank_of(*best) >= 0) return public_name_of(best->state);
-  if (!row.server->enabled) return "disabled";
-  if (row.life != nullptr && row.life->state() == LifeState::quarantined) return "quarantined";
-  if (is_failed(row)) return "failed";
-  return row.catalogue.surveying ? "surveying" : "stopped";
-}
-
 // Of a spare one nobody expects that it shakes hands.
 std::string_view state_of(const CellRow& cell) {
   if (cell.spare && cell.state == CellState::handshaking) return "spare";
   return public_name_of(cell.state);
+}
+
+std::string_view state_of(const ServerRow& row) {
+  const auto best = std::ranges::max_element(row.cells, {}, rank_of);
+  if (best != row.cells.end() && rank_of(*best) >= 0) return state_of(*best);
+  if (!row.server->enabled) return "disabled";
+  if (row.life != nullptr && row.life->state() == LifeState::quarantined) return "quarantined";
+  if (is_failed(row)) return "failed";
+  return row.catalogue.surveying ? "surveying" : "stopped";
 }
 
 std::string_view name_of(wire::CellProgram program) {
