@@ -135,6 +135,7 @@ class Gateway final : private GatewayServices {
   std::string pins_of(const ControlRequest& request, const Peer& peer) const;
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
   void settle_sharing();
+  bool may_use(std::uint32_t server) const;
   bool may_start_spare(std::uint32_t server) const;
   void start_nothing_if_drained();
   void end_if_empty();

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/access/rights.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/gateway/io/wall_clock.h"
 #include "supervisor/gateway/life/eviction.h"
@@ -116,6 +117,11 @@ std::unique_ptr<CellRunner> Gateway::make_cell(const CellPlan& plan, const CellO
 void Gateway::hand_over(const CellRunner& cell) {
   const auto watched = watched_.find(cell.cell().id());
   if (watched != watched_.end()) watched->second.ledger.belongs_to(cell.origin());
+}
+
+bool Gateway::may_use(std::uint32_t server) const {
+  const Subject subject = subject_of(config_.roles, {user_.uid, user_.gid, user_.groups});
+  return Rights(config_.servers[server].rules, subject).may_use_server();
 }
 
 // Whoever waits for a place comes first.

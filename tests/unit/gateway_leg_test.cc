@@ -247,13 +247,13 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   is_known_as(Era::modern);
   Above above;
   const SessionAccess access(config_, subject_of({}, {1000, 1000, {}}));
-  for (const Teaches teaches : {Teaches::nothing, Teaches::lists}) {
+  for (const LegOf of : {LegOf::all_servers, LegOf::one_server}) {
     Leg leg({.shared = {config_, ids_, scanner_, sealer_, policy()},
              .access = access,
              .plan = {.server = 0, .purpose = "aggregate"},
              .session = 12,
              .start = StartWhen::on_demand,
-             .teaches = teaches},
+             .of = of},
             effects_, above);
     const auto asks = [&](std::string line) {
       const std::size_t size = line.size();
@@ -268,7 +268,7 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
     server_answers(R"({"content":[]})");
     asks(modern("2", "tools/list"));
     server_answers(R"({"tools":[{"name":"read_b"}]})");
-    EXPECT_EQ(effects_.fake_catalogues.learnt, teaches == Teaches::lists ? 1 : 0);
+    EXPECT_EQ(effects_.fake_catalogues.learnt, of == LegOf::one_server ? 1 : 0);
     leg.leave();
   }
 }

@@ -245,5 +245,51 @@ TEST_F(GatewayReconfigure, EndsWhenTheSupervisorSendsNoConfiguration) {
   EXPECT_TRUE(host.at_end());
 }
 
+class ReconfigureSpareCells : public GatewayReconfigure {
+ protected:
+  void SetUp() override {
+    GatewayReconfigure::SetUp();
+    config_.servers[0].start.warm = 2;
+    start();
+    host_ = connect();
+    host_.send(
+        R"({"jsonrpc":"2.0","id":"a","method":"cellblock/attach","params":{"server":"files",)"
+        R"("start":"on_demand"}})");
+    EXPECT_EQ(host_.read_json()["result"]["server"], "files");
+    first_ = start_cell();
+    second_ = start_cell();
+    while (spare() < 2) continue;
+  }
+  std::size_t spare() {
+    const Json status = status_of(host_);
+    const Json& cells = status["servers"][0]["cells"];
+    return static_cast<std::size_t>(
+        std::ranges::count(cells, Json("spare"), [](const Json& cell) { return cell["state"]; }));
+  }
+
+  Lines host_;
+  FakeCell first_;
+  FakeCell second_;
+};
+
+TEST_F(ReconfigureSpareCells, OthersTakeThePlaceOfThoseThatWereMadeOtherwise) {
+  reload([](Config& config) { config.servers[0].command = {"/usr/bin/other"}; });
+  EXPECT_TRUE(first_.mcp.at_end());
+  EXPECT_TRUE(second_.mcp.at_end());
+  FakeCell next = start_cell();
+}
+
+TEST_F(ReconfigureSpareCells, ThoseThatAreNotDeclaredAnyMoreEnd) {
+  reload([](Config& config) { config.servers[0].start.warm = 1; });
+  EXPECT_TRUE(second_.mcp.at_end());
+  EXPECT_EQ(spare(), 1U);
+}
+
+TEST_F(ReconfigureSpareCells, WhatMayNotBeUsedAnyMoreHasNone) {
+  reload([](Config& config) { config.servers[0].rules.clear(); });
+  EXPECT_TRUE(first_.mcp.at_end());
+  EXPECT_TRUE(second_.mcp.at_end());
+}
+
 }  // namespace
 }  // namespace cellblock::gateway::testing

@@ -54,7 +54,7 @@ class EnsembleSide::Member final : private LegEffects {
               .plan = {.server = server, .purpose = "aggregate"},
               .session = side.session_,
               .start = StartWhen::on_demand,
-              .teaches = Teaches::nothing},
+              .of = LegOf::all_servers},
              side.services_, *this) {}
 
   Leg& leg() { return leg_; }

@@ -123,11 +123,16 @@ void SpareCells::bury() {
 bool SpareCells::may_keep_any(std::uint32_t index) const {
   const Config& config = services_.config();
   const Server& server = config.servers[index];
-  return !is_closed_ && config.enabled && server.enabled && !server.removed;
+  const bool is_on = !is_closed_ && config.enabled && server.enabled && !server.removed;
+  return is_on && hooks_.may_use(index);
 }
 
-// Fewer may be declared than before.
+// Fewer may be declared than before, or the server may not be used any more.
 void SpareCells::trim(std::uint32_t index) {
+  if (std::ranges::none_of(cells_,
+                           [index](const Kept& kept) { return is_of(*kept.runner, index); })) {
+    return;
+  }
   std::size_t room = may_keep_any(index) ? services_.config().servers[index].start.warm : 0;
   for (Kept& kept : cells_) {
     if (!is_of(*kept.runner, index) || !kept.runner->cell().takes_users()) continue;

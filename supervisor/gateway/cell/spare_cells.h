@@ -17,6 +17,8 @@ namespace cellblock::gateway {
 class SpareCells final : private CellKeeper {
  public:
   struct Hooks {
+    /// The user may use that server.
+    std::function<bool(std::uint32_t server)> may_use;
     /// Nothing speaks against another start of that server now.
     std::function<bool(std::uint32_t server)> may_start;
     /// The last one is over.
@@ -39,7 +41,7 @@ class SpareCells final : private CellKeeper {
   void stop(std::uint32_t server);
   /// What they were made from has changed.
   void replace(std::uint32_t server);
-  /// How many are declared has changed.
+  /// How many are declared, or who may use them, has changed.
   void look_again() { look_soon(); }
   void stop_all();
 

@@ -205,7 +205,7 @@ void Lane::learn_answer(std::string_view line, const Message& message) {
   if (parts_.plan.has_workspace) return;
   const Call* call = conversation_->call(message.id.in(line));
   if (call == nullptr) return;
-  if (parts_.teaches == Teaches::nothing && list_of(call->kind)) return;
+  if (parts_.of == LegOf::all_servers && list_of(call->kind)) return;
   learn_from_answer(services_.catalogues(), parts_.plan.server, *call, message.result.in(line));
 }
 

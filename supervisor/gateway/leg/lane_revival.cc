@@ -146,7 +146,7 @@ bool Lane::is_busy(Time now) const {
 bool Lane::is_listened_to() const {
   if (revival_.has_subscriptions()) return true;
   const Listening what = bridge_ ? bridge_->listening() : conversation_->listening();
-  const bool is_of_all = parts_.teaches == Teaches::nothing;
+  const bool is_of_all = parts_.of == LegOf::all_servers;
   return what == Listening::more || (what == Listening::lists && !is_of_all);
 }
 

@@ -30,8 +30,9 @@ struct SharedParts {
   KeptResults* kept = nullptr;      ///< the session's, of those; which sets it
 };
 
-/// Whether the lists that its host asks for become part of the catalogues.
-enum class Teaches : std::uint8_t { lists, nothing };
+/// What its session is attached to. Lists that a host of all servers asks for do not become part of
+/// the catalogues: what it is shown is made from them.
+enum class LegOf : std::uint8_t { one_server, all_servers };
 
 /// One leg: to which server, and how.
 struct LegParts {
@@ -40,7 +41,7 @@ struct LegParts {
   CellPlan plan;
   std::uint64_t session = 0;
   StartWhen start = StartWhen::now;
-  Teaches teaches = Teaches::lists;
+  LegOf of = LegOf::one_server;
   ReadingTool reading_tool = ReadingTool::not_listed;
 
   const Server& server() const { return shared.config.servers[plan.server]; }
