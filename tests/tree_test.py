@@ -61,7 +61,7 @@ MACHINE_FOLDERS = {
     "supervisor/gateway/aggregate": set(),
     "supervisor/gateway/audit": {"audit_channel"},
     "supervisor/gateway/catalogue": {"catalogue_runner", "catalogue_store", "kept_files", "pin_keeper", "pin_store", "survey_runner"},
-    "supervisor/gateway/cell": {"cell_link", "cell_runner", "launcher_channel", "shared_cells"},
+    "supervisor/gateway/cell": {"cell_link", "cell_runner", "launcher_channel", "shared_cells", "spare_cells"},
     "supervisor/gateway/conversation": set(),
     "supervisor/gateway/era": set(),
     "supervisor/gateway/leg": set(),
