@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 namespace cellblock::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Shared = std::shared_ptr<Flags>;
 
 // Of a command that has --timeout.
@@ -122,8 +124,8 @@ void declare_call(CLI::App& app, Command& command, const Shared& flags) {
   call->parse_complete_callback([flags] { take_tool_of_all(*flags); });
   server_option(call, *flags)->required();
   call->add_option("TOOL", flags->tool, "the tool; not where NAME is SERVER__TOOL already");
-  call->add_option("ARGUMENTS", flags->words, "name=value ..., or all as one JSON object")
-      ->type_name("");
+  whole_words(
+      call->add_option("ARGUMENTS", flags->words, "name=value ..., or all as one JSON object"));
   pairs_option(call, *flags);
   workspace_option(call, *flags);
   role_option(call, *flags);
@@ -156,8 +158,8 @@ void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
   inspect->parse_complete_callback([flags] { take_command_of_all(*flags); });
   inspect->footer("Commands:\n" + command_help(CommandSource::arguments) + inspect->get_footer());
   server_option(inspect, *flags);
-  inspect->add_option("COMMAND", flags->words, "and its words; without one there is a prompt: help")
-      ->type_name("");
+  whole_words(inspect->add_option("COMMAND", flags->words,
+                                  "and its words; without one there is a prompt: help"));
   pairs_option(inspect, *flags);
   inspect->add_flag("--all", flags->all, "all servers at once; then the first word is a command");
   inspect->add_flag("--frames", flags->frames, "show each message of the connection, on stderr");
@@ -335,15 +337,25 @@ std::string unknown_command(const CLI::App& app) {
                      guess.empty() ? "" : fmt::format("; did you mean \"{}{}\"?", before, guess));
 }
 
+int print_usage_error(const std::string& text, Output output) {
+  const auto code = static_cast<int>(Exit::usage);
+  if (output == Output::json) {
+    const Json error{{"code", "usage"}, {"message", text}, {"exit_code", code}};
+    print_json(Json{{"error", error}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return code;
+}
+
 }  // namespace
 
-int exit_after(const CLI::App& app, const CLI::ParseError& stop) {
+int exit_after(const CLI::App& app, const CLI::ParseError& stop, Output output) {
   if (stop.get_exit_code() == 0) return app.exit(stop);  // help
   const auto unknown = unknown_command(app);
+  const auto mistake = unknown.empty() ? safe_line(stop.what()) : unknown;
   const auto reached = full_name(command_reached(app));
-  fmt::print(stderr, "cellblock: {}\n  \"cellblock {}--help\" tells what there is.\n",
-             unknown.empty() ? safe_line(stop.what()) : unknown, reached);
-  return static_cast<int>(Exit::usage);
+  fmt::print(stderr, "cellblock: {}\n  \"cellblock {}--help\" tells what there is.\n", mistake,
+             reached);
+  return print_usage_error(mistake, output);
 }
 
 }  // namespace cellblock::cli

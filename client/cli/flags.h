@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+#include "client/cli/context.h"
 #include "client/cli/exit_code.h"
 
 namespace cellblock::cli {
@@ -10,7 +11,7 @@ namespace cellblock::cli {
 /// Declares all flags and commands. Parsing then sets `command` to what was asked for.
 void declare(CLI::App& app, std::function<Exit()>& command);
 
-/// Prints help or the mistake; the exit code.
-int exit_after(const CLI::App& app, const CLI::ParseError& stop);
+/// Prints help or the mistake; the exit code. `output`: as far as it was understood.
+int exit_after(const CLI::App& app, const CLI::ParseError& stop, Output output);
 
 }  // namespace cellblock::cli

@@ -84,7 +84,9 @@ void MetricsHost::started() {
 
 void MetricsHost::ended(const CellFacts& facts) {
   const bool is_expected = finished_ || std::exchange(is_renewed_, false);
-  if (!is_expected) spdlog::error("cellblock-metrics {}", explain_end(facts));
+  if (!is_expected) {
+    spdlog::error("cellblock-metrics {}; it is started again", explain_end(facts));
+  }
   if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_life) {
     delay_ = first_delay;
   }
@@ -96,7 +98,6 @@ void MetricsHost::ended(const CellFacts& facts) {
 }
 
 void MetricsHost::start_again_later() {
-  spdlog::info("cellblock-metrics is started again in {} ms", delay_.count());
   timer_.expires_after(delay_);
   delay_ = std::min(delay_ * 2, longest_delay);
   timer_.async_wait([this](const boost::system::error_code& error) {

@@ -35,7 +35,9 @@ void add_command(std::string& text, const Server& server) {
   for (const std::string& word : server.command) {
     if (!word.starts_with('/')) continue;
     const auto path = host_path_of(word, server.binds);
-    if (path) text += stamp_text(*path, 0);
+    // Of a directory among the arguments the time tells what lies in it now: it is data.
+    std::error_code error;
+    if (path && !fs::is_directory(*path, error)) text += stamp_text(*path, 0);
   }
 }
 

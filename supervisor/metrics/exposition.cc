@@ -4,6 +4,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -32,7 +33,8 @@ std::uint64_t at(const Numbers& numbers, std::size_t place) {
 }
 
 double scaled(std::uint64_t number, const Family& family) {
-  return static_cast<double>(number) * family.unit;
+  // Divided by a whole number, so that a bound of 100,000 microseconds is written as 0.1.
+  return static_cast<double>(number) / std::round(1 / family.unit);
 }
 
 prometheus::ClientMetric single(const Family& family, std::uint64_t number, Labels labels) {

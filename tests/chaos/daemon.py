@@ -22,16 +22,18 @@ OWN_ID = 64011
 HOSTS_GROUP = 64110
 USERS = [64111, 64112, 64113, 64114]
 FIRST_ID, IDS = 1900000000, 65536
+# Fewer than the sessions of a user need together: idle cells give way all the time.
+CELLS_PER_USER = 12
 PATIENCE = 600  # seconds; far beyond what anything takes on the slowest machine
 
 # What a server that is killed again and again needs to be tried at once each time.
 RESTART = 'restart = { pause = "0ms", max_pause = "0ms", failures = 1000, trials = 1000 }'
 STOP = 'stop = { end_of_input = "200ms", terminate = "200ms" }'
 MORE_OF = {
-    "echo": ("echo_server", ""),
+    "echo": ("echo_server", "start = { warm = 1 }\n"),
     "shared": ("echo_server", 'cells = "per-user"\n'),
-    "legacy": ("echo_server", 'era = "legacy"\n'),
-    "modern": ("echo_server", 'era = "modern"\n'),
+    "legacy": ("echo_server", 'era = "legacy"\nstart = { when = "session" }\n'),
+    "modern": ("echo_server", 'era = "modern"\nstart = { warm = 2 }\n'),
     "reaching": ("echo_server", 'network = "egress"\negress = { allow = ["example.org:443"] }\n'),
     "littering": ("misbehaving_server leave-a-child", ""),
     "noisy": ("misbehaving_server greet-before-json", 'pin = "off"\n'),
@@ -93,6 +95,7 @@ id_range = {{ first = {FIRST_ID}, count = {IDS} }}
 state_directory = "{self.directory}/state"
 audit_log = "{self.audit_log}"
 cgroup = "{self.group or 'none'}"
+max_cells_per_user = {CELLS_PER_USER}
 [socket]
 path = "{self.socket}"
 mode = "0660"

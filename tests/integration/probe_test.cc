@@ -22,7 +22,8 @@ class Probe : public testing::TestWithParam<Mode> {
  protected:
   void start(std::string_view more) {
     daemon_.start({.mode = GetParam(),
-                   .servers = server_of_build(daemon_, "probed", "recording_server", {}, more)});
+                   .servers = server_of_build(daemon_, "probed", "recording_server", {}, more),
+                   .results = ""});
   }
 
   /// A session with the probe in the cell of that server.

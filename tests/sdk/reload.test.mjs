@@ -143,7 +143,7 @@ describe('Nothing changes', () => {
     daemon.write();
     const { code, err } = await daemon.reload();
     assert.equal(code, 1);
-    assert.match(err, /takes effect at a restart only, so nothing was changed: daemon\.drain/);
+    assert.match(err, /takes effect at a restart only: daemon\.drain/);
   }));
 
   test('by a path that a cell would need and that is not there', () => stays(async () => {

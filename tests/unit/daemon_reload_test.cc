@@ -208,20 +208,23 @@ TEST(ReloadedSecrets, KeepTheirMarksWhereTheirValuesAreTheSame) {
 
 TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
   const Difference difference{
-      .servers = {{.name = "a", .what = ServerChange::policy, .keys = {"calls", "results"}},
+      .servers = {{.name = "a", .what = ServerChange::policy, .keys = {"allow, rule", "results"}},
                   {.name = "b", .what = ServerChange::removed, .keys = {}}},
       .keys = {"role"},
       .at_start = {}};
   EXPECT_EQ(reload_text(difference, ReloadTense::would),
             "would change\n"
             "  role: at once\n"
-            "  server a: calls, results: from the next request on\n"
+            "  server a: allow, rule, results: from the next request on\n"
             "  server b: removed: its sessions are ended\n");
   EXPECT_EQ(reload_text({}, ReloadTense::done), "nothing has changed\n");
   EXPECT_EQ(reload_json(difference, ReloadTense::done),
             R"({"ok":true,"applied":true,"changes":[{"key":"role"},)"
-            R"({"server":"a","change":"policy","keys":["calls","results"]},)"
+            R"({"server":"a","change":"policy","keys":["allow","rule","results"]},)"
             R"({"server":"b","change":"removed","keys":[]}]})"
+            "\n");
+  EXPECT_EQ(reload_error_json("why"),
+            R"({"ok":false,"error":{"code":"refused","message":"why","exit_code":1}})"
             "\n");
 }
 

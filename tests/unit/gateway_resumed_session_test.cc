@@ -52,6 +52,20 @@ TEST_F(ResumedSession, TellsItsServerOfTheSessionBeforeTheFirstRequest) {
   EXPECT_EQ(effects_.last_to_cell()["method"], "ping");
 }
 
+TEST_F(ResumedSession, IsTakenUpByAFirstRequestOfAnyLengthThatItsServerTakes) {
+  config_.servers[0].lines.from_host = 1U << 20;
+  attach(memory);
+  const std::string text(2 * Resumption::max_unread, 'x');
+  host_says(
+      R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read_a","arguments":)"
+      R"({"text":")" +
+      text + R"("}}})");
+  cell_runs();
+  agree("2025-11-25");
+  EXPECT_THAT(effects_.host, IsEmpty());
+  EXPECT_EQ(effects_.last_to_cell()["params"]["arguments"]["text"], text);
+}
+
 TEST_F(ResumedSession, EndsWithTheReasonWhereItsServerIsAnotherNow) {
   ask_first();
   agree("2024-11-05");

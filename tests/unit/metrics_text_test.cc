@@ -116,7 +116,8 @@ TEST(MetricsText, CountsDurationsInSecondsAndCumulatively) {
   one.writer.add(place + bucket_of(20'000), 1);
   one.writer.add(place + numbers_of(family_of(Metric::call_duration)) - 1, 22'000);
   const std::string text = text_of(totals);
-  EXPECT_THAT(text, HasSubstr("_bucket{server=\"files\",le=\"0.0025"));
+  EXPECT_THAT(text, HasSubstr("_bucket{server=\"files\",le=\"0.0025\"}"));
+  EXPECT_THAT(text, HasSubstr("_bucket{server=\"files\",le=\"0.1\"}"));
   EXPECT_THAT(text, HasSubstr("_bucket{server=\"files\",le=\"+Inf\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("cellblock_call_duration_seconds_count{server=\"files\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("cellblock_call_duration_seconds_sum{server=\"files\"} 0.022"));

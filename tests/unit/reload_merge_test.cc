@@ -102,7 +102,7 @@ TEST(ReloadDifference, RefusesAsAWholeWhatOnlyAStartDoes) {
   fresh.listen.mode = 0600;
   fresh.drain = std::chrono::milliseconds(1);
   EXPECT_EQ(refusal_of(difference(used, merged(used, fresh))),
-            "takes effect at a restart only, so nothing was changed: daemon.drain; socket");
+            "takes effect at a restart only: daemon.drain; socket");
 }
 
 TEST(ReloadDifference, KnowsWhichServersNeedOtherCells) {

@@ -71,6 +71,14 @@ TEST_F(ServerFingerprintTest, IsAnotherWhenAFileOfTheCommandIs) {
   EXPECT_NE(of(server), changed);
 }
 
+TEST_F(ServerFingerprintTest, IsTheSameWhateverLiesInADirectoryThatTheCommandNames) {
+  const std::string data = scratch.make_directory("data", 0755);
+  server.command.push_back(data);
+  const auto before = of(server);
+  std::ofstream(data + "/new") << "1";
+  EXPECT_EQ(of(server), before);
+}
+
 TEST_F(ServerFingerprintTest, IsAnotherWhenAFileOfTheProgramIs) {
   const auto before = of(server);
   std::ofstream(program + "/lib/index.js") << "22";

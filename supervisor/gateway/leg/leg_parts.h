@@ -53,6 +53,7 @@ struct LegParts {
             .cell = cell,
             .kept = shared.kept,
             .reading_tool = reading_tool,
+            .bounds_results = plan.program == wire::CellProgram::server,
             .pins = pin_gate()};
   }
   const Rights& rights() const {

@@ -47,6 +47,7 @@ struct GateParts {
   std::uint64_t cell = 0;
   KeptResults* kept = nullptr;  ///< the session's; null: what is left out of results is lost
   ReadingTool reading_tool = ReadingTool::not_listed;
+  bool bounds_results = true;  ///< false: what is said is cellblock's own
   PinGate pins{};
 };
 

@@ -14,6 +14,7 @@ std::expected<Delivery, Failure> ResultGate::pass(const ServerAnswer& answer,
   Delivery delivery{.edits = std::move(edits), .remark = {}};
   auto redacted = redaction_.pass(Direction::to_host, answer.line, answer.message, delivery.edits);
   if (!redacted) return std::unexpected(std::move(redacted.error()));
+  if (!bounds_results_) return delivery;
   const BoundableAnswer boundable{answer.line, answer.message, answer.call, answer.now};
   if (bounding_.apply(boundable, delivery.edits) == ResultBounding::Done::bounded) {
     delivery.remark = "bounded";

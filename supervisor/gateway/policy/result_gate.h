@@ -37,7 +37,8 @@ class ResultGate {
  public:
   explicit ResultGate(const GateParts& parts)
       : redaction_(parts.policy.redactions, parts.server_index, parts.server),
-        bounding_(parts.server, parts.kept, parts.reading_tool) {}
+        bounding_(parts.server, parts.kept, parts.reading_tool),
+        bounds_results_(parts.bounds_results) {}
 
   /// `edits`: what is to be done to the line so far. What does not go on is answered with the
   /// failure.
@@ -52,6 +53,7 @@ class ResultGate {
  private:
   RedactionGate redaction_;
   const ResultBounding bounding_;
+  const bool bounds_results_;
 };
 
 }  // namespace cellblock::gateway

@@ -27,6 +27,8 @@ class Resumption {
 
   /// Lines that are for the next gateway, or for later. False: there is no room.
   [[nodiscard]] bool keep(std::string_view line);
+  /// One that waits for the session to be taken up, however long; nothing else is kept then.
+  void keep_first(std::string_view line) { kept_ = std::string(line) + '\n'; }
   bool keeps_lines() const { return !kept_.empty(); }
   std::string take_kept() { return std::exchange(kept_, {}); }
 

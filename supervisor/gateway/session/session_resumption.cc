@@ -37,13 +37,7 @@ bool Session::waits_to_be_taken_up(std::string_view line, const Message& message
     memory.from_host(line, message);
     return false;
   }
-  if (!resumption_->keep(line)) {
-    if (message.kind == MessageKind::request) {
-      reply_to_host(error_reply(message.id.in(line),
-                                line_too_large(line.size(), Resumption::max_unread, server_)));
-    }
-    return true;
-  }
+  resumption_->keep_first(line);
   effects_.set_host_flow(HostFlow::held);
   say_again(memory.begin(), now);
   settle_resumption(now);
