@@ -175,8 +175,7 @@ std::vector<std::string> lines_of(const Difference& difference) {
 
 std::string refusal_of(const Difference& difference) {
   if (difference.at_start.empty()) return {};
-  return fmt::format("takes effect at a restart only: {}",
-                     fmt::join(difference.at_start, "; "));
+  return fmt::format("takes effect at a restart only: {}", fmt::join(difference.at_start, "; "));
 }
 
 }  // namespace cellblock
