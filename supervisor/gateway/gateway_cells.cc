@@ -126,7 +126,8 @@ bool Gateway::may_use(std::uint32_t server) const {
 
 // Whoever waits for a place comes first.
 bool Gateway::may_start_spare(std::uint32_t server) const {
-  return gate_.life(server).state() == LifeState::good && !gate_.is_anybody_waiting();
+  return !shutting_down_ && !gate_.is_anybody_waiting() &&
+         gate_.life(server).state() == LifeState::good;
 }
 
 void Gateway::cell_news(const wire::CellEvent& event) {
