@@ -57,10 +57,6 @@ void role_option(CLI::App* sub, Flags& flags) {
       });
 }
 
-CLI::Option* whole_words(CLI::Option* option) {
-  return option->allow_extra_args(false)->type_name("");
-}
-
 CLI::App* add_command(CLI::App& app, Command& command, const char* name, const char* what,
                       const char* example, std::function<Exit()> run) {
   auto* sub = app.add_subcommand(name, what);

@@ -50,9 +50,6 @@ CLI::Option* for_option(CLI::App* sub, Flags& flags);
 /// --as ROLE
 void role_option(CLI::App* sub, Flags& flags);
 
-/// Each word as it was typed: CLI11 would take "[a,b]" for two.
-CLI::Option* whole_words(CLI::Option* option);
-
 /// A command with its example; that it is run is decided while parsing, and done afterwards.
 CLI::App* add_command(CLI::App& app, Command& command, const char* name, const char* what,
                       const char* example, std::function<Exit()> run);

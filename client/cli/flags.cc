@@ -124,8 +124,8 @@ void declare_call(CLI::App& app, Command& command, const Shared& flags) {
   call->parse_complete_callback([flags] { take_tool_of_all(*flags); });
   server_option(call, *flags)->required();
   call->add_option("TOOL", flags->tool, "the tool; not where NAME is SERVER__TOOL already");
-  whole_words(
-      call->add_option("ARGUMENTS", flags->words, "name=value ..., or all as one JSON object"));
+  call->add_option("ARGUMENTS", flags->words, "name=value ..., or all as one JSON object")
+      ->type_name("");
   pairs_option(call, *flags);
   workspace_option(call, *flags);
   role_option(call, *flags);
@@ -158,8 +158,8 @@ void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
   inspect->parse_complete_callback([flags] { take_command_of_all(*flags); });
   inspect->footer("Commands:\n" + command_help(CommandSource::arguments) + inspect->get_footer());
   server_option(inspect, *flags);
-  whole_words(inspect->add_option("COMMAND", flags->words,
-                                  "and its words; without one there is a prompt: help"));
+  inspect->add_option("COMMAND", flags->words, "and its words; without one there is a prompt: help")
+      ->type_name("");
   pairs_option(inspect, *flags);
   inspect->add_flag("--all", flags->all, "all servers at once; then the first word is a command");
   inspect->add_flag("--frames", flags->frames, "show each message of the connection, on stderr");

@@ -15,8 +15,8 @@ void declare_learn(CLI::App& app, Command& command, const std::shared_ptr<Flags>
         return run_learn(context_of(*flags), *asked);
       });
   learn->add_option("NAME", flags->server, "the server, as the configuration names it")->required();
-  whole_words(learn->add_option("SESSION", asked->session,
-                                "a command that uses it, behind --; without one until Ctrl-C"));
+  learn->add_option("SESSION", asked->session,
+                    "a command that uses it, behind --; without one until Ctrl-C");
   learn->add_option("--output", asked->output, "a new file, instead of stdout")->type_name("FILE");
 }
 

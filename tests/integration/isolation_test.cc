@@ -156,12 +156,17 @@ TEST_F(Isolation, TheConnectionsOfOneUserAreBoundedAndAnothersStillAccepted) {
   EXPECT_TRUE(other.request("cellblock/status").contains("result"));
 }
 
-TEST_F(Isolation, CellsOfOneUserAreBounded) {
+TEST_F(Isolation, CellsOfOneUserAreBoundedSoThatAnIdleOneGivesWay) {
   daemon_.start({.servers = recorder("common", "64101", "max_cells_per_user = 1")});
   Host first = daemon_.connect(alice);
   ASSERT_TRUE(first.attach("common").contains("result"));
   Host second = daemon_.connect(alice);
-  EXPECT_EQ(second.attach("common")["error"]["code"], -31006);
+  const json attached = second.attach("common");
+  ASSERT_TRUE(attached.contains("result")) << attached;
+  const json status = second.request("cellblock/status");
+  const json& cells = status["result"]["servers"][0]["cells"];
+  ASSERT_EQ(cells.size(), 1U) << cells;
+  EXPECT_EQ(cells[0]["cell"], attached["result"]["cell"]);
 }
 
 TEST_F(Isolation, NobodyOutsideTheGroupCanConnect) {

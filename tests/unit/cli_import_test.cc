@@ -100,8 +100,9 @@ constexpr auto claude_desktop = R"json({"mcpServers": {
 TEST(Import, PinsAnNpmPackageToAnInstalledCopyAndReadsTheDirectoriesItNames) {
   const auto files = all_of(claude_desktop).at(0);
   EXPECT_EQ(files.name, "filesystem-project");
-  EXPECT_THAT(files.steps, ElementsAre("npm install --prefix /opt/cellblock/filesystem-project "
-                                       "@modelcontextprotocol/server-filesystem@2025.8.21"));
+  EXPECT_THAT(files.steps,
+              ElementsAre("npm install --ignore-scripts --prefix /opt/cellblock/filesystem-project "
+                          "@modelcontextprotocol/server-filesystem@2025.8.21"));
   EXPECT_THAT(files.command,
               ElementsAre("/usr/bin/node",
                           "/opt/cellblock/filesystem-project/node_modules/@modelcontextprotocol/"
@@ -125,9 +126,11 @@ TEST(Import, MakesAFileOfEachSecretAndNeverRepeatsItsValue) {
 
 TEST(Import, PutsAPythonPackageIntoAnEnvironmentOfItsOwn) {
   const auto git = all_of(claude_desktop).at(2);
-  EXPECT_THAT(git.steps,
-              ElementsAre("python3 -m venv /opt/cellblock/git",
-                          "/opt/cellblock/git/bin/pip install mcp-server-git==2025.9.25"));
+  EXPECT_THAT(
+      git.steps,
+      ElementsAre(
+          "python3 -m venv /opt/cellblock/git",
+          "/opt/cellblock/git/bin/pip install --only-binary :all: mcp-server-git==2025.9.25"));
   EXPECT_THAT(git.command,
               ElementsAre("/opt/cellblock/git/bin/python", "/opt/cellblock/git/bin/mcp-server-git",
                           "--repository", "/srv/project"));
@@ -252,8 +255,9 @@ TEST(Import, ReadsGeminisSettings) {
 TEST(Import, TakesTheVersionThatIsInstalledWhereNoneWasNamed) {
   const auto unnamed =
       one_of(R"({"mcpServers": {"x": {"command": "npx", "args": ["@acme/installed"]}}})");
-  EXPECT_THAT(unnamed.steps,
-              ElementsAre("npm install --prefix /opt/cellblock/x @acme/installed@1.2.3"));
+  EXPECT_THAT(
+      unnamed.steps,
+      ElementsAre("npm install --ignore-scripts --prefix /opt/cellblock/x @acme/installed@1.2.3"));
   EXPECT_THAT(unnamed.todos, IsEmpty());
   const auto other =
       one_of(R"({"mcpServers": {"x": {"command": "npx", "args": ["@acme/installed@2.0.0"]}}})");
@@ -274,8 +278,10 @@ TEST(Import, ReadsARegistrysServerJson) {
          {"name": "WEATHER", "isRequired": true, "isSecret": true},
          {"name": "PROXY", "isRequired": false}]}]})");
   EXPECT_EQ(proposal.name, "weather");
-  EXPECT_THAT(proposal.steps,
-              ElementsAre("npm install --prefix /opt/cellblock/weather @acme/weather@0.5.0"));
+  EXPECT_THAT(
+      proposal.steps,
+      ElementsAre(
+          "npm install --ignore-scripts --prefix /opt/cellblock/weather @acme/weather@0.5.0"));
   EXPECT_THAT(proposal.command, ElementsAre("/usr/bin/node", HasSubstr("TODO"), "serve", "--units",
                                             "metric", "TODO"));
   EXPECT_EQ(proposal.secrets.at(0).variable, "WEATHER");
@@ -297,6 +303,23 @@ TEST(Import, ReadsTheManifestOfAnUnpackedBundle) {
   EXPECT_EQ(proposal.program, "/opt/cellblock/notes");
 }
 
+TEST(Import, OpensNothingDelicateForTheAsking) {
+  for (const char* path : {"/etc/shadow", "/etc/cron.d", "/root/x", "/home/alice/.ssh/id_rsa"}) {
+    const auto proposal =
+        one_of(fmt::format(R"({{"mcpServers": {{"a": {{"command": "/opt/tool/bin/tool",)"
+                           R"("args": ["{}"]}}}}}})",
+                           path));
+    EXPECT_THAT(proposal.todos, Contains(HasSubstr(path)));
+    EXPECT_THAT(cell_toml({proposal}), HasSubstr(fmt::format("# \"{}\"", path)));
+  }
+}
+
+TEST(Import, HasWhatAShellWouldReadMoreIntoQuoted) {
+  const auto proposal = one_of(R"({"name": "x", "packages": [{"registryType": "pypi",
+    "identifier": "x", "version": "1!2.0", "transport": {"type": "stdio"}}]})");
+  EXPECT_THAT(proposal.steps, Contains(HasSubstr(" 'x==1!2.0'")));
+}
+
 TEST(Import, HasAPackedBundleUnpackedWhereItsCellSeesIt) {
   const auto servers = declared_servers(
       R"({"manifest_version": "0.3", "name": "notes",
@@ -307,7 +330,10 @@ TEST(Import, HasAPackedBundleUnpackedWhereItsCellSeesIt) {
   ASSERT_TRUE(proposals.has_value());
   const auto& proposal = proposals->front();
   EXPECT_THAT(proposal.steps,
-              ElementsAre("unzip -q '/home/alice/it'\\''s mine.mcpb' -d /opt/cellblock/notes"));
+              ElementsAre("install -d -m 0700 /opt/cellblock/notes",
+                          "unzip -q '/home/alice/it'\\''s mine.mcpb' -d /opt/cellblock/notes",
+                          "chmod -R u=rwX,go=rX /opt/cellblock/notes"));
+  EXPECT_THAT(proposal.todos, Not(Contains(HasSubstr("is there already"))));
   EXPECT_THAT(proposal.command, ElementsAre("/usr/bin/node", "/opt/cellblock/notes/index.js"));
 }
 

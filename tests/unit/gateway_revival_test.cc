@@ -217,6 +217,27 @@ TEST_F(RevivalTest, ASecondInitializeBeginsAnew) {
   EXPECT_THAT(methods_of_rest(), ElementsAre("notifications/initialized"));
 }
 
+TEST_F(RevivalTest, WhatIsNotAnsweredYetIsBoundedTogetherWithTheRest) {
+  introduce();
+  const std::string uri(Revival::max_bytes / 4, 'x');
+  for (const char* id : {"11", "12", "13"}) {
+    ask(id, "resources/subscribe", R"({"uri":")" + uri + R"("})");
+  }
+  EXPECT_TRUE(revival_.is_possible());
+  ask("14", "resources/subscribe", R"({"uri":")" + uri + R"("})");
+  EXPECT_FALSE(revival_.is_possible());
+}
+
+TEST_F(RevivalTest, WhatOnlyALaxServerTakesIsNotSaidToAnother) {
+  introduce();
+  ask("2", "resources/subscribe", R"({"uri":7})");
+  EXPECT_FALSE(answer("2", R"("result":{})"));
+  ask("3", "logging/setLevel", R"({"level":null})");
+  EXPECT_FALSE(answer("3", R"("result":{})"));
+  EXPECT_FALSE(revival_.has_subscriptions());
+  EXPECT_TRUE(Revival::from_kept(revival_.kept().value()).has_value());
+}
+
 TEST_F(RevivalTest, WhatIsTooMuchToBeKeptEndsWithItsCell) {
   introduce();
   for (std::size_t i = 0; i < Revival::most_subscriptions; ++i) {

@@ -36,6 +36,17 @@ std::string found_or(const MachineView& machine, const std::string& name,
 
 // ---- packages ----
 
+// The steps are for root: what a package would run when it is installed, it would run outside any
+// cell, and a shell at a terminal reads more into "!" than a version.
+std::string as_word(const std::string& text) {
+  constexpr std::string_view marks = "@/._=+-";
+  const bool is_plain = std::ranges::all_of(text, [marks](char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || marks.contains(byte);
+  });
+  return is_plain ? text : shell_word(text);
+}
+
 // A version that nobody named is the one that the admin has installed since.
 PackageName version_or_installed(const PackageName& package,
                                  const std::optional<InstalledPackage>& installed,
@@ -55,7 +66,8 @@ void propose_npm(const PackageRun& run, const std::string& directory, const Mach
   const auto modules = directory + "/node_modules/";
   const auto installed = machine.installed(directory, run.package);
   const auto package = version_or_installed(run.package, installed, proposal);
-  proposal.steps.push_back(fmt::format("npm install --prefix {} {}", directory, pinned(package)));
+  proposal.steps.push_back(fmt::format("npm install --ignore-scripts --prefix {} {}", directory,
+                                       as_word(pinned(package))));
   proposal.profile = "node";
   proposal.command = {found_or(machine, "node", "/usr/bin/node")};
   if (!run.program.empty()) {
@@ -74,7 +86,8 @@ void propose_npm(const PackageRun& run, const std::string& directory, const Mach
 
 void propose_pypi(const PackageRun& run, const std::string& directory, Proposal& proposal) {
   proposal.steps.push_back(fmt::format("python3 -m venv {}", directory));
-  proposal.steps.push_back(fmt::format("{}/bin/pip install {}", directory, pinned(run.package)));
+  proposal.steps.push_back(fmt::format("{}/bin/pip install --only-binary :all: {}", directory,
+                                       as_word(pinned(run.package))));
   proposal.profile = "python";
   const auto script = run.program.empty() ? run.package.name : std::string(name_in(run.program));
   proposal.command = {directory + "/bin/python", directory + "/bin/" + script};
@@ -147,11 +160,19 @@ std::string habit_of(const std::vector<std::string>& words) {
 }
 
 void propose_bundle(const DeclaredBundle& bundle, const std::string& directory,
-                    Proposal& proposal) {
+                    const MachineView& machine, Proposal& proposal) {
   proposal.program = directory;
+  if (machine.kind_of(directory) != PathKind::absent) {
+    proposal.todos.push_back(fmt::format(
+        "{} is there already, perhaps another server's: look before you put this over it",
+        directory));
+  }
   if (!bundle.archive.empty()) {
+    // An archive says who may write what is in it.
+    proposal.steps.push_back(fmt::format("install -d -m 0700 {}", directory));
     proposal.steps.push_back(
         fmt::format("unzip -q {} -d {}", shell_word(bundle.archive), directory));
+    proposal.steps.push_back(fmt::format("chmod -R u=rwX,go=rX {}", directory));
     return;
   }
   proposal.steps.push_back(fmt::format("install -d {}", directory));
@@ -199,7 +220,7 @@ void propose_command(const DeclaredServer& server, const MachineView& machine, c
   }
   if (!*run) proposal.obstacle = habit_of(words);
   if (!proposal.obstacle.empty()) return;
-  if (server.bundle) propose_bundle(*server.bundle, directory, proposal);
+  if (server.bundle) propose_bundle(*server.bundle, directory, machine, proposal);
   if (*run) {
     propose_package(**run, machine, places, proposal);
     propose_arguments((*run)->arguments, machine, proposal);

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "client/cli/secret_paths.h"
+
 namespace cellblock::cli {
 namespace {
 
@@ -13,6 +15,8 @@ constexpr std::array<std::string_view, 4> system_places = {"/usr", "/bin", "/sbi
 constexpr std::array<std::string_view, 5> forbidden_wholes = {"/", "/etc", "/var", "/home", "/opt"};
 constexpr std::array<std::string_view, 6> forbidden_trees = {"/proc", "/sys", "/dev",
                                                              "/run",  "/tmp", "/home/mcp"};
+
+constexpr std::array<std::string_view, 3> delicate_trees = {"/etc", "/root", "/boot"};
 
 bool is_below(std::string_view path, std::string_view tree) {
   return path.starts_with(tree) && (path.size() == tree.size() || path[tree.size()] == '/');
@@ -26,6 +30,13 @@ bool is_seen_anyway(std::string_view path) {
 bool is_forbidden(std::string_view path) {
   return std::ranges::find(forbidden_wholes, path) != forbidden_wholes.end() ||
          std::ranges::any_of(forbidden_trees, [&](auto tree) { return is_below(path, tree); });
+}
+
+// Somebody else wrote what is imported: what decides about the host, or is anybody's secret, is not
+// opened for the asking.
+bool is_delicate(std::string_view path) {
+  return looks_secret(path) ||
+         std::ranges::any_of(delicate_trees, [&](auto tree) { return is_below(path, tree); });
 }
 
 // As a configuration may name it: ":" would be a target's.
@@ -68,6 +79,12 @@ void propose_path(const std::string& path, PathUse use, const std::string& note,
     proposal.todos.push_back(fmt::format(
         "{} ({}) cannot be in a cell at that place: name another directory", place, note));
     return;
+  }
+  if (is_delicate(place)) {
+    proposal.todos.push_back(fmt::format(
+        "{} ({}) may hold secrets, or is the system's: it is a comment until you want it", place,
+        note));
+    return add({.path = place, .note = note, .is_there = false}, use, proposal);
   }
   const bool is_there = machine.kind_of(place) != PathKind::absent;
   if (!is_there) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "client/cli/secret_paths.h"
+
 namespace cellblock::cli {
 namespace {
 
@@ -15,29 +17,6 @@ constexpr std::size_t many_files = 4;
 constexpr std::array<std::string_view, 8> seen_anyway{"/usr", "/bin",      "/sbin",      "/proc",
                                                       "/tmp", "/home/mcp", "/workspace", "/dev"};
 constexpr std::array<std::string_view, 2> no_place{"/sys", "/run"};
-// The last component, or the beginning of it, of what holds somebody's keys.
-constexpr std::array<std::string_view, 21> secret_names{".ssh",
-                                                        ".gnupg",
-                                                        ".aws",
-                                                        ".azure",
-                                                        ".kube",
-                                                        ".docker",
-                                                        ".netrc",
-                                                        ".npmrc",
-                                                        ".pypirc",
-                                                        ".env",
-                                                        ".git-credentials",
-                                                        ".pgpass",
-                                                        ".password-store",
-                                                        ".mozilla",
-                                                        "id_rsa",
-                                                        "id_ed25519",
-                                                        "id_ecdsa",
-                                                        "shadow",
-                                                        "gshadow",
-                                                        "credentials",
-                                                        "secrets"};
-
 bool is_below(std::string_view path, std::string_view tree) {
   return path.starts_with(tree) && (path.size() == tree.size() || path[tree.size()] == '/');
 }
@@ -51,20 +30,6 @@ bool every_cell_has(std::string_view path) {
 }
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
-bool is_secret_name(std::string_view name) {
-  return std::ranges::find(secret_names, name) != secret_names.end() || name.ends_with(".pem") ||
-         name.ends_with(".key") || name.starts_with(".env.");
-}
-
-bool looks_secret(std::string_view path) {
-  while (!path.empty()) {
-    const auto end = std::min(path.find('/', 1), path.size());
-    if (is_secret_name(path.substr(1, end - 1))) return true;
-    path.remove_prefix(end);
-  }
-  return false;
-}
 
 // "/srv", "/root"; "/home/alice".
 bool is_whole_tree(const std::string& path) {

@@ -39,6 +39,9 @@ Json capabilities_in(const Json& result) {
   return said == nullptr ? Json::object() : *said;
 }
 
+// Whatever a lax server says to it: no other one could be told of anything else.
+bool is_text(std::string_view raw) { return raw.starts_with('"'); }
+
 std::string notification_of(std::string_view method) {
   return fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method);
 }
@@ -58,9 +61,9 @@ void Revival::request(std::string_view line, const Message& message) {
   const std::string id(message.id.in(line));
   if (message.method == mcp::method::initialize) {
     await({.id = id, .what = What::introduction, .said = std::string(message.params.in(line))});
-  } else if (message.method == mcp::method::set_level) {
+  } else if (message.method == mcp::method::set_level && is_text(message.level.in(line))) {
     await({.id = id, .what = What::level, .said = std::string(message.level.in(line))});
-  } else if (message.method == mcp::method::resources_subscribe) {
+  } else if (message.method == mcp::method::resources_subscribe && is_text(message.uri.in(line))) {
     await({.id = id, .what = What::subscription, .said = std::string(message.uri.in(line))});
   } else if (message.method == mcp::method::resources_unsubscribe) {
     std::erase(subscriptions_, message.uri.in(line));
@@ -69,7 +72,9 @@ void Revival::request(std::string_view line, const Message& message) {
 
 void Revival::await(Awaited awaited) {
   if (std::ranges::find(awaited_, awaited.id, &Awaited::id) != awaited_.end()) return;
-  if (awaited.said.size() > max_bytes || awaited_.size() >= most_awaited) {
+  std::size_t bytes = awaited.said.size();
+  for (const Awaited& other : awaited_) bytes += other.said.size();
+  if (bytes > max_bytes || awaited_.size() >= most_awaited) {
     is_too_much_ = true;
     return;
   }
