@@ -91,8 +91,7 @@ Exit hand_out(const Context& context, const ImportRequest& request,
     if (!written) return explain_failure(context, written.error());
   }
   if (context.output == Output::json) {
-    return print_json(
-        as_json(proposals, toml).dump(-1, ' ', true, Json::error_handler_t::replace));
+    return print_json(as_json(proposals, toml).dump(-1, ' ', true, Json::error_handler_t::replace));
   }
   fmt::print(stderr, "{}", import_summary(proposals));
   if (request.output.empty()) fmt::print("{}", toml);
