@@ -16,18 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string as_json(const client::Error& error, Exit exit) {
-  Json object{{"code", client::name_of(error.code)},
-              {"message", sentence_of(error)},
-              {"exit_code", static_cast<int>(exit)}};
-  if (!error.failure.empty()) object["failure"] = error.failure;
-  if (error.rpc_code != 0) object["rpc_code"] = error.rpc_code;
-  if (auto data = Json::parse(error.data, nullptr, false); !data.is_discarded()) {
-    object["data"] = std::move(data);
-  }
-  return Json{{"error", std::move(object)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 constexpr int workspace_refused = -31012;
 constexpr std::chrono::seconds control_time{10};
 
@@ -111,11 +99,23 @@ Exit explain(const Context& context, const client::Error& error, const std::stri
              wrapped("cellblock: " + safe_line(sentence_of(error)), error_width(), 4));
   print_stderr_of(error);
   if (!advice.empty()) fmt::print(stderr, "{}\n", wrapped("  " + advice, error_width(), 2));
-  if (context.output == Output::json) print_json(as_json(error, exit));
+  if (context.output == Output::json) print_json(error_json(error, exit));
   return exit;
 }
 
 void say(const std::string& text) { fmt::print("{}\n", safe_text(text)); }
+
+std::string error_json(const client::Error& error, Exit exit) {
+  Json object{{"code", client::name_of(error.code)},
+              {"message", sentence_of(error)},
+              {"exit_code", static_cast<int>(exit)}};
+  if (!error.failure.empty()) object["failure"] = error.failure;
+  if (error.rpc_code != 0) object["rpc_code"] = error.rpc_code;
+  if (auto data = Json::parse(error.data, nullptr, false); !data.is_discarded()) {
+    object["data"] = std::move(data);
+  }
+  return Json{{"error", std::move(object)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 Exit print_json(const std::string& json) {
   fmt::print("{}\n", json);

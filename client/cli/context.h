@@ -62,4 +62,7 @@ void say(const std::string& text);
 /// JSON text to stdout, with a newline, as it is.
 Exit print_json(const std::string& json);
 
+/// An error as --json prints it.
+std::string error_json(const client::Error& error, Exit exit);
+
 }  // namespace cellblock::cli

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,7 +20,6 @@
 namespace cellblock::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Shared = std::shared_ptr<Flags>;
 
 // Of a command that has --timeout.
@@ -337,15 +335,6 @@ std::string unknown_command(const CLI::App& app) {
                      guess.empty() ? "" : fmt::format("; did you mean \"{}{}\"?", before, guess));
 }
 
-int print_usage_error(const std::string& text, Output output) {
-  const auto code = static_cast<int>(Exit::usage);
-  if (output == Output::json) {
-    const Json error{{"code", "usage"}, {"message", text}, {"exit_code", code}};
-    print_json(Json{{"error", error}}.dump(-1, ' ', false, Json::error_handler_t::replace));
-  }
-  return code;
-}
-
 }  // namespace
 
 int exit_after(const CLI::App& app, const CLI::ParseError& stop, Output output) {
@@ -355,7 +344,11 @@ int exit_after(const CLI::App& app, const CLI::ParseError& stop, Output output) 
   const auto reached = full_name(command_reached(app));
   fmt::print(stderr, "cellblock: {}\n  \"cellblock {}--help\" tells what there is.\n", mistake,
              reached);
-  return print_usage_error(mistake, output);
+  if (output == Output::json) {
+    print_json(
+        error_json({.code = client::ErrorCode::invalid_argument, .text = mistake}, Exit::usage));
+  }
+  return static_cast<int>(Exit::usage);
 }
 
 }  // namespace cellblock::cli

@@ -10,7 +10,7 @@
 namespace cellblock::metrics {
 namespace {
 
-constexpr double microsecond = 1e-6;
+constexpr double microseconds = 1e6;
 constexpr std::string_view other = "other";
 
 constexpr std::array<std::string_view, 3> call_outcomes = {"ok", "error", "cancelled"};
@@ -82,7 +82,7 @@ void add_calls(Rows& rows) {
                   server,
                   {},
                   {},
-                  microsecond});
+                  microseconds});
   rows.push_back({call_bytes, "cellblock_call_bytes_total", "Bytes of calls and of their answers.",
                   counter, server, "direction", call_directions});
   rows.push_back({calls_in_flight, "cellblock_calls_in_flight", "Calls that are not answered yet.",
@@ -112,7 +112,7 @@ void add_cells(Rows& rows) {
                   server,
                   {},
                   {},
-                  microsecond});
+                  microseconds});
   rows.push_back({cell_memory, "cellblock_cell_memory_bytes",
                   "Memory of cells that run, where they have a control group.", gauge, server});
   rows.push_back({denied_system_calls, "cellblock_denied_system_calls_total",

@@ -60,7 +60,7 @@ struct Family {
   Scope scope{};
   std::string_view label;                    ///< besides `server`; empty: none
   std::span<const std::string_view> values;  ///< of that label
-  double unit = 1;                           ///< what one counts for: 1e-6 of a microsecond
+  double divisor = 1;                        ///< how many are one of what is shown
 };
 
 std::span<const Family> families();

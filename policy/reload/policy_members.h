@@ -7,15 +7,19 @@
 /// cells, and what a kept catalogue belongs to must agree.
 namespace cellblock {
 
-/// `visit(name of the key, pointer to the member)` for each of a server.
+/// `visit(name of the key, pointer to the member)` for each key of a server. Several keys may be
+/// one member: which of them differs is not known then.
 template <class Visit>
 void for_each_policy_member_of_server(Visit visit) {
   visit("enabled", &Server::enabled);
-  visit("allow, rule", &Server::rules);
-  visit("calls, tool", &Server::calls);
+  visit("allow", &Server::rules);
+  visit("rule", &Server::rules);
+  visit("calls", &Server::calls);
+  visit("tool", &Server::calls);
   visit("results", &Server::results);
   visit("redaction", &Server::redaction);
-  visit("start.when, start.warm", &Server::start);
+  visit("start.when", &Server::start);
+  visit("start.warm", &Server::start);
   visit("restart", &Server::restart);
   visit("validate_arguments", &Server::validate_arguments);
 }
@@ -25,7 +29,8 @@ template <class Visit>
 void for_each_policy_member(Visit visit) {
   visit("daemon.enabled", &Config::enabled);
   visit("daemon.admins", &Config::admins);
-  visit("daemon.max_cells, daemon.max_cells_per_user", &Config::cells);
+  visit("daemon.max_cells", &Config::cells);
+  visit("daemon.max_cells_per_user", &Config::cells);
   visit("role", &Config::roles);
   visit("calls", &Config::calls);
 }

@@ -40,19 +40,6 @@ std::string_view name_of(ServerChange change) {
   return "";
 }
 
-// A label may name two keys that are one thing inside.
-Json keys_of(const std::vector<std::string>& labels) {
-  Json keys = Json::array();
-  for (std::string_view rest : labels) {
-    for (auto comma = rest.find(", "); comma != std::string_view::npos; comma = rest.find(", ")) {
-      keys.push_back(rest.substr(0, comma));
-      rest.remove_prefix(comma + 2);
-    }
-    keys.push_back(rest);
-  }
-  return keys;
-}
-
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -71,17 +58,17 @@ std::string reload_text(const Difference& difference, ReloadTense tense) {
 
 std::string reload_json(const Difference& difference, ReloadTense tense) {
   Json changes = Json::array();
-  for (const Json& key : keys_of(difference.keys)) changes.push_back(Json{{"key", key}});
+  for (const std::string& key : difference.keys) changes.push_back(Json{{"key", key}});
   for (const ChangedServer& server : difference.servers) {
     changes.push_back(Json{
-        {"server", server.name}, {"change", name_of(server.what)}, {"keys", keys_of(server.keys)}});
+        {"server", server.name}, {"change", name_of(server.what)}, {"keys", Json(server.keys)}});
   }
   return dumped(
       Json{{"ok", true}, {"applied", tense == ReloadTense::done}, {"changes", std::move(changes)}});
 }
 
 std::string reload_error_json(std::string_view why) {
-  const Json error{{"code", "refused"}, {"message", why}, {"exit_code", 1}};
+  const Json error{{"code", "not_reloaded"}, {"message", why}, {"exit_code", 1}};
   return dumped(Json{{"ok", false}, {"error", error}});
 }
 

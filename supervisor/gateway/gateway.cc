@@ -99,8 +99,10 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                       .may_start = [this](std::uint32_t server) { return may_start_spare(server); },
                       .none_left = [this] { end_if_empty(); }}),
       gate_(loop, config_,
-            {.start = [this](CellRunner& cell,
-                             Fd workspace) { ask_launcher(cell, std::move(workspace)); },
+            {.start =
+                 [this](CellRunner& cell, Fd workspace, std::optional<Time> room_until) {
+                   ask_launcher(cell, std::move(workspace), room_until);
+                 },
              .chance =
                  [] {
                    std::uint64_t number = 0;

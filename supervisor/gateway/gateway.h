@@ -59,6 +59,7 @@ class Gateway final : private GatewayServices {
   struct Asked {
     CellRunner* cell = nullptr;
     Fd workspace;  ///< for another try
+    std::optional<Time> room_until;
   };
   using EgressReader = RecordReader<wire::EgressEvent>;
   /// Outlives the cell until its egress helper has said its last words.
@@ -111,7 +112,7 @@ class Gateway final : private GatewayServices {
   void reconfigure(const Fd& sealed);
   void reconfigure(const ChangedServer& changed);
   void reconfigure_sessions(const Difference& changes);
-  void ask_launcher(CellRunner& cell, Fd workspace);
+  void ask_launcher(CellRunner& cell, Fd workspace, std::optional<Time> room_until);
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_refused(Asked asked, const wire::CellEvent& event);

@@ -21,11 +21,11 @@ bool may_wait(const ServerCell& cell, const Fd& workspace) {
 
 }  // namespace
 
-void Gateway::ask_launcher(CellRunner& cell, Fd workspace) {
+void Gateway::ask_launcher(CellRunner& cell, Fd workspace, std::optional<Time> room_until) {
   const std::uint32_t request = next_request_++;
   const CellPlan& plan = cell.cell().plan();
   Fd copy = workspace.valid() ? Fd(::fcntl(workspace.get(), F_DUPFD_CLOEXEC, 0)) : Fd();
-  asked_[request] = {&cell, std::move(copy)};
+  asked_[request] = {&cell, std::move(copy), room_until};
   launcher_.start_cell(request, plan.server, plan.program, std::move(workspace));
 }
 
@@ -70,10 +70,12 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
 
 void Gateway::cell_refused(Asked asked, const wire::CellEvent& event) {
   CellRunner& cell = *asked.cell;
-  const bool can_wait = is_want_of_room(event.refusal) && may_wait(cell.cell(), asked.workspace);
+  const Time until = asked.room_until.value_or(loop_.now() + StartGate::room_patience);
+  const bool can_wait = is_want_of_room(event.refusal) && may_wait(cell.cell(), asked.workspace) &&
+                        loop_.now() < until;
   if (can_wait && make_room(cell, event.refusal)) {
     gate_.refused(cell);
-    return gate_.wait_for_room(cell, std::move(asked.workspace), event);
+    return gate_.wait_for_room(cell, std::move(asked.workspace), event, until);
   }
   cell.refused(event);
   gate_.refused(cell);
@@ -86,6 +88,7 @@ bool Gateway::make_room(const CellRunner& wanted, wire::StartRefusal refusal) {
   std::vector<EvictionCandidate> cells;
   for (const auto& [number, runner] : cells_) {
     const ServerCell& cell = runner->cell();
+    if (cell.plan().program == wire::CellProgram::survey) continue;  // it takes nobody's place
     runners.push_back(runner);
     cells.push_back({.server = cell.plan().server,
                      .is_ending = cell.state() > CellState::ready,

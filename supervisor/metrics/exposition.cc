@@ -4,7 +4,6 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -33,8 +32,7 @@ std::uint64_t at(const Numbers& numbers, std::size_t place) {
 }
 
 double scaled(std::uint64_t number, const Family& family) {
-  // Divided by a whole number, so that a bound of 100,000 microseconds is written as 0.1.
-  return static_cast<double>(number) / std::round(1 / family.unit);
+  return static_cast<double>(number) / family.divisor;
 }
 
 prometheus::ClientMetric single(const Family& family, std::uint64_t number, Labels labels) {

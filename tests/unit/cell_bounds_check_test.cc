@@ -4,27 +4,23 @@
 
 #include <string>
 
+#include "tests/unit/one_complaint.h"
+
 namespace cellblock {
 namespace {
 
 using ::testing::HasSubstr;
 
-struct Checked {
+struct Checked : OneComplaint {
   CellBounds bounds;
-  std::string key;  ///< of the one complaint
-  std::string says;
 };
 
 Checked check(const std::string& lines) {
   Complaints complaints;
   const ConfigText text =
       parse_config_text("[daemon]\n" + lines, "c.toml", FileRole::main, complaints);
-  Checked checked;
-  checked.bounds = check_cell_bounds({complaints, "c.toml", "daemon."}, text.daemon);
-  const auto said = complaints.take_sorted();
-  EXPECT_LE(said.size(), 1U) << lines;
-  if (!said.empty()) checked.key = said[0].key, checked.says = said[0].text;
-  return checked;
+  const CellBounds bounds = check_cell_bounds({complaints, "c.toml", "daemon."}, text.daemon);
+  return {one_complaint(complaints), bounds};
 }
 
 TEST(CellBoundsCheck, TakesWhatIsSaid) {

@@ -24,7 +24,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
 
-const std::vector<std::string> present = {"/srv/project", "/srv/app", "/opt/tool/bin/tool"};
+const std::vector<std::string> present = {"/srv/project", "/srv/app", "/opt/tool/bin/tool",
+                                          "/opt/cellblock/there"};
 
 MachineView machine() {
   return {.kind_of =
@@ -301,6 +302,12 @@ TEST(Import, ReadsTheManifestOfAnUnpackedBundle) {
   EXPECT_THAT(proposal.steps, Contains(HasSubstr("'/home/alice/it'\\''s mine'/.")));
   EXPECT_EQ(proposal.secrets.at(0).variable, "KEY");
   EXPECT_EQ(proposal.program, "/opt/cellblock/notes");
+}
+
+TEST(Import, WarnsOfABundleThatWouldCoverWhatIsThere) {
+  const auto proposal = one_of(R"({"manifest_version": "0.3", "name": "there",
+    "server": {"mcp_config": {"command": "node", "args": ["${__dirname}/index.js"]}}})");
+  EXPECT_THAT(proposal.todos, Contains(HasSubstr("/opt/cellblock/there is there already")));
 }
 
 TEST(Import, OpensNothingDelicateForTheAsking) {

@@ -208,7 +208,7 @@ TEST(ReloadedSecrets, KeepTheirMarksWhereTheirValuesAreTheSame) {
 
 TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
   const Difference difference{
-      .servers = {{.name = "a", .what = ServerChange::policy, .keys = {"allow, rule", "results"}},
+      .servers = {{.name = "a", .what = ServerChange::policy, .keys = {"allow", "rule", "results"}},
                   {.name = "b", .what = ServerChange::removed, .keys = {}}},
       .keys = {"role"},
       .at_start = {}};
@@ -224,7 +224,7 @@ TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
             R"({"server":"b","change":"removed","keys":[]}]})"
             "\n");
   EXPECT_EQ(reload_error_json("why"),
-            R"({"ok":false,"error":{"code":"refused","message":"why","exit_code":1}})"
+            R"({"ok":false,"error":{"code":"not_reloaded","message":"why","exit_code":1}})"
             "\n");
 }
 

@@ -63,6 +63,12 @@ class Cells : public GatewayRig {
     event.request = expect_request(GatewayAsks::start_cell).request;
     EXPECT_TRUE(send_record(launcher_.get(), event));
   }
+  /// A cell has been told to make room: it does, and the start that waited for that is made.
+  FakeCell start_in_place_of(FakeCell& victim) {
+    EXPECT_TRUE(victim.mcp.at_end());
+    end_cell(victim, exited(0));
+    return start_cell();
+  }
   Json cells_of(Lines& host, std::string_view name) {
     const Json status = status_of(host);
     for (const Json& server : status["servers"]) {
@@ -207,9 +213,7 @@ TEST_F(SpareCell, GivesWayToACellThatASessionNeeds) {
   attach_to(other_, "third");
   say_who_it_is(other_);
   refuse_next(StartRefusal::too_many_cells_in_all);
-  EXPECT_TRUE(spare.mcp.at_end());
-  end_cell(spare, exited(0));
-  FakeCell cell = start_cell();
+  FakeCell cell = start_in_place_of(spare);
   welcome(other_, cell);
 }
 
@@ -245,15 +249,11 @@ TEST_F(Room, IsMadeByACellThatNobodyNeeds) {
 TEST_F(Room, IsWantedAgainByTheSessionWhoseCellGaveWay) {
   say_who_it_is(other_);
   refuse_next(StartRefusal::too_many_cells_in_all);
-  EXPECT_TRUE(cell_.mcp.at_end());
-  end_cell(cell_, exited(0));
-  FakeCell next = start_cell();
+  FakeCell next = start_in_place_of(cell_);
   welcome(other_, next);
   host_.send(R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_x"}})");
   refuse_next(StartRefusal::too_many_cells_in_all);
-  EXPECT_TRUE(next.mcp.at_end());
-  end_cell(next, exited(0));
-  FakeCell again = start_cell();
+  FakeCell again = start_in_place_of(next);
   EXPECT_EQ(again.mcp.read_json()["method"], "initialize");
 }
 
@@ -286,14 +286,10 @@ TEST_F(Room, IsTakenByWhoWaitsForIt) {
   attach_to(third, "third");
   say_who_it_is(third);
   refuse_next(StartRefusal::too_many_cells_in_all);
-  EXPECT_TRUE(cell_.mcp.at_end());
-  end_cell(cell_, exited(0));
-  FakeCell first = start_cell();
+  FakeCell first = start_in_place_of(cell_);
   welcome(other_, first);
   refuse_next(StartRefusal::too_many_cells_in_all);
-  EXPECT_TRUE(first.mcp.at_end());
-  end_cell(first, exited(0));
-  FakeCell second = start_cell();
+  FakeCell second = start_in_place_of(first);
   welcome(third, second);
 }
 

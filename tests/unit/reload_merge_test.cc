@@ -114,7 +114,7 @@ TEST(ReloadDifference, KnowsWhichServersNeedOtherCells) {
   EXPECT_EQ(refusal_of(found), "");
   EXPECT_THAT(found.servers,
               ElementsAre(ChangedServer{"a", ServerChange::cell, {"command"}, 0},
-                          ChangedServer{"b", ServerChange::policy, {"allow, rule"}, 1},
+                          ChangedServer{"b", ServerChange::policy, {"allow", "rule"}, 1},
                           ChangedServer{"gone", ServerChange::removed, {}, 2},
                           ChangedServer{"new", ServerChange::added, {}, 3}));
 }

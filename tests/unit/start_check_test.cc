@@ -5,29 +5,24 @@
 #include <string>
 
 #include "policy/config_text.h"
+#include "tests/unit/one_complaint.h"
 
 namespace cellblock {
 namespace {
 
 using ::testing::HasSubstr;
 
-struct Checked {
+struct Checked : OneComplaint {
   StartRules rules;
-  std::string key;  ///< of the one complaint
-  std::string says;
 };
 
 Checked check(const std::string& start, const Server& server = {}) {
   Complaints complaints;
   const std::string toml = "[server.git]\nstart = {" + start + "}";
   const ConfigText text = parse_config_text(toml, "c.toml", FileRole::main, complaints);
-  Checked checked;
-  checked.rules =
+  const StartRules rules =
       check_start_rules({complaints, "c.toml", "server.git."}, text.servers.at(0), server);
-  const auto said = complaints.take_sorted();
-  EXPECT_LE(said.size(), 1U) << start;
-  if (!said.empty()) checked.key = said[0].key, checked.says = said[0].text;
-  return checked;
+  return {one_complaint(complaints), rules};
 }
 
 TEST(StartCheck, WhatIsNotSaidHasItsDefault) {

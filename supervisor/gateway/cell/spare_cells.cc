@@ -22,10 +22,7 @@ SpareCells::SpareCells(GatewayServices& services, Hooks hooks)
     : services_(services),
       hooks_(std::move(hooks)),
       wanted_(max_servers),
-      held_back_(services.loop(), [this] {
-        for (Wanted& wanted : wanted_) wanted.is_held_back = false;
-        look_soon();
-      }) {}
+      held_back_(services.loop(), [this] { look_soon(); }) {}
 
 // --- what sessions bring about -------------------------------------------------------------------
 
@@ -56,12 +53,17 @@ std::unique_ptr<CellRunner> SpareCells::take(const CellPlan& plan, CellOwner own
 
 void SpareCells::hold_back(std::uint32_t server) {
   if (services_.config().servers[server].start.warm == 0) return;
-  wanted_[server] = {.is_expected = true, .is_held_back = true};
-  held_back_.set(head_start);
+  Wanted& wanted = wanted_[server];
+  wanted.is_expected = true;
+  if (!wanted.held_until) wanted.held_until = services_.loop().now() + head_start;
+  look_soon();
 }
 
 void SpareCells::go_on(std::uint32_t server) {
-  if (wanted_[server].is_held_back) held_back_.set(first_questions);
+  std::optional<Time>& until = wanted_[server].held_until;
+  if (!until) return;
+  until = std::min(*until, services_.loop().now() + first_questions);
+  look_soon();
 }
 
 // --- what ends them ------------------------------------------------------------------------------
@@ -103,11 +105,22 @@ void SpareCells::look() {
   for (const Kept& kept : cells_) kept.runner->settle();
   const bool was_empty = cells_.empty();
   bury();
+  wait_for_held();
   for (std::uint32_t i = 0; i < services_.config().servers.size(); ++i) {
     trim(i);
     if (is_short_of(i)) start(i);
   }
   if (!was_empty && cells_.empty()) hooks_.none_left();
+}
+
+void SpareCells::wait_for_held() {
+  const Time now = services_.loop().now();
+  std::optional<Time> next;
+  for (Wanted& wanted : wanted_) {
+    if (wanted.held_until && *wanted.held_until <= now) wanted.held_until.reset();
+    if (wanted.held_until) next = std::min(next.value_or(Time::max()), *wanted.held_until);
+  }
+  if (next) held_back_.set(std::chrono::ceil<Milliseconds>(*next - now));
 }
 
 // One that ended by itself, or was refused, would do so again: no other one before a session comes.
@@ -147,7 +160,7 @@ void SpareCells::trim(std::uint32_t index) {
 
 bool SpareCells::is_short_of(std::uint32_t index) const {
   const Wanted& wanted = wanted_[index];
-  if (!wanted.is_expected || wanted.is_held_back) return false;
+  if (!wanted.is_expected || wanted.held_until) return false;
   if (!may_keep_any(index) || !hooks_.may_start(index)) return false;
   std::size_t waiting = 0;
   for (const Kept& kept : cells_) {

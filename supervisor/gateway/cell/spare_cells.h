@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "supervisor/gateway/cell/cell_runner.h"
@@ -30,9 +31,10 @@ class SpareCells final : private CellKeeper {
   void expect(std::uint32_t server);
   /// One that waits, as if it were new; null: there is none. To be used at once.
   std::unique_ptr<CellRunner> take(const CellPlan& plan, CellOwner owner, CellKeeper& keeper);
-  /// A session's cell is being started or introduced: spare ones wait until it has answered and
-  /// `first_questions` have passed, or for `head_start` at the most.
+  /// A session's cell is being started or introduced: spare ones wait for `head_start` at the most,
+  /// whoever comes meanwhile.
   void hold_back(std::uint32_t server);
+  /// It has answered, or will not: they wait for `first_questions`.
   void go_on(std::uint32_t server);
   static constexpr Milliseconds head_start{5'000};
   static constexpr Milliseconds first_questions{1'000};
@@ -52,7 +54,7 @@ class SpareCells final : private CellKeeper {
  private:
   struct Wanted {
     bool is_expected = false;
-    bool is_held_back = false;
+    std::optional<Time> held_until;
   };
   struct Kept {
     std::unique_ptr<CellRunner> runner;
@@ -65,6 +67,7 @@ class SpareCells final : private CellKeeper {
   void look_soon();
   void look();
   void bury();
+  void wait_for_held();
   bool is_short_of(std::uint32_t server) const;
   bool may_keep_any(std::uint32_t server) const;
   void trim(std::uint32_t server);

@@ -39,16 +39,22 @@ void StartGate::add_new(const Config& config) {
 }
 
 void StartGate::start(CellRunner& cell, Fd workspace) {
-  if (!is_of_a_server(cell)) return hooks_.start(cell, std::move(workspace));
-  Waiting waiting{
-      &cell, std::move(workspace), loop_.now() + cell.cell().server().restart.patience, {}};
+  if (!is_of_a_server(cell)) return hooks_.start(cell, std::move(workspace), std::nullopt);
+  Waiting waiting{.cell = &cell,
+                  .workspace = std::move(workspace),
+                  .give_up = loop_.now() + cell.cell().server().restart.patience};
   if (decide(waiting)) return;
   waiting_.push_back(std::move(waiting));
   look_soon();
 }
 
-void StartGate::wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal) {
-  waiting_.push_back({&cell, std::move(workspace), cell.cell().since() + room_patience, refusal});
+void StartGate::wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal,
+                              Time until) {
+  waiting_.push_back({.cell = &cell,
+                      .workspace = std::move(workspace),
+                      .give_up = until,
+                      .room_until = until,
+                      .no_room = refusal});
   look_soon();
 }
 
@@ -69,7 +75,7 @@ bool StartGate::decide(Waiting& waiting) {
   ServerLife& life = lives_[cell.cell().plan().server];
   const StartAnswer answer = life.may_start(key_of(cell), loop_.now());
   if (answer.choice == StartChoice::go) {
-    hooks_.start(cell, std::move(waiting.workspace));
+    hooks_.start(cell, std::move(waiting.workspace), waiting.room_until);
     return true;
   }
   const bool is_too_long =

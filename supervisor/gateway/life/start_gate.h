@@ -18,17 +18,18 @@ namespace cellblock::gateway {
 class StartGate {
  public:
   struct Hooks {
-    std::function<void(CellRunner&, Fd)> start;
+    /// `room_until`: of one that has waited for a place: for how long it may.
+    std::function<void(CellRunner&, Fd workspace, std::optional<Time> room_until)> start;
     /// Any number: spreads those who failed together.
     std::function<std::uint64_t()> chance;
   };
   StartGate(EventLoop& loop, const Config& config, Hooks hooks);
 
   void start(CellRunner& cell, Fd workspace);
-  /// The launcher has no place for it: it is asked again when a cell has ended, for as long as
-  /// `room_patience` from the start; then the cell hears `refusal`.
-  void wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal);
-  static constexpr Milliseconds room_patience{15'000};
+  /// The launcher has no place for it: it is asked again when a cell has ended, until that time;
+  /// then the cell hears `refusal`.
+  void wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal, Time until);
+  static constexpr Milliseconds room_patience{15'000};  ///< from the first refusal
   /// A cell has ended.
   void room_is_free();
   bool is_anybody_waiting() const { return !waiting_.empty(); }
@@ -53,7 +54,8 @@ class StartGate {
     CellRunner* cell = nullptr;
     Fd workspace;
     Time give_up;
-    std::optional<wire::CellEvent> no_room;  ///< what the launcher said
+    std::optional<Time> room_until{};
+    std::optional<wire::CellEvent> no_room{};  ///< what the launcher said
   };
 
   void refuse(CellRunner& cell);

@@ -45,7 +45,7 @@ class ResultGate {
   std::expected<Delivery, Failure> pass(const ServerAnswer& answer, std::vector<Replacement> edits);
   /// What a notification says of a task, when redaction has passed it.
   void bound_task(const BoundableTask& task, std::vector<Replacement>& edits) const {
-    bounding_.bound_task(task, edits);
+    if (bounds_results_) bounding_.bound_task(task, edits);
   }
   /// What the redaction of the last answer found.
   FoundCounts take_found() { return redaction_.take_found(); }
