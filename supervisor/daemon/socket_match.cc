@@ -39,6 +39,8 @@ Result<void> match_owner(const SocketFile& file, const Config& config) {
                           file.owner, config.identity.uid));
 }
 
+bool gives_groups_nothing_more(std::uint32_t mode) { return ((mode >> 3) & 07) == (mode & 07); }
+
 Result<void> match_access(const SocketFile& file, const Config& config) {
   if (file.mode != config.listen.mode) {
     return fail(
@@ -47,10 +49,10 @@ Result<void> match_access(const SocketFile& file, const Config& config) {
                     prefix, file.mode, config.listen.mode));
   }
   const std::uint32_t group = config.listen.group.value_or(config.identity.gid);
-  if (file.group == group) return {};
+  if (file.group == group || gives_groups_nothing_more(file.mode)) return {};
   return fail(
       fmt::format("{} belongs to group {}, but by the configuration it is that of group "
-                  "{}: change SocketGroup= or socket.group",
+                  "{}: change the unit (systemd.md, \"The socket\") or socket.group",
                   prefix, file.group, group));
 }
 

@@ -25,7 +25,8 @@ struct SocketFacts {
 };
 
 /// Also its mode, owner and group: who may connect is what the configuration says, and not a second
-/// word of a unit's that nobody compares with the first.
+/// word of a unit's that nobody compares with the first. Any group will do where the mode gives a
+/// group what it gives everybody.
 Result<void> match_socket(const SocketFacts& socket, const Config& config);
 
 }  // namespace cellblock::daemon

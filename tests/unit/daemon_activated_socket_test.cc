@@ -82,6 +82,20 @@ TEST(SocketMatch, RefusesAGroupThatIsNotTheConfigurations) {
   EXPECT_THAT(why_not(socket), HasSubstr("group 100, but by the configuration"));
 }
 
+TEST(SocketMatch, TakesAnyGroupWhereTheModeGivesItWhatItGivesOthers) {
+  auto config = config_of("/run/cellblock/cellblock.sock");
+  auto socket = right();
+  socket.file->group = 0;
+  for (const std::uint32_t mode : {0666U, 0600U}) {
+    config.listen.mode = socket.file->mode = mode;
+    EXPECT_TRUE(match_socket(socket, config)) << mode;
+  }
+  for (const std::uint32_t mode : {0660U, 0640U, 0606U}) {
+    config.listen.mode = socket.file->mode = mode;
+    EXPECT_FALSE(match_socket(socket, config)) << mode;
+  }
+}
+
 TEST(SocketMatch, RefusesAnOwnerWhoCouldLetOthersIn) {
   auto socket = right();
   socket.file->owner = 1'000;
