@@ -1,11 +1,14 @@
 #!/bin/bash
 # Boots a Debian with systemd in a container on this machine's kernel, installs the packages of a build and tries cellblock
-# as the service it is meant to be: tests/system/run.sh BUILD_DIR
+# as the service it is meant to be: tests/system/run.sh [--few] BUILD_DIR
+# --few: installation, socket activation, deaths and removal alone.
 # As root, with mmdebstrap, dpkg-dev and a mounted cgroup2; BUILD_DIR configured with CMAKE_INSTALL_PREFIX=/usr and built.
 # One line a check. Exit status: 0 nothing failed, 1 something did, 77 this machine cannot run it (it says why).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
+scope=all
+if [ "${1:-}" = --few ]; then scope=few && shift; fi
+build=$(cd "${1:?usage: run.sh [--few] BUILD_DIR}" && pwd)
 limit=${CELLBLOCK_SYSTEM_TIMEOUT:-900}
 . "$here/debian_packages.sh"
 
@@ -17,6 +20,8 @@ servers=$here/../fixtures/node_modules
 [ -d "$servers/@modelcontextprotocol/server-everything" ] || skip "tests/fixtures/install.sh has not run"
 unified=$(findmnt -n -t cgroup2 -o TARGET | head -1)
 [ -n "$unified" ] || skip "no cgroup2 is mounted"
+[ -w "$unified/cgroup.procs" ] || skip "no group can be made in $unified"
+unshare --mount --uts --ipc --net --pid --cgroup --fork mount --make-rprivate / || skip "no machine can be made of namespaces"
 
 work=$(mktemp -d -t cellblock-system.XXXXXX)
 group=$unified/cellblock-system-$$
@@ -47,7 +52,8 @@ fi
 
 files=$work/files
 "$here/packages.sh" "$build" "$files"
-cp "$here/"{checks,checking,sessions}.sh "$files/"
+cp "$here/"{checks,all_checks,checking,sessions}.sh "$files/"
+[ "$scope" = few ] || : >"$files/all"
 
 mkdir "$group" "$work/root" "$work/told"
 : >"$work/told/out"
