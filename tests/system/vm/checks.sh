@@ -6,8 +6,9 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 . /opt/checks/sessions.sh
 . /opt/checks/limits.sh
 . /opt/checks/boots.sh
+. /opt/checks/clock.sh
 case $BOOT in
-  1) install_the_packages; limits; undelegated; deaths; upgrade; reboot_in_order ;;
+  1) install_the_packages; limits; undelegated; deaths; clock; upgrade; reboot_in_order ;;
   2) after_a_reboot; cut_the_power ;;
   *) after_a_power_cut ;;
 esac

@@ -25,7 +25,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 143' TERM INT HUP
 mkdir -p "$work/opt/checks" "$work/opt/mcp"
 "$here/../packages.sh" "$build" "$work/opt/checks"
-cp "$here/../"{checking,sessions}.sh "$here/"{checks,limits,boots}.sh "$work/opt/checks/"
+cp "$here/../"{checking,sessions}.sh "$here/"{checks,limits,boots,clock}.sh "$work/opt/checks/"
 cp "$here/greedy_server.mjs" "$work/opt/mcp/"
 tar -C "$servers/.." --exclude='node_modules/node-linux-*' -c node_modules | tar -C "$work/opt/mcp" -x --no-same-owner
 chmod -R go-w "$work/opt"
