@@ -97,6 +97,7 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                       .none_left = [this] { end_if_empty(); }}),
       spares_(*this, {.may_use = [this](std::uint32_t server) { return may_use(server); },
                       .may_start = [this](std::uint32_t server) { return may_start_spare(server); },
+                      .is_anybody_there = [this] { return has_session_of_servers(); },
                       .none_left = [this] { end_if_empty(); }}),
       gate_(loop, config_,
             {.start =
@@ -108,7 +109,10 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                    std::uint64_t number = 0;
                    fill_from_kernel(std::as_writable_bytes(std::span(&number, 1)));
                    return number;
-                 }}) {}
+                 },
+             .may_ask = [this] { return asked_.size() < max_asked; },
+             .make_room = [this](CellRunner& cell, wire::StartRefusal refusal,
+                                 std::size_t claims) { make_room(cell, refusal, claims); }}) {}
 
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
@@ -168,6 +172,7 @@ void Gateway::open_session(const wire::SessionGrant& grant, Fd connection) {
                                                  std::move(connection));
   SessionRunner& opened = *session;
   sessions_.emplace(grant.connection, std::move(session));
+  spares_.look_again();  // his groups may be others now
   if (shutting_down_) opened.stop(Session::StopReason::shutting_down);
 }
 
@@ -178,6 +183,7 @@ void Gateway::host_closed(SessionRunner& session) {
 void Gateway::finished(SessionRunner& session) {
   loop_.defer([this, connection = static_cast<std::uint32_t>(session.session().peer().session)] {
     sessions_.erase(connection);
+    spares_.look_again();
     start_nothing_if_drained();
     end_if_empty();
   });
@@ -262,11 +268,13 @@ std::size_t Gateway::stop_cells(std::uint32_t server, ControlMethod why) {
       found->second->stop_server(server);
     });
   }
-  loop_.defer([this, server, why] {
-    shared_.stop(server);
-    if (why == ControlMethod::restart) return spares_.replace(server);
+  loop_.defer([this, server] { shared_.stop(server); });
+  // At once: one that is taken in this turn would be of before.
+  if (why == ControlMethod::restart) {
+    spares_.replace(server);
+  } else {
     spares_.stop(server);
-  });
+  }
   return cells;
 }
 

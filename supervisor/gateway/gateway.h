@@ -56,6 +56,9 @@ class Gateway final : private GatewayServices {
     ServerLedger ledger;
     std::optional<LastEnd> last_end;
   };
+  /// Questions that the launcher has to answer at one time: more answers than its socket holds
+  /// would be lost, and it ends a gateway that cannot be told.
+  static constexpr std::size_t max_asked = 64;
   struct Asked {
     CellRunner* cell = nullptr;
     Fd workspace;  ///< for another try
@@ -117,7 +120,7 @@ class Gateway final : private GatewayServices {
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_refused(Asked asked, const wire::CellEvent& event);
   void hand_over(const CellRunner& cell);
-  bool make_room(const CellRunner& wanted, wire::StartRefusal refusal);
+  bool make_room(const CellRunner& wanted, wire::StartRefusal refusal, std::size_t claims);
   void cell_news(const wire::CellEvent& event);
   void cell_denied(const wire::CellEvent& event);
   void cell_lost(CellRunner& cell, const wire::CellEvent& event);
@@ -137,6 +140,9 @@ class Gateway final : private GatewayServices {
   std::vector<CellRow> shared_rows(std::uint32_t server) const;
   void settle_sharing();
   bool may_use(std::uint32_t server) const;
+  /// Nothing speaks against starting it.
+  bool is_well(std::uint32_t server) const;
+  bool has_session_of_servers() const;
   bool may_start_spare(std::uint32_t server) const;
   void start_nothing_if_drained();
   void end_if_empty();

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,7 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
   Asked answered = std::move(asked->second);
   CellRunner& cell = *answered.cell;
   asked_.erase(asked);
+  gate_.launcher_answered();
   if (event.kind == wire::CellEventKind::refused) return cell_refused(std::move(answered), event);
   if (pipes.empty()) return cell_lost(cell, event);
   cells_[event.cell] = &cell;
@@ -73,17 +75,20 @@ void Gateway::cell_refused(Asked asked, const wire::CellEvent& event) {
   const Time until = asked.room_until.value_or(loop_.now() + StartGate::room_patience);
   const bool can_wait = is_want_of_room(event.refusal) && may_wait(cell.cell(), asked.workspace) &&
                         loop_.now() < until;
-  if (can_wait && make_room(cell, event.refusal)) {
+  const std::uint32_t server = cell.cell().plan().server;
+  if (can_wait &&
+      make_room(cell, event.refusal, gate_.claims_before(server, event.refusal, until))) {
     gate_.refused(cell);
     return gate_.wait_for_room(cell, std::move(asked.workspace), event, until);
   }
   cell.refused(event);
   gate_.refused(cell);
-  spares_.go_on(cell.cell().plan().server);
+  spares_.go_on(server);
 }
 
 // The victim's session goes on in another cell when it needs one.
-bool Gateway::make_room(const CellRunner& wanted, wire::StartRefusal refusal) {
+bool Gateway::make_room(const CellRunner& wanted, wire::StartRefusal refusal, std::size_t claims) {
+  const Time now = loop_.now();
   std::vector<CellRunner*> runners;
   std::vector<EvictionCandidate> cells;
   for (const auto& [number, runner] : cells_) {
@@ -92,11 +97,16 @@ bool Gateway::make_room(const CellRunner& wanted, wire::StartRefusal refusal) {
     runners.push_back(runner);
     cells.push_back({.server = cell.plan().server,
                      .is_ending = cell.state() > CellState::ready,
-                     .may_give_way = cell.may_give_way(loop_.now()),
+                     .may_give_way = cell.may_give_way(now),
+                     .is_in_use = !cell.is_spare() && (now - runner->last_used() < quiet_time ||
+                                                       cell.is_amid_list(now)),
                      .is_spare = cell.is_spare(),
                      .last_used = runner->last_used()});
   }
-  const Eviction eviction = eviction_for(cells, wanted.cell().plan().server, refusal);
+  const Eviction eviction = eviction_for(cells, {.server = wanted.cell().plan().server,
+                                                 .refusal = refusal,
+                                                 .is_awaited = wanted.cell().is_awaited(now),
+                                                 .claims = claims});
   if (eviction.victim) runners[*eviction.victim]->give_way();
   return eviction.is_under_way || eviction.victim;
 }
@@ -108,7 +118,7 @@ void Gateway::handshake_answered(const CellRunner& cell) {
 
 std::unique_ptr<CellRunner> Gateway::make_cell(const CellPlan& plan, const CellOwner& owner,
                                                Fd workspace, CellKeeper& keeper) {
-  auto cell = spares_.take(plan, owner, keeper);
+  auto cell = is_well(plan.server) ? spares_.take(plan, owner, keeper) : nullptr;
   if (cell) hand_over(*cell);
   if (plan.program == wire::CellProgram::server) spares_.hold_back(plan.server);
   if (cell) return cell;
@@ -127,10 +137,19 @@ bool Gateway::may_use(std::uint32_t server) const {
   return Rights(config_.servers[server].rules, subject).may_use_server();
 }
 
+bool Gateway::is_well(std::uint32_t server) const {
+  return gate_.life(server).state() == LifeState::good;
+}
+
 // Whoever waits for a place comes first.
 bool Gateway::may_start_spare(std::uint32_t server) const {
-  return !shutting_down_ && !gate_.is_anybody_waiting() &&
-         gate_.life(server).state() == LifeState::good;
+  return !shutting_down_ && !gate_.is_anybody_waiting() && is_well(server) &&
+         audit_.state() == AuditState::writable;
+}
+
+bool Gateway::has_session_of_servers() const {
+  return std::ranges::any_of(
+      sessions_, [](const auto& entry) { return entry.second->session().speaks_with_servers(); });
 }
 
 void Gateway::cell_news(const wire::CellEvent& event) {
@@ -142,7 +161,7 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   meter_.cell_ended(cell.cell().plan().server, event.facts);
   usage_.cell_ended(event.cell);
   cell.ended(event.facts);
-  gate_.room_is_free();
+  gate_.room_is_free(cell.cell().plan().server);
   if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
     watched->second.ended = true;
     forget_if_done(event.cell);
@@ -152,6 +171,8 @@ void Gateway::cell_news(const wire::CellEvent& event) {
 void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
   history_[cell.cell().plan().server].last_end = LastEnd{failure, unix_milliseconds()};
   gate_.ended(cell, failure);
+  // They have been started before it was known, and none that answers would prove otherwise.
+  if (!is_well(cell.cell().plan().server)) spares_.replace(cell.cell().plan().server);
   spares_.go_on(cell.cell().plan().server);
 }
 

@@ -23,6 +23,11 @@ EvictionCandidate spare(std::uint32_t server, int used) {
   cell.is_spare = true;
   return cell;
 }
+EvictionCandidate in_use(std::uint32_t server) {
+  EvictionCandidate cell = idle(server, 1);
+  cell.is_in_use = true;
+  return cell;
+}
 EvictionCandidate ending(std::uint32_t server) { return {.server = server, .is_ending = true}; }
 
 TEST(Eviction, TakesTheIdleCellThatWasNotUsedForLongestAndSpareOnesFirst) {
@@ -32,6 +37,8 @@ TEST(Eviction, TakesTheIdleCellThatWasNotUsedForLongestAndSpareOnesFirst) {
     std::vector<EvictionCandidate> cells;
     std::optional<std::size_t> victim;
     bool is_under_way = false;
+    std::size_t claims = 0;
+    bool is_awaited = true;
   };
   constexpr auto of_server = StartRefusal::too_many_cells;
   constexpr auto in_all = StartRefusal::too_many_cells_in_all;
@@ -46,9 +53,30 @@ TEST(Eviction, TakesTheIdleCellThatWasNotUsedForLongestAndSpareOnesFirst) {
       Row{"none of another server", of_server, {idle(other, 1), busy(wanted)}, {}},
       Row{"none where one is on its way out", in_all, {idle(other, 1), ending(other)}, {}, true},
       Row{"but not that of another server", of_server, {ending(other), idle(wanted, 1)}, 1},
+      Row{"another where that is waited for", in_all, {idle(other, 1), ending(other)}, 0, false, 1},
+      Row{"none behind others where none can", in_all, {busy(other), ending(other)}, {}, true, 1},
+      Row{"soon one that was used just now", in_all, {in_use(other)}, {}, true},
+      Row{"before that one that was not", in_all, {in_use(other), idle(other, 9)}, 1},
+      Row{"a spare one where nobody waits",
+          in_all,
+          {idle(other, 1), spare(other, 9)},
+          1,
+          false,
+          0,
+          false},
+      Row{"no other where nobody waits",
+          in_all,
+          {idle(other, 1), ending(other)},
+          {},
+          false,
+          0,
+          false},
   };
   for (const Row& row : rows) {
-    const Eviction eviction = eviction_for(row.cells, wanted, row.refusal);
+    const Eviction eviction = eviction_for(row.cells, {.server = wanted,
+                                                       .refusal = row.refusal,
+                                                       .is_awaited = row.is_awaited,
+                                                       .claims = row.claims});
     EXPECT_EQ(eviction.victim, row.victim) << row.claim;
     EXPECT_EQ(eviction.is_under_way, row.is_under_way) << row.claim;
   }

@@ -91,12 +91,20 @@ TEST_F(IdleTest, ACallKeepsItsCell) {
   EXPECT_THAT(effects_.did, Contains("close_cell_input"));
 }
 
-TEST_F(IdleTest, AQuestionOfTheServerKeepsItsCell) {
+TEST_F(IdleTest, AQuestionToTheUserKeepsItsCell) {
+  config_.servers[0].client_features.elicitation = true;
+  introduce();
+  cell_says(R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?"}})");
+  time_passes(10h);
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
+}
+
+TEST_F(IdleTest, AQuestionToTheHostsProgramKeepsNoCell) {
   config_.servers[0].client_features.roots = true;
   introduce();
   cell_says(R"({"jsonrpc":"2.0","id":"r","method":"roots/list"})");
   time_passes(10h);
-  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell", "close_cell_input"));
 }
 
 TEST_F(IdleTest, ASubscriptionKeepsItsCell) {

@@ -83,9 +83,11 @@ class Cells : public GatewayRig {
 
 class SpareCell : public Cells {
  protected:
+  virtual void declare() {}
   void SetUp() override {
     Cells::SetUp();
     config_.servers[0].start.warm = 1;
+    declare();
     start();
     host_ = connect();
     other_ = connect();
@@ -198,6 +200,42 @@ TEST_F(SpareCell, IsAnotherOneAfterARestart) {
   FakeCell next = start_cell();
 }
 
+TEST_F(SpareCell, EndsWhereItsServerFails) {
+  attach_to(host_, "files");
+  FakeCell cell = start_spare();
+  say_who_it_is(host_);
+  welcome(host_, cell);
+  FakeCell spare = start_spare();
+  end_cell(cell, exited(1));
+  EXPECT_TRUE(spare.mcp.at_end());
+}
+
+TEST_F(SpareCell, ThatLeavesUnusedIsNoFailure) {
+  attach_to(host_, "files");
+  for (const int code : {0, 1}) {
+    FakeCell spare = start_spare();
+    end_cell(spare, exited(code));
+    while (!cells_of(other_, "files").empty()) continue;
+    const Json server = status_of(other_)["servers"][0];
+    EXPECT_EQ(server.value("life", Json::object()).value("failures", 0), code) << server;
+    Lines another = connect();
+    attach_to(another, "files");
+  }
+}
+
+class SpareCellsOfTwoServers : public SpareCell {
+  void declare() override { config_.servers[2].start.warm = 1; }
+};
+
+TEST_F(SpareCellsOfTwoServers, StartOneAfterTheOther) {
+  attach_to(host_, "files");
+  FakeCell first = build_cell();
+  attach_to(other_, "third");
+  expect_nothing_started(other_);
+  tell(first, CellEventKind::running);
+  FakeCell second = start_cell();
+}
+
 TEST_F(SpareCell, EndsWithTheGateway) {
   attach_to(host_, "files");
   FakeCell spare = start_spare();
@@ -219,8 +257,10 @@ TEST_F(SpareCell, GivesWayToACellThatASessionNeeds) {
 
 class Room : public Cells {
  protected:
+  virtual void declare() {}
   void SetUp() override {
     Cells::SetUp();
+    declare();
     start();
     host_ = connect();
     other_ = connect();
@@ -287,10 +327,51 @@ TEST_F(Room, IsTakenByWhoWaitsForIt) {
   say_who_it_is(third);
   refuse_next(StartRefusal::too_many_cells_in_all);
   FakeCell first = start_in_place_of(cell_);
+  expect_nothing_started(host_);
   welcome(other_, first);
-  refuse_next(StartRefusal::too_many_cells_in_all);
   FakeCell second = start_in_place_of(first);
   welcome(third, second);
+}
+
+TEST_F(Room, IsMadeByAsManyCellsAsStartsWaitForIt) {
+  Lines third = connect();
+  attach_to(third, "third");
+  say_who_it_is(third);
+  FakeCell idle = start_cell();
+  welcome(third, idle);
+  Lines fourth = connect();
+  attach_to(fourth, "files");
+  say_who_it_is(fourth);
+  refuse_next(StartRefusal::too_many_cells_in_all);
+  say_who_it_is(other_);
+  refuse_next(StartRefusal::too_many_cells_in_all);
+  EXPECT_TRUE(cell_.mcp.at_end());
+  EXPECT_TRUE(idle.mcp.at_end());
+}
+
+class RoomForEagerCells : public Room {
+  void declare() override { config_.servers[2].start.when = CellStart::session; }
+};
+
+TEST_F(RoomForEagerCells, IsNotMadeBeforeTheFirstRequest) {
+  refuse_next(StartRefusal::too_many_cells_in_all);
+  const Json request = send_call(host_, cell_);
+  answer(cell_, request, Json::object());
+  EXPECT_EQ(host_.read_json()["id"], 7);
+  say_who_it_is(other_);
+  refuse_next(StartRefusal::too_many_cells_in_all);
+  FakeCell next = start_in_place_of(cell_);
+  welcome(other_, next);
+}
+
+class RoomBesideACellThatStays : public Room {
+  void declare() override { config_.servers[0].stop.idle.reset(); }
+};
+
+TEST_F(RoomBesideACellThatStays, IsNotMadeByIt) {
+  say_who_it_is(other_);
+  refuse_next(StartRefusal::too_many_cells_in_all);
+  EXPECT_TRUE(other_.read_json().contains("error"));
 }
 
 TEST_F(Room, IsNotWaitedForByAHostThatHasLeft) {

@@ -45,11 +45,11 @@ CellLink::CellLink(EventLoop& loop, CellPipes pipes, const Server& server, std::
     receiver_.turn_done();
   };
   errors_.watch.on_readable = [this] { read_errors(); };
-  static_cast<void>(errors_.watch.want_read(true));
 }
 
 void CellLink::begin_output() {
   begun_ = true;
+  static_cast<void>(errors_.watch.want_read(true));
   apply_flow();
 }
 

@@ -31,7 +31,8 @@ class CellLink {
     StderrCollector::Clean clean;  ///< of what it writes on stderr
   };
 
-  /// Its output is not read before begin_output().
+  /// Nothing of it is read before begin_output(): what a cell says that nobody uses may cost
+  /// nothing.
   CellLink(EventLoop& loop, CellPipes pipes, const Server& server, std::uint64_t cell,
            StderrRing& ring, Receiver receiver);
 

@@ -34,6 +34,7 @@ CellRunner::CellRunner(GatewayServices& services, CellPlan plan, CellOwner owner
 void CellRunner::give_to(const CellPlan& plan, CellOwner owner, CellKeeper& keeper) {
   owner_ = owner;
   keeper_ = &keeper;
+  last_used_ = now();
   cell_.give_to(plan);
   if (link_ && cell_.state() == CellState::handshaking) link_->begin_output();
 }

@@ -67,6 +67,8 @@ class CellRunner final : private CellEffects {
   Time last_used() const { return std::max(last_used_, cell_.since()); }
   AuditOrigin origin() const;
   bool is_over() const { return cell_.is_over() && !facts_; }
+  /// The launcher has said so; what its pipes still hold has not been looked at.
+  bool has_ended() const { return facts_.has_value(); }
   /// What the cell itself knows; traffic is its users'.
   CellRow row(Time now) const;
 

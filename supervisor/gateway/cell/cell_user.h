@@ -30,6 +30,10 @@ class CellUser {
 
   /// Something is awaited in it, or would be missed if it ended.
   virtual bool is_busy(Time now) const = 0;
+  /// Somebody waits for it to run: it may cost another one its place.
+  virtual bool is_awaited(Time now) const { return is_busy(now); }
+  /// Nothing is awaited, and something soon will be.
+  virtual bool is_amid_list(Time /*now*/) const { return false; }
   /// Nobody is busy in it, so it is stopped: to be left.
   virtual void let_go(Time now) = 0;
 

@@ -84,6 +84,10 @@ void ServerCell::stop() {
 void ServerCell::say(CellUser& user, Slices message) {
   vigil_.host_spoke();
   ++said_;
+  reply(user, message);
+}
+
+void ServerCell::reply(CellUser& user, Slices message) {
   if (shared_) return shared_->from_user(user, message);
   effects_.to_cell(message);
 }

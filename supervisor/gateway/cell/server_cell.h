@@ -76,6 +76,9 @@ class ServerCell {
   /// To a cell that has no other user.
   void say(Slices message) { effects_.to_cell(message); }
   void say(CellUser& user, Slices message);
+  /// To what the server asked of a program: it could ask without end, and that is no use of the
+  /// cell.
+  void reply(CellUser& user, Slices message);
   /// In which era it is spoken to: where it is shared, what its users said first decides.
   Era agree_on(Era wanted) {
     era_ = shared_ ? shared_->agree_on(wanted) : wanted;
@@ -112,6 +115,10 @@ class ServerCell {
   // By who wants its place.
   /// Nobody would miss it.
   bool may_give_way(Time now) const;
+  /// It has just been used, and is about to be again (CellUser).
+  bool is_amid_list(Time now) const;
+  /// Of one that is not running yet: somebody waits for that.
+  bool is_awaited(Time now) const;
   void give_way(Time now) { stop_unneeded(GivenUp::evicted, now); }
   /// How much its users have said to it.
   std::uint64_t said() const { return said_; }

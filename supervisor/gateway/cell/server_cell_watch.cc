@@ -19,6 +19,15 @@ bool ServerCell::is_busy(Time now) const {
   return std::ranges::any_of(users_, [now](const CellUser* user) { return user->is_busy(now); });
 }
 
+bool ServerCell::is_awaited(Time now) const {
+  return std::ranges::any_of(users_, [now](const CellUser* user) { return user->is_awaited(now); });
+}
+
+bool ServerCell::is_amid_list(Time now) const {
+  return std::ranges::any_of(users_,
+                             [now](const CellUser* user) { return user->is_amid_list(now); });
+}
+
 void ServerCell::watch(Time now) {
   if (!is_watched()) return;
   const bool may_ask = life_.state() == CellState::ready && era_;
@@ -55,7 +64,8 @@ void ServerCell::ask_for_a_sign() {
 // What is only being built has somebody who waits for it, or is spare.
 bool ServerCell::may_give_way(Time now) const {
   if (is_spare_) return may_go_on();
-  return is_running() && !is_retired_ && is_watched() && !is_busy(now);
+  const bool may_end_idle = server_.stop.idle.has_value();
+  return is_running() && may_end_idle && !is_retired_ && is_watched() && !is_busy(now);
 }
 
 void ServerCell::stop_unneeded(GivenUp why, Time now) {

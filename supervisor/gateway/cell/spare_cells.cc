@@ -22,7 +22,8 @@ SpareCells::SpareCells(GatewayServices& services, Hooks hooks)
     : services_(services),
       hooks_(std::move(hooks)),
       wanted_(max_servers),
-      held_back_(services.loop(), [this] { look_soon(); }) {}
+      held_back_(services.loop(), [this] { look_soon(); }),
+      lonely_(services.loop(), [this] { look_soon(); }) {}
 
 // --- what sessions bring about -------------------------------------------------------------------
 
@@ -38,7 +39,8 @@ std::unique_ptr<CellRunner> SpareCells::take(const CellPlan& plan, CellOwner own
                                              CellKeeper& keeper) {
   if (plan.program != wire::CellProgram::server || plan.has_workspace) return nullptr;
   const auto fits = [&plan](const Kept& kept) {
-    return is_of(*kept.runner, plan.server) && kept.runner->cell().takes_users();
+    return is_of(*kept.runner, plan.server) && kept.runner->cell().takes_users() &&
+           !kept.runner->has_ended();
   };
   auto best = std::ranges::find_if(cells_, fits);
   if (best == cells_.end()) return nullptr;
@@ -105,12 +107,33 @@ void SpareCells::look() {
   for (const Kept& kept : cells_) kept.runner->settle();
   const bool was_empty = cells_.empty();
   bury();
+  end_if_lonely();
   wait_for_held();
   for (std::uint32_t i = 0; i < services_.config().servers.size(); ++i) {
     trim(i);
-    if (is_short_of(i)) start(i);
+    if (!is_any_starting() && is_short_of(i)) start(i);
   }
   if (!was_empty && cells_.empty()) hooks_.none_left();
+}
+
+void SpareCells::end_if_lonely() {
+  const Time now = services_.loop().now();
+  if (cells_.empty() || is_closed_ || hooks_.is_anybody_there()) {
+    lonely_since_.reset();
+    return lonely_.cancel();
+  }
+  if (!lonely_since_) lonely_since_ = now;
+  const Time end = *lonely_since_ + lonely_time;
+  if (now < end) return lonely_.set(std::chrono::ceil<Milliseconds>(end - now));
+  for (const Kept& kept : cells_) {
+    if (kept.runner->cell().takes_users()) stop(kept.runner->cell().plan().server);
+  }
+}
+
+bool SpareCells::is_any_starting() const {
+  return std::ranges::any_of(cells_, [](const Kept& kept) {
+    return kept.runner->cell().takes_users() && is_starting(*kept.runner);
+  });
 }
 
 void SpareCells::wait_for_held() {
@@ -164,9 +187,7 @@ bool SpareCells::is_short_of(std::uint32_t index) const {
   if (!may_keep_any(index) || !hooks_.may_start(index)) return false;
   std::size_t waiting = 0;
   for (const Kept& kept : cells_) {
-    if (!is_of(*kept.runner, index) || !kept.runner->cell().takes_users()) continue;
-    if (is_starting(*kept.runner)) return false;
-    ++waiting;
+    if (is_of(*kept.runner, index) && kept.runner->cell().takes_users()) ++waiting;
   }
   return waiting < services_.config().servers[index].start.warm;
 }

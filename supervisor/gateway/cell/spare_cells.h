@@ -22,6 +22,8 @@ class SpareCells final : private CellKeeper {
     std::function<bool(std::uint32_t server)> may_use;
     /// Nothing speaks against another start of that server now.
     std::function<bool(std::uint32_t server)> may_start;
+    /// Some session has to do with servers.
+    std::function<bool()> is_anybody_there;
     /// The last one is over.
     std::function<void()> none_left;
   };
@@ -39,11 +41,15 @@ class SpareCells final : private CellKeeper {
   static constexpr Milliseconds head_start{5'000};
   static constexpr Milliseconds first_questions{1'000};
 
+  /// So long after the user's last session they are there for the next one: they take places that
+  /// other users may need.
+  static constexpr Milliseconds lonely_time{60'000};
+
   /// Those that are there are stopped, and others take their place when a session comes.
   void stop(std::uint32_t server);
   /// What they were made from has changed.
   void replace(std::uint32_t server);
-  /// How many are declared, or who may use them, has changed.
+  /// How many are declared, who may use them, or whether anybody is there, has changed.
   void look_again() { look_soon(); }
   void stop_all();
 
@@ -67,7 +73,9 @@ class SpareCells final : private CellKeeper {
   void look_soon();
   void look();
   void bury();
+  void end_if_lonely();
   void wait_for_held();
+  bool is_any_starting() const;
   bool is_short_of(std::uint32_t server) const;
   bool may_keep_any(std::uint32_t server) const;
   void trim(std::uint32_t server);
@@ -79,6 +87,8 @@ class SpareCells final : private CellKeeper {
   std::vector<Wanted> wanted_;  ///< by server index
   std::vector<Kept> cells_;
   Timer held_back_;
+  Timer lonely_;
+  std::optional<Time> lonely_since_;
   bool is_scheduled_ = false;
   bool is_closed_ = false;
 };

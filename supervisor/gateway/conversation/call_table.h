@@ -81,6 +81,9 @@ struct Call {
   bool has_cursor = false;          ///< it asks for a later page of a list
   std::uint8_t wanted_changes = 0;  ///< of a stream: bit i for mcp::list_changes[i]
   bool wants_more = false;          ///< of a stream: to hear of anything beside lists
+  /// Of the server's: else the host's program answers it by itself, and nothing is lost if it is
+  /// not.
+  bool is_for_somebody = true;
   bool is_sent = true;  ///< else it waits for its record, and the callee knows nothing of it
   ProgressPace pace;    ///< of what the callee says about it
   CallDeadline deadline;

@@ -253,7 +253,9 @@ void Conversation::response_from_host(std::string_view line, const Message& mess
     return say_to_cell(protocol_error(call->theirs, mcp::invalid_request, blocked_answer));
   }
   if (values_.give_back(line, message, now, edits)) {
-    return effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
+    const EditedMessage edited(line, std::move(edits));
+    return call->is_for_somebody ? effects_.to_cell(edited.slices())
+                                 : effects_.reply_to_cell(edited.slices());
   }
   refuse_values(line, message);
   say_to_cell(protocol_error(call->theirs, mcp::invalid_params, foreign_value));
@@ -331,7 +333,7 @@ void Conversation::say_to_host(std::string_view text) {
 }
 
 void Conversation::say_to_cell(std::string_view text) {
-  effects_.to_cell(std::array<std::string_view, 2>{text, "\n"});
+  effects_.reply_to_cell(std::array<std::string_view, 2>{text, "\n"});
 }
 
 }  // namespace cellblock::gateway

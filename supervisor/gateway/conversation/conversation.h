@@ -42,6 +42,8 @@ class ConversationEffects {
  public:
   virtual void to_host(Slices message) = 0;
   virtual void to_cell(Slices message) = 0;
+  /// Likewise, where nobody has used the cell by it: the server asked, and a program answers.
+  virtual void reply_to_cell(Slices message) { to_cell(message); }
   virtual void record(const AuditNote& note) = 0;
   virtual AuditState audit_state() const = 0;
   /// `then` is called once, when all that was recorded so far is in the log, or cannot be written.
@@ -95,10 +97,11 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   /// Calls that wait for an answer. Streams do not: theirs comes when somebody ends them.
   std::size_t in_flight() const { return calls_.awaited(); }
   bool is_idle() const { return calls_.size() == 0; }  ///< no streams either
-  /// Nobody waits for anything, neither side; a stream does not count.
-  bool is_at_rest(Time now) const {
-    return in_flight() == 0 && server_calls_.size() == 0 && !open_tasks_.any(now);
-  }
+  /// Nobody waits for anything, neither side nor a user who was asked. A stream does not count, nor
+  /// what a server could ask without end, and nobody hears of.
+  bool is_at_rest(Time now) const;
+  /// The host has a part of a list, and is likely to ask for the next one.
+  bool is_amid_list(Time now) const { return values_.is_list_open(now); }
   /// What the host wants to hear of by itself, on streams.
   Listening listening() const;
   /// Whether a call of the host's with this id of the host's, in raw JSON, is in flight.

@@ -125,6 +125,11 @@ void Conversation::look_at(Call& call, Time now) {
   if (call.unsent && !waits && may_still_go(call, now)) go_on(call);
 }
 
+bool Conversation::is_at_rest(Time now) const {
+  const bool asks = std::ranges::any_of(server_calls_.all(), &Call::is_for_somebody);
+  return in_flight() == 0 && !asks && !open_tasks_.any(now) && !values_.is_question_open(now);
+}
+
 // What still comes of it is late.
 void Conversation::give_up(const Call& call, const Failure& failure, Time now) {
   const Call over = *calls_.cancel(call.theirs);

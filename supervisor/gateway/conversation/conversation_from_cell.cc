@@ -56,6 +56,8 @@ void Conversation::request_from_cell(std::string_view line, const Message& messa
         protocol_error(id, mcp::invalid_request, "too many requests, or one id twice"));
   }
   Call call = call_of(line, message, ids_.next(), now);
+  call.is_for_somebody =
+      message.method != mcp::method::ping && message.method != mcp::method::roots_list;
   const std::string ours = std::to_string(call.ours);
   std::vector<Replacement> edits{{message.id, ours}};
   if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, ours});

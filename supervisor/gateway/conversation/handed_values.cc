@@ -65,12 +65,15 @@ SealBinding HandedValues::binding(SealPurpose purpose) const {
 }
 
 bool HandedValues::give_back(std::string_view line, const Message& message, Time now,
-                             std::vector<Replacement>& edits) const {
-  return open(SealPurpose::cursor, line, message.cursor, now, edits) &&
-         open(SealPurpose::request_state, line, message.request_state, now, edits) &&
-         std::ranges::all_of(message.task_ids, [&](Span id) {
-           return open(SealPurpose::task, line, id, now, edits);
-         });
+                             std::vector<Replacement>& edits) {
+  const bool are_ours = open(SealPurpose::cursor, line, message.cursor, now, edits) &&
+                        open(SealPurpose::request_state, line, message.request_state, now, edits) &&
+                        std::ranges::all_of(message.task_ids, [&](Span id) {
+                          return open(SealPurpose::task, line, id, now, edits);
+                        });
+  lists_.came_back(message.cursor.in(line));
+  questions_.came_back(message.request_state.in(line));
+  return are_ours;
 }
 
 bool HandedValues::open(SealPurpose purpose, std::string_view line, Span where, Time now,
@@ -85,9 +88,13 @@ bool HandedValues::open(SealPurpose purpose, std::string_view line, Span where, 
 
 bool HandedValues::hand_out(std::string_view line, const Message& message, Time now,
                             std::vector<Replacement>& edits) {
-  return seal(SealPurpose::cursor, line, message.next_cursor, now + cursor_life, edits) &&
-         seal(SealPurpose::request_state, line, message.request_state, now + state_life, edits) &&
-         std::ranges::all_of(message.task_ids,
+  if (!seal(SealPurpose::cursor, line, message.next_cursor, now + cursor_life, edits)) return false;
+  if (is_there(message.next_cursor.in(line))) lists_.add(edits.back().text, now + page_patience);
+  if (!seal(SealPurpose::request_state, line, message.request_state, now + state_life, edits)) {
+    return false;
+  }
+  if (is_there(message.request_state.in(line))) questions_.add(edits.back().text, now + state_life);
+  return std::ranges::all_of(message.task_ids,
                              [&](Span id) { return hand_out_task(line, id, now, edits); });
 }
 
@@ -107,6 +114,7 @@ bool HandedValues::hand_out_cleaned(std::string& result, Time now) {
   if (cursor != tree.end() && !cursor->is_null()) {
     auto sealed = sealer_.seal(binding(SealPurpose::cursor), now + cursor_life, cursor->dump());
     if (!sealed) return false;
+    lists_.add(in_quotes(*sealed), now + page_patience);
     *cursor = std::move(*sealed);
   }
   result = write_tree(tree);

@@ -7,6 +7,7 @@
 #include "policy/jsonrpc.h"
 #include "policy/message_edit.h"
 #include "supervisor/gateway/conversation/known_tasks.h"
+#include "supervisor/gateway/conversation/open_values.h"
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/conversation/task_claims.h"
 #include "supervisor/gateway/io/clock.h"
@@ -19,6 +20,8 @@ class HandedValues {
  public:
   static constexpr std::chrono::hours cursor_life{1};
   static constexpr std::chrono::seconds state_life{600};
+  /// So long the next page of a list is expected to be asked for.
+  static constexpr std::chrono::seconds page_patience{5};
   static constexpr std::chrono::hours task_life{24};
 
   /// The purpose in `whose` does not matter.
@@ -27,7 +30,12 @@ class HandedValues {
   /// From the host: puts the server's own values back. False: one of them is not ours, or too old,
   /// and the message must not go on.
   bool give_back(std::string_view line, const Message& message, Time now,
-                 std::vector<Replacement>& edits) const;
+                 std::vector<Replacement>& edits);
+  /// Whether the host holds the state of a question that its user has still to answer: it means
+  /// nothing to another cell.
+  bool is_question_open(Time now) const { return questions_.any(now); }
+  /// Whether it has been given a part of a list just now, and not asked for the next one.
+  bool is_list_open(Time now) const { return lists_.any(now); }
 
   /// From the server: false: one could not be sealed, or is a task's and over its bound, and the
   /// message must not go on.
@@ -62,6 +70,8 @@ class HandedValues {
   SealBinding whose_;
   KnownTasks tasks_;
   TaskClaims claims_;
+  OpenValues questions_;
+  OpenValues lists_;
 };
 
 }  // namespace cellblock::gateway

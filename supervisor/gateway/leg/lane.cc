@@ -126,6 +126,11 @@ void Lane::to_server(std::string_view text) {
   relay_.push({Relayed::To::server, std::string(text)});
 }
 
+void Lane::reply_to_cell(Slices message) {
+  CellUser& user = *this;
+  if (cell_ != nullptr) cell_->reply(user, message);
+}
+
 void Lane::to_cell(Slices message) {
   CellUser& user = *this;
   if (cell_ != nullptr) cell_->say(user, message);

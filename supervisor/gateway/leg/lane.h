@@ -99,12 +99,17 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void cell_gone(const Failure& failure, Time now) override;
   std::uint64_t session() const override { return parts_.session; }
   bool is_busy(Time now) const override;
+  bool is_awaited(Time now) const override;
+  bool is_amid_list(Time now) const override {
+    return conversation_ && conversation_->is_amid_list(now);
+  }
   void let_go(Time now) override;
   bool owns(std::string_view ours) const override;
 
   // ConversationEffects, and of BridgeEffects what has the same name
   void to_host(Slices message) override;
   void to_cell(Slices message) override;
+  void reply_to_cell(Slices message) override;
   void record(const AuditNote& note) override;
   AuditState audit_state() const override { return services_.audit_state(); }
   void when_recorded(WhenRecorded then) override;

@@ -141,6 +141,9 @@ bool Lane::is_busy(Time now) const {
   return conversation_ && (!conversation_->is_at_rest(now) || is_listened_to());
 }
 
+// Who attached to have it started waits for that; with start.when = "session" nobody does.
+bool Lane::is_awaited(Time now) const { return parts_.start == StartWhen::now || is_busy(now); }
+
 // All servers as one open their streams of lists again, and ask for the lists, when the next cell
 // runs; a host of one server cannot know when to.
 bool Lane::is_listened_to() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,16 +23,28 @@ class StartGate {
     std::function<void(CellRunner&, Fd workspace, std::optional<Time> room_until)> start;
     /// Any number: spreads those who failed together.
     std::function<std::uint64_t()> chance;
+    /// The launcher may be asked now: it has not too many questions to answer already.
+    std::function<bool()> may_ask;
+    /// It waits for a place, and so many before it do: a cell that nobody needs may give way.
+    std::function<void(CellRunner&, wire::StartRefusal refusal, std::size_t claims)> make_room;
   };
   StartGate(EventLoop& loop, const Config& config, Hooks hooks);
 
   void start(CellRunner& cell, Fd workspace);
-  /// The launcher has no place for it: it is asked again when a cell has ended, until that time;
-  /// then the cell hears `refusal`.
+  /// The launcher has no place for it: it is asked again when a cell has ended whose place is for
+  /// nobody who has waited longer, until that time; then the cell hears `refusal`.
   void wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal, Time until);
   static constexpr Milliseconds room_patience{15'000};  ///< from the first refusal
-  /// A cell has ended.
-  void room_is_free();
+  /// So often it is looked whether a cell that was needed is not any more.
+  static constexpr Milliseconds room_look{250};
+  /// A cell of that server has ended. One place is for one start: were all that wait let go, the
+  /// launcher would have to refuse the others faster than they can be told.
+  void room_is_free(std::uint32_t server);
+  /// How many wait for a place that would do for such a start, which may wait until then, as well,
+  /// and come before it.
+  std::size_t claims_before(std::uint32_t server, wire::StartRefusal refusal, Time until) const;
+  /// The launcher has answered a question.
+  void launcher_answered() { look_soon(); }
   bool is_anybody_waiting() const { return !waiting_.empty(); }
   /// Nobody wants it any more. If it waits here, it is over; the launcher is another matter.
   void withdraw(const CellRunner& cell);
@@ -60,9 +73,11 @@ class StartGate {
 
   void refuse(CellRunner& cell);
   bool decide_on_room(const Waiting& waiting);
+  std::optional<std::uint32_t> take_place(const Waiting& waiting);
   /// Whether it is decided.
   bool decide(Waiting& waiting);
   void look_again();
+  void make_room();
   void look_soon();
 
   EventLoop& loop_;
@@ -70,6 +85,7 @@ class StartGate {
   std::vector<ServerLife> lives_;                 ///< by server index
   std::vector<std::optional<Failure>> failures_;  ///< likewise: the last one
   std::vector<Waiting> waiting_;                  ///< bounded by the sessions, oldest first
+  std::vector<std::uint32_t> free_;               ///< places, by the server whose cells they were
   Timer due_;
   bool is_scheduled_ = false;
   bool is_closed_ = false;
