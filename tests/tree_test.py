@@ -414,6 +414,12 @@ class Documentation(unittest.TestCase):
         self.assertGreater(len(alerted), 5)
         self.assertLessEqual(alerted, set(code))
 
+    def test_the_alert_about_crashes_leaves_out_the_ends_that_are_none(self):
+        body = re.search(r"bool is_on_purpose.*?\n}\n\nbool is_crash.*?\n}", read("policy/crash_verdict.cc"), re.DOTALL)
+        no_crashes = re.findall(r"Verdict::(\w+)", body.group(0))
+        left_out = re.search(r'verdict!~"([^"]*)"', read("examples/metrics/alerts.yaml"))
+        self.assertEqual(sorted(left_out.group(1).split("|")), sorted(no_crashes))
+
     def test_protocol_lists_the_failure_codes_of_the_code(self):
         header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failure.h"), re.DOTALL)
         codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
