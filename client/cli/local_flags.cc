@@ -13,6 +13,7 @@ using Shared = std::shared_ptr<Flags>;
 // One word alone is a server's.
 void take_server_alone(Flags& flags) {
   if (!flags.server.empty()) return;
+  if (flags.person.empty()) throw CLI::RequiredError("SERVER, or USER and SERVER,");
   if (!flags.role.empty()) {
     throw CLI::ValidationError("--as", "a role is somebody's: name the user as well");
   }
@@ -35,14 +36,12 @@ void declare_explain(CLI::App& app, Command& command, const Shared& flags) {
                   });
   explain->parse_complete_callback([flags] { take_server_alone(*flags); });
   explain->footer(
-      "Ends with 0: allowed, 4: denied, 11: somebody is asked first, 2: no such user,\n"
-      "server or role, 1: the configuration is not usable.\n" +
+      "Ends with 0: allowed, 4: denied, 11: somebody is asked first, 2: no such user, server\n"
+      "or role, or ARGS are missing and decide, 1: the configuration is not usable.\n" +
       explain->get_footer());
-  explain
-      ->add_option(
-          "USER", flags->person,
-          "a user of this host, by name or number; left out, the server itself is explained")
-      ->required();
+  explain->add_option(
+      "USER", flags->person,
+      "a user of this host, by name or number; left out, the server itself is explained");
   explain->add_option("SERVER", flags->server, "the server, as the configuration names it");
   explain->add_option("TOOL", flags->tool, "one tool; else all that the user may do");
   explain->add_option("ARGS", flags->explained, "its arguments as one JSON object");

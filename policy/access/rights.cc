@@ -131,6 +131,10 @@ std::string_view name_of(const AccessVerdict& verdict, AccessKind kind) {
                                        : std::string_view(verdict.rule->name);
 }
 
+bool concerns_tool(const Rule& rule, std::string_view tool) {
+  return gives_name(rule, AccessKind::tool, tool);
+}
+
 Rights::Rights(std::span<const Rule> rules, const Subject& subject) {
   for (const Rule& rule : rules) {
     if (gives_to(rule, subject)) giving_.push_back(&rule);
@@ -191,7 +195,7 @@ bool Rights::allows_all(AccessKind kind) const {
 
 bool Rights::wants_arguments(std::string_view tool) const {
   const auto about = [&](const Rule* rule) {
-    return !rule->arguments.empty() && gives_name(*rule, AccessKind::tool, tool);
+    return !rule->arguments.empty() && concerns_tool(*rule, tool);
   };
   return std::ranges::any_of(giving_, about) || std::ranges::any_of(taking_, about);
 }

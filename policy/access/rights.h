@@ -43,6 +43,9 @@ struct AccessVerdict {
 /// For logs: "default", "rule[2]", and of the short form "allow.tools".
 std::string_view name_of(const AccessVerdict& verdict, AccessKind kind);
 
+/// Whether the rule is about this tool at all, whomever it binds and whatever the arguments.
+bool concerns_tool(const Rule& rule, std::string_view tool);
+
 class Rights {
  public:
   /// Nobody's.

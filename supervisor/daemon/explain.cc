@@ -121,6 +121,38 @@ std::string hint_of(const Rights& rights, const ExplainedCall& call, const Acces
              : "  It is listed, and such a call is refused with denied.\n";
 }
 
+struct RuleList {
+  std::string text;
+  Json json = Json::array();
+};
+
+RuleList listed(const DeclaredServer& declared, const std::vector<const Rule*>& rules) {
+  RuleList list;
+  for (const Rule* rule : rules) {
+    list.text += line_of(declared, *rule);
+    list.json.push_back(json_of(declared, *rule));
+  }
+  return list;
+}
+
+Explanation depends_on_arguments(const DeclaredServer& declared, const Rights& rights,
+                                 const std::string& tool) {
+  auto rules = in_order(rights);
+  std::erase_if(rules, [&](const Rule* rule) { return !concerns_tool(*rule, tool); });
+  auto list = listed(declared, rules);
+  const std::string& name = declared.server.name;
+  constexpr std::string_view reason = "its arguments decide: the strictest rule that they fit";
+  return {.effect = std::nullopt,
+          .text = fmt::format("{} {}: depends\n  {}\n{}  Add them, as one JSON object.\n", name,
+                              tool, reason, list.text),
+          .json = dumped({{"server", name},
+                          {"tool", tool},
+                          {"effect", "depends"},
+                          {"listed", true},
+                          {"reason", reason},
+                          {"rules", std::move(list.json)}})};
+}
+
 }  // namespace
 
 std::string place_of(const DeclaredServer& declared, const Rule& rule) {
@@ -144,14 +176,11 @@ Explanation explain_rights(const DeclaredServer& declared, const Subject& subjec
       "{}: {}\n", name,
       usable ? "the strictest of these decides; nothing else is given" : "not for this user");
   if (!usable && rights.giving().empty()) text += "  no rule gives anything\n";
-  Json rules = Json::array();
-  for (const Rule* rule : in_order(rights)) {
-    text += line_of(declared, *rule);
-    rules.push_back(json_of(declared, *rule));
-  }
+  auto list = listed(declared, in_order(rights));
+  text += list.text;
   return {.effect = usable ? Effect::allow : Effect::deny,
           .text = std::move(text),
-          .json = dumped({{"server", name}, {"usable", usable}, {"rules", std::move(rules)}})};
+          .json = dumped({{"server", name}, {"usable", usable}, {"rules", std::move(list.json)}})};
 }
 
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
@@ -161,12 +190,16 @@ Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& 
   const auto arguments = read_arguments(params);
   if (!arguments) return fail("the arguments are no JSON object of at most 1024 members");
   const Rights rights(server.rules, subject);
+  const bool is_listed = rights.shows(AccessKind::tool, call.tool);
+  if (call.arguments.empty() && is_listed && rights.wants_arguments(call.tool)) {
+    return depends_on_arguments(declared, rights, call.tool);
+  }
   const AccessVerdict verdict = rights.decide({AccessKind::tool, call.tool, &*arguments});
   const Rule* rule = verdict.rule != nullptr ? verdict.rule : verdict.nearest;
   const Json json{{"server", server.name},
                   {"tool", call.tool},
                   {"effect", word_of(verdict.effect)},
-                  {"listed", rights.shows(AccessKind::tool, call.tool)},
+                  {"listed", is_listed},
                   {"reason", text_of(verdict)},
                   {"rule", rule == nullptr ? Json() : json_of(declared, *rule)}};
   return Explanation{

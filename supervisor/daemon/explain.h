@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,7 @@ namespace cellblock {
 
 struct ExplainedCall {
   std::string tool;
-  std::string arguments;  ///< a JSON object; empty: none
+  std::string arguments;  ///< a JSON object; empty: they were not told
 };
 
 /// A server, and the file that declares it.
@@ -29,7 +30,9 @@ std::string place_of(const DeclaredServer& declared, const Rule& rule);
 std::string text_of(const Rule& rule);
 
 struct Explanation {
-  Effect effect = Effect::deny;  ///< of the call; without one: allow if the server may be used
+  /// Of the call; without one: allow if the server may be used. Nothing: it depends on the call's
+  /// arguments, which were not told.
+  std::optional<Effect> effect = Effect::deny;
   std::string text;
   std::string json;  ///< the same as one object, docs/cli.md
 };
@@ -40,8 +43,8 @@ std::string explain_error_json(std::string_view text, int exit_code);
 /// All that `subject` may do, rule by rule.
 Explanation explain_rights(const DeclaredServer& declared, const Subject& subject);
 
-/// What becomes of one call, and why. Fails where the arguments are no JSON object that a gateway
-/// would take.
+/// What becomes of one call, and why; without its arguments, where these decide, all that is said
+/// of the tool. Fails where the arguments are no JSON object that a gateway would take.
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
                                  const ExplainedCall& call);
 

@@ -139,8 +139,9 @@ constexpr int exit_usage = 2;
 constexpr int exit_refused = 4;
 constexpr int exit_asks = 11;
 
-int exit_code_of(Effect effect) {
-  switch (effect) {
+int exit_code_of(std::optional<Effect> effect) {
+  if (!effect) return exit_usage;
+  switch (*effect) {
     case Effect::allow:
       return 0;
     case Effect::ask:

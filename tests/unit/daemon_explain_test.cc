@@ -93,6 +93,18 @@ TEST_F(Explained, CallsNameTheDecidingRuleInBothForms) {
   }
 }
 
+TEST_F(Explained, CallsWhoseArgumentsWereNotToldDependOnThemWhereTheyDecide) {
+  const auto explained = call(1001, "git_push", "");
+  ASSERT_TRUE(explained) << explained.error().text;
+  EXPECT_EQ(explained->effect, std::nullopt);
+  EXPECT_THAT(explained->text, HasSubstr("git git_push: depends\n"));
+  EXPECT_THAT(explained->text, HasSubstr("  deny  tools git_push, with force "));
+  const json object = json::parse(explained->json);
+  EXPECT_EQ(object["effect"], "depends");
+  EXPECT_EQ(object["rules"].size(), 2U);
+  EXPECT_EQ(call(1002, "git_push", "")->effect, Effect::deny);
+}
+
 TEST_F(Explained, CallsNeedAnObjectOfArguments) {
   EXPECT_FALSE(call(1001, "git_log", "[1]"));
   EXPECT_FALSE(call(1001, "git_log", "{"));
