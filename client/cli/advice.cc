@@ -85,9 +85,10 @@ std::string on_failure(FailureCode failure, const Json& data, const Situation& s
       return fmt::format("\"cellblock status {}\" shows which directories it may be given, if any.",
                          server);
     case FailureCode::disabled:
-      return "\"cellblock enable\" switches it on again (for administrators), unless the "
-             "configuration "
-             "says enabled = false.";
+      return named.empty()
+                 ? "\"cellblock enable\" switches it on again (for administrators), unless "
+                   "the configuration says enabled = false."
+                 : "An administrator changes that, and runs \"cellblock reload\".";
     case FailureCode::rate_limited:
       return on_rate(data);
     case FailureCode::quarantined:

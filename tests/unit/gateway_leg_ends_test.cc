@@ -153,6 +153,29 @@ TEST_F(LegEndsTest, AllAnswersAreWaitedForAMinuteAndNoLonger) {
   EXPECT_TRUE(session().is_over());
 }
 
+// A script that has said all it had to say hears of it as one that still could.
+TEST_F(LegEndsTest, AServerThatFailsWhatWasSaidLastIsWhyTheSessionEnded) {
+  effects_.stdio = true;
+  attach_and_run(R"(,"stdio":true)");
+  host_says(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");
+  session().host_ended(HostEnd::end_of_input, now_);
+  cell().ended({}, now_);
+  EXPECT_TRUE(session().is_over());
+  const Json ended = Json::parse(effects_.control.back());
+  EXPECT_EQ(ended["params"]["reason"], "server_failed") << ended;
+  EXPECT_TRUE(ended["params"]["failure"].is_object()) << ended;
+}
+
+TEST_F(LegEndsTest, AnAnswerToAPingOfItsServerIsNoUseOfTheCell) {
+  attach_and_run();
+  const auto said = cell().said();
+  cell_says(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  const Json ping = effects_.last_to_host();
+  host_says(R"({"jsonrpc":"2.0","id":)" + ping["id"].dump() + R"(,"result":{}})");
+  EXPECT_EQ(effects_.last_to_cell()["id"], 1);
+  EXPECT_EQ(cell().said(), said);
+}
+
 TEST_F(LegEndsTest, WithNothingInFlightNothingIsWaitedFor) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})");

@@ -45,7 +45,7 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
                            "server and user for good: make the range larger",
                            server);
     case wire::StartRefusal::disabled:
-      return plain_failure(FailureCode::disabled, "cellblock is switched off", server);
+      return plain_failure(FailureCode::disabled, "cellblock is switched off");
     case wire::StartRefusal::not_permitted:
       return plain_failure(FailureCode::not_allowlisted,
                            "server \"" + server + "\" is not this user's to use any more", server);

@@ -27,7 +27,7 @@ std::optional<Failure> refuse_use(const Config& config, const SessionAccess& acc
   if (found->enabled) return std::nullopt;
   return plain_failure(
       FailureCode::disabled,
-      "server \"" + server + "\" is switched off by its declaration (enabled = false)");
+      "server \"" + server + "\" is switched off by its declaration (enabled = false)", server);
 }
 
 std::optional<Failure> refuse_any(const Config& config, AuditState audit) {

@@ -151,9 +151,9 @@ void Session::host_ended(HostEnd how, Time now) {
       return;
     case State::unattached:
       if (how == HostEnd::end_of_input && is_waited_for()) return finish();
-      [[fallthrough]];
-    case State::failed:
       return close("host_closed", nullptr, now);
+    case State::failed:
+      return close("server_failed", &*failure_, now);
     case State::attached:
       if (how == HostEnd::gone || !is_waited_for()) return leave(now);
       return finish();
@@ -238,6 +238,10 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
     counterpart_->fail_all(failure, now);
     return fail(failure, now);
   }
+  // The host has said its last word: how this one ended is how the session will have. What
+  // cellblock did to it on purpose, as for a new declaration, has no verdict.
+  const bool is_its_own = failure.code != FailureCode::server_failed || !failure.verdict.empty();
+  if (state_ == State::finishing && is_its_own) failure_ = failure;
   leg_answered(now);
 }
 
@@ -249,7 +253,9 @@ void Session::leg_answered(Time now) {
 
 void Session::end_if_answered(Time now) {
   if (!is_draining() || is_waited_for()) return;
-  if (state_ == State::finishing) leave(now);
+  if (state_ == State::finishing) {
+    return failure_ ? close("server_failed", &*failure_, now) : leave(now);
+  }
   if (state_ == State::draining) stop(StopReason::shutting_down, now);
 }
 
@@ -257,7 +263,7 @@ void Session::end_if_answered(Time now) {
 
 void Session::fail(const Failure& failure, Time now) {
   failure_ = failure;
-  if (state_ == State::finishing) return close("host_closed", nullptr, now);
+  if (state_ == State::finishing) return close("server_failed", &*failure_, now);
   state_ = State::failed;
   answer_kept_with_failure();
   // A host that has not asked anything yet would see a server that vanished. It hears the cause in

@@ -110,6 +110,9 @@ class Session final : private LegEffects, private CallWaiter {
   /// Its calls in flight are all that it waits for.
   bool is_draining() const { return state_ == State::draining || state_ == State::finishing; }
 
+  /// It has attached, or said MCP; before, and for what is asked of cellblock itself, it has not.
+  bool speaks_with_servers() const { return counterpart_ != nullptr && !is_over(); }
+
   const Peer& peer() const { return peer_; }
   /// Whether the session may go on while the cells of one server do not take what it says.
   bool has_many_servers() const { return counterpart_ != nullptr && server_ == nullptr; }
