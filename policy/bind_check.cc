@@ -74,8 +74,9 @@ class BindCheck {
     if (auto problem = target_problem(bind->target)) {
       scope_.error(text.at, key,
                    fmt::format("nothing can be put at \"{}\" in a cell: {}; allowed: any other "
-                               "place, like \"{}:/data\"",
-                               bind->target, *problem, bind->source));
+                               "place, like {} = [\"{}:/data\"]",
+                               bind->target, *problem, access == Access::write ? "write" : "read",
+                               bind->source));
     }
     refuse_duplicate(key, text, bind->target);
     binds_.push_back(std::move(*bind));
@@ -84,6 +85,13 @@ class BindCheck {
   /// Once more only where nothing shows it in its own place.
   void add_program(const TextAt& text) {
     if (path_problem(text.value) || host_path_of(text.value, binds_) == text.value) return;
+    if (text.value.contains(':')) {
+      return scope_.error(
+          text.at, "program",
+          fmt::format("\"{}\" has a colon; allowed: the one path that it has inside and outside; "
+                      "read shows one in another place",
+                      text.value));
+    }
     add("program", text, Access::read);
   }
 

@@ -13,13 +13,13 @@ namespace {
 // Stores a parsed value, or complains that it could not be parsed or is out of its range.
 template <class T, class ToText>
 void store(const Scope& scope, std::string_view key, Place at, const Result<T>& parsed,
-           Range<T> range, ToText to_text, T& out) {
+           Range<T> range, ToText to_text, T& out, std::string_view besides = {}) {
   if (!parsed) {
-    scope.error(at, key, parsed.error().text);
+    scope.error(at, key, fmt::format("{}{}", parsed.error().text, besides));
   } else if (!range.holds(*parsed)) {
     scope.error(at, key,
-                fmt::format("{} is out of range; allowed: {} to {}", to_text(*parsed),
-                            to_text(range.least), to_text(range.most)));
+                fmt::format("{} is out of range; allowed: {} to {}{}", to_text(*parsed),
+                            to_text(range.least), to_text(range.most), besides));
   } else {
     out = *parsed;
   }
@@ -58,8 +58,10 @@ void check_size(const Scope& scope, std::string_view key, const Maybe<std::strin
 }
 
 void check_duration(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
-                    Range<std::chrono::milliseconds> range, std::chrono::milliseconds& out) {
-  if (text) store(scope, key, text->at, parse_duration(text->value), range, duration_text, out);
+                    Range<std::chrono::milliseconds> range, std::chrono::milliseconds& out,
+                    std::string_view besides) {
+  if (!text) return;
+  store(scope, key, text->at, parse_duration(text->value), range, duration_text, out, besides);
 }
 
 void check_path(const Scope& scope, std::string_view key, const Maybe<std::string>& text,

@@ -37,8 +37,10 @@ void check_integer(const Scope& scope, std::string_view key, const Maybe<std::in
                    Range<std::int64_t> range, std::uint32_t& out);
 void check_size(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
                 Range<std::uint64_t> range, std::uint64_t& out);
+/// `besides`: what the key may say otherwise, as the complaint is to add it: `, or "never"`.
 void check_duration(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
-                    Range<std::chrono::milliseconds> range, std::chrono::milliseconds& out);
+                    Range<std::chrono::milliseconds> range, std::chrono::milliseconds& out,
+                    std::string_view besides = {});
 
 /// An absolute, normalised path.
 void check_path(const Scope& scope, std::string_view key, const Maybe<std::string>& text,

@@ -65,12 +65,11 @@ std::string catalogue_text(const Json& server) {
   if (auto lists = lists_text(object_of(catalogue, "lists")); !lists.empty())
     text += line("", "lists while no cell runs: " + lists);
   if (is_true(catalogue, "surveying")) text += line("", "it is being found out");
-  const Json metadata = object_of(catalogue, "metadata");
-  if (!metadata.empty()) text += line("", "metadata refused or mended: " + metadata_text(metadata));
-  text += pins_text(object_of(server, "pins"));
   const auto failed = text_of(catalogue, "failed");
   if (!failed.empty()) text += line("", "last try: " + failed);
-  return text;
+  const Json metadata = object_of(catalogue, "metadata");
+  if (!metadata.empty()) text += line("", "metadata refused or mended: " + metadata_text(metadata));
+  return text + pins_text(object_of(server, "pins"));
 }
 
 }  // namespace cellblock::cli

@@ -1,11 +1,13 @@
 #include "client/cli/context.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/terminal_json.h"
 #include "client/cli/terminal_text.h"
 #include "policy/control_methods.h"
 #include "policy/failure.h"
@@ -118,7 +120,7 @@ std::string error_json(const client::Error& error, Exit exit) {
 }
 
 Exit print_json(const std::string& json) {
-  fmt::print("{}\n", json);
+  fmt::print("{}\n", ::isatty(STDOUT_FILENO) != 0 ? terminal_json(json) : json);
   return Exit::ok;
 }
 

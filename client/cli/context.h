@@ -59,7 +59,7 @@ Exit explain(const Context& context, const client::Error& error, const std::stri
 /// Untrusted text, made harmless for a terminal and written to stdout.
 void say(const std::string& text);
 
-/// JSON text to stdout, with a newline, as it is.
+/// JSON text to stdout, with a newline: as it is, but on a terminal with hidden characters escaped.
 Exit print_json(const std::string& json);
 
 /// An error as --json prints it.

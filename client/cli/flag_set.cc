@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <string_view>
 #include <utility>
 
 #include "client/cli/doors.h"
+#include "client/cli/terminal_text.h"
 #include "client/default_socket.h"
 
 namespace cellblock::cli {
@@ -55,6 +57,20 @@ void role_option(CLI::App* sub, Flags& flags) {
       ->check([](const std::string& role) {
         return role.empty() ? std::string("it names no role") : std::string();
       });
+}
+
+std::string check_label(const std::string& label) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+  const auto equals = label.find('=');
+  const auto name = label.substr(0, equals);
+  if (equals != std::string::npos && !name.empty() && name.size() <= 32 &&
+      name.find_first_not_of(letters) == std::string::npos) {
+    return {};
+  }
+  return fmt::format(
+      "\"{}\" is no label: expected NAME=VALUE, as in org=acme; a name has 1 to 32 "
+      "of a-z, 0-9, \"_\", \".\" and \"-\"",
+      safe_line(label));
 }
 
 CLI::App* add_command(CLI::App& app, Command& command, const char* name, const char* what,

@@ -50,6 +50,9 @@ CLI::Option* for_option(CLI::App* sub, Flags& flags);
 /// --as ROLE
 void role_option(CLI::App* sub, Flags& flags);
 
+/// What is wrong with a --label; empty: nothing. As the gateway takes them.
+std::string check_label(const std::string& label);
+
 /// A command with its example; that it is run is decided while parsing, and done afterwards.
 CLI::App* add_command(CLI::App& app, Command& command, const char* name, const char* what,
                       const char* example, std::function<Exit()> run);

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cellblock/types.h"
+#include "client/cli/bracketed_words.h"
 #include "client/cli/commands.h"
 #include "client/cli/flag_set.h"
 #include "client/cli/inspect/command.h"
@@ -171,13 +174,6 @@ void declare_inspect(CLI::App& app, Command& command, const Shared& flags) {
   timeout_option(inspect, *flags);
 }
 
-// What they may be is said by the gateway, which has to look at them anyway.
-std::string check_label(const std::string& label) {
-  const auto equals = label.find('=');
-  const bool is_pair = equals != std::string::npos && equals != 0;
-  return is_pair ? std::string() : label + ": expected NAME=VALUE";
-}
-
 void label_option(CLI::App* sub, Flags& flags) {
   sub->add_option("--label", flags.labels,
                   "whom the session works for, for status and the audit log; at most 8")
@@ -272,6 +268,7 @@ void declare_daemon(CLI::App& app, Command& command, const Shared& flags) {
 
 void declare(CLI::App& app, std::function<Exit()>& command) {
   app.name("cellblock");
+  app.set_version_flag("--version", "cellblock " CELLBLOCK_VERSION);
   app.description("Calls MCP servers that run in cells, through the socket of cellblockd.");
   app.footer(
       "Exit codes: 0 ok, 1 error, 2 usage, 3 the tool failed, 4 refused, 5 the server failed,\n"
@@ -331,16 +328,26 @@ std::string unknown_command(const CLI::App& app) {
   const auto begins = std::ranges::find_if(
       known, [&](std::string_view name) { return name.starts_with(rest.front()); });
   const auto guess = begins != known.end() ? *begins : nearest(rest.front(), known);
-  return fmt::format("there is no command \"{}{}\"{}", before, safe_line(rest.front()),
+  return fmt::format("there is no command \"{}{}\"{}", before,
+                     safe_line(without_marks(rest.front())),
                      guess.empty() ? "" : fmt::format("; did you mean \"{}{}\"?", before, guess));
 }
 
 }  // namespace
 
+void parse(CLI::App& app, std::span<char* const> words) {
+  unmark_brackets(app);
+  const auto marked = mark_brackets(words);
+  std::vector<const char*> pointers;
+  pointers.reserve(marked.size());
+  for (const std::string& word : marked) pointers.push_back(word.c_str());
+  app.parse(static_cast<int>(pointers.size()), pointers.data());
+}
+
 int exit_after(const CLI::App& app, const CLI::ParseError& stop, Output output) {
   if (stop.get_exit_code() == 0) return app.exit(stop);  // help
   const auto unknown = unknown_command(app);
-  const auto mistake = unknown.empty() ? safe_line(stop.what()) : unknown;
+  const auto mistake = unknown.empty() ? safe_line(without_marks(stop.what())) : unknown;
   const auto reached = full_name(command_reached(app));
   fmt::print(stderr, "cellblock: {}\n  \"cellblock {}--help\" tells what there is.\n", mistake,
              reached);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 
 #include "client/cli/context.h"
 #include "client/cli/exit_code.h"
@@ -10,6 +11,9 @@ namespace cellblock::cli {
 
 /// Declares all flags and commands. Parsing then sets `command` to what was asked for.
 void declare(CLI::App& app, std::function<Exit()>& command);
+
+/// Parses the command line, words in brackets whole. Throws CLI::ParseError.
+void parse(CLI::App& app, std::span<char* const> words);
 
 /// Prints help or the mistake; the exit code. `output`: as far as it was understood.
 int exit_after(const CLI::App& app, const CLI::ParseError& stop, Output output);

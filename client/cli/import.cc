@@ -58,9 +58,8 @@ Result<Document> document_in(const ImportRequest& request) {
 Exit explain_failure(const Context& context, const Error& error) {
   fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
   if (context.output == Output::json) {
-    const auto code = static_cast<int>(Exit::error);
-    print_json(Json{{"error", {{"message", error.text}, {"exit_code", code}}}}.dump(
-        -1, ' ', false, Json::error_handler_t::replace));
+    print_json(
+        error_json({.code = client::ErrorCode::invalid_argument, .text = error.text}, Exit::error));
   }
   return Exit::error;
 }

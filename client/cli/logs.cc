@@ -68,13 +68,17 @@ std::string text(const Json& json) {
 // What was lost is told where it is missing.
 void print_page(const Context& context, const std::string& server, const LogPage& page) {
   const bool as_json = context.output == Output::json;
-  if (page.missed != 0 && as_json) fmt::print("{}\n", text(Json{{"missed", page.missed}}));
+  if (page.missed != 0 && as_json) print_json(text(Json{{"missed", page.missed}}));
   if (page.missed != 0 && !as_json) {
     fmt::print(stderr, "cellblock: {} lines are lost: more came at once than are kept\n",
                page.missed);
   }
   for (const Json& line : page.lines) {
-    fmt::print("{}\n", as_json ? text(line) : log_line_text(server, line));
+    if (as_json) {
+      print_json(text(line));
+    } else {
+      fmt::print("{}\n", log_line_text(server, line));
+    }
   }
   static_cast<void>(std::fflush(stdout));
 }

@@ -39,14 +39,14 @@ int ended(Exit how) {
 
 int main(int argc, char** argv) {
   cellblock::cli::fill_closed_stdio();
+  const std::span words(argv, static_cast<std::size_t>(argc));
   CLI::App app;
   std::function<Exit()> command;
   try {
     cellblock::cli::declare(app, command);
-    app.parse(argc, argv);
+    cellblock::cli::parse(app, words);
     return ended(command());
   } catch (const CLI::ParseError& stop) {
-    const std::span words(argv, static_cast<std::size_t>(argc));
     return ended(static_cast<Exit>(cellblock::cli::exit_after(app, stop, wanted_output(words))));
   } catch (const std::exception& failure) {
     return failed(failure.what());

@@ -32,8 +32,10 @@ Moved moved(ssize_t result) {
 
 void fill_closed_stdio() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    // The lowest free number is taken, which is this one.
-    if (::fcntl(descriptor, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+    // The lowest free number is taken, which is this one. What is printed to a closed stdout is
+    // lost, and is to fail, as it would on a full disk.
+    const int access = descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    if (::fcntl(descriptor, F_GETFD) < 0) (void)::open("/dev/null", access);
   }
 }
 

@@ -18,7 +18,7 @@ void check_duration_or_never(const Scope& scope, std::string_view key,
   if (!text) return;
   if (text->value == "never") return out.reset();
   milliseconds time = range.least;
-  check_duration(scope, key, text, range, time);
+  check_duration(scope, key, text, range, time, ", or \"never\"");
   out = time;
 }
 

@@ -61,6 +61,8 @@ TEST(CellCheck, RefusesWhatIsOutOfRangeAndSaysWhatIsAllowed) {
   ASSERT_EQ(checked.complaints.size(), 3U);
   EXPECT_EQ(checked.complaints[0].key, "server.git.stop.idle");
   EXPECT_THAT(checked.complaints[0].text, HasSubstr("allowed: 1s to "));
+  EXPECT_THAT(checked.complaints[0].text, HasSubstr(", or \"never\""));
+  EXPECT_THAT(checked.complaints[1].text, HasSubstr(", or \"never\""));
   EXPECT_EQ(checked.complaints[1].key, "server.git.health.ping");
 }
 

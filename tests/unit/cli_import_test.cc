@@ -373,12 +373,19 @@ TEST(Import, RefusesWhatItDoesNotKnowOrCannotTellApart) {
   EXPECT_THAT(mistake_in(R"({"a": 1})"), HasSubstr("no servers are declared"));
   EXPECT_THAT(mistake_in(R"({"mcpServers": {}, "servers": {}})"), HasSubstr("--from"));
   EXPECT_THAT(mistake_in(R"({"mcpServers": {}})"), HasSubstr("no server"));
-  EXPECT_THAT(mistake_in(R"({"mcpServers": {"a": {"command": 7}}})"),
-              HasSubstr("server \"a\": \"command\" is not text"));
   EXPECT_THAT(mistake_in("{\n\"token\": \"hunter2\" x"),
               AllOf(HasSubstr("line 2"), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(mistake_in("[broken"), HasSubstr("no TOML"));
   EXPECT_THAT(mistake_in(""), HasSubstr("no servers"));
+}
+
+TEST(Import, TakesOverTheOtherServersWhereOneIsWrittenWrong) {
+  const auto servers =
+      all_of(R"({"mcpServers": {"a": {"command": 7}, "b": {"command": "/opt/x"}, "c": []}})");
+  ASSERT_EQ(servers.size(), 3U);
+  EXPECT_EQ(servers[0].obstacle, "\"command\" is not text");
+  EXPECT_EQ(servers[1].obstacle, "");
+  EXPECT_EQ(servers[2].obstacle, "it is no object");
 }
 
 TEST(Import, BoundsWhatItReads) {
@@ -392,7 +399,8 @@ TEST(Import, BoundsWhatItReads) {
     many += fmt::format("{}\"s{}\":{{\"command\":\"x\"}}", i == 0 ? "" : ",", i);
   }
   EXPECT_THAT(mistake_in("{\"mcpServers\":{" + many + "}}"), HasSubstr("more than 256"));
-  EXPECT_THAT(mistake_in(R"({"mcpServers": {"a": {"command": "x\u0000y"}}})"), HasSubstr("NUL"));
+  EXPECT_THAT(one_of(R"({"mcpServers": {"a": {"command": "x\u0000y"}}})").obstacle,
+              HasSubstr("NUL"));
 }
 
 TEST(Import, LeavesPathsOutThatNoCellMayHave) {

@@ -33,6 +33,7 @@ Ended run(const std::string& words) {
 TEST(CommandProgram, FailsWhereItsOutputCannotBeWritten) {
   EXPECT_EQ(run("--help 2>&1").code, 0);
   EXPECT_EQ(run("--help 2>&1 >/dev/full").code, 1);
+  EXPECT_EQ(run("--help >&-").code, 1);
   EXPECT_NE(run("--help 2>&1 >/dev/full").out.find("could not be written"), std::string::npos);
 }
 
@@ -44,6 +45,15 @@ TEST(CommandProgram, TellsAMistakeInFlagsAsJsonWhereThatIsWanted) {
   EXPECT_EQ(error["error"]["exit_code"], 2);
   EXPECT_EQ(error["error"]["code"], "invalid_argument");
   EXPECT_EQ(run("call 2>/dev/null").out, "");
+}
+
+TEST(CommandProgram, TakesAWordInBracketsForAWord) {
+  // An array is no object. Had it been split, "a" would have been complained of.
+  const Ended call = run("call x y '[a,b]' n=1 2>&1");
+  EXPECT_EQ(call.code, 2);
+  EXPECT_NE(call.out.find("are a JSON object"), std::string::npos) << call.out;
+  const Ended unknown = run("'[a,b]' 2>&1");
+  EXPECT_NE(unknown.out.find("there is no command \"[a,b]\""), std::string::npos) << unknown.out;
 }
 
 }  // namespace

@@ -282,6 +282,7 @@ TEST(ConfigDepth, HoldsEveryRuleOfIdentitiesAndFiles) {
       {"program = \"/opt/file\"", "server.s.program", "is no directory"},
       {"program = \"/opt/open\"", "server.s.program", "owned by uid 1000"},
       {"program = \"opt\"", "server.s.program", "not absolute"},
+      {"program = \"/opt/mcp:/data\"", "server.s.program", "has a colon"},
       {"sha256 = \"abc\"", "server.s.sha256", "64 hexadecimal"},
       {"sha256 = \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"",
        "server.s.sha256", "has the SHA-256 aaaa"},

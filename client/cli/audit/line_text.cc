@@ -43,7 +43,8 @@ std::string event_of(const json& line) {
   std::string event = text_of(line, "kind");
   std::ranges::replace(event, '_', ' ');
   const std::string outcome = text_of(line, "outcome");
-  if (!outcome.empty() && outcome != "none" && outcome != "ok") event += " " + outcome;
+  const bool is_news = outcome != "none" && outcome != "ok" && outcome != event;
+  if (!outcome.empty() && is_news) event += " " + outcome;
   return event;
 }
 

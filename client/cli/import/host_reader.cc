@@ -1,7 +1,5 @@
 #include "client/cli/import/host_reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -9,7 +7,6 @@
 #include <utility>
 
 #include "client/cli/import/members.h"
-#include "client/cli/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {
@@ -99,14 +96,13 @@ Result<DeclaredServer> read_entry(const std::string& name, const Json& entry) {
   return server;
 }
 
-Result<void> read_entries(const Json& table, std::vector<DeclaredServer>& servers) {
+// One that is written wrong is no reason to keep the others from their cells.
+void read_entries(const Json& table, std::vector<DeclaredServer>& servers) {
   for (const auto& [name, entry] : table.items()) {
     auto server = read_entry(name, entry);
-    if (!server)
-      return fail(fmt::format("server \"{}\": {}", safe_line(name), server.error().text));
-    servers.push_back(std::move(*server));
+    if (!server) server = DeclaredServer{.name = name, .obstacle = server.error().text};
+    servers.push_back(*std::move(server));
   }
-  return {};
 }
 
 std::vector<const Json*> tables_of(const Json& document, ImportFormat format) {
@@ -133,7 +129,7 @@ std::vector<const Json*> tables_of(const Json& document, ImportFormat format) {
 Result<std::vector<DeclaredServer>> servers_of_host(const Json& document, ImportFormat format) {
   std::vector<DeclaredServer> servers;
   for (const Json* table : tables_of(document, format)) {
-    CELLBLOCK_CHECK(read_entries(*table, servers));
+    read_entries(*table, servers);
   }
   return servers;
 }
