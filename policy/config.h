@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policy/access/rule.h"
+#include "policy/bind.h"
 #include "policy/bounds/result_rules.h"
 #include "policy/http_listen.h"
 #include "policy/life/cell_rules.h"
@@ -21,16 +22,6 @@
 /// filled in. It is made once by the supervisor, sealed, and read by every process of cellblock
 /// (config_bytes.h). Secrets are not in it: only the launcher gets those (config_bytes.h, Secrets).
 namespace cellblock {
-
-enum class Access : std::uint8_t { read, write };
-
-/// One directory or file of the host that the cell sees. Both paths are absolute and normalised.
-struct Bind {
-  std::string source;
-  std::string target;
-  Access access = Access::read;
-  bool operator==(const Bind&) const = default;
-};
 
 struct EnvironmentVariable {
   std::string name;
@@ -127,6 +118,7 @@ struct RunAs {
   std::string user;  ///< named: as written
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
+  std::string reason;  ///< client by run_as = "auto": why a dedicated id would not do; else empty
   bool operator==(const RunAs&) const = default;
 };
 
@@ -248,6 +240,8 @@ struct Server {
   /// Files in `write` paths, the home and the workspace may be executed: a named weakening.
   bool execute_writable = false;
   std::vector<Bind> binds;
+  std::vector<SourceOwnership> ownership;  ///< of each bind; empty: of none
+  std::vector<OwnerMount> owner_mounts;    ///< sorted by uid and bind
   std::vector<EnvironmentVariable> environment;
   std::vector<SecretVariable> secrets;
   NetworkMode network = NetworkMode::none;

@@ -76,7 +76,12 @@ auto fields(Is<Egress> auto& v) {
 auto fields(Is<SyscallRules> auto& v) {
   return std::tie(v.base, v.name, v.allow, v.refuse, v.write_exec);
 }
-auto fields(Is<RunAs> auto& v) { return std::tie(v.kind, v.user, v.uid, v.gid); }
+auto fields(Is<RunAs> auto& v) { return std::tie(v.kind, v.user, v.uid, v.gid, v.reason); }
+auto fields(Is<PathRights> auto& v) { return std::tie(v.read, v.write); }
+auto fields(Is<SourceOwnership> auto& v) {
+  return std::tie(v.known, v.uid, v.gid, v.mode, v.owner, v.of_owner, v.of_group, v.of_stranger);
+}
+auto fields(Is<OwnerMount> auto& v) { return std::tie(v.bind, v.uid, v.gid, v.cell_id); }
 auto fields(Is<Workspace> auto& v) { return std::tie(v.allow, v.access); }
 auto fields(Is<FileStamp> auto& v) {
   return std::tie(v.device, v.inode, v.size, v.changed_seconds, v.changed_nanoseconds);
@@ -101,11 +106,11 @@ auto fields(Is<SecretMark> auto& v) {
 auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
-                  v.workspace, v.execute_writable, v.binds, v.environment, v.secrets, v.network,
-                  v.egress, v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.start, v.stop,
-                  v.health, v.rules, v.calls, v.results, v.redaction, v.secret_marks,
-                  v.client_features, v.era, v.cells, v.pin, v.validate_arguments, v.fingerprint,
-                  v.storage, v.disks, v.max_cells_per_user);
+                  v.workspace, v.execute_writable, v.binds, v.ownership, v.owner_mounts,
+                  v.environment, v.secrets, v.network, v.egress, v.syscalls, v.limits, v.lines,
+                  v.timeouts, v.restart, v.start, v.stop, v.health, v.rules, v.calls, v.results,
+                  v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,
+                  v.validate_arguments, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);

@@ -13,6 +13,7 @@
 #include "policy/catalogue_check.h"
 #include "policy/daemon_check.h"
 #include "policy/http_check.h"
+#include "policy/identity_choice.h"
 #include "policy/idle_tokens.h"
 #include "policy/kernel_check.h"
 #include "policy/mapped_ids.h"
@@ -98,7 +99,7 @@ void add_clients(const std::vector<ClientId>& clients, Config& config) {
   }
 }
 
-void check_servers(const CheckRequest& request, const Surroundings& around, Complaints& complaints,
+void check_servers(const CheckRequest& request, Surroundings around, Complaints& complaints,
                    Config& config) {
   ServerNames names(complaints);
   for (const ConfigText& file : request.files) {
@@ -110,6 +111,7 @@ void check_servers(const CheckRequest& request, const Surroundings& around, Comp
       }
       if (!names.take(text)) continue;
       CheckedServer checked = check_server(complaints, text, around);
+      around.owner_mount_room -= checked.server.owner_mounts.size();
       config.servers.push_back(std::move(checked.server));
       add_clients(checked.clients, config);
     }
@@ -167,10 +169,10 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   const auto paths = protected_paths(request, config, facts);
   const Profiles profiles = check_profiles(complaints, main);
   config.roles = check_roles(complaints, main, {config.identity, facts});
-  check_servers(
-      request,
-      {request.mode, config.identity, profiles, paths, facts, config.roles, results, redaction},
-      complaints, config);
+  check_servers(request,
+                {request.mode, config.identity, profiles, paths, facts, config.roles, results,
+                 redaction, max_owner_mounts},
+                complaints, config);
   check_id_map(main, config, complaints);
   if (complaints.has_errors())
     return config;  // who may use what is not known before they are mended

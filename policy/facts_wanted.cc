@@ -48,8 +48,12 @@ void want_number(const IdText& id, std::set<std::uint32_t>& numbers) {
   numbers.insert(static_cast<std::uint32_t>(*number));
 }
 
-bool runs_as_client(const ServerText& server) {
-  return server.run_as && server.run_as->value == IdText("client");
+// With "auto", the default, declared paths and workspaces may need it.
+bool may_run_as_client(const ServerText& server) {
+  if (server.run_as && server.run_as->value != IdText("auto")) {
+    return server.run_as->value == IdText("client");
+  }
+  return !server.read.empty() || !server.write.empty() || server.workspace;
 }
 
 /// Whether somebody is to be run as them.
@@ -66,10 +70,10 @@ void want_people(const IdList& users, const IdList& groups, ForWhom purpose, Fac
   }
 }
 
-// Any server with run_as = "client" may give something to a role.
+// Any server that may run as its client may give something to a role.
 void want_roles(std::span<const ConfigText> files, FactsWanted& wanted) {
   const bool any_client = std::ranges::any_of(files, [](const ConfigText& file) {
-    return std::ranges::any_of(file.servers, runs_as_client);
+    return std::ranges::any_of(file.servers, may_run_as_client);
   });
   for (const ConfigText& file : files) {
     for (const RoleText& role : file.roles) {
@@ -83,7 +87,7 @@ void want_identity(const ServerText& server, FactsWanted& wanted) {
     want_name(server.run_as->value, wanted.users);
     want_number(server.run_as->value, wanted.uids);
   }
-  const ForWhom purpose = runs_as_client(server) ? ForWhom::client : ForWhom::none;
+  const ForWhom purpose = may_run_as_client(server) ? ForWhom::client : ForWhom::none;
   if (server.allow) want_people(server.allow->users, server.allow->groups, purpose, wanted);
   for (const RuleText& rule : server.rules) {
     want_people(rule.users ? rule.users->value : IdList{},

@@ -24,10 +24,20 @@ struct UserFacts {
 
 enum class PathKind { missing, directory, file, other };
 
+/// Whether a source can be mounted with another owner (mount_setattr(2), MOUNT_ATTR_IDMAP).
+enum class IdMapping : std::uint8_t {
+  untried,     ///< by a check without root's rights
+  possible,    ///< it was done
+  impossible,  ///< the kernel, its file system, or a missing capability
+};
+
 /// A source under `read` or `write`.
 struct SourceFacts {
   PathKind kind = PathKind::missing;
   std::string resolved;  ///< after all symbolic links
+  SourceOwnership ownership = {};
+  IdMapping id_mapping = IdMapping::untried;
+  std::string no_id_mapping;  ///< why it is impossible
 };
 
 enum class CommandState {

@@ -6,17 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "policy/server_people.h"
+
 namespace cellblock {
 namespace {
-
-// Below are the ids of the system's own accounts, which own what no server should.
-constexpr std::uint32_t first_person = 1000;
-constexpr std::uint32_t nobody = 65'534;
-
-bool is_cell_id(const Identity& identity, std::uint32_t id) {
-  if (identity.cell_ids == 1) return false;
-  return id >= identity.first_cell_id && id - identity.first_cell_id < identity.cell_ids;
-}
 
 std::optional<UserFacts> find_account(const Located<IdText>& text, const HostFacts& facts) {
   if (const auto* name = std::get_if<std::string>(&text.value)) {
@@ -47,11 +40,13 @@ std::string text_of(const IdText& id) {
 
 RunAs named(const Scope& scope, const Located<IdText>& text, const RunAsRules& rules) {
   constexpr std::string_view allowed =
-      "allowed: \"own\", \"client\", or an ordinary user (uid and primary group from 1000 on)";
+      "allowed: \"auto\", \"own\", \"client\", or an ordinary user (uid and primary group from "
+      "1000 "
+      "on)";
   RunAs run_as{RunAsKind::named, text_of(text.value)};
   if (rules.mode == RunMode::user) {
     scope.error(text.at, "run_as",
-                "another user has no meaning with --user; allowed: \"own\", \"client\"");
+                "another user has no meaning with --user; allowed: \"auto\", \"own\", \"client\"");
     return run_as;
   }
   const auto user = find_account(text, rules.facts);
@@ -75,16 +70,10 @@ class Clients {
       : scope_(scope), at_(at), identity_(identity) {}
 
   void add(const ClientId& client) {
-    const bool daemons = client.uid == identity_.uid || client.gid == identity_.gid;
-    if (client.uid == 0 || client.gid == 0) {
-      left_out(client.uid, "root's id is never given to a server");
-    } else if (client.uid < first_person || client.uid == nobody) {
-      left_out(client.uid, "a system account owns what no server should");
-    } else if (daemons || is_cell_id(identity_, client.uid) || is_cell_id(identity_, client.gid)) {
-      left_out(client.uid, "has an id of cellblock's own");
-    } else {
-      clients_.push_back(client);
+    if (const auto problem = problem_of_person(client, identity_)) {
+      return left_out(client.uid, *problem);
     }
+    clients_.push_back(client);
   }
 
   void left_out(std::uint32_t uid, std::string_view why) {
@@ -100,15 +89,6 @@ class Clients {
   std::vector<ClientId> clients_;
 };
 
-std::optional<ClientId> client_of(std::uint32_t uid, const HostFacts& facts) {
-  const auto found = facts.primary_groups.find(uid);
-  if (found != facts.primary_groups.end()) return ClientId{found->first, found->second};
-  const auto user =
-      std::ranges::find_if(facts.users, [&](const auto& entry) { return entry.second.uid == uid; });
-  if (user == facts.users.end()) return std::nullopt;
-  return ClientId{user->second.uid, user->second.gid};
-}
-
 void add_group(const Scope& scope, Place at, const GroupMembers& members, Clients& clients) {
   for (const ClientId& member : members.users) clients.add(member);
   for (const std::string& name : members.unknown) {
@@ -119,37 +99,17 @@ void add_group(const Scope& scope, Place at, const GroupMembers& members, Client
   }
 }
 
-/// Whom a server's rules give something.
-struct People {
-  std::vector<std::uint32_t> uids;
-  std::vector<std::uint32_t> gids;
-};
-
-void add_unique(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& ids) {
-  for (const std::uint32_t id : ids) {
-    if (std::ranges::find(to, id) == to.end()) to.push_back(id);
-  }
-}
-
-People people_of(const Server& server, const std::vector<Role>& roles) {
-  People people;
-  for (const Rule& rule : server.rules) {
-    if (rule.effect == Effect::deny) continue;
-    add_unique(people.uids, rule.uids);
-    add_unique(people.gids, rule.gids);
-    for (std::size_t i = 0; i < roles.size(); ++i) {
-      if ((rule.roles >> i & 1U) == 0) continue;
-      add_unique(people.uids, roles[i].uids);
-      add_unique(people.gids, roles[i].gids);
-    }
-  }
-  return people;
-}
+// An explicit key's place, or that of the server's name.
+Place place_of(const ServerText& text) { return text.run_as ? text.run_as->at : text.name.at; }
 
 }  // namespace
 
+bool is_automatic(const ServerText& text) {
+  return !text.run_as || text.run_as->value == IdText("auto");
+}
+
 RunAs check_run_as(const Scope& scope, const ServerText& text, const RunAsRules& rules) {
-  if (!text.run_as) return {};
+  if (is_automatic(text)) return {};
   const auto* word = std::get_if<std::string>(&text.run_as->value);
   if (word != nullptr && *word == "own") return {};
   if (word != nullptr && *word == "client") return {.kind = RunAsKind::client};
@@ -160,14 +120,14 @@ std::vector<ClientId> clients_of(const Scope& scope, const ServerText& text, con
                                  const RunAsRules& rules) {
   if (server.run_as.kind != RunAsKind::client) return {};
   if (rules.mode == RunMode::user) return {{rules.identity.uid, rules.identity.gid}};
-  const Place at = text.run_as->at;
+  const Place at = place_of(text);
   Clients clients(scope, at, rules.identity);
-  const People people = people_of(server, rules.roles);
+  const NamedPeople people = named_people(server, rules.roles);
   for (const std::uint32_t uid : people.uids) {
-    if (const auto client = client_of(uid, rules.facts)) {
+    if (const auto client = account_of(uid, rules.facts)) {
       clients.add(*client);
     } else {
-      clients.left_out(uid, "there is no such user here, so its primary group is not known");
+      clients.left_out(uid, "it has no account here, so its primary group is not known");
     }
   }
   for (const std::uint32_t gid : people.gids) {

@@ -16,10 +16,13 @@ struct RunAsRules {
   const std::vector<Role>& roles;
 };
 
-/// `run_as` of a server: "own", "client", or a user.
+/// Whether `run_as` is left to identity_choice.h.
+bool is_automatic(const ServerText& text);
+
+/// `run_as` of a server: "own", "client", or a user; "auto" is "own" until it is chosen.
 RunAs check_run_as(const Scope& scope, const ServerText& text, const RunAsRules& rules);
 
-/// The users to whom a server with run_as = "client" gives something, one by one, through their
+/// The users to whom a server that runs as its client gives something, one by one, through their
 /// groups or roles: who can be run as. Says whom it leaves out. Not sorted.
 std::vector<ClientId> clients_of(const Scope& scope, const ServerText& text, const Server& server,
                                  const RunAsRules& rules);

@@ -14,6 +14,7 @@
 #include "policy/egress_check.h"
 #include "policy/environment_check.h"
 #include "policy/executable_check.h"
+#include "policy/identity_choice.h"
 #include "policy/life/cell_check.h"
 #include "policy/life/restart_check.h"
 #include "policy/life/start_check.h"
@@ -25,6 +26,8 @@
 #include "policy/run_as_check.h"
 #include "policy/runtime_check.h"
 #include "policy/secret_check.h"
+#include "policy/server_people.h"
+#include "policy/source_warnings.h"
 #include "policy/workspace_check.h"
 #include "policy/write_overlap.h"
 
@@ -129,6 +132,38 @@ void check_fences(const Scope& scope, const ServerText& text, const Surroundings
   server.health = check_health(scope, text.health);
 }
 
+std::vector<SourceOwnership> ownership_of(const std::vector<Bind>& binds, const HostFacts& facts) {
+  std::vector<SourceOwnership> ownership;
+  for (const Bind& bind : binds) {
+    const auto found = facts.sources.find(bind.source);
+    ownership.push_back(found == facts.sources.end() ? SourceOwnership{} : found->second.ownership);
+  }
+  return ownership;
+}
+
+std::vector<Person> people_here(const Server& server, const Surroundings& around) {
+  if (around.mode == RunMode::system) return people_of(server, around.roles, around.facts);
+  return {{around.identity.uid, around.identity.gid}};
+}
+
+// With everything declared that its cells see, and everybody known who may use it.
+void check_run_identity(const Scope& scope, const ServerText& text, const Surroundings& around,
+                        CheckedServer& checked) {
+  Server& server = checked.server;
+  const RunAsRules rules{around.mode, around.identity, around.facts, around.roles};
+  const std::vector<Person> people = people_here(server, around);
+  server.ownership = ownership_of(server.binds, around.facts);
+  server.run_as = check_run_as(scope, text, rules);
+  if (is_automatic(text)) {
+    IdentityChoice choice = choose_identity(server, people, around.mode, around.identity,
+                                            around.facts, around.owner_mount_room);
+    server.run_as = std::move(choice.run_as);
+    server.owner_mounts = std::move(choice.mounts);
+  }
+  checked.clients = clients_of(scope, text, server, rules);
+  warn_of_sources(scope, text, server, people, around.identity);
+}
+
 }  // namespace
 
 CheckedServer check_server(Complaints& complaints, const ServerText& text,
@@ -158,9 +193,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,
                 server.max_cells_per_user);
   server.start = check_start_rules(scope, text, server);
-  const RunAsRules rules{around.mode, around.identity, around.facts, around.roles};
-  server.run_as = check_run_as(scope, text, rules);
-  checked.clients = clients_of(scope, text, server, rules);
+  check_run_identity(scope, text, around, checked);
   return checked;
 }
 

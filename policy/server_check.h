@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "policy/bind_check.h"
@@ -22,6 +23,7 @@ struct Surroundings {
   const std::vector<Role>& roles;
   const ResultBounds& results;
   const RedactionPlan& redaction;
+  std::size_t owner_mount_room = 0;  ///< how many the configuration may still have
 };
 
 /// A checked server, and who can be run as for its sake.

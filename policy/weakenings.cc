@@ -68,9 +68,10 @@ void add_syscalls(const SyscallRules& rules, std::vector<std::string>& out) {
 void add_identity(const RunAs& run_as, std::vector<std::string>& out) {
   if (run_as.kind == RunAsKind::own) return;
   out.push_back(
-      fmt::format("run_as = \"{}\" (has this user's rights to the files that it sees; he "
+      fmt::format("run_as = \"{}\" ({}has this user's rights to the files that it sees; he "
                   "can signal it and, with --user, read its memory and secrets, and steer it)",
-                  run_as_name(run_as)));
+                  run_as_name(run_as),
+                  run_as.reason.empty() ? "" : fmt::format("chosen since {}; ", run_as.reason)));
 }
 
 void add_client_features(const ClientFeatures& features, std::vector<std::string>& out) {

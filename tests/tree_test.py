@@ -83,7 +83,7 @@ MACHINES = [
     "supervisor/daemon/subordinate_ids", "supervisor/daemon/user_table",
     "supervisor/launcher/cell_bounds", "supervisor/launcher/cell_end",
     "supervisor/launcher/cell_identity", "supervisor/launcher/denial_counts",
-    "supervisor/launcher/group_files", "supervisor/launcher/id_pool", "supervisor/launcher/id_table",
+    "supervisor/launcher/group_files", "supervisor/launcher/id_pool",
     "supervisor/launcher/landlock_ruleset", "supervisor/launcher/rate_budget",
     "supervisor/launcher/refusals", "supervisor/launcher/root_plan", "supervisor/probe/expected",
     "supervisor/probe/mcp_server",

@@ -147,8 +147,13 @@ std::string declared_text(const Json& declared) {
     const auto source = text_of(path, "source");
     const auto target = text_of(path, "target");
     text += line(text.empty() ? "paths" : "",
-                 fmt::format("{} {}", text_of(path, "mode"),
-                             source == target ? source : fmt::format("{} → {}", source, target)));
+                 fmt::format("{} {}{}", text_of(path, "mode"),
+                             source == target ? source : fmt::format("{} → {}", source, target),
+                             text_of(path, "as") == "client" ? ", files stay the client's" : ""));
+    if (path.contains("problem")) {
+      text += line(
+          "", fmt::format("  {}; remedy: {}", text_of(path, "problem"), text_of(path, "remedy")));
+    }
   }
   if (declared.value("execute_writable", Json()) == Json(true)) {
     text += line("", "what it can write it may also execute");
@@ -198,6 +203,14 @@ std::string denied_text(const Json& server) {
   return text;
 }
 
+// A dedicated id is what the words say less well.
+std::string run_as_text(const Json& server) {
+  const std::string reason = text_of(server, "run_as_reason");
+  const std::string kind = text_of(server, "run_as");
+  if (!reason.empty()) return fmt::format("{} ({})", kind, reason);
+  return kind == "own" ? "a dedicated uid" : kind;
+}
+
 }  // namespace
 
 std::string denied_summary(const Json& server, Style style, const std::string& of) {
@@ -213,8 +226,7 @@ std::string server_details(const Json& server, Style style) {
   std::string text = "\n";
   text += line("profile", fmt::format("{}, memory that is written and executed: {}",
                                       text_of(server, "profile"), text_of(server, "write_exec")));
-  text += line("runs as",
-               fmt::format("{}, home {}", text_of(server, "run_as"), text_of(server, "home")));
+  text += line("runs as", fmt::format("{}, home {}", run_as_text(server), text_of(server, "home")));
   if (text_of(server, "sharing") == "per-user") {
     text += line("cells", "one for all sessions of a user");
   }

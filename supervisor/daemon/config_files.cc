@@ -22,6 +22,7 @@
 #include "supervisor/daemon/secret_marking.h"
 #include "supervisor/daemon/secret_texts.h"
 #include "supervisor/daemon/server_fingerprint.h"
+#include "supervisor/daemon/source_facts.h"
 #include "supervisor/daemon/token_files.h"
 #include "supervisor/daemon/trusted_path.h"
 
@@ -153,6 +154,7 @@ class Loader {
     const FactsWanted wanted = facts_wanted(texts_);
     HostFacts facts = gather_facts(wanted, owners_);
     facts.config_path = main_path_;
+    facts.sources = look_at_sources(wanted.sources, cell_of(facts));
     facts.cgroup = find_cgroup(wanted.cgroup);
     const Owners secret_owners = owners_of_secrets(facts);
     find_credentials(facts);
@@ -214,13 +216,20 @@ class Loader {
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
-  // A service's credentials belong to the service's own user: whoever runs this, or, started as
-  // root, whoever will. What is wrong with [daemon] is complained about by the check.
-  Owners owners_of_secrets(const HostFacts& facts) const {
-    Owners owners = {0, ::geteuid()};
+  // What is wrong with [daemon] is complained about by the check.
+  Identity identity_of(const HostFacts& facts) const {
     Complaints unheard;
-    owners.push_back(check_identity(unheard, texts_.front(), request_.mode, facts).uid);
-    return owners;
+    return check_identity(unheard, texts_.front(), request_.mode, facts);
+  }
+
+  daemon::CellIdentity cell_of(const HostFacts& facts) const {
+    return daemon::cell_identity(identity_of(facts), request_.mode, request_.purpose);
+  }
+
+  // A service's credentials belong to the service's own user: whoever runs this, or, started as
+  // root, whoever will.
+  Owners owners_of_secrets(const HostFacts& facts) const {
+    return {0, ::geteuid(), identity_of(facts).uid};
   }
 
   void find_credentials(HostFacts& facts) const {

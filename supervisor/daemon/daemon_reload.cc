@@ -122,7 +122,7 @@ Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest 
   if (!keeps_places(config_, next)) return fail("it was made from another configuration than ours");
   const Difference changes = difference(config_, next);
   if (const auto refusal = refusal_of(changes); !refusal.empty()) return fail(refusal);
-  CELLBLOCK_CHECK(launcher_.reload(request.config, request.secrets));
+  CELLBLOCK_CHECK(launcher_.reload(request.config, request.secrets, request.owner_mounts));
   reload_.emplace(Reload{.asker = asker,
                          .config = std::move(next),
                          .sealed = std::move(request.config),

@@ -10,6 +10,7 @@
 #include "policy/access/rights.h"
 #include "policy/access/verdict_text.h"
 #include "policy/jsonrpc.h"
+#include "policy/source_access.h"
 
 namespace cellblock {
 namespace {
@@ -153,6 +154,18 @@ Explanation depends_on_arguments(const DeclaredServer& declared, const Rights& r
                           {"rules", std::move(list.json)}})};
 }
 
+// "write /srv/project: no, it belongs to another user (bob, 0755); remedy: ..."
+std::vector<std::string> refused_paths(const Server& server, const CellUser& user,
+                                       const Identity& identity) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < server.binds.size(); ++i) {
+    const SourceAccess access = source_access(server, i, user, identity);
+    if (access.allowed) continue;
+    texts.push_back(fmt::format("{}; remedy: {}", access.problem, access.remedy));
+  }
+  return texts;
+}
+
 }  // namespace
 
 std::string place_of(const DeclaredServer& declared, const Rule& rule) {
@@ -168,7 +181,8 @@ std::string explain_error_json(std::string_view text, int exit_code) {
   return dumped({{"error", {{"message", text}, {"exit_code", exit_code}}}});
 }
 
-Explanation explain_rights(const DeclaredServer& declared, const Subject& subject) {
+Explanation explain_rights(const DeclaredServer& declared, const Subject& subject,
+                           const Identity& identity) {
   const std::string& name = declared.server.name;
   const Rights rights(declared.server.rules, subject);
   const bool usable = rights.may_use_server();
@@ -178,9 +192,14 @@ Explanation explain_rights(const DeclaredServer& declared, const Subject& subjec
   if (!usable && rights.giving().empty()) text += "  no rule gives anything\n";
   auto list = listed(declared, in_order(rights));
   text += list.text;
+  const auto paths = refused_paths(declared.server, {subject.who.uid, subject.who.gid}, identity);
+  for (const std::string& path : paths) text += fmt::format("  {}\n", path);
   return {.effect = usable ? Effect::allow : Effect::deny,
           .text = std::move(text),
-          .json = dumped({{"server", name}, {"usable", usable}, {"rules", std::move(list.json)}})};
+          .json = dumped({{"server", name},
+                          {"usable", usable},
+                          {"rules", std::move(list.json)},
+                          {"refused_paths", paths}})};
 }
 
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,

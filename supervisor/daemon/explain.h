@@ -41,7 +41,8 @@ struct Explanation {
 std::string explain_error_json(std::string_view text, int exit_code);
 
 /// All that `subject` may do, rule by rule.
-Explanation explain_rights(const DeclaredServer& declared, const Subject& subject);
+Explanation explain_rights(const DeclaredServer& declared, const Subject& subject,
+                           const Identity& identity);
 
 /// What becomes of one call, and why; without its arguments, where these decide, all that is said
 /// of the tool. Fails where the arguments are no JSON object that a gateway would take.

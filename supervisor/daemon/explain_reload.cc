@@ -46,6 +46,10 @@ std::string explain_not_reloaded(const wire::LauncherReport& report, const Confi
       return only_a_restart("whom servers can run as (run_as)");
     case ReloadRefusal::servers_moved:
       return "a server has lost its place";
+    case ReloadRefusal::id_taken:
+      return "an id that a declared path was to be mounted for was given to another cell "
+             "meanwhile; "
+             "reload once more";
     case ReloadRefusal::not_prepared:
       return explain_unprepared(report, next);
     case ReloadRefusal::unreadable:

@@ -12,6 +12,7 @@
 #include "policy/egress_rule.h"
 #include "policy/names.h"
 #include "policy/printable.h"
+#include "policy/source_access.h"
 #include "policy/units.h"
 #include "policy/weakenings.h"
 #include "policy/written_code.h"
@@ -24,11 +25,14 @@ using Sentences = std::vector<std::string>;
 
 std::string listed(const Sentences& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-std::string identity_of(const RunAs& run_as, RunMode mode) {
+std::string identity_of(const Server& server, RunMode mode) {
+  const RunAs& run_as = server.run_as;
   switch (run_as.kind) {
     case RunAsKind::client:
-      return "for the host's kernel it is the connecting user: it can do to the files below what "
-             "that user can";
+      return fmt::format(
+          "for the host's kernel it is the connecting user: it can do to the files below what that "
+          "user can{}",
+          run_as.reason.empty() ? "" : fmt::format(" ({})", run_as.reason));
     case RunAsKind::named:
       return fmt::format("for the host's kernel it is the user {}, whoever connects", run_as.user);
     case RunAsKind::own:
@@ -38,28 +42,61 @@ std::string identity_of(const RunAs& run_as, RunMode mode) {
     return "for the host's kernel it is an id that /etc/subuid gives you, or you yourself where it "
            "gives none";
   }
-  return "for the host's kernel it is an id of its own for each user, and a stranger to all files "
+  if (!server.owner_mounts.empty()) {
+    return "for the host's kernel it is a dedicated id for each user; where a path below belongs "
+           "to that user, its files are read and written as that user's";
+  }
+  return "for the host's kernel it is a dedicated id for each user, and a stranger to all files "
          "below";
 }
 
 Sentences runs(const Server& server, RunMode mode) {
-  return {fmt::format("{}", fmt::join(server.command, " ")), identity_of(server.run_as, mode),
+  return {fmt::format("{}", fmt::join(server.command, " ")), identity_of(server, mode),
           "it has no capability, and sees no process but those of its own cell",
           server.cells == CellSharing::per_user ? "all sessions of a user share one cell"
                                                 : "each session has a cell of its own"};
 }
 
-std::string sentence_of(const Bind& bind) {
-  return fmt::format(
-      "{} {}{}", bind.access == Access::write ? "reads and writes" : "reads", bind.source,
-      bind.target == bind.source ? "" : fmt::format(", which it sees as {}", bind.target));
+std::vector<std::uint32_t> owners_of(const Server& server, std::size_t bind) {
+  std::vector<std::uint32_t> owners;
+  for (const OwnerMount& mount : server.owner_mounts) {
+    if (mount.bind == bind) owners.push_back(mount.uid);
+  }
+  return owners;
 }
 
-Sentences files(const Server& server) {
+// Of a cell whose user no path belongs to, where the configuration alone is asked about.
+CellUser any_user(const Config& config) { return {config.identity.uid, config.identity.gid}; }
+
+std::string refusal_text(const Server& server, std::size_t bind, const Config& config,
+                         const AccountNames& names) {
+  const SourceAccess access = source_access(server, bind, any_user(config), config.identity);
+  if (access.allowed) return {};
+  const std::string no = fmt::format("; {}; remedy: {}", access.problem, access.remedy);
+  const auto owners = owners_of(server, bind);
+  if (owners.empty()) return no;
+  Sentences who;
+  for (const std::uint32_t uid : owners) who.push_back(names.user(uid));
+  return fmt::format(", for {} alone, whose it stays", listed(who));
+}
+
+std::string sentence_of(const Server& server, std::size_t bind, const Config& config,
+                        const AccountNames& names) {
+  const Bind& declared = server.binds[bind];
+  return fmt::format(
+      "{} {}{}{}", declared.access == Access::write ? "reads and writes" : "reads", declared.source,
+      declared.target == declared.source ? ""
+                                         : fmt::format(", which it sees as {}", declared.target),
+      refusal_text(server, bind, config, names));
+}
+
+Sentences files(const Server& server, const Config& config, const AccountNames& names) {
   Sentences sentences{
       "reads the host's programs and libraries (/usr, /bin, /sbin, /lib*); of /etc only files that "
       "are made for it, certificates and alternatives"};
-  for (const Bind& bind : server.binds) sentences.push_back(sentence_of(bind));
+  for (std::size_t i = 0; i < server.binds.size(); ++i) {
+    sentences.push_back(sentence_of(server, i, config, names));
+  }
   if (server.workspace) {
     sentences.push_back(
         fmt::format("{} the directory that a session passes in, as {}, if it is one of {}",
@@ -231,7 +268,7 @@ Explanation explain_server(const DeclaredServer& declared, const Config& config,
                            const AccountNames& names) {
   const Server& server = declared.server;
   const std::vector<Topic> topics{{"runs", runs(server, config.mode)},
-                                  {"files", files(server)},
+                                  {"files", files(server, config, names)},
                                   {"network", network(server)},
                                   {"system calls", system_calls(server.syscalls)},
                                   {"variables", variables(server)},

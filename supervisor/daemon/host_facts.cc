@@ -1,14 +1,11 @@
 #include "supervisor/daemon/host_facts.h"
 
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "supervisor/daemon/accounts.h"
 #include "supervisor/daemon/command_file.h"
@@ -29,20 +26,6 @@ std::string home_relative(const char* variable, const char* below_home) {
   std::string home = directory_in_environment("HOME");
   if (home.empty()) home = home_of(::geteuid());
   return home.empty() ? home : home + below_home;
-}
-
-PathKind kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return PathKind::directory;
-  return S_ISREG(mode) ? PathKind::file : PathKind::other;
-}
-
-SourceFacts look_at_source(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) < 0) return {};
-  std::error_code error;
-  const auto resolved = std::filesystem::canonical(path, error);
-  if (error) return {};
-  return {kind_of(status.st_mode), resolved.string()};
 }
 
 std::uint64_t open_files_hard_limit() {
@@ -105,7 +88,6 @@ HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners)
   facts.landlock_abi = landlock_abi();
   gather_accounts(wanted, facts);
   gather_members(wanted, facts);
-  for (const std::string& path : wanted.sources) facts.sources[path] = look_at_source(path);
   for (const auto& [server, command] : wanted.commands) {
     facts.commands[server] = look_at_command(command, owners);
   }

@@ -106,10 +106,11 @@ Result<void> LauncherProcess::tell(const wire::SupervisorRequest& request,
   return {};
 }
 
-Result<void> LauncherProcess::reload(const Fd& config, const Fd& secrets) const {
+Result<void> LauncherProcess::reload(const Fd& config, const Fd& secrets,
+                                     const Fd& owner_mounts) const {
   const auto view = host_view(user_namespace_.get(), view_patience);
   if (!view) return fail("cannot show the launcher the host: " + view.error().text());
-  const std::array fds{config.get(), secrets.get(), view->get()};
+  const std::array fds{config.get(), secrets.get(), view->get(), owner_mounts.get()};
   return tell({.kind = wire::SupervisorAsks::reload}, fds);
 }
 

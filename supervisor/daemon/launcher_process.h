@@ -33,7 +33,8 @@ class LauncherProcess {
   /// Has it take another configuration while it runs, with the host as it is now (host_view.h): the
   /// answer is `reloaded` or `not_reloaded`, and until it has come the caller asks for no other.
   /// Waits for a child that makes the view, a matter of milliseconds, at most 5 s.
-  Result<void> reload(const Fd& config, const Fd& secrets) const;
+  /// `owner_mounts`: owner_mounts.h.
+  Result<void> reload(const Fd& config, const Fd& secrets, const Fd& owner_mounts) const;
 
   /// Closes the channel, which the launcher takes as the order to end everything; kills it when it
   /// did not end within `patience`, and then waits until no process below it is left either.

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@
 #include "supervisor/daemon/metrics_socket.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/options.h"
+#include "supervisor/daemon/owner_mounts.h"
 #include "supervisor/daemon/privileges.h"
 #include "supervisor/daemon/reload_asker.h"
 #include "supervisor/daemon/service_environment.h"
@@ -43,6 +45,7 @@
 #include "supervisor/daemon/socket_path.h"
 #include "supervisor/daemon/spawn.h"
 #include "supervisor/daemon/state_files.h"
+#include "supervisor/daemon/user_namespace.h"
 #include "supervisor/daemon/wipe.h"
 #include "supervisor/kernel/own_log.h"
 
@@ -128,7 +131,9 @@ Result<Explanation> explanation(const Options& options, const LoadedConfig& load
   std::optional<Subject> subject = subject_of(roles, {uid, user ? user->gid : uid, groups});
   if (!options.role.empty()) subject = as_role(roles, *subject, options.role);
   if (!subject) return fail(fmt::format("this user may not take a role \"{}\"", options.role));
-  if (options.explain.size() == 2) return explain_rights(declared, *subject);
+  if (options.explain.size() == 2) {
+    return explain_rights(declared, *subject, loaded.config.identity);
+  }
   const bool has_arguments = options.explain.size() > 3;
   return explain_call(declared, *subject,
                       {options.explain.at(2), has_arguments ? options.explain.at(3) : ""});
@@ -239,17 +244,29 @@ Result<Sockets> bind_sockets(const Config& config, Fd lent) {
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
-Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells) {
-  const std::array<int, 9> fds{sealed.config.get(),
-                               sealed.secrets.get(),
-                               programs.gateway.get(),
-                               programs.audit_writer.get(),
-                               programs.egress.get(),
-                               programs.probe.get(),
-                               cells.get(),
-                               programs.http.get(),
-                               programs.metrics.get()};
+Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells,
+                                       Fd owner_mounts) {
+  const std::array<int, 10> fds{sealed.config.get(),
+                                sealed.secrets.get(),
+                                programs.gateway.get(),
+                                programs.audit_writer.get(),
+                                programs.egress.get(),
+                                programs.probe.get(),
+                                cells.get(),
+                                programs.http.get(),
+                                programs.metrics.get(),
+                                owner_mounts.get()};
   return LauncherProcess::start(programs.launcher.get(), fds);
+}
+
+// With the lock on the state directory, whose list of ids is read.
+Result<Fd> make_owner_mounts_of(Config& config) {
+  CELLBLOCK_CHECK(assign_owner_ids(config));
+  const auto made = make_owner_mounts(config);
+  for (const MadeMount& mount : made) {
+    if (!mount.problem.empty()) spdlog::warn("{}", mount.problem);
+  }
+  return queue_owner_mounts(config, made);
 }
 
 ReloadFacts reload_facts(const Options& options, std::uint32_t read_by) {
@@ -279,6 +296,7 @@ Result<void> run(const Options& options) {
   LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
+  Fd owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(loaded.config));
   OffSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
@@ -293,8 +311,8 @@ Result<void> run(const Options& options) {
       loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
   Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
-  LauncherProcess launcher =
-      CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, std::move(owned.groups.cells)));
+  LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(
+      std::move(sealed), programs, std::move(owned.groups.cells), std::move(owner_mounts)));
   // From here the launcher alone holds the secrets.
 
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));
@@ -329,6 +347,9 @@ Result<void> run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace cellblock::daemon;
+  if (argc == 2 && std::string_view(argv[1]) == hold_user_namespace_option) {
+    return hold_user_namespace();
+  }
   try {
     const auto options = parse_options(argc, argv);
     if (!options) return options.error();

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int last_capability = 63;  // two words of 32: what version 3 of the interface can carry
 constexpr std::uint64_t map_writers = (1ULL << CAP_SETUID) | (1ULL << CAP_SETGID);
+constexpr std::uint64_t mounter = 1ULL << CAP_SYS_ADMIN;
 
 struct CapabilitySets {
   std::uint64_t effective = 0;
@@ -111,8 +112,10 @@ Result<void> must_fail(int result, const char* what) {
 
 }  // namespace
 
-Result<void> become_daemon_user(const DaemonUser& user) {
+Result<void> become_daemon_user(const DaemonUser& user, Keep keep) {
   CELLBLOCK_CHECK(check_enough(user));
+  const std::uint64_t kept =
+      keep == Keep::mounting && may_mount() ? map_writers | mounter : map_writers;
   // First, while there is a CAP_SETPCAP; the user namespace made later has a full one of its own.
   CELLBLOCK_CHECK(empty_bounding_set());
   CELLBLOCK_CHECK(process_control(PR_SET_KEEPCAPS, 1));
@@ -121,8 +124,20 @@ Result<void> become_daemon_user(const DaemonUser& user) {
   if (::setresgid(user.gid, user.gid, user.gid) < 0) return sys_fail("setresgid");
   if (::setresuid(user.uid, user.uid, user.uid) < 0) return sys_fail("setresuid");
   CELLBLOCK_CHECK(process_control(PR_SET_KEEPCAPS, 0));
-  CELLBLOCK_CHECK(keep_capabilities(map_writers));
+  CELLBLOCK_CHECK(keep_capabilities(kept));
   return check_ids(user);
+}
+
+bool may_mount() {
+  const auto sets = get_capabilities();
+  constexpr std::uint64_t needed = map_writers | mounter;
+  return sets && (sets->effective & needed) == needed;
+}
+
+Result<void> stop_mounting() {
+  const CapabilitySets sets = CELLBLOCK_TRY(get_capabilities());
+  CELLBLOCK_CHECK(keep_capabilities(sets.permitted & map_writers));
+  return {};
 }
 
 Result<void> leave_groups() {

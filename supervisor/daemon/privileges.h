@@ -17,9 +17,19 @@ struct DaemonUser {
   std::span<const gid_t> groups;  ///< supplementary, replacing all that there are
 };
 
+/// Besides the two that write the launcher's id map.
+enum class Keep : std::uint8_t {
+  nothing,
+  mounting,  ///< CAP_SYS_ADMIN where there is one, until stop_mounting(): for a reload
+};
+
 /// Leaves exactly CAP_SETUID and CAP_SETGID, permitted and effective, under that user. Starts as
 /// root, or already as that user with these two (systemd's AmbientCapabilities=).
-Result<void> become_daemon_user(const DaemonUser& user);
+Result<void> become_daemon_user(const DaemonUser& user, Keep keep = Keep::nothing);
+
+/// Whether this process has CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID: for ID-mapped mounts.
+bool may_mount();
+Result<void> stop_mounting();
 
 /// Supplementary groups need CAP_SETGID, so they go before the capabilities do.
 Result<void> leave_groups();

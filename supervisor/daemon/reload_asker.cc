@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "policy/printable.h"
 #include "policy/reload/difference.h"
@@ -22,6 +23,7 @@
 #include "policy/server_set.h"
 #include "supervisor/daemon/host_facts.h"
 #include "supervisor/daemon/load_steps.h"
+#include "supervisor/daemon/owner_mounts.h"
 #include "supervisor/daemon/privileges.h"
 #include "supervisor/daemon/reload_offer.h"
 #include "supervisor/daemon/reload_report.h"
@@ -88,7 +90,7 @@ Result<ucred> listener_of(int socket) {
 Result<void> become_reader(const ReloadFacts& facts, int socket) {
   const ucred listener = CELLBLOCK_TRY(listener_of(socket));
   if (::geteuid() != 0 || listener.uid == 0 || facts.read_by != listener.uid) return {};
-  return become_daemon_user({listener.uid, listener.gid, {}});
+  return become_daemon_user({listener.uid, listener.gid, {}}, Keep::mounting);
 }
 
 void take_credentials(const ReloadFacts& facts) {
@@ -138,15 +140,28 @@ Result<void> check_listener(int socket, const Config& config) {
 struct Brought {
   Difference difference;
   Sealed sealed;
+  Fd owner_mounts;
 };
 
-Result<Brought> merge(const InUse& in_use, LoadedConfig loaded) {
+// Made before anything is given up. Whoever cannot make any brings none: the launcher has them.
+Result<std::vector<MadeMount>> make_mounts(const InUse& in_use, Config& config) {
+  CELLBLOCK_CHECK(assign_owner_ids(config));
+  if (may_mount()) return make_owner_mounts(config);
+  if (are_kept(in_use.config, config)) return std::vector<MadeMount>{};
+  return fail(
+      "a declared path of a user's is new and has to be mounted with another owner, which takes "
+      "root: run `cellblock reload` as root");
+}
+
+Result<Brought> merge(const InUse& in_use, LoadedConfig loaded,
+                      const std::vector<MadeMount>& mounts) {
   keep_marks(in_use.config, loaded.config, loaded.secrets);
   const Config next = merged(in_use.config, loaded.config);
   Secrets secrets = in_places_of(next, loaded.config, std::move(loaded.secrets));
   Brought brought;
   brought.difference = difference(in_use.config, next);
   brought.sealed = CELLBLOCK_TRY(seal(next, secrets));
+  brought.owner_mounts = CELLBLOCK_TRY(queue_owner_mounts(next, mounts));
   if (next.servers.size() > max_servers) {
     return fail(
         fmt::format("at most {} servers can be declared, removed ones included, until "
@@ -160,6 +175,7 @@ Result<Brought> merge(const InUse& in_use, LoadedConfig loaded) {
 // What prints secrets is run by the daemon's user, as at a start. Who is that one has become it.
 Result<void> complete(LoadedConfig& loaded, int socket) {
   CELLBLOCK_CHECK(check_listener(socket, loaded.config));
+  CELLBLOCK_CHECK(stop_mounting());
   if (::geteuid() == 0) CELLBLOCK_CHECK(become_user_of(loaded.config));
   CELLBLOCK_CHECK(hide_memory());
   return run_commands(loaded, [](milliseconds) {});
@@ -173,10 +189,11 @@ Result<Brought> prepare(const Options& options, int socket) {
   its.mode = in_use.facts.mode;
   if (!in_use.facts.socket.empty()) its.socket = in_use.facts.socket;
   LoadedConfig loaded = CELLBLOCK_TRY(load(its, LookPurpose::check, in_use.config.cgroup));
-  const auto completed = complete(loaded, socket);
+  auto mounts = make_mounts(in_use, loaded.config);
+  auto completed = mounts ? complete(loaded, socket) : std::unexpected(mounts.error());
   if (!completed) wipe(loaded.secrets);
   CELLBLOCK_CHECK(completed);
-  return merge(in_use, std::move(loaded));
+  return merge(in_use, std::move(loaded), *mounts);
 }
 
 int say_failure(const Options& options, std::string_view what, std::string_view why) {
@@ -191,8 +208,10 @@ constexpr std::string_view not_known = "see the log for what has become of it";
 
 // Also where nothing differs: a short secret, or what is mounted below a path, may. An empty value:
 // it was taken.
-std::optional<int> bring(const Options& options, int socket, Sealed sealed) {
-  const auto sent = send_request(socket, {std::move(sealed.config), std::move(sealed.secrets)});
+std::optional<int> bring(const Options& options, int socket, Brought& brought) {
+  const auto sent =
+      send_request(socket, {std::move(brought.sealed.config), std::move(brought.sealed.secrets),
+                            std::move(brought.owner_mounts)});
   if (!sent) return say_failure(options, no_change, sent.error().text());
   const auto refusal = read_answer(socket);
   if (!refusal) return say_failure(options, not_known, refusal.error().text);
@@ -208,7 +227,7 @@ int ask_for_reload(const Options& options) {
   auto brought = prepare(options, socket.get());
   if (!brought) return say_failure(options, no_change, brought.error().text);
   if (!options.dry_run) {
-    const auto failed = bring(options, socket.get(), std::move(brought->sealed));
+    const auto failed = bring(options, socket.get(), *brought);
     if (failed) return *failed;
   }
   if (options.quiet) return 0;

@@ -17,20 +17,13 @@ constexpr std::size_t fields = 6;
 constexpr char offer_mark = 'O';
 constexpr char request_mark = 'R';
 
-using TwoFds = std::pair<Fd, Fd>;
-
-SysResult<void> send_two(int socket, char mark, int first, int second) {
-  const std::array fds{first, second};
-  return send_record(socket, mark, fds, MSG_DONTWAIT);
-}
-
-SysResult<TwoFds> receive_two(int socket, char mark) {
+SysResult<std::vector<Fd>> receive(int socket, char mark, std::size_t count) {
   char said = 0;
   auto received = CELLBLOCK_TRY(receive_record(socket, said, MSG_DONTWAIT));
-  if (said != mark || received.fds.size() != 2) {
+  if (said != mark || received.fds.size() != count) {
     return std::unexpected(SysError{"recvmsg", EBADMSG});
   }
-  return TwoFds{std::move(received.fds[0]), std::move(received.fds[1])};
+  return std::move(received.fds);
 }
 
 std::vector<std::string> split(std::string_view text) {
@@ -75,21 +68,23 @@ Result<ReloadFacts> read_reload_facts(int sealed) {
 }
 
 SysResult<void> send_offer(int socket, const ReloadOffer& offer) {
-  return send_two(socket, offer_mark, offer.config.get(), offer.facts.get());
+  const std::array fds{offer.config.get(), offer.facts.get()};
+  return send_record(socket, offer_mark, fds, MSG_DONTWAIT);
 }
 
 SysResult<ReloadOffer> receive_offer(int socket) {
-  auto [config, facts] = CELLBLOCK_TRY(receive_two(socket, offer_mark));
-  return ReloadOffer{std::move(config), std::move(facts)};
+  auto fds = CELLBLOCK_TRY(receive(socket, offer_mark, 2));
+  return ReloadOffer{std::move(fds[0]), std::move(fds[1])};
 }
 
 SysResult<void> send_request(int socket, const ReloadRequest& request) {
-  return send_two(socket, request_mark, request.config.get(), request.secrets.get());
+  const std::array fds{request.config.get(), request.secrets.get(), request.owner_mounts.get()};
+  return send_record(socket, request_mark, fds, MSG_DONTWAIT);
 }
 
 SysResult<ReloadRequest> receive_request(int socket) {
-  auto [config, secrets] = CELLBLOCK_TRY(receive_two(socket, request_mark));
-  return ReloadRequest{std::move(config), std::move(secrets)};
+  auto fds = CELLBLOCK_TRY(receive(socket, request_mark, 3));
+  return ReloadRequest{std::move(fds[0]), std::move(fds[1]), std::move(fds[2])};
 }
 
 }  // namespace cellblock::daemon

@@ -34,6 +34,7 @@ struct ReloadOffer {
 struct ReloadRequest {
   Fd config;  ///< sealed: the one that was merged with it
   Fd secrets;
+  Fd owner_mounts;  ///< owner_mounts.h; a socket without any: the launcher keeps those it has
 };
 
 // Neither sends blocks, and each receives what is there.

@@ -83,6 +83,7 @@ enum class ReloadRefusal : std::uint8_t {
   ids_not_mapped = 7,   ///< `run_as` needs an id that the launcher was not given at its start
   servers_moved = 8,    ///< a server of before is not at its index
   not_prepared = 9,     ///< a cell could not be started from it
+  id_taken = 10,        ///< an id that a mount was made for is another's since
 };
 
 inline constexpr std::uint32_t no_server = ~0U;
@@ -346,6 +347,8 @@ inline constexpr int probe = 9;       ///< cellblock-probe, likewise
 inline constexpr int cgroup = 10;     ///< directory of Cgroup::directory; /dev/null: there is none
 inline constexpr int http = 11;       ///< cellblock-http, to be executed
 inline constexpr int metrics = 12;    ///< cellblock-metrics, likewise
+/// SOCK_SEQPACKET: a record with a detached mount for each of Server::owner_mounts, and its end
+inline constexpr int owner_mounts = 13;
 }  // namespace launcher_fd
 
 namespace gateway_fd {

@@ -154,4 +154,19 @@ Result<Blueprint> egress_blueprint(Fd program) {
   return blueprint;
 }
 
+SetupResult<int> root_for(const Blueprint& blueprint, std::uint32_t user) {
+  const auto own = std::ranges::find(blueprint.of_owners, user, &OwnerTemplate::uid);
+  const bool is_owner = own != blueprint.of_owners.end();
+  const auto& broken = is_owner ? own->broken : blueprint.broken;
+  if (broken) return std::unexpected(*broken);
+  return is_owner ? own->root.get() : blueprint.root.get();
+}
+
+std::optional<SetupFailure> failure_of(const Blueprint& blueprint) {
+  if (blueprint.of_owners.empty()) return blueprint.broken;
+  const auto broken = std::ranges::find_if(
+      blueprint.of_owners, [](const OwnerTemplate& one) { return one.broken.has_value(); });
+  return broken == blueprint.of_owners.end() ? std::nullopt : broken->broken;
+}
+
 }  // namespace cellblock::launcher

@@ -16,6 +16,13 @@
 
 namespace cellblock::launcher {
 
+/// With the declared paths of one client as that client's.
+struct OwnerTemplate {
+  std::uint32_t uid = 0;
+  Fd root;
+  std::optional<SetupFailure> broken;
+};
+
 /// All that one kind of cell has in common, prepared at start-up; a spawn only copies from it.
 struct Blueprint {
   std::string name;
@@ -34,7 +41,15 @@ struct Blueprint {
   Fd program;                          ///< what is executed, if it is not command[0]
   Fd root;                             ///< of the template
   std::optional<SetupFailure> broken;  ///< why it could not be prepared; then no cell can start
+  /// Templates for the clients whose cells have owner mounts, instead of `root`.
+  std::vector<OwnerTemplate> of_owners;
 };
+
+/// What this user's cells are made from; an error: why they cannot be.
+SetupResult<int> root_for(const Blueprint& blueprint, std::uint32_t user);
+
+/// Why cells cannot be started; nullopt: at least all those for whose users it was made can.
+std::optional<SetupFailure> failure_of(const Blueprint& blueprint);
 
 /// Everything but the root template and the Landlock ruleset, which follow from the root's plan.
 Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters);

@@ -13,10 +13,9 @@ namespace cellblock::launcher {
 namespace {
 
 // A file whose digest was right is not run any more when it has become another.
-SetupResult<void> check_command(const Blueprint& blueprint, const Server& server) {
+SetupResult<void> check_command(int root, const Server& server) {
   if (!server.command_stamp) return {};
-  const auto unchanged =
-      command_unchanged(blueprint.root.get(), server.command[0].c_str(), *server.command_stamp);
+  const auto unchanged = command_unchanged(root, server.command[0].c_str(), *server.command_stamp);
   if (unchanged && *unchanged) return {};
   return std::unexpected(SetupFailure{.step = SetupStep::prepare,
                                       .error = unchanged ? ESTALE : unchanged.error().number,
@@ -48,9 +47,11 @@ std::uint64_t workspace_attributes(const Server& server) {
 }  // namespace
 
 Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs,
-                                         Fd groups) {
+                                         Fd groups, Fd owner_mounts) {
   Founded founded = CELLBLOCK_TRY(lay_foundation(config));
-  Preparation made = CELLBLOCK_TRY(prepare_cells(config, founded.host, programs, first_number));
+  CELLBLOCK_CHECK(reserve_owner_ids(founded.foundation.state, config));
+  Preparation made = CELLBLOCK_TRY(prepare_cells(
+      config, {founded.host, owner_mounts.get(), OwnerTrees()}, programs, first_number));
   CELLBLOCK_CHECK(forget_host());
   CellGroups cell_groups;
   if (groups.valid()) cell_groups = CellGroups(std::move(groups));
@@ -78,9 +79,10 @@ SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index,
   const Server& server = config_.servers[server_index];
   const Blueprint& blueprint = made_.servers[server_index];
   // Before anything is taken for it: an id is kept for good.
-  if (blueprint.broken) return std::unexpected(*blueprint.broken);
-  CELLBLOCK_CHECK(check_command(blueprint, server));
+  const int root = CELLBLOCK_TRY(root_for(blueprint, client.uid));
+  CELLBLOCK_CHECK(check_command(root, server));
   SpawnRequest request;
+  request.root = root;
   request.environment = CELLBLOCK_TRY(environment_for(blueprint, client));
   request.host_ids = CELLBLOCK_TRY(ids_for(server, client.uid));
   request.groups = base_.groups;

@@ -56,14 +56,14 @@ class CellFactory {
  public:
   /// With lay_foundation() and prepare_cells(); then the host is forgotten.
   /// `groups`: the directory for the cells' control groups (wire::launcher_fd::cgroup); not valid:
-  /// there is none.
+  /// there is none. `owner_mounts`: owner_trees.h.
   static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
-                                     Fd groups);
+                                     Fd groups, Fd owner_mounts);
 
   /// Makes every spawn from another configuration from now on, prepared from the host as it is in
   /// `mounts` (host_tree.h); cells that run stay as they are. Or changes nothing: also when a
   /// server could not be started any more that can be now, or is new.
-  std::expected<void, NotReloaded> reload(int config_bytes, Fd secrets, Fd mounts);
+  std::expected<void, NotReloaded> reload(int config_bytes, Fd secrets, Fd mounts, Fd owner_mounts);
   const Config& config() const { return config_; }
 
   /// `workspace`: the directory that a host passed; nullptr: none.

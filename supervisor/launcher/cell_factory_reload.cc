@@ -25,7 +25,7 @@ struct Prepared {
 
 // For the same declaration that is in use: nothing gets worse for it.
 bool was_broken(const Prepared& now, const Server& server, std::uint32_t index) {
-  if (index >= now.made.servers.size() || !now.made.servers[index].broken) return false;
+  if (index >= now.made.servers.size() || !failure_of(now.made.servers[index])) return false;
   const Server& before = now.config.servers[index];
   return before.enabled && before.binds == server.binds && before.workspace == server.workspace;
 }
@@ -33,7 +33,7 @@ bool was_broken(const Prepared& now, const Server& server, std::uint32_t index) 
 // One that may not be started harms nobody.
 std::optional<NotReloaded> first_worse(const Prepared& now, const Prepared& next) {
   for (std::uint32_t i = 0; i < next.made.servers.size(); ++i) {
-    const auto& broken = next.made.servers[i].broken;
+    const auto broken = failure_of(next.made.servers[i]);
     const Server& server = next.config.servers[i];
     if (!broken || !server.enabled || was_broken(now, server, i)) continue;
     return NotReloaded{ReloadRefusal::not_prepared, i, *broken};
@@ -43,7 +43,8 @@ std::optional<NotReloaded> first_worse(const Prepared& now, const Prepared& next
 
 }  // namespace
 
-std::expected<void, NotReloaded> CellFactory::reload(int config_bytes, Fd secrets, Fd mounts) {
+std::expected<void, NotReloaded> CellFactory::reload(int config_bytes, Fd secrets, Fd mounts,
+                                                     Fd owner_mounts) {
   auto next = read_sealed_config(config_bytes);
   if (!next) return refuse(ReloadRefusal::unreadable);
   SecretStore next_secrets(std::move(secrets));
@@ -53,7 +54,10 @@ std::expected<void, NotReloaded> CellFactory::reload(int config_bytes, Fd secret
   const auto host = HostTree::of(std::move(mounts));
   if (!host) return not_prepared(host.error());
   const std::uint64_t number = 3 - number_;
-  auto made = prepare_cells(*next, *host, programs_, number);
+  if (const auto reserved = reserve_owner_ids(base_.state, *next); !reserved) {
+    return refuse(ReloadRefusal::id_taken);
+  }
+  auto made = prepare_cells(*next, {*host, owner_mounts.get(), made_.owners}, programs_, number);
   if (!made) return not_prepared(made.error());
   if (const auto worse = first_worse({config_, made_}, {*next, *made})) {
     return std::unexpected(*worse);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "supervisor/launcher/landlock_rights.h"
@@ -25,6 +27,7 @@ struct Materials {
   const Config& config;
   const HostTree& host;
   const HostLayout& layout;
+  const OwnerTrees& owners;
   std::string place;  ///< of templates
 };
 
@@ -91,11 +94,60 @@ void keep_workspaces(WorkspaceRoots& workspaces, Blueprint& blueprint, const Ser
   blueprint.broken = SetupFailure{SetupStep::open_workspace, attached.error().number};
 }
 
+/// Of one server.
+class OwnedEntries {
+ public:
+  OwnedEntries(const std::vector<RootEntry>& entries, const Server& server, const OwnerTrees& trees)
+      : entries_(entries), server_(server), trees_(trees) {}
+
+  /// With the paths of this user as that user's. Another owner's path is taken from that owner's
+  /// mount, where a cell is a stranger: the launcher itself may have no way to it.
+  std::vector<RootEntry> seen_by(std::optional<std::uint32_t> user) const {
+    std::vector<RootEntry> entries = entries_;
+    for (const OwnerMount& mount : server_.owner_mounts) {
+      const auto entry =
+          std::ranges::find(entries, static_cast<int>(mount.bind), &RootEntry::declared);
+      if (entry == entries.end()) continue;
+      if (mount.uid != user && !entry->own_place.empty()) continue;
+      entry->own_place = trees_.place(server_.binds[mount.bind], mount);
+    }
+    return entries;
+  }
+
+ private:
+  const std::vector<RootEntry>& entries_;
+  const Server& server_;
+  const OwnerTrees& trees_;
+};
+
+std::vector<std::uint32_t> owners_of(const Server& server) {
+  std::vector<std::uint32_t> owners;
+  for (const OwnerMount& mount : server.owner_mounts) {
+    if (owners.empty() || owners.back() != mount.uid) owners.push_back(mount.uid);  // sorted
+  }
+  return owners;
+}
+
+OwnerTemplate owner_template(std::uint32_t uid, SetupResult<Fd> root) {
+  if (!root) return {.uid = uid, .root = Fd(), .broken = root.error()};
+  return {.uid = uid, .root = std::move(*root), .broken = std::nullopt};
+}
+
+void add_templates(const Server& server, const OwnedEntries& entries, const Materials& from,
+                   Blueprint& blueprint) {
+  add_root(blueprint, make_template(entries.seen_by(std::nullopt), from, server.name));
+  for (const std::uint32_t uid : owners_of(server)) {
+    const std::string name = server.name + "@" + std::to_string(uid);
+    blueprint.of_owners.push_back(
+        owner_template(uid, make_template(entries.seen_by(uid), from, name)));
+  }
+}
+
 void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& workspaces,
                    Blueprint& blueprint) {
   const auto entries = plan_root(server, from.layout);
   blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, entries);
-  add_root(blueprint, make_template(entries, from, server.name));
+  add_templates(server, OwnedEntries(entries, server, from.owners), from, blueprint);
   if (server.workspace) keep_workspaces(workspaces, blueprint, server, from.host);
 }
 
@@ -148,11 +200,23 @@ PreparedResult<void> prepare_programs(const Materials& from, const OwnPrograms& 
 
 }  // namespace
 
-PreparedResult<Preparation> prepare_cells(const Config& config, const HostTree& host,
+Result<void> reserve_owner_ids(StateDirectory& state, const Config& config) {
+  for (const Server& server : config.servers) {
+    for (const OwnerMount& mount : server.owner_mounts) {
+      const auto reserved = state.reserve(server.name, mount.uid, mount.cell_id);
+      if (!reserved) return fail("an id of server " + server.name + ": " + reserved.error().text());
+    }
+  }
+  return {};
+}
+
+PreparedResult<Preparation> prepare_cells(const Config& config, const Sources& sources,
                                           const OwnPrograms& programs, std::uint64_t number) {
-  const HostLayout layout = CELLBLOCK_TRY(read_host_layout(host.root()));
+  const HostLayout layout = CELLBLOCK_TRY(read_host_layout(sources.host.root()));
   TreeStore trees = CELLBLOCK_TRY(TreeStore::make(number));
-  const Materials from{config, host, layout, trees.path() + "/cells"};
+  OwnerTrees owners(trees.path() + "/owners");
+  CELLBLOCK_CHECK(owners.attach(config, sources.owner_mounts, sources.owners_before));
+  const Materials from{config, sources.host, layout, owners, trees.path() + "/cells"};
   if (mkdir(from.place.c_str(), 0755) < 0) {
     return std::unexpected(Unprepared(SysError{"mkdir", errno}));
   }
@@ -160,6 +224,7 @@ PreparedResult<Preparation> prepare_cells(const Config& config, const HostTree& 
   Preparation made{.trees = std::move(trees), .workspaces = std::move(workspaces)};
   CELLBLOCK_CHECK(prepare_servers(from, made));
   CELLBLOCK_CHECK(prepare_programs(from, programs, made));
+  made.owners = std::move(owners);
   return made;
 }
 

@@ -8,6 +8,8 @@
 #include "policy/config.h"
 #include "supervisor/launcher/blueprint.h"
 #include "supervisor/launcher/host_tree.h"
+#include "supervisor/launcher/owner_trees.h"
+#include "supervisor/launcher/state_directory.h"
 #include "supervisor/launcher/tree_store.h"
 #include "supervisor/launcher/workspace_roots.h"
 
@@ -26,6 +28,7 @@ struct OwnPrograms {
 /// What is made for a configuration before it holds, from what the host's file system has then.
 struct Preparation {
   TreeStore trees;
+  OwnerTrees owners;
   WorkspaceRoots workspaces;
   std::vector<Blueprint> servers;  ///< as in the configuration
   Blueprint gateway;
@@ -54,10 +57,21 @@ struct Unprepared {
 template <class T>
 using PreparedResult = std::expected<T, Unprepared>;
 
+/// Where what cells see comes from.
+struct Sources {
+  const HostTree& host;
+  int owner_mounts = -1;            ///< owner_trees.h
+  const OwnerTrees& owners_before;  ///< of the configuration that holds
+};
+
+/// Gives the pairs of server and user whose paths are mounted with another owner the ids that the
+/// mounts were made with.
+Result<void> reserve_owner_ids(StateDirectory& state, const Config& config);
+
 /// One blueprint per server and per program of ours; a server whose paths cannot be prepared is
 /// kept with its failure, a removed one with that of no path at all. `number`: of its
 /// TreeStore. Nothing is left of what was begun when it fails.
-PreparedResult<Preparation> prepare_cells(const Config& config, const HostTree& host,
+PreparedResult<Preparation> prepare_cells(const Config& config, const Sources& sources,
                                           const OwnPrograms& programs, std::uint64_t number);
 
 }  // namespace cellblock::launcher

@@ -20,7 +20,7 @@ constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and aud
 constexpr std::size_t metrics_fds = 2;  ///< its end towards the supervisor, and a listener
 constexpr std::size_t audit_fds = 4;    ///< control, and the log's (wire::audit_fd)
 constexpr std::size_t http_fds = 2;     ///< its end towards the supervisor, and a listener
-constexpr std::size_t reload_fds = 3;   ///< configuration, secrets, mount namespace
+constexpr std::size_t reload_fds = 4;   ///< configuration, secrets, mount namespace, mounts
 
 // A refused or failed start as the gateway is told it.
 wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {

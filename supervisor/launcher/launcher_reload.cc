@@ -20,7 +20,8 @@ void Launcher::permit_only(std::uint32_t user, const ServerSet& servers) {
 
 // Cells, gateways and helpers that run go on; whoever is started later is given the new one.
 void Launcher::reload(std::vector<Fd> fds) {
-  const auto reloaded = factory_.reload(fds[0].get(), std::move(fds[1]), std::move(fds[2]));
+  const auto reloaded =
+      factory_.reload(fds[0].get(), std::move(fds[1]), std::move(fds[2]), std::move(fds[3]));
   if (!reloaded) {
     const NotReloaded& why = reloaded.error();
     return tell_supervisor({.kind = LauncherTells::not_reloaded,

@@ -31,8 +31,9 @@ Result<void> prepare_process() {
   sigaddset(&blocked, kill_server_signal);
   // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, for good
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) < 0) return fail("sigprocmask failed");
-  for (const int descriptor : {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit,
-                               fd::egress, fd::probe, fd::cgroup, fd::http, fd::metrics}) {
+  for (const int descriptor :
+       {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit, fd::egress, fd::probe,
+        fd::cgroup, fd::http, fd::metrics, fd::owner_mounts}) {
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return fail("started without its descriptors");
   }
   return {};
@@ -63,15 +64,15 @@ Result<void> run() {
   const Config config = CELLBLOCK_TRY(read_sealed_config(fd::config));
   CELLBLOCK_CHECK(enter_user_namespace());
   // From here every capability is one over the launcher's own user namespace.
-  CellFactory factory =
-      CELLBLOCK_TRY(CellFactory::prepare(config, Fd(fd::secrets),
-                                         {.gateway = Fd(fd::gateway),
-                                          .audit_writer = Fd(fd::audit),
-                                          .egress = Fd(fd::egress),
-                                          .probe = Fd(fd::probe),
-                                          .http = Fd(fd::http),
-                                          .metrics = Fd(fd::metrics)},
-                                         config.cgroup.directory.empty() ? Fd() : Fd(fd::cgroup)));
+  CellFactory factory = CELLBLOCK_TRY(CellFactory::prepare(
+      config, Fd(fd::secrets),
+      {.gateway = Fd(fd::gateway),
+       .audit_writer = Fd(fd::audit),
+       .egress = Fd(fd::egress),
+       .probe = Fd(fd::probe),
+       .http = Fd(fd::http),
+       .metrics = Fd(fd::metrics)},
+      config.cgroup.directory.empty() ? Fd() : Fd(fd::cgroup), Fd(fd::owner_mounts)));
   // From here no path of the host can be named.
   EventLoop loop = CELLBLOCK_TRY(EventLoop::make());
   Launcher launcher(loop, std::move(factory), Fd(fd::supervisor), Fd(fd::config));

@@ -96,9 +96,14 @@ SysResult<Fd> open_mount_point(int root, const Place& place, int source) {
   return open_strictly(place.parent.get(), place.name.c_str(), O_PATH | O_NOFOLLOW);
 }
 
+SysResult<Fd> clone_source(const HostTree& host, const RootEntry& entry) {
+  if (entry.own_place.empty()) return host.clone(relative(entry.content));
+  return clone_tree_at(AT_FDCWD, entry.own_place.c_str());
+}
+
 SysResult<void> attach_bind(int root, const HostTree& host, const RootEntry& entry,
                             const Place& place) {
-  const Fd tree = CELLBLOCK_TRY(host.clone(relative(entry.content)));
+  const Fd tree = CELLBLOCK_TRY(clone_source(host, entry));
   CELLBLOCK_CHECK(add_attributes(tree.get(), attributes_of(entry.bind), Reach::whole_tree));
   const Fd mount_point = CELLBLOCK_TRY(open_mount_point(root, place, tree.get()));
   return attach_tree(tree.get(), mount_point.get(), "");

@@ -26,6 +26,8 @@ struct RootEntry {
   std::string content;  ///< file: its text; symbolic_link: its target; bind: the host's path
   BindKind bind = BindKind::read;
   int declared = -1;  ///< index into Server::binds, or -1 if the cell has it by itself
+  /// bind: a place in the launcher's own root (owner_trees.h) instead of the host's path
+  std::string own_place = {};
 };
 
 /// What the plan has to know of the host.

@@ -150,7 +150,7 @@ Result<FilterProgram> compile_init_filter() { return compile_filter(InternalProf
 
 SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& init_filter,
                                SpawnRequest request) {
-  if (blueprint.broken) {
+  if (request.root < 0 && blueprint.broken) {
     wipe(request.secrets);
     return std::unexpected(*blueprint.broken);
   }
@@ -170,7 +170,7 @@ SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& 
 
   const auto network = network_of(blueprint, request);
   if (!network) return failed_at(SetupStep::make_network, network.error());
-  const auto root = clone_tree(blueprint.root.get());
+  const auto root = clone_tree(request.root >= 0 ? request.root : blueprint.root.get());
   if (!root) return failed_at(SetupStep::prepare, root.error());
   plan.root_tree = root->get();
   auto channels = open_channels(plan, blueprint, request);

@@ -27,6 +27,7 @@ struct SpawnRequest {
     std::uint64_t attributes = 0;  ///< MOUNT_ATTR_*
   };
   Passed workspace;
+  int root = -1;         ///< of the template (root_for()); -1: the blueprint's own
   Fd home;               ///< detached tree for /home/mcp, or none
   std::vector<int> fds;  ///< become 0, 1, 2 ...; stay the caller's
   /// "NAME=value", instead of the blueprint's where there are any.

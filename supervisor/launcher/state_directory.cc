@@ -74,6 +74,19 @@ SysResult<std::uint32_t> StateDirectory::id_for(const std::string& server, std::
   return found->id;
 }
 
+SysResult<void> StateDirectory::reserve(const std::string& server, std::uint32_t user,
+                                        std::uint32_t id) {
+  const auto found = table_.find(server, user);
+  if (found && found->standing == IdTable::Standing::assigned) {
+    if (found->id == id) return {};
+    return std::unexpected(SysError{"reserve", EEXIST});
+  }
+  if (!table_.is_free(id)) return std::unexpected(SysError{"reserve", EEXIST});
+  CELLBLOCK_CHECK(append_line(ids_.get(), IdTable::format(server, user, id)));
+  table_.assign(server, user, id);
+  return {};
+}
+
 // A walk stops everything else in this process: whoever asks again gets the answer without one.
 SysResult<void> StateDirectory::give(int home, const Home& wanted) {
   const std::pair key{wanted.server, wanted.user};

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "policy/id_table.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/launcher/cell_identity.h"
-#include "supervisor/launcher/id_table.h"
 
 namespace cellblock::launcher {
 
@@ -24,6 +24,9 @@ class StateDirectory {
 
   /// On disk before it is used. ERANGE when the range is used up.
   SysResult<std::uint32_t> id_for(const std::string& server, std::uint32_t user);
+
+  /// Gives the pair this very id, on disk. EEXIST: it has another one, or somebody else has this.
+  SysResult<void> reserve(const std::string& server, std::uint32_t user, std::uint32_t id);
 
   struct Home {
     const std::string& server;

@@ -76,7 +76,7 @@ launcher::CellFactory prepare(const Config& config) {
   const Secrets none{.servers = std::vector<ServerSecrets>(config.servers.size())};
   auto secrets = make_sealed("secrets", encode(none));
   if (!secrets) throw std::runtime_error(secrets.error().text());
-  return value_of(launcher::CellFactory::prepare(config, std::move(*secrets), {}, Fd()));
+  return value_of(launcher::CellFactory::prepare(config, std::move(*secrets), {}, Fd(), Fd()));
 }
 
 void require_good_end(const CellFacts& facts) {

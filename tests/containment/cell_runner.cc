@@ -41,7 +41,7 @@ Result<launcher::CellFactory> prepare(const Config& config, const CellSpec& spec
   Fd secrets = CELLBLOCK_TRY(make_sealed("secrets", encode(values)));
   Fd own;
   if (spec.groups >= 0) own = CELLBLOCK_TRY(duplicate(spec.groups));
-  return launcher::CellFactory::prepare(config, std::move(secrets), {}, std::move(own));
+  return launcher::CellFactory::prepare(config, std::move(secrets), {}, std::move(own), Fd());
 }
 
 /// As a gateway passes it on; without a path when it could not.

@@ -160,7 +160,7 @@ Result<void> LauncherRig::start_launcher(const Config& config, const Secrets& se
   const Fd sealed_secrets = CELLBLOCK_TRY(seal(encode(secrets)));
   const int none = nothing.get();
   const std::array fds{
-      sealed.get(), sealed_secrets.get(), gateway.get(), none, none, none, none, none, none};
+      sealed.get(), sealed_secrets.get(), gateway.get(), none, none, none, none, none, none, none};
   launcher_.emplace(CELLBLOCK_TRY(daemon::LauncherProcess::start(program.get(), fds)));
   CELLBLOCK_CHECK(launcher_->await(LauncherTells::user_namespace_made, patience));
   CELLBLOCK_CHECK(daemon::write_id_maps(launcher_->pid(), config, way_here()));
@@ -173,7 +173,10 @@ std::string LauncherRig::reload(const Config& next) {
   const auto config = seal(encode(next));
   const auto secrets = seal(encode(no_secrets(next)));
   if (!config || !secrets) return "cannot seal";
-  if (const auto asked = launcher_->reload(*config, *secrets); !asked) return asked.error().text;
+  const auto no_mounts = make_seqpacket_pair();
+  if (!no_mounts) return "no sockets";
+  if (const auto asked = launcher_->reload(*config, *secrets, no_mounts->first); !asked)
+    return asked.error().text;
   wire::LauncherReport report;
   if (!receive_record(launcher_->channel().get(), report)) return "the launcher is gone";
   return said(report);

@@ -37,6 +37,20 @@ replaced_after() {  # SIGNAL PID: systemd starts the service anew
 }
 drop_in() { mkdir -p "/run/systemd/system/$1.d"; printf '%s\n' "${@:2}" >"/run/systemd/system/$1.d/check.conf"; systemctl daemon-reload; }
 no_drop_in() { rm -rf "/run/systemd/system/$1.d"; systemctl daemon-reload; }
+own=/home/tester/project
+declare_own_files() {
+  chmod 0700 /home/tester
+  runuser -u tester -- mkdir -m 0700 -p $own
+  cat >/etc/cellblock/servers.d/files.toml <<TOML
+[server.files]
+command = ["/usr/bin/node", "/opt/mcp/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", "$own"]
+program = "/opt/mcp"
+profile = "node"
+write   = ["$own"]
+start   = { handshake_timeout = "5m" }
+allow   = { users = ["tester"], tools = ["*"] }
+TOML
+}
 declare_everything() {
   cat >/etc/cellblock/servers.d/everything.toml <<'TOML'
 [server.everything]

@@ -20,12 +20,20 @@ check 'systemd-analyze security says at most 5.0' awk -v n="$(awk '/Overall expo
 echo "$security" >/run/told/security
 check 'the configuration as installed is usable' cellblockd --check
 declare_everything
+declare_own_files
 check 'a call through the socket starts the service and is answered by an npm server' answers first
 check 'the service was started by that' is "$(property ActiveState)" active
 check 'it serves on the socket of systemd' journal_has 'socket of the service manager'
-check 'systemctl status tells what runs' eventually status_has '1 server declared, 1 user'
+check 'systemctl status tells what runs' eventually status_has '2 servers declared, 1 user'
 check 'no process of the service has a capability on the host' \
   is "$(grep -h CapEff "/proc/$(main_pid)/status" | tr -d '[:space:]')" CapEff:0000000000000000
+
+# --- a user's own directory
+
+check "a user's own directory, closed to all others, is written in a cell" as_tester call files write_file --arg path=$own/made --arg content=word --timeout 5m
+check "and stays the user's" is "$(stat -c '%U:%G' $own/made)" tester:tester
+run_as=$(as_tester --json status files | grep -o '"run_as":"[a-z]*"')
+check 'under a dedicated id' is "$run_as" '"run_as":"own"'
 
 # --- deaths
 

@@ -62,7 +62,7 @@ class Explained : public ::testing::Test {
   }
   Explanation rights(std::uint32_t uid) const {
     return explain_rights({config_.servers.at(0), "c.toml"},
-                          subject_of(config_.roles, {uid, uid, {}}));
+                          subject_of(config_.roles, {uid, uid, {}}), config_.identity);
   }
 
   Config config_ = config_of(text);

@@ -93,7 +93,7 @@ class ReloadDeskTest : public ::testing::Test {
 TEST_F(ReloadDeskTest, OffersWhatIsUsedAndTakesWhatComesBack) {
   const Fd asker = stand();
   ASSERT_TRUE(receive_offer(asker.get()));
-  ASSERT_TRUE(send_request(asker.get(), {sealed("next"), sealed("secrets")}));
+  ASSERT_TRUE(send_request(asker.get(), {sealed("next"), sealed("secrets"), sealed("mounts")}));
   turn();
   EXPECT_THAT(asked_, ElementsAre("0 next"));
   desk_.answer("reloaded\n");

@@ -1,8 +1,8 @@
-#include "supervisor/launcher/id_table.h"
+#include "policy/id_table.h"
 
 #include <gmock/gmock.h>
 
-namespace cellblock::launcher {
+namespace cellblock {
 namespace {
 
 // As the state directory does it, once the line is on disk.
@@ -93,4 +93,4 @@ TEST(IdTable, RefusesAFileThatDoesNotMakeSense) {
 }
 
 }  // namespace
-}  // namespace cellblock::launcher
+}  // namespace cellblock

@@ -60,7 +60,7 @@ TEST(WhatIsDeclared, IsReportedWithoutAnyValue) {
   server.secrets = {{"TOKEN", "/etc/secret-place", SecretDelivery::memfd}};
   server.rules = {short_form({1000}, {}, {{"read_", true}, {"stat", false}})};
   const Rights rights(server.rules, subject_of({}, {1000, 1000, {}}));
-  const auto json = declared_json(server, tools_in(rights));
+  const auto json = declared_json(server, tools_in(rights), {{}, Identity{}});
   EXPECT_EQ(json["paths"][0]["target"], "/data");
   EXPECT_EQ(json["paths"][0]["mode"], "rw");
   EXPECT_EQ(json["secrets"][0]["kind"], "memfd");

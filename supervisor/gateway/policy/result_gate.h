@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "policy/message_edit.h"
 #include "supervisor/gateway/conversation/call_table.h"
 #include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/policy/path_reports.h"
 #include "supervisor/gateway/policy/redaction_gate.h"
 #include "supervisor/gateway/policy/request_gate.h"
 #include "supervisor/gateway/policy/result_bounding.h"
@@ -36,7 +38,9 @@ struct Delivery {
 class ResultGate {
  public:
   explicit ResultGate(const GateParts& parts)
-      : redaction_(parts.policy.redactions, parts.server_index, parts.server),
+      : path_reports_(parts.policy.path_reports),
+        server_index_(parts.server_index),
+        redaction_(parts.policy.redactions, parts.server_index, parts.server),
         bounding_(parts.server, parts.kept, parts.reading_tool),
         bounds_results_(parts.bounds_results) {}
 
@@ -51,6 +55,10 @@ class ResultGate {
   FoundCounts take_found() { return redaction_.take_found(); }
 
  private:
+  void add_path_advice(const ServerAnswer& answer, std::vector<Replacement>& edits) const;
+
+  PathReports& path_reports_;
+  const std::uint32_t server_index_;
   RedactionGate redaction_;
   const ResultBounding bounding_;
   const bool bounds_results_;

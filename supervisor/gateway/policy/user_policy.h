@@ -4,6 +4,7 @@
 #include "policy/config.h"
 #include "policy/rates/call_places.h"
 #include "supervisor/gateway/policy/argument_texts.h"
+#include "supervisor/gateway/policy/path_reports.h"
 #include "supervisor/gateway/policy/redactions.h"
 
 namespace cellblock::gateway {
@@ -11,19 +12,21 @@ namespace cellblock::gateway {
 /// What policy keeps of one user for as long as the user's gateway lives: longer than any session.
 struct UserPolicy {
   explicit UserPolicy(const Config& config)
-      : places(config), redactions(config), argument_texts(config) {}
+      : places(config), redactions(config), argument_texts(config), path_reports(config) {}
 
   /// The configuration has changed: what was made of it is made anew.
   void reconfigure() {
     places.reconfigure();
     redactions.reconfigure();
     argument_texts.reconfigure();
+    path_reports.reconfigure();
   }
 
   CallPlaces places;
   Approvals approvals;
   Redactions redactions;
   ArgumentTexts argument_texts;
+  PathReports path_reports;
 };
 
 }  // namespace cellblock::gateway

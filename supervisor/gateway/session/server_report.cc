@@ -35,7 +35,7 @@ const char* io_holder(const Server& server, const Cgroup& cgroup) {
 std::string_view right_of(const RunAs& run_as) {
   switch (run_as.kind) {
     case RunAsKind::own:
-      return "a uid of its own: it gets what permissions or ACLs of the files give that uid";
+      return "a dedicated uid: it gets what permissions or ACLs of the files give that uid";
     case RunAsKind::client:
       return "the connecting user";
     case RunAsKind::named:
@@ -53,6 +53,26 @@ Json results_json(const ServerResults& results) {
     if (is_on && tool.bounds.bounding == Bounding::off) whole.push_back(tool.name);
   }
   if (!whole.empty()) json["off_for"] = std::move(whole);
+  return json;
+}
+
+bool is_owners(const Server& server, std::size_t bind, std::uint32_t uid) {
+  return std::ranges::any_of(server.owner_mounts, [&](const OwnerMount& mount) {
+    return mount.bind == bind && mount.uid == uid;
+  });
+}
+
+// "as": whom the file system takes the cell for there.
+Json path_json(const Server& server, std::size_t bind, const CellWhose& whose) {
+  const Bind& declared = server.binds[bind];
+  Json json{{"source", declared.source},
+            {"target", declared.target},
+            {"mode", declared.access == Access::write ? "rw" : "ro"}};
+  if (is_owners(server, bind, whose.user.uid)) json["as"] = "client";
+  const SourceAccess access = source_access(server, bind, whose.user, whose.identity);
+  if (access.allowed) return json;
+  json["problem"] = access.problem;
+  json["remedy"] = access.remedy;
   return json;
 }
 
@@ -95,14 +115,12 @@ std::vector<std::string> tools_in(const Rights& rights) {
   return tools;
 }
 
-Json declared_json(const Server& server, const std::vector<std::string>& tools) {
+Json declared_json(const Server& server, const std::vector<std::string>& tools,
+                   const CellWhose& whose) {
   constexpr std::array deliveries{"environment", "file", "memfd"};
   Json paths = Json::array();
-  for (const Bind& bind : server.binds) {
-    paths.push_back({{"source", bind.source},
-                     {"target", bind.target},
-                     {"mode", bind.access == Access::write ? "rw" : "ro"}});
-  }
+  for (std::size_t i = 0; i < server.binds.size(); ++i)
+    paths.push_back(path_json(server, i, whose));
   Json names = Json::array();
   for (const auto& variable : server.environment) names.push_back(variable.name);
   Json secrets = Json::array();

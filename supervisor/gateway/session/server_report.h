@@ -6,6 +6,7 @@
 
 #include "policy/access/rights.h"
 #include "policy/config.h"
+#include "policy/source_access.h"
 #include "supervisor/gateway/cell/cell_ledger.h"
 
 /// Parts of one server's entry in cellblock/status.
@@ -20,8 +21,14 @@ nlohmann::ordered_json workspace_json(const Server& server);
 /// "read_*": what the rules give this person, as they name it.
 std::vector<std::string> tools_in(const Rights& rights);
 /// What the cells see and are given: paths, names of variables and secrets (never a value); and
-/// `tools`, tools_in() of whoever asks.
-nlohmann::ordered_json declared_json(const Server& server, const std::vector<std::string>& tools);
+/// `tools`, tools_in() of whoever asks. With each path what stops the cells of `whose` from using
+/// it.
+struct CellWhose {
+  CellUser user;
+  const Identity& identity;
+};
+nlohmann::ordered_json declared_json(const Server& server, const std::vector<std::string>& tools,
+                                     const CellWhose& whose);
 
 /// What is allowed, and what came of it so far.
 nlohmann::ordered_json egress_json(const Egress& egress, const EgressTotals& totals);

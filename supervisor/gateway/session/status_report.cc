@@ -140,7 +140,8 @@ Json json_of(const LastEnd& end) {
           {"stderr", end.failure.stderr_tail}};
 }
 
-Json json_of(const ServerRow& row, const Cgroup& cgroup) {
+Json json_of(const ServerRow& row, const Config& config, const CellUser& user) {
+  const Cgroup& cgroup = config.cgroup;
   const Server& server = *row.server;
   Json cells = Json::array();
   for (const CellRow& cell : row.cells) cells.push_back(json_of(cell));
@@ -151,6 +152,7 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"network", name_of(server.network)},
             {"era", name_of(server.era)},
             {"run_as", run_as_name(server.run_as)},
+            {"run_as_reason", server.run_as.reason},
             {"home", name_of(server.home)},
             {"sharing", server.cells == CellSharing::per_user ? "per-user" : "per-session"},
             {"write_exec", name_of(written_code(server.syscalls))},
@@ -159,7 +161,7 @@ Json json_of(const ServerRow& row, const Cgroup& cgroup) {
             {"cells", std::move(cells)}};
   static const ServerLedger nothing_yet;
   const ServerLedger& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
-  json["declared"] = declared_json(server, row.tools);
+  json["declared"] = declared_json(server, row.tools, {user, config.identity});
   if (server.workspace) json["workspace"] = workspace_json(server);
   if (server.network == NetworkMode::egress) {
     json["egress"] = egress_json(server.egress, ledger.egress);
@@ -217,7 +219,8 @@ Json http_json(const HttpListen& listen, const HttpUse& use) {
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
                         const HttpUse& http, const AuditHealth& audit) {
   Json list = Json::array();
-  for (const ServerRow& row : servers) list.push_back(json_of(row, config.cgroup));
+  const CellUser user = cell_user(http.uid, config);
+  for (const ServerRow& row : servers) list.push_back(json_of(row, config, user));
   Json json{{"version", CELLBLOCK_VERSION},
             {"mode", config.mode == RunMode::user ? "user" : "system"},
             {"enabled", config.enabled},

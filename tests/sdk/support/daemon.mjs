@@ -125,12 +125,17 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     return token;
   }
 
-  async start() {
+  // Its programs and packages, in its directory.
+  async prepare() {
     fs.mkdirSync(path.join(this.directory, 'bin'));
     for (const program of programs) {
       fs.copyFileSync(path.join(bin, program), path.join(this.directory, 'bin', program));
     }
     if (this.needsPackages) this.#copyPackages();
+  }
+
+  async start() {
+    await this.prepare();
     if (!isRoot) fs.mkdirSync(path.dirname(this.socket), { mode: 0o700 });
     await this.startAgain();
   }

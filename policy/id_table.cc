@@ -1,10 +1,10 @@
-#include "supervisor/launcher/id_table.h"
+#include "policy/id_table.h"
 
 #include <algorithm>
 #include <charconv>
 #include <vector>
 
-namespace cellblock::launcher {
+namespace cellblock {
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -24,7 +24,16 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
   return number;
 }
 
+// Gateways, the writer, cellblock-http and cellblock-metrics, as many as there may be egress
+// helpers.
+constexpr std::uint32_t most_own = 4'096 + 3 + 1'024;
+
 }  // namespace
+
+std::uint32_t server_ids(const Identity& identity) {
+  if (identity.cell_ids == 1) return 1;
+  return identity.cell_ids - std::min(most_own, identity.cell_ids / 2);
+}
 
 std::optional<IdTable::Id> IdTable::find(std::string_view server, std::uint32_t user) const {
   if (count_ == 1) return Id{first_, Standing::assigned};
@@ -38,6 +47,10 @@ void IdTable::assign(std::string_view server, std::uint32_t user, std::uint32_t 
   ids_.emplace(Key(server, user), id);
   given_.insert(id);
   next_ = std::max(next_, id - first_ + 1);
+}
+
+bool IdTable::is_free(std::uint32_t id) const {
+  return id >= first_ && id - first_ < count_ && !given_.contains(id);
 }
 
 std::string IdTable::format(std::string_view server, std::uint32_t user, std::uint32_t id) {
@@ -70,4 +83,4 @@ Result<void> IdTable::restore(std::string_view lines) {
   return {};
 }
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

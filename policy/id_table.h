@@ -9,12 +9,17 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/config.h"
 #include "policy/result.h"
 
 /// Which host id a server runs under for a user. Ids are handed out once and never again to another
-/// pair, so that files in a state directory keep their owner across restarts. Pure;
-/// state_directory.h keeps it on disk.
-namespace cellblock::launcher {
+/// pair, so that files in a state directory keep their owner across restarts. Pure; the launcher
+/// keeps it on disk (state_directory.h), and whoever reads the configuration reads it there.
+namespace cellblock {
+
+/// How many of the range, from its first, are servers' for good; the rest are borrowed by
+/// cellblock's own processes.
+std::uint32_t server_ids(const Identity& identity);
 
 class IdTable {
  public:
@@ -34,6 +39,9 @@ class IdTable {
   std::optional<Id> find(std::string_view server, std::uint32_t user) const;
   void assign(std::string_view server, std::uint32_t user, std::uint32_t id);
 
+  /// Whether nobody has it, and it is in the range.
+  bool is_free(std::uint32_t id) const;
+
   /// "SERVER USER ID\n"
   static std::string format(std::string_view server, std::uint32_t user, std::uint32_t id);
 
@@ -52,4 +60,4 @@ class IdTable {
   std::uint32_t next_ = 0;  ///< offset of the lowest id that was never handed out
 };
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "supervisor/kernel/sys.h"
+
+namespace cellblock::daemon {
+
+/// On disk `uid` and `gid`, in the mount `id` and `id`.
+struct IdMap {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint32_t id = 0;
+  auto operator<=>(const IdMap&) const = default;
+};
+
+/// A detached copy of the mount tree below an open file or directory, in which its owner is `id`
+/// (mount_setattr(2), MOUNT_ATTR_IDMAP). Other users' ids have none there: what belongs to them can
+/// be read where their mode lets others, and not be changed. Other groups keep theirs. Needs
+/// CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID on the host.
+Result<Fd> id_mapped_tree(int source, const IdMap& map);
+
+}  // namespace cellblock::daemon

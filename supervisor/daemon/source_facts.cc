@@ -1,0 +1,139 @@
+#include "supervisor/daemon/source_facts.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "supervisor/daemon/accounts.h"
+#include "supervisor/daemon/file_system_user.h"
+#include "supervisor/daemon/id_map.h"
+#include "supervisor/daemon/id_mapped_tree.h"
+#include "supervisor/daemon/path_rights.h"
+#include "supervisor/daemon/privileges.h"
+#include "supervisor/daemon/user_namespace.h"
+
+namespace cellblock::daemon {
+namespace {
+
+constexpr mode_t permission_bits = 07777;
+constexpr uid_t first_person = 1000;
+
+PathKind kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return PathKind::directory;
+  return S_ISREG(mode) ? PathKind::file : PathKind::other;
+}
+
+std::string path_of(int descriptor) {
+  std::error_code error;
+  const auto path =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
+  return error ? std::string() : path.string();
+}
+
+std::string name_or_number(uid_t uid) {
+  std::string name = name_of_user(uid);
+  return name.empty() ? std::to_string(uid) : name;
+}
+
+PathRights from_bits(mode_t mode, unsigned shift, bool is_directory) {
+  const unsigned bits = mode >> shift & 07U;
+  const bool searches = !is_directory || (bits & 1U) != 0;
+  return {.read = (bits & 4U) != 0 && searches, .write = (bits & 2U) != 0 && searches};
+}
+
+SourceOwnership from_mode(const struct stat& status) {
+  const bool is_directory = S_ISDIR(status.st_mode);
+  return {.known = true,
+          .uid = status.st_uid,
+          .gid = status.st_gid,
+          .mode = status.st_mode & permission_bits,
+          .owner = name_or_number(status.st_uid),
+          .of_owner = from_bits(status.st_mode, 6, is_directory),
+          .of_group = from_bits(status.st_mode, 3, is_directory),
+          .of_stranger = from_bits(status.st_mode, 0, is_directory)};
+}
+
+/// One source, and who is asked about.
+class Questions {
+ public:
+  Questions(int source, bool is_directory, const CellIdentity& cell)
+      : source_(source), is_directory_(is_directory), cell_(cell) {}
+
+  /// What the mode bits say stays where nobody can be asked as.
+  void ask_all(SourceOwnership& found) const {
+    if (cell_.id == 0) {
+      found.of_stranger = own_rights_at(source_, is_directory_);
+      found.of_group = found.of_owner = found.of_stranger;
+      return;
+    }
+    const int inside = cell_.user_namespace.valid() ? cell_.user_namespace.get() : -1;
+    ask({cell_.id, cell_.id, inside}, found.of_stranger);
+    if (cell_.mode == RunMode::user && found.uid != ::geteuid()) return;
+    ask({found.uid, found.gid, inside}, found.of_owner);
+    if (cell_.mode == RunMode::system) ask({cell_.id, found.gid}, found.of_group);
+  }
+
+ private:
+  void ask(const AskedIdentity& identity, PathRights& rights) const {
+    if (const auto told = rights_at(source_, is_directory_, identity)) rights = *told;
+  }
+
+  int source_;
+  bool is_directory_;
+  const CellIdentity& cell_;
+};
+
+void try_mapping(int source, const CellIdentity& cell, SourceFacts& facts) {
+  const SourceOwnership& owner = facts.ownership;
+  if (cell.mode == RunMode::user || cell.id == 0 || owner.uid < first_person) return;
+  if (!may_mount()) {
+    if (cell.purpose == LookPurpose::check) return;
+    facts.id_mapping = IdMapping::impossible;
+    facts.no_id_mapping = "cellblockd was started without CAP_SYS_ADMIN";
+    return;
+  }
+  const auto tree = id_mapped_tree(source, {owner.uid, owner.gid, cell.id});
+  facts.id_mapping = tree ? IdMapping::possible : IdMapping::impossible;
+  if (!tree) facts.no_id_mapping = tree.error().text;
+}
+
+SourceFacts look_at(const std::string& path, const CellIdentity& cell) {
+  const auto source = open_source(path, Links::follow);
+  struct stat status{};
+  if (!source || ::fstat(source->get(), &status) < 0) return {};
+  SourceFacts facts{.kind = kind_of(status.st_mode), .resolved = path_of(source->get())};
+  if (facts.resolved.empty()) return {};
+  facts.ownership = from_mode(status);
+  Questions(source->get(), facts.kind == PathKind::directory, cell).ask_all(facts.ownership);
+  if (facts.resolved == path) {
+    try_mapping(source->get(), cell, facts);
+  } else {
+    facts.id_mapping = IdMapping::impossible;
+    facts.no_id_mapping = "a symbolic link leads to it";
+  }
+  return facts;
+}
+
+}  // namespace
+
+CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose purpose) {
+  CellIdentity cell{.mode = mode, .purpose = purpose, .id = identity.first_cell_id};
+  if (mode == RunMode::system) return cell;
+  Identity own;
+  if (choose_rootless_ids(own) == MapWay::own_id_only) return {.mode = mode, .purpose = purpose};
+  cell.id = own.first_cell_id;
+  if (auto inside = subordinate_user_namespace(own)) cell.user_namespace = std::move(*inside);
+  return cell;
+}
+
+ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell) {
+  ByName<SourceFacts> facts;
+  for (const std::string& path : paths) facts[path] = look_at(path, cell);
+  return facts;
+}
+
+}  // namespace cellblock::daemon

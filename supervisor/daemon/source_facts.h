@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "policy/host_facts.h"
+#include "supervisor/daemon/cgroup_view.h"
+#include "supervisor/kernel/sys.h"
+
+/// What a start has to know of the files and directories that servers declare: kind, owner, what a
+/// cell's id may do with them, and whether they can be mounted with another owner. Blocking; the
+/// caller has one thread.
+namespace cellblock::daemon {
+
+/// An id that cells have and nobody else.
+struct CellIdentity {
+  RunMode mode = RunMode::system;
+  LookPurpose purpose = LookPurpose::start;
+  std::uint32_t id = 0;  ///< 0: there is none, cells are this very user
+  Fd user_namespace;     ///< rootless: where that id can be had
+};
+
+/// `identity`: as the configuration has it; rootless: the subordinate ids are looked up.
+CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose purpose);
+
+/// A path that is not found, or that nobody can be asked about, has facts that say so.
+ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell);
+
+}  // namespace cellblock::daemon

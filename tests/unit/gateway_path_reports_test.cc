@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+
+#include "policy/message_edit.h"
+#include "supervisor/gateway/policy/path_reports.h"
+
+namespace cellblock::gateway {
+namespace {
+
+using testing::HasSubstr;
+
+Config config() {
+  Server server;
+  server.name = "files";
+  server.binds = {{"/srv/project", "/data", Access::write}, {"/srv/docs", "/docs", Access::read}};
+  server.ownership = {{.known = true,
+                       .uid = 1001,
+                       .gid = 1001,
+                       .mode = 0755,
+                       .owner = "bob",
+                       .of_owner = {true, true},
+                       .of_stranger = {true, false}},
+                      {.known = true, .owner = "root", .of_stranger = {true, false}}};
+  Config made;
+  made.servers = {server};
+  return made;
+}
+
+class PathReportsTest : public testing::Test {
+ protected:
+  PathReportsTest() { reports_.belong_to(1000); }
+
+  std::string passed(const std::string& line) {
+    const auto addition = added(reports_, line);
+    if (!addition) return line;
+    EditedMessage edited(line, {*addition});
+    EXPECT_TRUE(edited.is_sound());
+    std::string text = edited.flatten();
+    text.pop_back();
+    EXPECT_TRUE(scan(text)) << text;
+    return text;
+  }
+  std::optional<Replacement> added(PathReports& reports, const std::string& line) {
+    const auto message = scan(line);
+    EXPECT_TRUE(message) << line;
+    return message ? reports.addition(0, line, *message) : std::nullopt;
+  }
+  std::expected<Message, Refused> scan(const std::string& line) {
+    padded_ = line + std::string(MessageScanner::padding, ' ');
+    return scanner_.scan(std::string_view(padded_).substr(0, line.size()));
+  }
+  static std::string failed(const std::string& text) {
+    return R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":")" + text +
+           R"("}],"isError":true}})";
+  }
+
+  MessageScanner scanner_;
+  std::string padded_;
+  const Config config_ = config();
+  PathReports reports_{config_};
+};
+
+TEST_F(PathReportsTest, AnErrorOnAPathThatTheCellMayNotUseGetsTheRemedy) {
+  const std::string text =
+      passed(failed("Error: EACCES: permission denied, open '/data/notes.txt'"));
+  EXPECT_THAT(text, HasSubstr("write /srv/project: no, it belongs to another user (bob, 0755)"));
+  EXPECT_THAT(text, HasSubstr("setfacl"));
+  EXPECT_THAT(text, HasSubstr(R"('/data/notes.txt'"},{"type":"text","text":"cellblock: )"));
+}
+
+TEST_F(PathReportsTest, AProtocolErrorGetsItInItsMessage) {
+  const std::string text =
+      passed(R"({"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"EACCES: /data/x"}})");
+  EXPECT_THAT(text, HasSubstr("EACCES: /data/x (cellblock: write /srv/project: no"));
+}
+
+TEST_F(PathReportsTest, AWriteToAPathUnderReadIsToldWhereItIsDeclared) {
+  EXPECT_THAT(passed(failed("[Errno 30] Read-only file system: '/docs/a.md'")),
+              HasSubstr("declare it under write of server files"));
+}
+
+TEST_F(PathReportsTest, WhatIsNoSuchErrorGoesOnAsItIs) {
+  const std::string lines[] = {
+      failed("ENOENT: no such file, open '/data/x'"),
+      failed("EACCES: permission denied, open '/other/x'"),
+      failed("EACCES: permission denied, open '/database'"),
+      failed("EROFS: read-only file system, open '/data/x'"),
+      R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"EACCES /data"}]}})",
+      R"({"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":"EACCES /data"}})",
+  };
+  for (const std::string& line : lines) EXPECT_EQ(passed(line), line);
+}
+
+TEST_F(PathReportsTest, TheOwnersCellsAreToldNothing) {
+  Config of_client = config();
+  of_client.servers[0].run_as.kind = RunAsKind::client;
+  of_client.clients = {{1001, 1001}};
+  PathReports reports(of_client);
+  reports.belong_to(1001);
+  const std::string line = failed("EACCES: permission denied, open '/data/x'");
+  EXPECT_FALSE(added(reports, line));
+}
+
+TEST_F(PathReportsTest, NothingIsAddedWhileItIsNotKnownWhoseCellsTheyAre) {
+  PathReports reports(config_);
+  const std::string line = failed("EACCES: permission denied, open '/data/x'");
+  EXPECT_FALSE(added(reports, line));
+}
+
+}  // namespace
+}  // namespace cellblock::gateway
