@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 2> eacces_words{"EACCES", "ermission denied"};
 constexpr std::array<std::string_view, 2> erofs_words{"EROFS", "ead-only file system"};
 
-PathAdvice advice_of(const Server& server, std::size_t bind, const CellUser& user,
+PathAdvice advice_of(const Server& server, std::size_t bind, const CellClient& user,
                      const Identity& identity) {
   const Bind& declared = server.binds[bind];
   PathAdvice advice{.target = declared.target};
@@ -47,7 +47,7 @@ bool names_path(std::string_view text, std::string_view path) {
 
 }  // namespace
 
-std::vector<PathAdvice> path_advice_of(const Server& server, const CellUser& user,
+std::vector<PathAdvice> path_advice_of(const Server& server, const CellClient& user,
                                        const Identity& identity) {
   std::vector<PathAdvice> all;
   for (std::size_t i = 0; i < server.binds.size(); ++i) {

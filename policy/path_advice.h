@@ -17,7 +17,7 @@ struct PathAdvice {
 };
 
 /// Of the declared paths that have any, the innermost first.
-std::vector<PathAdvice> path_advice_of(const Server& server, const CellUser& user,
+std::vector<PathAdvice> path_advice_of(const Server& server, const CellClient& user,
                                        const Identity& identity);
 
 /// For what a server reports: an error that has EACCES or EROFS, by name or in words, and one of

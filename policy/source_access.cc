@@ -21,7 +21,7 @@ const OwnerMount* mount_of(const Server& server, std::size_t bind, std::uint32_t
 }
 
 // Whom the file system takes the cell for at this bind.
-PathRights cell_rights(const Server& server, std::size_t bind, const CellUser& user,
+PathRights cell_rights(const Server& server, std::size_t bind, const CellClient& user,
                        const Identity& identity) {
   const SourceOwnership& source = server.ownership[bind];
   switch (server.run_as.kind) {
@@ -37,7 +37,7 @@ PathRights cell_rights(const Server& server, std::size_t bind, const CellUser& u
   return mount != nullptr ? rights_of(source, mount->uid, mount->gid) : source.of_stranger;
 }
 
-std::string owner_text(const SourceOwnership& source, const CellUser& user) {
+std::string owner_text(const SourceOwnership& source, const CellClient& user) {
   const std::string name_and_mode = fmt::format("({}, {:04o})", source.owner, source.mode);
   if (source.uid == user.uid) return "its mode does not allow it " + name_and_mode;
   if (source.uid < first_person) return "it belongs to the system " + name_and_mode;
@@ -45,7 +45,7 @@ std::string owner_text(const SourceOwnership& source, const CellUser& user) {
 }
 
 std::string remedy_for(const Server& server, const Bind& bind, const SourceOwnership& source,
-                       const CellUser& user) {
+                       const CellClient& user) {
   const std::string_view verb = verb_of(bind.access);
   if (source.uid == user.uid && server.run_as.kind != RunAsKind::client &&
       suffices(source.of_owner, bind.access)) {
@@ -64,7 +64,7 @@ std::string remedy_for(const Server& server, const Bind& bind, const SourceOwner
 
 }  // namespace
 
-CellUser cell_user(std::uint32_t uid, const Config& config) {
+CellClient cell_client(std::uint32_t uid, const Config& config) {
   const auto client = std::ranges::find(config.clients, uid, &ClientId::uid);
   return {uid, client == config.clients.end() ? uid : client->gid};
 }
@@ -78,7 +78,7 @@ bool suffices(const PathRights& rights, Access access) {
   return rights.read && (access == Access::read || rights.write);
 }
 
-SourceAccess source_access(const Server& server, std::size_t bind, const CellUser& user,
+SourceAccess source_access(const Server& server, std::size_t bind, const CellClient& user,
                            const Identity& identity) {
   if (bind >= server.ownership.size() || !server.ownership[bind].known) return {};
   const Bind& declared = server.binds[bind];
@@ -91,7 +91,7 @@ SourceAccess source_access(const Server& server, std::size_t bind, const CellUse
 }
 
 std::optional<SourceAccess> refused_access(const Server& server, std::string_view cell_path,
-                                           const CellUser& user, const Identity& identity) {
+                                           const CellClient& user, const Identity& identity) {
   std::optional<std::size_t> innermost;
   for (std::size_t i = 0; i < server.binds.size(); ++i) {
     if (!is_at_or_below(cell_path, server.binds[i].target)) continue;

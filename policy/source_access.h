@@ -13,13 +13,13 @@
 namespace cellblock {
 
 /// Whose cell.
-struct CellUser {
+struct CellClient {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;  ///< the primary group
 };
 
 /// With the group under which this user's cells run where they run as their client.
-CellUser cell_user(std::uint32_t uid, const Config& config);
+CellClient cell_client(std::uint32_t uid, const Config& config);
 
 struct SourceAccess {
   bool allowed = true;  ///< also where nothing is known
@@ -27,7 +27,7 @@ struct SourceAccess {
   std::string remedy;   ///< "let bob use the server, or ..."
 };
 
-SourceAccess source_access(const Server& server, std::size_t bind, const CellUser& user,
+SourceAccess source_access(const Server& server, std::size_t bind, const CellClient& user,
                            const Identity& identity);
 
 /// What rights an id has at a source, by its owner and group.
@@ -39,6 +39,6 @@ bool suffices(const PathRights& rights, Access access);
 /// Of the bind behind a path in the cell, where this user's cell cannot use it; nullopt: it can, or
 /// no bind is there.
 std::optional<SourceAccess> refused_access(const Server& server, std::string_view cell_path,
-                                           const CellUser& user, const Identity& identity);
+                                           const CellClient& user, const Identity& identity);
 
 }  // namespace cellblock

@@ -155,7 +155,7 @@ Explanation depends_on_arguments(const DeclaredServer& declared, const Rights& r
 }
 
 // "write /srv/project: no, it belongs to another user (bob, 0755); remedy: ..."
-std::vector<std::string> refused_paths(const Server& server, const CellUser& user,
+std::vector<std::string> refused_paths(const Server& server, const CellClient& user,
                                        const Identity& identity) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < server.binds.size(); ++i) {

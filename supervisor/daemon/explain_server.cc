@@ -66,7 +66,7 @@ std::vector<std::uint32_t> owners_of(const Server& server, std::size_t bind) {
 }
 
 // Of a cell whose user no path belongs to, where the configuration alone is asked about.
-CellUser any_user(const Config& config) { return {config.identity.uid, config.identity.gid}; }
+CellClient any_user(const Config& config) { return {config.identity.uid, config.identity.gid}; }
 
 std::string refusal_text(const Server& server, std::size_t bind, const Config& config,
                          const AccountNames& names) {

@@ -7,8 +7,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr CellUser alice{1000, 1000};
-constexpr CellUser bob{1001, 1001};
+constexpr CellClient alice{1000, 1000};
+constexpr CellClient bob{1001, 1001};
 constexpr Identity identity{.uid = 900, .gid = 900};
 
 /// A directory as its mode bits have it.
@@ -50,7 +50,7 @@ TEST(SourceAccess, IsWhatTheIdOnDiskMayDo) {
   struct Row {
     const char* what;
     Server server;
-    CellUser user;
+    CellClient user;
     bool allowed;
   };
   const Row rows[] = {

@@ -50,7 +50,7 @@ const std::vector<PathAdvice>& PathReports::advice_of(std::uint32_t server) {
   const auto found = advice_.find(server);
   if (found != advice_.end()) return found->second;
   return advice_[server] =
-             path_advice_of(config_.servers[server], cell_user(*uid_, config_), config_.identity);
+             path_advice_of(config_.servers[server], cell_client(*uid_, config_), config_.identity);
 }
 
 std::optional<Replacement> PathReports::addition(std::uint32_t server, std::string_view line,

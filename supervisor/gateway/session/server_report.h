@@ -24,7 +24,7 @@ std::vector<std::string> tools_in(const Rights& rights);
 /// `tools`, tools_in() of whoever asks. With each path what stops the cells of `whose` from using
 /// it.
 struct CellWhose {
-  CellUser user;
+  CellClient user;
   const Identity& identity;
 };
 nlohmann::ordered_json declared_json(const Server& server, const std::vector<std::string>& tools,

@@ -140,7 +140,7 @@ Json json_of(const LastEnd& end) {
           {"stderr", end.failure.stderr_tail}};
 }
 
-Json json_of(const ServerRow& row, const Config& config, const CellUser& user) {
+Json json_of(const ServerRow& row, const Config& config, const CellClient& user) {
   const Cgroup& cgroup = config.cgroup;
   const Server& server = *row.server;
   Json cells = Json::array();
@@ -219,7 +219,7 @@ Json http_json(const HttpListen& listen, const HttpUse& use) {
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
                         const HttpUse& http, const AuditHealth& audit) {
   Json list = Json::array();
-  const CellUser user = cell_user(http.uid, config);
+  const CellClient user = cell_client(http.uid, config);
   for (const ServerRow& row : servers) list.push_back(json_of(row, config, user));
   Json json{{"version", CELLBLOCK_VERSION},
             {"mode", config.mode == RunMode::user ? "user" : "system"},
