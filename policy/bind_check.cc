@@ -48,6 +48,9 @@ std::optional<std::string> problem_of_source(const std::string& source,
   if (auto problem = exposes(source, protected_paths)) return problem;
   const auto found = facts.sources.find(source);
   if (found == facts.sources.end()) return problem_of_kind(PathKind::missing);
+  if (found->second.is_closed)
+    return "a directory on the way is closed to whoever reads the configuration, as it is not to "
+           "root";
   if (auto problem = problem_of_kind(found->second.kind)) return problem;
   const std::string& resolved = found->second.resolved;
   auto problem = source_problem(resolved);

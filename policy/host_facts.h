@@ -34,7 +34,8 @@ enum class IdMapping : std::uint8_t {
 /// A source under `read` or `write`.
 struct SourceFacts {
   PathKind kind = PathKind::missing;
-  std::string resolved;  ///< after all symbolic links
+  std::string resolved;    ///< after all symbolic links
+  bool is_closed = false;  ///< missing, since a directory on the way is closed to this process
   SourceOwnership ownership = {};
   IdMapping id_mapping = IdMapping::untried;
   std::string no_id_mapping;  ///< why it is impossible

@@ -155,6 +155,7 @@ class Loader {
     HostFacts facts = gather_facts(wanted, owners_);
     facts.config_path = main_path_;
     facts.sources = look_at_sources(wanted.sources, cell_of(facts));
+    take_over_closed(facts);
     facts.cgroup = find_cgroup(wanted.cgroup);
     const Owners secret_owners = owners_of_secrets(facts);
     find_credentials(facts);
@@ -185,7 +186,7 @@ class Loader {
 
   // A start kills what is there; "auto": the group of a later start is not known.
   void refuse_foreign_cells(const Config& config) {
-    if (request_.cgroup) return;
+    if (request_.in_use != nullptr) return;
     const std::string& group = config.cgroup.directory;
     if (!group.starts_with('/')) return;
     const auto foreign = daemon::foreign_cells(group, config.identity.uid);
@@ -211,9 +212,23 @@ class Loader {
 
   // Under a service manager the group belongs to the service's own user.
   Cgroup find_cgroup(const CgroupChoice& choice) const {
-    if (request_.cgroup) return *request_.cgroup;
+    if (request_.in_use != nullptr) return request_.in_use->cgroup;
     const Owners owners = {0, ::geteuid()};
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
+  }
+
+  // What a reload without root's rights cannot reach is what it was when the daemon could.
+  void take_over_closed(HostFacts& facts) const {
+    if (request_.in_use == nullptr) return;
+    for (const Server& server : request_.in_use->servers) {
+      for (std::size_t i = 0; i < server.ownership.size(); ++i) {
+        const auto found = facts.sources.find(server.binds[i].source);
+        if (found == facts.sources.end() || !found->second.is_closed) continue;
+        found->second = {.kind = PathKind::directory,
+                         .resolved = found->first,
+                         .ownership = server.ownership[i]};
+      }
+    }
   }
 
   // What is wrong with [daemon] is complained about by the check.

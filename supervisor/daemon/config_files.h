@@ -22,7 +22,9 @@ struct LoadRequest {
   RunMode mode = RunMode::system;
   std::optional<std::string> socket_override;
   daemon::LookPurpose purpose = daemon::LookPurpose::start;
-  std::optional<Cgroup> cgroup = std::nullopt;  ///< of a daemon that runs; none: it is looked for
+  /// Of a daemon that runs, which knows what whoever reads the files may not see: its control
+  /// group, and the owners of directories that are closed to the reader. Null: there is none.
+  const Config* in_use = nullptr;
 };
 
 struct LoadedConfig {

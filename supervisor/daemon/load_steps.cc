@@ -39,10 +39,8 @@ void mark_printed(LoadedConfig& loaded) {
 
 }  // namespace
 
-Result<LoadedConfig> load(const Options& options, LookPurpose purpose,
-                          std::optional<Cgroup> cgroup) {
-  auto loaded =
-      load_config({options.config, options.mode, options.socket, purpose, std::move(cgroup)});
+Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Config* in_use) {
+  auto loaded = load_config({options.config, options.mode, options.socket, purpose, in_use});
   if (!loaded) return fail(check_report(options.config, loaded));
   // Each line says itself that it is a warning.
   for (const Complaint& warning : loaded->warnings) spdlog::info("{}", to_line(warning));

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "supervisor/daemon/privileges.h"
 #include "supervisor/kernel/quiet_fork.h"
 
 namespace cellblock::daemon {
@@ -25,9 +26,11 @@ bool become(const AskedIdentity& identity) {
   if (identity.user_namespace >= 0 && ::setns(identity.user_namespace, CLONE_NEWUSER) < 0) {
     return false;
   }
+  // A change from one ordinary user to another leaves capabilities as they are.
   return ::setgroups(0, nullptr) == 0 &&
          ::setresgid(identity.gid, identity.gid, identity.gid) == 0 &&
-         ::setresuid(identity.uid, identity.uid, identity.uid) == 0;
+         ::setresuid(identity.uid, identity.uid, identity.uid) == 0 &&
+         drop_all_capabilities().has_value();
 }
 
 bool may(int descriptor, int mode) {

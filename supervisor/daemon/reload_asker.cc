@@ -188,7 +188,7 @@ Result<Brought> prepare(const Options& options, int socket) {
   Options its = options;
   its.mode = in_use.facts.mode;
   if (!in_use.facts.socket.empty()) its.socket = in_use.facts.socket;
-  LoadedConfig loaded = CELLBLOCK_TRY(load(its, LookPurpose::check, in_use.config.cgroup));
+  LoadedConfig loaded = CELLBLOCK_TRY(load(its, LookPurpose::check, &in_use.config));
   auto mounts = make_mounts(in_use, loaded.config);
   auto completed = mounts ? complete(loaded, socket) : std::unexpected(mounts.error());
   if (!completed) wipe(loaded.secrets);

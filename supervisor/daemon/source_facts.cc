@@ -104,7 +104,8 @@ void try_mapping(int source, const CellIdentity& cell, SourceFacts& facts) {
 SourceFacts look_at(const std::string& path, const CellIdentity& cell) {
   const auto source = open_source(path, Links::follow);
   struct stat status{};
-  if (!source || ::fstat(source->get(), &status) < 0) return {};
+  if (!source) return {.is_closed = source.error().number == EACCES};
+  if (::fstat(source->get(), &status) < 0) return {};
   SourceFacts facts{.kind = kind_of(status.st_mode), .resolved = path_of(source->get())};
   if (facts.resolved.empty()) return {};
   facts.ownership = from_mode(status);

@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr Identity identity{.uid = 900, .gid = 900};
+const Identity identity{.uid = 900, .gid = 900};
 
 SourceOwnership owned(std::uint32_t uid, PathRights of_stranger) {
   return {.known = true,

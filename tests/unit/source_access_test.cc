@@ -9,7 +9,7 @@ using testing::HasSubstr;
 
 constexpr CellClient alice{1000, 1000};
 constexpr CellClient bob{1001, 1001};
-constexpr Identity identity{.uid = 900, .gid = 900};
+const Identity identity{.uid = 900, .gid = 900};
 
 /// A directory as its mode bits have it.
 SourceOwnership directory(std::uint32_t uid, std::uint32_t gid, std::uint32_t mode) {
