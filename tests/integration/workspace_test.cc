@@ -48,11 +48,14 @@ class WorkspaceTest : public testing::Test {
     const std::string more = "profile = \"python\"\nread = [\"" + directory.path("server") +
                              "\"]\nworkspace = { allow=[\"" + directory.path("work") +
                              "/**\"], mode = \"ro\" }\n";
-    daemon_.start({.mode = Mode::system,
-                   .servers = server_table(daemon_, "lister", {"/usr/bin/python3", script}, more) +
-                              server_table(daemon_, "plain", {"/usr/bin/python3", script},
-                                           "profile = \"python\"\nread = [\"" +
-                                               directory.path("server") + "\"]\n")});
+    const std::string own = "run_as = \"own\"\n";  // the host's uid has no account here
+    daemon_.start(
+        {.mode = Mode::system,
+         .servers = server_table(daemon_, "lister", {"/usr/bin/python3", script}, own + more) +
+                    server_table(daemon_, "client", {"/usr/bin/python3", script}, more) +
+                    server_table(
+                        daemon_, "plain", {"/usr/bin/python3", script},
+                        "profile = \"python\"\nread = [\"" + directory.path("server") + "\"]\n")});
   }
 
   json attach_with(Host& host, const std::string& server, const std::string& path) {
@@ -96,6 +99,13 @@ TEST_F(WorkspaceTest, IsRefusedByAServerThatTakesNone) {
   json answer = attach_with(host, "plain", allowed_);
   EXPECT_EQ(answer["error"]["data"]["code"], "workspace_refused") << answer;
   EXPECT_THAT(answer["error"]["message"].get<std::string>(), HasSubstr("takes no workspace"));
+}
+
+TEST_F(WorkspaceTest, IsTheClientsUnlessSaidOtherwiseAndWhoHasNoAccountIsToldBeforeTheStart) {
+  Host host = daemon_.connect();
+  json answer = attach_with(host, "client", allowed_);
+  EXPECT_EQ(answer["error"]["data"]["code"], "identity_not_mapped") << answer;
+  EXPECT_THAT(answer["error"]["message"].get<std::string>(), HasSubstr("needs an account"));
 }
 
 TEST_F(WorkspaceTest, IsNotThereWithoutOne) {

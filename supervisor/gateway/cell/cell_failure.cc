@@ -64,10 +64,9 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
       return plain_failure(
           FailureCode::identity_not_mapped,
           "server \"" + server +
-              "\" runs as its client (run_as), which takes the users that "
-              "allow.users names and the members of allow.groups that can be listed "
-              "when cellblockd starts, and neither root, the system's accounts, nor cellblock's "
-              "own ids",
+              "\" runs as its client (run_as), and this user cannot be one: it needs an account, "
+              "named by allow.users or a member of allow.groups that can be listed when cellblockd "
+              "starts; root, the system's accounts and cellblock's own ids are none",
           server);
     case wire::StartRefusal::client_without_name:
       return plain_failure(FailureCode::identity_not_mapped,
