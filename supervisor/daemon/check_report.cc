@@ -99,6 +99,13 @@ std::string secret_lines(const Server& server, const Identity& identity) {
   return text;
 }
 
+std::string identity_text(const Server& server) {
+  if (server.run_as.kind != RunAsKind::own) return std::string(run_as_name(server.run_as));
+  if (server.owner_mounts.empty()) return "a dedicated uid";
+  return fmt::format("a dedicated uid, and as its client at {}",
+                     counted(server.owner_mounts.size(), "path"));
+}
+
 std::string lines_of(const Server& server, const Config& config) {
   const Cgroup& cgroup = config.cgroup;
   std::string text =
@@ -108,7 +115,7 @@ std::string lines_of(const Server& server, const Config& config) {
                   counted(server.binds.size(), "path"), rules_text(server.rules));
   text +=
       fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
-                  run_as_name(server.run_as), name_of(server.home),
+                  identity_text(server), name_of(server.home),
                   name_of(written_code(server.syscalls)), counted(server.secrets.size(), "secret"));
   text += secret_lines(server, config.identity) + egress_line(server) + workspace_line(server);
   return text + weakening_lines("    ", weakenings_of(server, cgroup));

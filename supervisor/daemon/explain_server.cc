@@ -72,7 +72,7 @@ std::string refusal_text(const Server& server, std::size_t bind, const Config& c
                          const AccountNames& names) {
   const SourceAccess access = source_access(server, bind, any_user(config), config.identity);
   if (access.allowed) return {};
-  const std::string no = fmt::format("; {}; remedy: {}", access.problem, access.remedy);
+  std::string no = fmt::format("; {}; remedy: {}", access.problem, access.remedy);
   const auto owners = owners_of(server, bind);
   if (owners.empty()) return no;
   Sentences who;
