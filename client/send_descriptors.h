@@ -9,7 +9,7 @@
 
 namespace cellblock::client {
 
-inline constexpr std::size_t max_sent_descriptors = 3;
+inline constexpr std::size_t max_sent_descriptors = 4;
 
 /// One sendmsg that never waits. SCM_RIGHTS is delivered with the first byte or not at all, so the
 /// bytes begin with that of the request. As sendmsg(2): how much was sent, or -1 and errno.

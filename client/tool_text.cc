@@ -142,6 +142,7 @@ std::string attach_params(std::string_view server, AttachFlags flags,
   };
   if (!server.empty()) add(fmt::format(R"("server":{})", json_string(server)));
   if (flags.stdio) add(R"("stdio":true)");
+  if (flags.journal) add(R"("journal":true)");
   if (flags.workspace) add(R"("workspace":true)");
   if (flags.probe) add(R"("probe":true)");
   if (flags.on_demand) add(R"("start":"on_demand")");

@@ -35,6 +35,7 @@ Result<std::string> initialize_params(const Options& options);
 
 struct AttachFlags {
   bool stdio = false;
+  bool journal = false;
   bool workspace = false;
   bool probe = false;
   bool on_demand = false;

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <optional>
-#include <ranges>
 
+#include "policy/last_words.h"
 #include "policy/printable.h"
 #include "policy/system_names.h"
 #include "policy/units.h"
@@ -15,13 +16,14 @@ namespace cellblock {
 namespace {
 
 constexpr std::size_t longest_last_words = 300;
+constexpr std::size_t most_shown_lines = 10;
 constexpr int loader_failed = 127;
 
 constexpr std::array<std::string_view, verdict_count> verdict_names = {
-    "ordinary_exit",    "never_ran",    "early_crash",       "crash",
-    "killed_by_filter", "stopped",      "handshake_timeout", "closed_stdout",
-    "too_much_noise",   "closed_stdin", "unread_stdin",      "egress_ended",
-    "out_of_memory",    "idle",         "unresponsive",      "evicted",
+    "ordinary_exit", "never_ran",         "early_crash",   "crash",          "killed_by_filter",
+    "stopped",       "handshake_timeout", "closed_stdout", "too_much_noise", "closed_stdin",
+    "unread_stdin",  "egress_ended",      "out_of_memory", "idle",           "unresponsive",
+    "evicted",       "foreign_framing",
 };
 
 std::string in_parentheses(std::string_view text) {
@@ -56,31 +58,8 @@ std::optional<std::string> missing_library(const EndedCell& cell) {
   return {};
 }
 
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(' ') == std::string_view::npos;
-}
-
-/// A crash of node or python ends with blank lines or its version: the line that names an error
-/// says more than the last one.
-bool names_an_error(std::string_view line) {
-  return line.find("rror") != std::string_view::npos ||
-         line.find("xception") != std::string_view::npos ||
-         line.find("panic") != std::string_view::npos ||
-         line.find("Fatal") != std::string_view::npos ||
-         line.find("Check failed") != std::string_view::npos;
-}
-
-std::string_view last_words(const std::vector<std::string>& lines) {
-  std::string_view last;
-  for (const std::string& line : std::views::reverse(lines)) {
-    if (names_an_error(line)) return line;
-    if (last.empty() && !is_blank(line)) last = line;
-  }
-  return last;
-}
-
 std::string with_last_words(std::string cause, const EndedCell& cell) {
-  const std::string_view words = last_words(cell.stderr_tail);
+  const std::string words = last_words(cell.stderr_tail);
   if (!words.empty()) {
     cause += fmt::format("; last words: \"{}\"", printable(words, longest_last_words));
   } else if (!cell.first_noise.empty()) {
@@ -88,6 +67,31 @@ std::string with_last_words(std::string cause, const EndedCell& cell) {
                          printable(cell.first_noise, longest_last_words));
   }
   return cause;
+}
+
+/// The remedy of a server that does not reach what it may need.
+std::string network_advice(const RefusedNetwork& refused, const std::string& name) {
+  if (refused.is_all) {
+    return fmt::format(
+        "if it needs the network, give it network = \"egress\" and egress.allow = [\"{}\"]; "
+        "`cellblock learn` finds what it needs",
+        name.empty() ? "NAME:PORT" : name + ":443");
+  }
+  if (refused.allow.empty()) return "find out why the host does not reach what the sentence names";
+  return fmt::format(
+      "if it needs that, allow it with {}; `cellblock logs --denied` lists all that it was refused",
+      refused.allow);
+}
+
+std::string network_advice(const EndedCell& cell) {
+  if (!cell.refused_network) return {};
+  return network_advice(*cell.refused_network, unresolved_name(cell.stderr_tail));
+}
+
+std::string with_refused_network(std::string cause, const EndedCell& cell) {
+  if (!cell.refused_network) return cause;
+  return fmt::format("{}; it was refused \"{}\" ({})", cause, cell.refused_network->what,
+                     cell.refused_network->reason);
 }
 
 std::string_view signal_hint(int signal) {
@@ -133,7 +137,10 @@ CrashVerdict judge_own_end(const EndedCell& cell) {
   }
   const Verdict verdict = end_verdict(cell);
   if (verdict == Verdict::ordinary_exit) return {verdict, end_cause(cell)};
-  return {verdict, with_last_words(end_cause(cell), cell)};
+  // What it was refused may be of no account, unless it says itself that a name was missing.
+  const bool is_for_network = !unresolved_name(cell.stderr_tail).empty();
+  return {verdict, with_last_words(end_cause(cell), cell),
+          is_for_network ? network_advice(cell) : std::string()};
 }
 
 // The kernel counts up to the limit and never beyond. A peak that stayed away from it tells that
@@ -152,12 +159,23 @@ std::string out_of_memory_cause(const EndedCell& cell) {
   return "the host ran out of memory: everything in the cell was killed";
 }
 
+CrashVerdict judge_framing(const EndedCell& cell) {
+  return {Verdict::foreign_framing,
+          std::string(cell.framing ? cause_of(*cell.framing) : "wrote no lines of UTF-8"),
+          "have the server write each message as one line of UTF-8 without a byte order mark, as "
+          "MCP's stdio transport requires, or report it to whoever makes the server"};
+}
+
+CrashVerdict judge_silence(const EndedCell& cell) {
+  const std::string cause = fmt::format("is running but had not answered after {} ms", cell.age_ms);
+  return {Verdict::handshake_timeout, with_last_words(with_refused_network(cause, cell), cell),
+          network_advice(cell)};
+}
+
 CrashVerdict judge_given_up(const EndedCell& cell) {
   switch (cell.given_up) {
     case GivenUp::handshake_timeout:
-      return {Verdict::handshake_timeout,
-              with_last_words(
-                  fmt::format("is running but had not answered after {} ms", cell.age_ms), cell)};
+      return judge_silence(cell);
     case GivenUp::closed_stdout:
       return {Verdict::closed_stdout,
               with_last_words("closed its standard output but is still running", cell)};
@@ -176,6 +194,8 @@ CrashVerdict judge_given_up(const EndedCell& cell) {
       return {Verdict::unresponsive,
               with_last_words("is running but did not answer when it was asked whether it lives",
                               cell)};
+    case GivenUp::foreign_framing:
+      return judge_framing(cell);
     case GivenUp::idle:
       return {Verdict::idle, "was stopped, since it was idle"};
     case GivenUp::evicted:
@@ -223,6 +243,14 @@ CrashVerdict judge_end(const EndedCell& cell) {
 }
 
 std::string last_words_of(const EndedCell& cell) { return with_last_words({}, cell); }
+
+std::string advice_on_silence(const EndedCell& cell) { return network_advice(cell); }
+
+std::vector<std::string> shown_lines(std::vector<std::string> stderr_tail) {
+  const std::size_t extra = stderr_tail.size() - std::min(stderr_tail.size(), most_shown_lines);
+  stderr_tail.erase(stderr_tail.begin(), stderr_tail.begin() + static_cast<std::ptrdiff_t>(extra));
+  return stderr_tail;
+}
 
 std::string describe(std::string_view server, const CrashVerdict& verdict) {
   return fmt::format("cell \"{}\": {}", server, verdict.cause);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policy/cell_facts.h"
+#include "policy/foreign_framing.h"
 
 /// What the end of a cell means: facts in, one verdict and one sentence out. Pure.
 namespace cellblock {
@@ -26,6 +27,15 @@ enum class GivenUp : std::uint8_t {
   idle,               ///< nobody needed it
   unresponsive,       ///< alive, but it answered nothing, not even whether it lives
   evicted,            ///< nobody needed it, and its place was wanted
+  foreign_framing,    ///< it answers, but not in lines of UTF-8
+};
+
+/// The last thing that the cell was refused on its way to the network.
+struct RefusedNetwork {
+  std::string what;     ///< "resolve api.example.org", "socket(AF_INET)"
+  std::string reason;   ///< what refused it
+  std::string allow;    ///< the TOML that would allow it; empty: nothing does
+  bool is_all = false;  ///< network = "none": no name is known, since nothing could be asked
 };
 
 struct EndedCell {
@@ -35,9 +45,11 @@ struct EndedCell {
   std::uint64_t age_ms = 0;                   ///< from the start to the end
   std::optional<std::uint64_t> memory_limit;  ///< limits.memory
   unsigned noise_lines = 0;
-  std::string first_noise;               ///< printable.h
-  std::string failed_path;               ///< the bind that facts.path_index names, or empty
-  std::vector<std::string> stderr_tail;  ///< printable.h, oldest first
+  std::optional<ForeignFraming> framing;  ///< GivenUp::foreign_framing
+  std::string first_noise;                ///< printable.h
+  std::string failed_path;                ///< the bind that facts.path_index names, or empty
+  std::vector<std::string> stderr_tail;   ///< printable.h, oldest first
+  std::optional<RefusedNetwork> refused_network;
 };
 
 enum class Verdict : std::uint8_t {
@@ -57,9 +69,11 @@ enum class Verdict : std::uint8_t {
   idle,
   unresponsive,
   evicted,
+  foreign_framing,
 };
 
-inline constexpr std::uint8_t verdict_count = static_cast<std::uint8_t>(Verdict::evicted) + 1;
+inline constexpr std::uint8_t verdict_count =
+    static_cast<std::uint8_t>(Verdict::foreign_framing) + 1;
 
 std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
 /// Cellblock ended it, and nothing was wrong with it.
@@ -69,13 +83,20 @@ bool is_crash(std::string_view verdict);
 
 struct CrashVerdict {
   Verdict verdict{};
-  std::string cause;  ///< "exited with code 1 before it answered; last words: \"Error: …\""
+  std::string cause;   ///< "exited with code 1 before it answered; last words: \"Error: …\""
+  std::string advice;  ///< the remedy, where the cause tells it; else empty
 };
 
 CrashVerdict judge_end(const EndedCell& cell);
 
 /// What it said last, on stderr or else on stdout: `; last words: "Error: …"`; empty: nothing.
 std::string last_words_of(const EndedCell& cell);
+
+/// The remedy for a server that is silent, where it is known; else empty.
+std::string advice_on_silence(const EndedCell& cell);
+
+/// Of its last lines on stderr, those that people are shown.
+std::vector<std::string> shown_lines(std::vector<std::string> stderr_tail);
 
 /// `cell "git": step enter_root failed: EACCES: Permission denied (hint)`
 std::string describe(std::string_view server, const CrashVerdict& verdict);

@@ -208,7 +208,7 @@ void check_storage(Complaints& complaints, const ConfigText& text, const HostFac
   refuse_root_directory(scope, at, "audit_log", config.audit_log);
   if (text.daemon.enabled) config.enabled = text.daemon.enabled->value;
   check_duration(scope, "drain", text.daemon.drain, drain_range, config.drain);
-  config.cells = check_cell_bounds(scope, text.daemon);
+  config.cells = check_cell_bounds(scope, text.daemon, config.mode);
 }
 
 std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText& text,

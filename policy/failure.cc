@@ -115,7 +115,7 @@ Json last_lines(const std::vector<std::string>& lines) {
 }
 
 Json data_of(const Failure& failure) {
-  Json data = {{"code", name_of(failure.code)}, {"advice", advice_for(failure.code)}};
+  Json data = {{"code", name_of(failure.code)}, {"advice", advice_of(failure)}};
   if (!failure.server.empty()) data["server"] = failure.server;
   if (failure.retry_after) data["retry_after_ms"] = failure.retry_after->count();
   if (failure.code != FailureCode::server_failed) return data;
@@ -146,6 +146,10 @@ std::string_view advice_for(FailureCode code) {
   return index < advice.size() ? advice[index] : "";
 }
 
+std::string_view advice_of(const Failure& failure) {
+  return failure.advice.empty() ? advice_for(failure.code) : std::string_view{failure.advice};
+}
+
 int error_code_of(FailureCode code) { return first_error_code - static_cast<int>(code); }
 
 std::string failure_data(const Failure& failure) { return dump(data_of(failure)); }
@@ -163,7 +167,7 @@ std::string tool_error_reply(std::string_view id, const Failure& failure, Era er
   const auto block = [](std::string_view text) -> Json {
     return {{"type", "text"}, {"text", text}};
   };
-  Json result = {{"content", {block(failure.message), block(advice_for(failure.code))}},
+  Json result = {{"content", {block(failure.message), block(advice_of(failure))}},
                  {"isError", true}};
   // Required of every result since 2026-07-28, and unknown before.
   if (era == Era::modern) result["resultType"] = "complete";

@@ -52,6 +52,7 @@ struct Failure {
   std::string server;
   std::string verdict;                   ///< server_failed: its name ("early_crash"), else empty
   std::string cause;                     ///< server_failed: what crash_verdict.h says, else empty
+  std::string advice;                    ///< where more is known than advice_for(code); else empty
   CellFacts facts;                       ///< server_failed
   std::vector<std::string> stderr_tail;  ///< already escaped; the last 10 lines are sent
   std::optional<std::chrono::milliseconds> retry_after;  ///< rate_limited
@@ -61,6 +62,9 @@ struct Failure {
 std::string failure_data(const Failure& failure);
 /// The `facts` object of docs/protocol.md as raw JSON.
 std::string facts_json(const CellFacts& facts);
+
+/// Its own advice, or else that for its code.
+std::string_view advice_of(const Failure& failure);
 
 /// A JSON-RPC error response. `id` is raw JSON; empty: the id is omitted.
 std::string error_reply(std::string_view id, const Failure& failure);

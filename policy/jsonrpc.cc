@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "policy/foreign_framing.h"
 #include "policy/json_number.h"
 #include "policy/jsonrpc_walk.h"
 #include "policy/mcp/error_codes.h"
@@ -127,8 +128,6 @@ Message message_of(MessageKind kind, Sightings& seen) {
   return message;
 }
 
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-
 Refused refused(const WalkFault& fault) {
   return {fault.fault, fmt::format("byte {}: {}", fault.offset, fault.reason), {}};
 }
@@ -168,7 +167,9 @@ std::expected<Message, Refused> MessageScanner::scan(std::string_view line) {
         Refused{MessageFault::not_json, "a carriage return inside the line", {}});
   }
   auto scanned = scan_with(impl_->walk, line);
-  if (!scanned && line.starts_with(byte_order_mark)) scanned.error().detail = "a byte order mark";
+  if (!scanned && line.starts_with(utf8_byte_order_mark)) {
+    scanned.error().detail = "a byte order mark";
+  }
   impl_->walk.release();
   return scanned;
 }

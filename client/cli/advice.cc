@@ -68,6 +68,12 @@ std::string on_rate(const Json& data) {
                      duration_text(std::chrono::milliseconds(wait)));
 }
 
+/// What it says to do where that is more than its code tells.
+std::string own_advice(const Json& data, FailureCode failure) {
+  auto advice = text_of(data, "advice");
+  return advice == advice_for(failure) ? std::string() : advice;
+}
+
 // cellblock's own failures. Where the command can say more than what models are told, it does.
 std::string on_failure(FailureCode failure, const Json& data, const Situation& situation) {
   const auto named = server_in(data);
@@ -80,6 +86,9 @@ std::string on_failure(FailureCode failure, const Json& data, const Situation& s
                                                                  : "his servers");
     case FailureCode::server_failed:
     case FailureCode::handshake_timeout:
+      if (const auto advice = own_advice(data, failure); !advice.empty()) {
+        return as_sentence(safe_line(advice));
+      }
       return fmt::format(R"("cellblock status {0}" and "cellblock logs {0}" tell more.)", server);
     case FailureCode::workspace_refused:
       return fmt::format("\"cellblock status {}\" shows which directories it may be given, if any.",
@@ -157,7 +166,8 @@ std::string advice_on(const client::Error& error, const Situation& situation) {
 std::string sentence_of(const client::Error& error) {
   const auto failure = failure_of(error);
   if (!failure) return error.text;
-  const std::string behind = "\n" + std::string(advice_for(*failure));
+  const auto own = own_advice(data_of(error), *failure);
+  const std::string behind = "\n" + (own.empty() ? std::string(advice_for(*failure)) : own);
   return error.text.ends_with(behind) ? error.text.substr(0, error.text.size() - behind.size())
                                       : error.text;
 }

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "client/cli/commands.h"
 #include "client/cli/control_channel.h"
@@ -10,6 +12,7 @@
 #include "client/cli/failure_since.h"
 #include "client/cli/first_request.h"
 #include "client/cli/pump.h"
+#include "client/cli/session_journal.h"
 #include "client/may_pass.h"
 #include "client/rpc_text.h"
 #include "client/unix_connect.h"
@@ -26,6 +29,11 @@ using client::ErrorCode;
 constexpr std::chrono::seconds first_request_time{10};
 
 constexpr std::chrono::milliseconds turned_away_pause{500};
+
+constexpr std::chrono::milliseconds crash_pause{50};
+
+// For a host that reads nothing, when its answers are to be told.
+constexpr std::chrono::seconds answers_to_lost_time{10};
 
 Deadline soon() { return std::chrono::steady_clock::now() + first_request_time; }
 
@@ -96,46 +104,79 @@ struct Bridge {
 struct Part {
   Exit exit = Exit::ok;
   std::string resume = {};  ///< not empty: it is not over
+  bool is_crash = false;
 };
 
-Part wait(const Bridge& bridge, ControlChannel& control) {
-  const auto& [context, request, directory, handover] = bridge;
+Exit end_disconnected(const Context& context) {
+  return explain(context,
+                 {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
+}
+
+// Nobody else writes to the host now. It hears at once what it will never be answered; with what it
+// says from now on the next gateway goes on.
+Part after_crash(const Bridge& bridge, const JournalPage& journal, const std::string& resume) {
+  CrashedSession session = journal.after_crash(resume);
+  const Deadline deadline = std::chrono::steady_clock::now() + answers_to_lost_time;
+  const bool is_told = write_until(STDOUT_FILENO, session.answers, deadline);
+  if (!is_told || session.resume.empty()) return {end_disconnected(bridge.context)};
+  return {.exit = Exit::ok, .resume = std::move(session.resume), .is_crash = true};
+}
+
+/// An attach, and what the gateway was given with it.
+struct Attempt {
+  std::string resume;
+  std::optional<JournalPage> journal;  ///< none: after a crash the session does not go on
+  client::Result<AttachOutcome> outcome;
+};
+
+Part wait(const Bridge& bridge, ControlChannel& control, const Attempt& attempt) {
+  const Context& context = bridge.context;
   auto ending = control.wait_for_end(never);
   if (!ending.resume.empty()) return {.resume = std::move(ending.resume)};
-  if (!ending.reason.empty()) return {tell_ending(context, request.server, ending)};
+  if (!ending.reason.empty()) return {tell_ending(context, bridge.request.server, ending)};
   if (control.host_gone()) return {Exit::ok};
-  return {explain(context,
-                  {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"})};
+  if (attempt.outcome->is_journalled && attempt.journal) {
+    return after_crash(bridge, *attempt.journal, attempt.resume);
+  }
+  return {end_disconnected(context)};
 }
 
 // The host has its answers; what is said here is for whoever reads stderr and the exit code.
 Exit copy(const Context& context, const std::string& server, ControlChannel& control) {
   const auto began = std::chrono::system_clock::now();
   Pump pump(STDIN_FILENO, STDOUT_FILENO, control.socket(), control.take_rest());
-  if (pump.run() == PumpEnd::host_closed) return Exit::ok;
-  auto failure = server.empty() ? std::nullopt : failure_since(context, server, began);
+  const PumpEnd end = pump.run();
+  if (end == PumpEnd::host_closed) return Exit::ok;
+  const EndedBy by = end == PumpEnd::answered ? EndedBy::host : EndedBy::daemon;
+  auto failure = server.empty() ? std::nullopt : failure_since(context, server, began, by);
   if (failure) return explain(context, with_server(*std::move(failure), server));
-  return explain(context,
-                 {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
+  if (end == PumpEnd::answered) return Exit::ok;
+  return end_disconnected(context);
 }
 
-client::Result<AttachOutcome> attach(const Bridge& bridge, ControlChannel& control,
-                                     const std::string& resume) {
-  return control.attach(bridge.request.server, {.handover = bridge.handover,
-                                                .workspace = bridge.directory,
-                                                .labels = bridge.request.labels,
-                                                .role = bridge.request.role,
-                                                .resume = resume});
+Attempt attach(const Bridge& bridge, ControlChannel& control, const std::string& resume) {
+  std::optional<JournalPage> journal;
+  if (bridge.handover == Handover::yes) {
+    if (auto page = JournalPage::make()) journal.emplace(*std::move(page));
+  }
+  auto outcome =
+      control.attach(bridge.request.server, {.handover = bridge.handover,
+                                             .journal = journal ? journal->descriptor() : -1,
+                                             .workspace = bridge.directory,
+                                             .labels = bridge.request.labels,
+                                             .role = bridge.request.role,
+                                             .resume = resume});
+  return {resume, std::move(journal), std::move(outcome)};
 }
 
-Part serve(const Bridge& bridge, ControlChannel& control,
-           const client::Result<AttachOutcome>& outcome) {
+Part serve(const Bridge& bridge, ControlChannel& control, const Attempt& attempt) {
   const auto& [server, workspace, labels, role] = bridge.request;
+  const auto& outcome = attempt.outcome;
   if (!outcome) return {fail_to_host(bridge.context, outcome.error())};
   if (!outcome->failure.empty()) {
     return {fail_attach(bridge.context, server, workspace, *outcome, control)};
   }
-  if (outcome->taken == Handover::yes) return wait(bridge, control);
+  if (outcome->taken == Handover::yes) return wait(bridge, control, attempt);
   return {copy(bridge.context, server, control)};
 }
 
@@ -147,18 +188,19 @@ bool is_turned_away(const client::Result<AttachOutcome>& outcome) {
 }
 
 // What the host says meanwhile waits in its pipe.
-Part go_on(const Bridge& bridge, const std::string& resume) {
+Part go_on(const Bridge& bridge, const Part& before) {
   const Deadline deadline = std::chrono::steady_clock::now() + return_time;
-  fmt::print(stderr, "cellblock: cellblockd has ended: waiting up to {} s for the next one\n",
+  fmt::print(stderr, "cellblock: {}: waiting up to {} s for the next one\n",
+             before.is_crash ? "a process of cellblockd has crashed" : "cellblockd has ended",
              return_time.count());
   while (true) {
     auto socket = connect_when_back(bridge.context.socket, deadline);
     if (!socket && socket.error().code == ErrorCode::cancelled) return {Exit::ok};
     if (!socket) return {fail_to_host(bridge.context, socket.error())};
     ControlChannel control(std::move(*socket));
-    const auto outcome = attach(bridge, control, resume);
+    const Attempt attempt = attach(bridge, control, before.resume);
     const bool is_late = std::chrono::steady_clock::now() >= deadline;
-    if (is_late || !is_turned_away(outcome)) return serve(bridge, control, outcome);
+    if (is_late || !is_turned_away(attempt.outcome)) return serve(bridge, control, attempt);
     if (!host_stays(turned_away_pause)) return {Exit::ok};
   }
 }
@@ -179,7 +221,11 @@ Exit run_connect(const Context& context, const ConnectRequest& request) {
                       .handover = both ? Handover::yes : Handover::no};
   ControlChannel control(std::move(*socket));
   Part part = serve(bridge, control, attach(bridge, control, {}));
-  while (!part.resume.empty()) part = go_on(bridge, part.resume);
+  while (!part.resume.empty()) {
+    // One that crashes whenever it is connected to is not to keep a processor busy.
+    if (part.is_crash && !host_stays(crash_pause)) return Exit::ok;
+    part = go_on(bridge, part);
+  }
   return part.exit;
 }
 

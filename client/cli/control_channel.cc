@@ -33,6 +33,7 @@ std::unexpected<client::Error> failed(ErrorCode code, std::string text) {
 std::vector<int> descriptors_of(const AttachWith& with) {
   std::vector<int> descriptors;
   if (with.handover == Handover::yes) descriptors = {STDIN_FILENO, STDOUT_FILENO};
+  if (with.journal >= 0) descriptors.push_back(with.journal);
   if (with.workspace >= 0) descriptors.push_back(with.workspace);
   return descriptors;
 }
@@ -44,12 +45,17 @@ client::Result<AttachOutcome> read_outcome(const std::string& line, Handover off
     // An error without an id comes from the daemon, which never saw the descriptors.
     const bool taken = offered == Handover::yes && json.contains("id");
     return AttachOutcome{.taken = taken ? Handover::yes : Handover::no,
+                         .is_journalled = false,
                          .failure = json["error"].dump()};
   }
   const auto result = json.find("result");
-  const bool taken = result != json.end() && result->is_object() &&
-                     result->value("stdio", Json(false)) == Json(true);
-  return AttachOutcome{.taken = taken ? Handover::yes : Handover::no, .failure = {}};
+  const auto says = [&](const char* name) {
+    return result != json.end() && result->is_object() &&
+           result->value(name, Json(false)) == Json(true);
+  };
+  return AttachOutcome{.taken = says("stdio") ? Handover::yes : Handover::no,
+                       .is_journalled = says("journal"),
+                       .failure = {}};
 }
 
 // Empty unless the line is cellblock/ended.
@@ -77,6 +83,7 @@ client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
   // Hosts start the bridge to ask one thing, or twice; what they ask is often known already.
   auto params = client::attach_params(server,
                                       {.stdio = with.handover == Handover::yes,
+                                       .journal = with.journal >= 0,
                                        .workspace = with.workspace >= 0,
                                        .on_demand = true},
                                       with.labels, with.role);

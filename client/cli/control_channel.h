@@ -18,6 +18,7 @@ enum class Handover : std::uint8_t { no, yes };
 /// What goes along with the attach.
 struct AttachWith {
   Handover handover = Handover::no;
+  int journal = -1;                                ///< memory, with handover; -1: none
   int workspace = -1;                              ///< an open directory; -1: none
   std::map<std::string, std::string> labels = {};  ///< client::AttachOptions::labels
   std::string role = {};                           ///< empty: none
@@ -27,6 +28,7 @@ struct AttachWith {
 /// What came of attaching.
 struct AttachOutcome {
   Handover taken = Handover::no;  ///< the gateway reads and writes the host's descriptors now
+  bool is_journalled = false;     ///< and says in the journal what is in flight
   std::string failure;            ///< the raw JSON of the error; empty: attached
 };
 

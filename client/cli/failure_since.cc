@@ -29,14 +29,14 @@ bool is_draining(const std::string& status, const std::string& server) {
 }
 
 // A session that was stopped closes before its cell has ended: asked again while one is ending.
-Json end_of_session(const Context& context, const std::string& server) {
-  constexpr int attempts = 50;
+Json end_of_session(const Context& context, const std::string& server, EndedBy by) {
+  const int attempts = by == EndedBy::daemon ? 50 : 1;
   auto connection = open(context);
   for (int i = 0; connection && i < attempts; ++i) {
     const auto status = connection->request(control_method::status, "{}",
                                             {.timeout = std::chrono::seconds(2), .stop = {}});
     if (!status) break;
-    if (!is_draining(*status, server)) return last_end_of(*status, server);
+    if (by == EndedBy::host || !is_draining(*status, server)) return last_end_of(*status, server);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return {};
@@ -48,9 +48,10 @@ constexpr std::chrono::seconds just_now{10};
 }  // namespace
 
 std::optional<client::Error> failure_since(const Context& context, const std::string& server,
-                                           std::chrono::system_clock::time_point began) {
+                                           std::chrono::system_clock::time_point began,
+                                           EndedBy by) {
   const auto since = std::max(began, std::chrono::system_clock::now() - just_now);
-  Json end = end_of_session(context, server);
+  Json end = end_of_session(context, server, by);
   if (!end.is_object() || !end.value("at_ms", Json()).is_number_integer()) return std::nullopt;
   const std::chrono::milliseconds at(end["at_ms"].get<std::int64_t>());
   if (at < std::chrono::floor<std::chrono::milliseconds>(since.time_since_epoch())) return {};
@@ -59,6 +60,7 @@ std::optional<client::Error> failure_since(const Context& context, const std::st
   if (!cause.is_string() || !verdict.is_string()) return std::nullopt;
   const bool was_stopped = verdict == name_of(Verdict::stopped);
   if (is_on_purpose(verdict.get<std::string>()) && !was_stopped) return std::nullopt;
+  if (was_stopped && by == EndedBy::host) return std::nullopt;
   if (was_stopped) {
     return client::Error{.code = client::ErrorCode::server_failed,
                          .text = "the session was stopped"};

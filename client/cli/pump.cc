@@ -40,7 +40,7 @@ void Pump::end_input() {
 PumpEnd Pump::run() {
   bool shut = false;
   while (true) {
-    if (to_host_.finished()) return input_ended_ ? PumpEnd::host_closed : PumpEnd::daemon_closed;
+    if (to_host_.finished()) return input_ended_ ? PumpEnd::answered : PumpEnd::daemon_closed;
     if (to_daemon_.source_ended && !input_ended_) end_input();
     if (to_daemon_.finished() && !shut) shut = ::shutdown(socket_, SHUT_WR) == 0;
 

@@ -13,7 +13,8 @@
 namespace cellblock::cli {
 
 enum class PumpEnd : std::uint8_t {
-  host_closed,    ///< end of input, or nobody reads our output
+  host_closed,  ///< nobody reads our output, or the answers to what was asked did not come in time
+  answered,     ///< end of input, and then the session ended
   daemon_closed,  ///< the session ended while the host was still there
 };
 

@@ -1,12 +1,14 @@
 #pragma once
 
+#include "policy/config.h"
 #include "policy/config_text.h"
 #include "policy/life/cell_rules.h"
 #include "policy/value_check.h"
 
 namespace cellblock {
 
-/// `scope`: of the daemon. Whichever is not written gives way to the other.
-CellBounds check_cell_bounds(const Scope& scope, const DaemonText& text);
+/// `scope`: of the daemon. Where only the sum is written, each user has a quarter of it, rounded
+/// up; rootless, where there is one user, all of it.
+CellBounds check_cell_bounds(const Scope& scope, const DaemonText& text, RunMode mode);
 
 }  // namespace cellblock

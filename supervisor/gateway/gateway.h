@@ -105,6 +105,9 @@ class Gateway final : private GatewayServices {
   void answer_control(const ControlRequest& request, const Peer& peer,
                       ControlAnswered answered) override;
   StderrRing& stderr_ring(std::uint32_t server) override { return history_[server].errors; }
+  const DeniedLog& denied(std::uint32_t server) const override {
+    return history_[server].ledger.denied;
+  }
   void remember_end(const CellRunner& cell, const Failure& failure) override;
   void host_closed(SessionRunner& session) override;
   void finished(SessionRunner& session) override;

@@ -26,6 +26,9 @@ void Gateway::reconfigure(const Fd& sealed) {
   auto fresh = read_sealed_config(sealed.get());
   if (!fresh) return give_up_on("the supervisor", "sent a configuration that cannot be read");
   const Difference changes = difference(config_, *fresh);
+  // What they were started with, short secrets among it, may have changed where no difference is
+  // seen.
+  for (std::uint32_t i = 0; i < config_.servers.size(); ++i) spares_.replace(i);
   if (changes.empty()) return;
   take_over(config_, std::move(*fresh));
   for (const auto& [connection, session] : sessions_) session->renew_rules();
@@ -50,7 +53,6 @@ void Gateway::reconfigure(const ChangedServer& changed) {
   if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
   shown_.reconfigure(server);
   if (needs_cells) shared_.replace_cells(server);
-  if (needs_cells) spares_.replace(server);
   if (!config_.servers[server].enabled) shared_.stop(server);
 }
 

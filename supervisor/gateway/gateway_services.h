@@ -26,6 +26,7 @@ namespace cellblock::gateway {
 class Catalogues;
 class CellKeeper;
 class CellRunner;
+class DeniedLog;
 struct CellOwner;
 struct CellPlan;
 class ServerCell;
@@ -75,6 +76,7 @@ class GatewayServices {
   virtual void answer_control(const ControlRequest& request, const Peer& peer,
                               ControlAnswered answered) = 0;
   virtual StderrRing& stderr_ring(std::uint32_t server) = 0;
+  virtual const DeniedLog& denied(std::uint32_t server) const = 0;
   virtual void remember_end(const CellRunner& cell, const Failure& failure) = 0;
 
   virtual void host_closed(SessionRunner& session) = 0;  ///< once

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <iterator>
 #include <optional>
+#include <tuple>
 
 #include "tests/integration/daemon.h"
 
@@ -203,6 +205,75 @@ TEST_P(EarlyCrash, ShowsTheNoiseOfAServerThatPrintsItsUsage) {
   expect_crash(answer, "exited", "exited with code 2");
 }
 
+// --- answers that cannot be read
+// ------------------------------------------------------------------
+
+struct UnreadableAnswers {
+  std::string_view behaviour;
+  std::string_view cause;
+};
+
+constexpr UnreadableAnswers unreadable[] = {
+    {"mark-byte-order", "wrote a byte order mark before its messages"},
+    {"write-utf16", "wrote its messages in UTF-16"},
+    {"write-utf16-without-mark", "wrote its messages in UTF-16"},
+    {"write-headers", "wrote Content-Length headers before its messages"},
+};
+
+class UnreadableServer : public testing::TestWithParam<std::tuple<Mode, UnreadableAnswers>> {
+ protected:
+  UnreadableServer() : daemon_(mode()) {}
+
+  void SetUp() override {
+    if (!running_as_root() && mode() != Mode::user) GTEST_SKIP() << "needs root";
+    // Longer than a test may take: what is waited for that long fails the test.
+    const std::string table = server_of_build(daemon_, "broken", "misbehaving_server",
+                                              {std::string(std::get<1>(GetParam()).behaviour)},
+                                              "start = { handshake_timeout = \"10m\" }");
+    daemon_.start({.servers = table});
+    if (HasFatalFailure()) return;
+    host_.emplace(daemon_.connect());
+    ASSERT_TRUE(host_->attach("broken").contains("result"));
+  }
+
+  static Mode mode() { return std::get<0>(GetParam()); }
+
+  static void expect_named(const json& answer) {
+    ASSERT_TRUE(answer.contains("error")) << answer.dump();
+    EXPECT_EQ(answer["error"]["data"]["code"], "server_failed") << answer.dump(2);
+    EXPECT_THAT(answer["error"]["message"].get<std::string>(),
+                HasSubstr(std::get<1>(GetParam()).cause));
+    EXPECT_THAT(answer["error"]["data"]["advice"].get<std::string>(), HasSubstr("UTF-8"));
+  }
+
+  Daemon daemon_;
+  std::optional<Host> host_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, UnreadableServer,
+                         testing::Combine(testing::Values(Mode::system, Mode::user),
+                                          testing::ValuesIn(unreadable)),
+                         [](const auto& one) {
+                           std::string name =
+                               one.index < std::size(unreadable) ? "system_" : "user_";
+                           for (const char c : std::get<1>(one.param).behaviour)
+                             name += c == '-' ? '_' : c;
+                           return name;
+                         });
+
+TEST_P(UnreadableServer, IsNamedAtOnceToAHostOfTheOldEra) {
+  expect_named(host_->request("initialize", {{"protocolVersion", "2025-11-25"},
+                                             {"capabilities", json::object()},
+                                             {"clientInfo", {{"name", "t"}, {"version", "1"}}}}));
+}
+
+TEST_P(UnreadableServer, IsNamedAtOnceToAHostOfTheNewEra) {
+  const json meta = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                     {"io.modelcontextprotocol/clientInfo", {{"name", "t"}, {"version", "1"}}},
+                     {"io.modelcontextprotocol/clientCapabilities", json::object()}};
+  expect_named(host_->request("server/discover", {{"_meta", meta}}));
+}
+
 // --- no crash
 // --------------------------------------------------------------------------------------
 
@@ -211,6 +282,13 @@ TEST_P(EarlyCrash, PassesOverNoiseBeforeJsonAndCountsIt) {
   ASSERT_TRUE(attached.contains("result")) << attached.dump();
   EXPECT_TRUE(first_answer().contains("result"));
   expect_status_has("/cells/0/noise_lines", 2);
+  expect_status_has("/state", "ready");
+}
+
+TEST_P(EarlyCrash, ReadsMessagesThatAreLinesWhateverStandsBeforeThem) {
+  const json attached = attach_to_behaviour("write-headers-and-lines");
+  ASSERT_TRUE(attached.contains("result")) << attached.dump();
+  EXPECT_TRUE(first_answer().contains("result"));
   expect_status_has("/state", "ready");
 }
 

@@ -67,6 +67,40 @@ describe('a spare cell', () => {
   });
 });
 
+describe('a spare cell with a short secret', () => {
+  const daemon = new Daemon();
+  const file = path.join(daemon.directory, 'secret');
+  const write = (value) => fs.writeFileSync(file, value, { mode: 0o600 });
+  before(async () => {
+    write('one');
+    declareMock(daemon, 'keyed', { 'tools/call key': [{ env: 'KEY' }] },
+                ['era = "legacy"', 'start = { warm = 1 }', `env_from_file = { KEY = "${file}" }`]);
+    await daemon.start();
+  });
+  after(() => daemon.stop());
+
+  async function spareCell(but) {
+    for (;;) {
+      const spare = (await rowsOf(daemon, 'keyed')).find(({ state, cell }) => state === 'spare' && cell !== but);
+      if (spare) return spare.cell;
+    }
+  }
+
+  test('is replaced by a reload, that a session gets the new one', async () => {
+    const first = new RawHost(daemon.throughCell('keyed'));
+    await first.open();
+    const old = await spareCell();
+    write('two');
+    const { code, err } = await daemon.reload();
+    assert.equal(code, 0, err);
+    await spareCell(old);
+    const second = new RawHost(daemon.throughCell('keyed'));
+    await second.open();
+    assert.equal(textOf(await second.call('key')), 'two');
+    await Promise.all([first.close(), second.close()]);
+  });
+});
+
 describe('without a place for another cell', () => {
   const daemon = new Daemon();
   const rules = { 'tools/call ok': [{ answer: said('ok') }], 'tools/call hang': [{ hold: 'it' }] };

@@ -15,11 +15,11 @@ struct Checked : OneComplaint {
   CellBounds bounds;
 };
 
-Checked check(const std::string& lines) {
+Checked check(const std::string& lines, RunMode mode = RunMode::system) {
   Complaints complaints;
   const ConfigText text =
       parse_config_text("[daemon]\n" + lines, "c.toml", FileRole::main, complaints);
-  const CellBounds bounds = check_cell_bounds({complaints, "c.toml", "daemon."}, text.daemon);
+  const CellBounds bounds = check_cell_bounds({complaints, "c.toml", "daemon."}, text.daemon, mode);
   return {one_complaint(complaints), bounds};
 }
 
@@ -28,8 +28,19 @@ TEST(CellBoundsCheck, TakesWhatIsSaid) {
   EXPECT_EQ(check("max_cells = 10\nmax_cells_per_user = 10").bounds, (CellBounds{10, 10}));
 }
 
-TEST(CellBoundsCheck, ADefaultGivesWayToWhatIsDeclared) {
-  EXPECT_EQ(check("max_cells = 10").bounds, (CellBounds{10, 10}));
+TEST(CellBoundsCheck, LeavesOthersAShareWhereOnlyTheSumIsDeclared) {
+  EXPECT_EQ(check("max_cells = 100").bounds, (CellBounds{100, 25}));
+  EXPECT_EQ(check("max_cells = 10").bounds, (CellBounds{10, 3}));
+  EXPECT_EQ(check("max_cells = 1").bounds, (CellBounds{1, 1}));
+  EXPECT_EQ(check("max_cells = 10\nmax_cells_per_user = 9").bounds, (CellBounds{10, 9}));
+}
+
+TEST(CellBoundsCheck, LeavesTheOnlyUserEverything) {
+  EXPECT_EQ(check("max_cells = 10", RunMode::user).bounds, (CellBounds{10, 10}));
+  EXPECT_EQ(check("", RunMode::user).bounds, CellBounds{});
+}
+
+TEST(CellBoundsCheck, TakesAllForOneUserWhereThatIsDeclared) {
   EXPECT_EQ(check("max_cells_per_user = 1024").bounds, (CellBounds{1024, 1024}));
 }
 

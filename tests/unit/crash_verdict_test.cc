@@ -228,6 +228,55 @@ TEST(CrashVerdict, SaysHowMuchNoiseThereWas) {
          "wrote 101 lines that are no messages to its standard output, first \"Listening on\"");
 }
 
+TEST(CrashVerdict, NamesAFramingThatIsNoneOfMcp) {
+  EndedCell cell = given_up(GivenUp::foreign_framing);
+  cell.framing = ForeignFraming::utf16;
+  expect(cell, Verdict::foreign_framing, "wrote its messages in UTF-16");
+}
+
+EndedCell refused_name(EndedCell cell) {
+  cell.refused_network = {.what = "resolve api.example.org",
+                          .reason = "no rule of egress.allow has this name, address and port",
+                          .allow = "egress.allow = [\"api.example.org:443\"]"};
+  return cell;
+}
+
+TEST(CrashVerdict, OfASilentServerNamesTheNameThatItCouldNotReachAndTheRemedy) {
+  const EndedCell cell = refused_name(given_up(GivenUp::handshake_timeout));
+  expect(cell, Verdict::handshake_timeout,
+         "is running but had not answered after 0 ms; it was refused \"resolve api.example.org\" "
+         "(no rule of egress.allow has this name, address and port)");
+  EXPECT_EQ(judge_end(cell).advice,
+            "if it needs that, allow it with egress.allow = [\"api.example.org:443\"]; `cellblock "
+            "logs --denied` lists all that it was refused");
+}
+
+TEST(CrashVerdict, OfAServerWithoutANetworkTakesTheNameFromWhatItSaid) {
+  EndedCell cell =
+      saying(exited(1, Handshake::unanswered), {"Error: getaddrinfo EAI_AGAIN api.example.org"});
+  cell.refused_network = {.what = "socket(AF_INET)", .reason = "network", .is_all = true};
+  EXPECT_EQ(judge_end(cell).advice,
+            "if it needs the network, give it network = \"egress\" and egress.allow = "
+            "[\"api.example.org:443\"]; `cellblock learn` finds what it needs");
+  cell.stderr_tail.clear();
+  cell.given_up = GivenUp::handshake_timeout;
+  EXPECT_NE(judge_end(cell).advice.find("[\"NAME:PORT\"]"), std::string::npos);
+}
+
+TEST(CrashVerdict, OfACrashThatNamesNoMissingNameSaysNothingOfTheNetwork) {
+  const EndedCell cell =
+      refused_name(saying(exited(1, Handshake::unanswered), {"Error: no such database"}));
+  EXPECT_EQ(judge_end(cell).advice, "");
+}
+
+TEST(CrashVerdict, ShowsTheLastTenOfTheLinesThatItReads) {
+  std::vector<std::string> lines{"Error: no such database"};
+  lines.resize(30, "    at somewhere");
+  expect(saying(exited(1, Handshake::answered), lines), Verdict::crash,
+         "exited with code 1; last words: \"Error: no such database\"");
+  EXPECT_EQ(shown_lines(lines).size(), 10U);
+}
+
 TEST(CrashVerdict, HasANameForEachVerdict) {
   std::set<std::string_view> names;
   for (std::uint8_t i = 0; i < verdict_count; ++i) names.insert(name_of(Verdict{i}));

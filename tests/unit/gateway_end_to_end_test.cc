@@ -202,13 +202,27 @@ TEST_F(GatewayEndToEnd, AnExitIsReportedAsOneAlthoughItsPipesClosedFirst) {
     ASSERT_TRUE(write_all(cell.errors.get(), "Error: no such database\n"));
     cell.mcp.close();
     cell.errors.reset();
-    EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell.number);
     tell(cell, CellEventKind::ended, exited(code));
     const Json data = host.read_json()["error"]["data"];
     EXPECT_EQ(data["verdict"], "early_crash");
     EXPECT_EQ(data["facts"]["exit_code"], code);
     EXPECT_EQ(data["stderr"], Json::array({"Error: no such database"}));
   }
+}
+
+TEST_F(GatewayEndToEnd, AKillFromOutsideIsReportedAsOneAlthoughItsPipesClosedFirst) {
+  start();
+  Lines host = connect();
+  FakeCell cell = attach_host(host);
+  host.send(ping);
+  cell.mcp.send(answer(cell.mcp.read_json(), "{}"));
+  EXPECT_EQ(host.read_json()["id"], 0);
+  cell.mcp.close();
+  host.send(call(1, "read_x"));
+  tell(cell, CellEventKind::ended, killed(SIGKILL));
+  const Json error = host.read_json()["result"]["_meta"]["cellblock/error"];
+  EXPECT_EQ(error["verdict"], "crash");
+  EXPECT_THAT(error["cause"], HasSubstr("killed by signal 9 (SIGKILL)"));
 }
 
 TEST_F(GatewayEndToEnd, KillsAServerThatClosesItsInputAndLives) {

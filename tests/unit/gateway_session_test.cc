@@ -448,7 +448,7 @@ TEST_F(SessionTest, AnExitThatShowsAsClosedOutputFirstIsAnExit) {
   attach_and_run();
   ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
   cell().output_closed();
-  EXPECT_THAT(effects_.did, Contains("kill_cell"));
+  EXPECT_THAT(effects_.did, Not(Contains("kill_cell")));
   CellFacts facts;
   facts.kind = EndKind::exited;
   facts.exit_code = 3;
@@ -474,6 +474,8 @@ TEST_F(SessionTest, OutputThatClosesBeforeTheNewsOfExecIsAFaultAfterIt) {
   cell().output_closed();
   EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
   cell().running(now_);
+  EXPECT_EQ(effects_.deadline, ServerCell::exit_patience);
+  cell().deadline(now_);
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "kill_cell"));
 }
 

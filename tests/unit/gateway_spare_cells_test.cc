@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,6 +107,11 @@ class SpareCell : public Cells {
     return spare;
   }
 
+  /// Nobody's work is in it: it is not asked to end first.
+  void expect_killed(const FakeCell& spare) {
+    EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, spare.number);
+  }
+
   Lines host_;
   Lines other_;
 };
@@ -185,8 +191,8 @@ TEST_F(SpareCell, EndsWithItsServer) {
   FakeCell spare = start_spare();
   other_.send(R"({"jsonrpc":"2.0","id":2,"method":"cellblock/stop","params":{"server":"files"}})");
   EXPECT_EQ(other_.read_json()["result"]["stopped"], 1);
-  EXPECT_TRUE(spare.mcp.at_end());
-  end_cell(spare, exited(0));
+  expect_killed(spare);
+  end_cell(spare, killed(SIGKILL));
   expect_nothing_started(other_);
 }
 
@@ -196,7 +202,7 @@ TEST_F(SpareCell, IsAnotherOneAfterARestart) {
   other_.send(
       R"({"jsonrpc":"2.0","id":2,"method":"cellblock/restart","params":{"server":"files"}})");
   EXPECT_EQ(other_.read_json()["result"]["stopped"], 1);
-  EXPECT_TRUE(spare.mcp.at_end());
+  expect_killed(spare);
   FakeCell next = start_cell();
 }
 
@@ -207,7 +213,7 @@ TEST_F(SpareCell, EndsWhereItsServerFails) {
   welcome(host_, cell);
   FakeCell spare = start_spare();
   end_cell(cell, exited(1));
-  EXPECT_TRUE(spare.mcp.at_end());
+  expect_killed(spare);
 }
 
 TEST_F(SpareCell, ThatLeavesUnusedIsNoFailure) {
@@ -240,8 +246,8 @@ TEST_F(SpareCell, EndsWithTheGateway) {
   attach_to(host_, "files");
   FakeCell spare = start_spare();
   supervisor_.reset();
-  EXPECT_TRUE(spare.mcp.at_end());
-  end_cell(spare, exited(0));
+  expect_killed(spare);
+  end_cell(spare, killed(SIGKILL));
   wait_for_gateway();
 }
 
@@ -251,8 +257,19 @@ TEST_F(SpareCell, GivesWayToACellThatASessionNeeds) {
   attach_to(other_, "third");
   say_who_it_is(other_);
   refuse_next(StartRefusal::too_many_cells_in_all);
-  FakeCell cell = start_in_place_of(spare);
+  expect_killed(spare);
+  end_cell(spare, killed(SIGKILL));
+  FakeCell cell = start_cell();
   welcome(other_, cell);
+}
+
+TEST_F(SpareCell, ThatHasJustDiedIsNotGivenToASession) {
+  attach_to(host_, "files");
+  FakeCell spare = start_spare();
+  spare.mcp.close();  // the launcher has not said so yet
+  say_who_it_is(host_);
+  FakeCell cell = start_cell();
+  welcome(host_, cell);
 }
 
 class Room : public Cells {

@@ -100,6 +100,7 @@ struct Recorder final : SessionEffects, CellEffects {
         .workspace = offer.workspace == WorkspaceOffer::offered ? workspace : WorkspaceFound::none};
   }
   void drop_workspace() override { holds_workspace = false; }
+  void host_asked(std::string_view id, CallShape) override { host_ids.emplace_back(id); }
   void set_host_flow(HostFlow now) override { flow = now; }
   void prefill_host(std::string_view bytes) override { prefilled += bytes; }
   std::optional<std::string> stop_reading_host() override { return unread; }
@@ -161,6 +162,7 @@ struct Recorder final : SessionEffects, CellEffects {
     held_control.push_back(std::move(answered));
   }
   std::vector<std::string> stderr_tail() override { return {"last words"}; }
+  std::optional<RefusedNetwork> refused_network() override { return {}; }
   void remember_end(const Failure& failure) override { ends.push_back(failure); }
 
   static std::string line_of(Slices message) {
@@ -191,6 +193,7 @@ struct Recorder final : SessionEffects, CellEffects {
   std::string prefilled;
   std::optional<std::string> unread = "";
   bool holds_workspace = false;
+  std::vector<std::string> host_ids;  ///< of requests, as the journal is told
   WorkspaceFound workspace = WorkspaceFound::directory;
   std::vector<std::unique_ptr<ServerCell>> cells;
   std::size_t room = 1U << 20;

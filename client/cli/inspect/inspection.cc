@@ -120,7 +120,7 @@ Exit request(const Context& context, Peer& peer, const InspectCommand& command) 
 
 std::optional<client::Error> cause_of_loss(const Context& context, const std::string& server,
                                            std::chrono::system_clock::time_point began) {
-  auto cause = failure_since(context, server, began);
+  auto cause = failure_since(context, server, began, EndedBy::daemon);
   if (cause) cause->text = fmt::format("{}: {}", server, cause->text);
   return cause;
 }

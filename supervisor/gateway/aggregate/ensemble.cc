@@ -64,6 +64,10 @@ void Ensemble::leave() {
   for (const auto& side : sides_) side->leave();
 }
 
+bool Ensemble::is_in_flight(std::string_view theirs) const {
+  return std::ranges::any_of(sides_, [&](const auto& side) { return side->is_in_flight(theirs); });
+}
+
 std::size_t Ensemble::in_flight() const {
   std::size_t sum = 0;
   for (const auto& side : sides_) sum += side->in_flight();

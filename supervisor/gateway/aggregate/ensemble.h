@@ -30,6 +30,7 @@ class Ensemble final : public Counterpart {
   void reconfigure(const ServerSet& changed, Time now) override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;
+  bool is_in_flight(std::string_view theirs) const override;
   std::uint64_t cell() const override { return 0; }
   Traffic traffic(std::uint32_t server) const override;
 

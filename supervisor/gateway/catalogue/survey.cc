@@ -259,6 +259,7 @@ Failure Survey::failure_of(std::string_view cause, FailureCode code) const {
                                   server_.name);
   failure.cause = cause;
   failure.stderr_tail = std::move(words.stderr_tail);
+  if (code == FailureCode::handshake_timeout) failure.advice = std::move(words.advice);
   return failure;
 }
 

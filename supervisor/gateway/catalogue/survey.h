@@ -33,6 +33,7 @@ struct Surveyed {
 struct CellWords {
   std::string text;  ///< "; last words: \"…\"", or empty
   std::vector<std::string> stderr_tail;
+  std::string advice;  ///< the remedy for its silence, where it is known; else empty
 };
 
 class SurveyEffects {

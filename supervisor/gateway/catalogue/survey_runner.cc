@@ -42,7 +42,7 @@ void SurveyRunner::to_cell(std::string_view line) {
 CellWords SurveyRunner::words() const {
   if (!cell_) return {};
   EndedCell cell = cell_->cell().so_far(now());
-  return {last_words_of(cell), std::move(cell.stderr_tail)};
+  return {last_words_of(cell), shown_lines(std::move(cell.stderr_tail)), advice_on_silence(cell)};
 }
 
 void SurveyRunner::stop_cell() {

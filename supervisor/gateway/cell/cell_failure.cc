@@ -24,8 +24,9 @@ Failure failure_of_end(const std::string& server, const EndedCell& ended) {
                     describe(server, verdict), server);
   failure.verdict = name_of(verdict.verdict);
   failure.cause = verdict.cause;
+  failure.advice = verdict.advice;
   failure.facts = ended.facts;
-  failure.stderr_tail = ended.stderr_tail;
+  failure.stderr_tail = shown_lines(ended.stderr_tail);
   return failure;
 }
 

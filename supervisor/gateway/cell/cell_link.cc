@@ -1,5 +1,7 @@
 #include "supervisor/gateway/cell/cell_link.h"
 
+#include <poll.h>
+
 #include <array>
 #include <utility>
 
@@ -61,6 +63,11 @@ void CellLink::close_input() {
   closing_input_ = true;
   writer_.flush();
   if (writer_.queued() == 0) input_.close();
+}
+
+bool CellLink::has_hung_up() const {
+  pollfd output{.fd = output_.fd.get(), .events = 0, .revents = 0};
+  return ::poll(&output, 1, 0) > 0;
 }
 
 void CellLink::set_paused(bool paused) {

@@ -46,6 +46,12 @@ class CellLink {
   /// Whether it can still be told anything. Its input being closed by us is no fault of its.
   WriterState input_state() const { return closing_input_ ? WriterState::open : writer_.state(); }
 
+  /// Of its output, what follows the last newline.
+  std::string_view unfinished() const { return reader_.unread().value_or(std::string_view{}); }
+
+  /// Nobody can write to its output any more, whatever is still in it.
+  bool has_hung_up() const;
+
   void set_paused(bool paused);  ///< the host does not take what this cell sends
 
   /// Its processes are gone: hands in what they left in the pipe. False while the host does not

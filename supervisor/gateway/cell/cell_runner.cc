@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policy/server_tag.h"
+#include "supervisor/gateway/cell/denied_log.h"
 #include "supervisor/gateway/io/wall_clock.h"
 #include "supervisor/gateway/policy/user_policy.h"
 
@@ -15,7 +16,8 @@ namespace {
 // Only what a cell sends comes in bulk. A larger one, or more of them, would use up what the kernel
 // grants a user (pipe-user-pages-soft) after two dozen cells, and the next pipes would be tiny.
 constexpr std::size_t output_pipe_bytes = 256U << 10;
-constexpr std::size_t stderr_tail_lines = 10;
+// The line that names the error stands before its trace.
+constexpr std::size_t stderr_tail_lines = 64;
 
 }  // namespace
 
@@ -132,6 +134,15 @@ std::vector<std::string> CellRunner::stderr_tail() {
   return services_.stderr_ring(cell_.plan().server).last_of(cell_.id(), stderr_tail_lines);
 }
 
+std::optional<RefusedNetwork> CellRunner::refused_network() {
+  const Denied* denied = services_.denied(cell_.plan().server).refused_network(cell_.id());
+  if (denied == nullptr) return std::nullopt;
+  return RefusedNetwork{.what = denied->what,
+                        .reason = denied->reason,
+                        .allow = denied->allow,
+                        .is_all = cell_.server().network == NetworkMode::none};
+}
+
 void CellRunner::remember_end(const Failure& failure) {
   if (failure.verdict == name_of(Verdict::idle) || failure.verdict == name_of(Verdict::evicted) ||
       failure.verdict == name_of(Verdict::unresponsive)) {
@@ -155,6 +166,7 @@ void CellRunner::settle() {
   if (std::exchange(said_, cell_.said()) != cell_.said()) last_used_ = now();
   finish();
   cell_.tell(now());
+  if (link_ && cell_.awaits_body()) cell_.unfinished(link_->unfinished());
   if (link_) link_->flush();
   check_input();
 }

@@ -69,6 +69,8 @@ class CellRunner final : private CellEffects {
   bool is_over() const { return cell_.is_over() && !facts_; }
   /// The launcher has said so; what its pipes still hold has not been looked at.
   bool has_ended() const { return facts_.has_value(); }
+  /// That, or its processes are gone and the launcher has not said so yet.
+  bool is_ending() const { return has_ended() || (link_ && link_->has_hung_up()); }
   /// What the cell itself knows; traffic is its users'.
   CellRow row(Time now) const;
 
@@ -86,6 +88,7 @@ class CellRunner final : private CellEffects {
   void set_deadline(std::optional<Milliseconds> from_now) override;
   void record(const AuditNote& note) override { services_.record(audit_record(origin(), note)); }
   std::vector<std::string> stderr_tail() override;
+  std::optional<RefusedNetwork> refused_network() override;
   void remember_end(const Failure& failure) override;
   void keep_log(std::string_view text) override;
   void settle_soon() override { keeper_->cell_turn_done(); }

@@ -14,6 +14,11 @@ void cut(std::string& text) {
   if (text.size() > DeniedLog::max_text) text.resize(DeniedLog::max_text);
 }
 
+bool is_of_network(const Denied& denied) {
+  return denied.what.starts_with("resolve ") || denied.what.starts_with("connect ") ||
+         denied.what.starts_with("socket(AF_INET");
+}
+
 bool is_alike(const Denied& a, const Denied& b) { return a.cell == b.cell && a.what == b.what; }
 
 }  // namespace
@@ -51,6 +56,15 @@ std::vector<const Denied*> DeniedLog::last(std::size_t count) const {
   std::vector<const Denied*> found;
   for (std::size_t i = recent_.size() - std::min(count, recent_.size()); i < recent_.size(); ++i) {
     found.push_back(&recent_[i]);
+  }
+  return found;
+}
+
+const Denied* DeniedLog::refused_network(std::uint64_t cell) const {
+  const Denied* found = nullptr;
+  for (const Denied& denied : recent_) {
+    if (denied.cell != cell || !is_of_network(denied)) continue;
+    if (found == nullptr || denied.count >= found->count) found = &denied;
   }
   return found;
 }

@@ -42,6 +42,9 @@ class DeniedLog {
   std::vector<const Denied*> last(std::size_t count) const;
   std::uint64_t total() const { return total_; }
 
+  /// What this cell was refused most often on its way to the network; null: nothing.
+  const Denied* refused_network(std::uint64_t cell) const;
+
  private:
   std::map<std::string, Kind> kinds_;  ///< by `what`
   std::deque<Denied> recent_;

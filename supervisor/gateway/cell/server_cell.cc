@@ -78,7 +78,8 @@ std::set<std::uint64_t> ServerCell::sessions() const {
 void ServerCell::stop() {
   if (!may_go_on()) return;
   if (cause_ == GivenUp::no) cause_ = GivenUp::asked_to_stop;
-  act(life_.on(CellInput::stop));
+  // A spare one has nobody's work to finish.
+  act(life_.on(is_spare_ ? CellInput::fault : CellInput::stop));
 }
 
 void ServerCell::say(CellUser& user, Slices message) {
@@ -98,7 +99,8 @@ void ServerCell::tell(Time now) {
 
 void ServerCell::asked() {
   if (std::exchange(was_asked_, true)) return;
-  if (life_.state() == CellState::handshaking) effects_.set_deadline(server_.timeouts.handshake);
+  if (life_.state() != CellState::handshaking || closed_) return;
+  effects_.set_deadline(server_.timeouts.handshake);
 }
 
 // --- its life ------------------------------------------------------------------------------------
@@ -128,6 +130,14 @@ void ServerCell::act(CellAction action) {
 void ServerCell::fault(GivenUp cause) {
   if (cause_ == GivenUp::no) cause_ = cause;
   act(life_.on(CellInput::fault));
+}
+
+// A process closes its pipes before anybody can learn how it ended. One that is killed now would
+// look as if that had been our doing; so its end is waited for, and whoever lives on is killed.
+void ServerCell::closed(GivenUp which) {
+  if (closed_ || !is_running()) return;
+  closed_ = which;
+  effects_.set_deadline(exit_patience);
 }
 
 void ServerCell::started(std::uint64_t cell, Time now) {
@@ -166,11 +176,12 @@ void ServerCell::running(Time now) {
   vigil_.begin(now);
   tell_users([now](CellUser& user) { user.cell_running(now); });
   if (life_.state() == CellState::handshaking && !was_asked_) watch(now);
-  if (output_closed_) fault(GivenUp::closed_stdout);
+  if (output_closed_) closed(GivenUp::closed_stdout);
 }
 
 void ServerCell::deadline(Time now) {
   const CellState state = life_.state();
+  if (closed_ && is_running()) return fault(*closed_);
   const bool is_late = state == CellState::handshaking && was_asked_;
   if (state == CellState::building || is_late) return fault(GivenUp::handshake_timeout);
   if (is_running()) return watch(now);
@@ -179,10 +190,11 @@ void ServerCell::deadline(Time now) {
 
 void ServerCell::output_closed() {
   output_closed_ = true;
-  if (is_running()) fault(GivenUp::closed_stdout);
+  closed(GivenUp::closed_stdout);
 }
 
 void ServerCell::input_broken(GivenUp how) {
+  if (how == GivenUp::closed_stdin) return closed(how);
   if (is_running()) fault(how);
 }
 
@@ -209,7 +221,7 @@ void ServerCell::line(std::string_view line, Time now) {
       message->kind == MessageKind::result || message->kind == MessageKind::error;
   if (is_answer && life_.state() == CellState::handshaking) {
     has_answered_ = true;
-    effects_.set_deadline(std::nullopt);
+    if (!closed_) effects_.set_deadline(std::nullopt);
     act(life_.on(CellInput::answered));
     watch(now);
     if (was_asked_) effects_.handshake_answered();
@@ -222,9 +234,17 @@ void ServerCell::line(std::string_view line, Time now) {
 }
 
 void ServerCell::refused_line(std::string_view line, const Refused& refused, Time now) {
-  if (refused.fault == MessageFault::empty_line) return;
+  if (!has_answered_) check_framing(framing_.line(line));
+  if (refused.fault == MessageFault::empty_line || foreign_framing_) return;
   lose_answer(line, refused, now);
   if (noise_.spend(line)) fault(GivenUp::too_much_noise);
+}
+
+// It has answered, and every further answer will be as unreadable: nothing is gained by waiting.
+void ServerCell::check_framing(FramingDetector::Found found) {
+  if (!found || life_.state() != CellState::handshaking) return;
+  foreign_framing_ = found;
+  fault(GivenUp::foreign_framing);
 }
 
 // What was meant as an answer is the only one that its call will get. Where it cannot be told whose
@@ -279,11 +299,13 @@ EndedCell ServerCell::end(const CellFacts& facts, Time now) const {
       static_cast<std::uint64_t>(std::chrono::duration_cast<Milliseconds>(now - since_).count());
   ended.noise_lines = static_cast<unsigned>(noise_.total());
   ended.first_noise = noise_.first();
+  ended.framing = foreign_framing_;
   const auto bind = static_cast<std::size_t>(facts.path_index);
   if (facts.path_index >= 0 && bind < server_.binds.size()) {
     ended.failed_path = server_.binds[bind].source;
   }
   ended.stderr_tail = effects_.stderr_tail();
+  ended.refused_network = effects_.refused_network();
   return with_true_cause(std::move(ended));
 }
 

@@ -12,6 +12,7 @@
 #include "policy/config.h"
 #include "policy/crash_verdict.h"
 #include "policy/failure.h"
+#include "policy/foreign_framing.h"
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/audit/audit_note.h"
 #include "supervisor/gateway/cell/cell_lifetime.h"
@@ -56,6 +57,7 @@ class CellEffects : public SharedTalkEffects {
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
 
   virtual std::vector<std::string> stderr_tail() = 0;
+  virtual std::optional<RefusedNetwork> refused_network() = 0;
   virtual void remember_end(const Failure& failure) = 0;
 
  protected:
@@ -96,7 +98,13 @@ class ServerCell {
   void running(Time now);
   void line(std::string_view line, Time now);
   void line_too_long(std::size_t seen, Time now);
+  /// Whether unfinished() has to be said at the end of a turn.
+  bool awaits_body() const { return !has_answered_ && framing_.awaits_body(); }
+  /// What it wrote behind its last newline.
+  void unfinished(std::string_view bytes) { check_framing(framing_.unfinished(bytes)); }
   void output_closed();
+  /// How long one that closed its input or its output has to end, so that the cause is known.
+  static constexpr Milliseconds exit_patience{1'000};
   /// `how`: closed_stdin or unread_stdin. May be said more than once.
   void input_broken(GivenUp how);
   /// After everything that it wrote has been handed in.
@@ -132,7 +140,7 @@ class ServerCell {
   std::set<std::uint64_t> sessions() const;
   /// It neither ends nor has refused its handshake.
   bool takes_users() const {
-    return may_go_on() && !is_retired_ && !(shared_ && shared_->is_spent());
+    return may_go_on() && !closed_ && !is_retired_ && !(shared_ && shared_->is_spent());
   }
   /// Who uses it stays; nobody else is to come.
   void retire() { is_retired_ = true; }
@@ -151,6 +159,7 @@ class ServerCell {
 
  private:
   void refused_line(std::string_view line, const Refused& refused, Time now);
+  void check_framing(FramingDetector::Found found);
   void lose_answer(std::string_view line, const Refused& refused, Time now);
   bool lose_answers(std::string_view ours, const Failure& failure, Time now);
   /// What one user hears may make others leave.
@@ -172,6 +181,7 @@ class ServerCell {
   void start(Time now);
   void act(CellAction action);
   void fault(GivenUp cause);
+  void closed(GivenUp which);
   EndedCell end(const CellFacts& facts, Time now) const;
   void buried(const EndedCell& ended, const Failure& failure, Time now);
   void tell_gone(const Failure& failure, Time now);
@@ -192,12 +202,15 @@ class ServerCell {
   Time since_;
   GivenUp cause_ = GivenUp::no;  ///< the first one wins
   bool output_closed_ = false;
+  std::optional<GivenUp> closed_;  ///< it should be about to end
   bool is_retired_ = false;
   bool is_spare_ = false;
   std::uint64_t said_ = 0;
   bool was_asked_ = false;
   bool has_answered_ = false;
   NoiseBudget noise_;
+  FramingDetector framing_;
+  std::optional<ForeignFraming> foreign_framing_;
 };
 
 }  // namespace cellblock::gateway

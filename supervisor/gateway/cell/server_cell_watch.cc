@@ -29,7 +29,7 @@ bool ServerCell::is_amid_list(Time now) const {
 }
 
 void ServerCell::watch(Time now) {
-  if (!is_watched()) return;
+  if (!is_watched() || closed_) return;
   const bool may_ask = life_.state() == CellState::ready && era_;
   const CellVigil::Look look = vigil_.look(is_busy(now), may_ask, now);
   switch (look.action) {

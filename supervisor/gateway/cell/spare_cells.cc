@@ -40,7 +40,7 @@ std::unique_ptr<CellRunner> SpareCells::take(const CellPlan& plan, CellOwner own
   if (plan.program != wire::CellProgram::server || plan.has_workspace) return nullptr;
   const auto fits = [&plan](const Kept& kept) {
     return is_of(*kept.runner, plan.server) && kept.runner->cell().takes_users() &&
-           !kept.runner->has_ended();
+           !kept.runner->is_ending();
   };
   auto best = std::ranges::find_if(cells_, fits);
   if (best == cells_.end()) return nullptr;

@@ -33,8 +33,8 @@ IoResult read_some(int descriptor, Stream stream, std::span<char> into);
 /// At most IOV_MAX pieces.
 IoResult write_some(int descriptor, Stream stream, std::span<const iovec> pieces);
 
-/// Two for stdio and a workspace.
-inline constexpr std::size_t max_handed_descriptors = 3;
+/// Two for stdio, a journal and a workspace.
+inline constexpr std::size_t max_handed_descriptors = 4;
 
 /// Also takes the descriptors that came with the bytes: none if they are more than anybody may
 /// send.

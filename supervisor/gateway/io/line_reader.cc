@@ -54,6 +54,7 @@ void LineReader::end() {
 
 void LineReader::deliver() {
   if (delivering_ || !maybe_buffered_) return;
+  if (receiver_.arrived && !held_ && !over_ && !discarding_) receiver_.arrived(unread());
   delivering_ = true;
   while (!held_ && !over_ && !discarding_) {
     const LineSplitter::Next next = splitter_.next();

@@ -20,6 +20,9 @@ class LineReader {
     std::function<void(std::string_view line)> line;
     std::function<void(std::size_t seen)> too_long;
     std::function<void()> ended;  ///< once
+    /// Before lines are delivered: all that was read and not delivered; nullopt: of a line that is
+    /// skipped.
+    std::function<void(std::optional<std::string_view> unread)> arrived = nullptr;
   };
   using Read = std::function<IoResult(std::span<char>)>;
 
@@ -40,6 +43,9 @@ class LineReader {
   bool is_over() const { return over_; }
   /// As stop(). What was read and not delivered; nullopt: the rest of a line that is too long.
   std::optional<std::string> stop_for_good();
+  /// What was read and not delivered, mostly bytes of a line whose newline has not come. nullopt:
+  /// the rest of a line that is too long.
+  std::optional<std::string_view> unread() const { return splitter_.unread(); }
   /// Bytes that come before what is read next.
   void prefill(std::string_view bytes);
 

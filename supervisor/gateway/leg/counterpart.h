@@ -43,6 +43,8 @@ class Counterpart {
 
   /// Requests that wait for an answer. Streams do not: theirs comes when somebody ends them.
   virtual std::size_t in_flight() const = 0;
+  /// By the host's id, in raw JSON; streams too.
+  virtual bool is_in_flight(std::string_view theirs) const = 0;
   /// Of one server: the cell that was there last. 0: there was none, or it is many servers.
   virtual std::uint64_t cell() const = 0;
   /// Of the cells of that server.

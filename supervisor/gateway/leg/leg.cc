@@ -23,6 +23,11 @@ constexpr std::size_t most_discovering = 16;
 Leg::Leg(LegParts parts, McpServices& services, LegEffects& above)
     : parts_(parts), server_(parts_.server()), services_(services), above_(above) {}
 
+bool Leg::is_in_flight(std::string_view theirs) const {
+  return std::ranges::find(discovering_, theirs, &Asked::id) != discovering_.end() ||
+         std::ranges::any_of(lanes_, [&](const auto& lane) { return lane->is_in_flight(theirs); });
+}
+
 std::size_t Leg::in_flight() const {
   std::size_t sum = discovering_.size();
   for (const auto& lane : lanes_) sum += lane->in_flight();

@@ -52,7 +52,10 @@ std::string notification_of(std::string_view method) {
 
 void Revival::from_host(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return request(line, message);
-  if (message.method == mcp::notification::initialized) is_initialized_ = introduced_;
+  if (message.method == mcp::notification::initialized) {
+    is_initialized_ = introduced_;
+    ++changes_;
+  }
   // A cancelled request gets no answer. `initialize` may not be.
   if (message.method == mcp::notification::cancelled) forget(message.request_id.in(line));
 }
@@ -67,6 +70,7 @@ void Revival::request(std::string_view line, const Message& message) {
     await({.id = id, .what = What::subscription, .said = std::string(message.uri.in(line))});
   } else if (message.method == mcp::method::resources_unsubscribe) {
     std::erase(subscriptions_, message.uri.in(line));
+    ++changes_;
   }
 }
 
@@ -76,6 +80,7 @@ void Revival::await(Awaited awaited) {
   for (const Awaited& other : awaited_) bytes += other.said.size();
   if (bytes > max_bytes || awaited_.size() >= most_awaited) {
     is_too_much_ = true;
+    ++changes_;
     return;
   }
   awaited_.push_back(std::move(awaited));
@@ -95,6 +100,7 @@ bool Revival::answered(std::string_view line, const Message& message) {
   if (found == awaited_.end()) return false;
   Awaited asked = std::move(*found);
   awaited_.erase(found);
+  ++changes_;
   if (asked.is_own && asked.what == What::introduction) answered_anew(line, message);
   if (asked.is_own) return true;
   if (message.kind == MessageKind::result) keep(std::move(asked), message.result.in(line));

@@ -54,6 +54,8 @@ class Revival {
   /// One sentence's end.
   const std::string& refusal() const { return refusal_; }
 
+  /// Another one whenever kept() may be.
+  std::uint64_t changes() const { return changes_; }
   /// For another gateway; null: there is nothing to tell. nullopt: it is too much.
   std::optional<Json> kept() const;
   /// Of what kept() gave, and is not null; is_due() then. nullopt: it is no such thing.
@@ -92,6 +94,7 @@ class Revival {
   std::vector<std::string> subscriptions_;
   bool is_too_much_ = false;
 
+  std::uint64_t changes_ = 1;
   bool is_due_ = false;
   bool is_under_way_ = false;
   std::uint64_t last_id_ = 0;

@@ -39,6 +39,7 @@ std::string attached_reply(std::string_view id, const AttachedReply& reply) {
   result["session"] = std::to_string(reply.session);
   if (reply.cell != 0) result["cell"] = std::to_string(reply.cell);
   if (reply.stdio) result["stdio"] = *reply.stdio;
+  if (reply.journal) result["journal"] = *reply.journal;
   if (reply.workspace) result["workspace"] = *reply.workspace;
   if (reply.probe) result["probe"] = *reply.probe;
   if (!reply.role.empty()) result["role"] = reply.role;

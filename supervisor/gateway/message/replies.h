@@ -22,6 +22,7 @@ struct AttachedReply {
   std::uint64_t cell = 0;         ///< 0: none yet, so none is said
   std::string_view role;          ///< empty: none was taken, so none is said
   std::optional<bool> stdio;      ///< said when it was asked for
+  std::optional<bool> journal;    ///< likewise
   std::optional<bool> workspace;  ///< likewise
   std::optional<bool> probe;      ///< likewise
 };

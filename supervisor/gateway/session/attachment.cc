@@ -32,6 +32,7 @@ std::string Attachment::answer(const Server* server, std::uint64_t session, std:
   AttachedReply reply{.session = session, .cell = cell};
   if (server != nullptr) reply.server = server->name;
   if (offer_.stdio == StdioOffer::offered) reply.stdio = taken_.stdio;
+  if (taken_.journal) reply.journal = true;
   if (has_workspace()) reply.workspace = true;
   if (program_ == wire::CellProgram::probe) reply.probe = true;
   reply.role = role;

@@ -12,14 +12,15 @@
 /// One cellblock/attach: what was asked for, what came with it, what is answered. Pure.
 namespace cellblock::gateway {
 
-/// What is to come with the attach request as descriptors: [0] and [1] stdio, the last one the
-/// workspace. Exactly as many as are announced, or none counts.
+/// What is to come with the attach request as descriptors: [0] and [1] stdio, then the memory for
+/// the journal, the last one the workspace. Exactly as many as are announced, or none counts.
 struct DescriptorOffer {
   StdioOffer stdio = StdioOffer::none;
   WorkspaceOffer workspace = WorkspaceOffer::none;
+  JournalOffer journal = JournalOffer::none;
 
   std::size_t count() const {
-    return (stdio == StdioOffer::offered ? 2U : 0U) +
+    return (stdio == StdioOffer::offered ? 2U : 0U) + (journal == JournalOffer::offered ? 1U : 0U) +
            (workspace == WorkspaceOffer::offered ? 1U : 0U);
   }
 };
@@ -31,7 +32,8 @@ enum class WorkspaceFound : std::uint8_t {
 };
 
 struct DescriptorsTaken {
-  bool stdio = false;  ///< MCP goes over the handed descriptors
+  bool stdio = false;    ///< MCP goes over the handed descriptors
+  bool journal = false;  ///< it is written
   WorkspaceFound workspace = WorkspaceFound::none;
 };
 
@@ -39,7 +41,9 @@ class Attachment {
  public:
   Attachment() = default;
   Attachment(std::string_view id, const ControlRequest& request)
-      : id_(id), offer_{request.stdio, request.workspace}, program_(request.program) {}
+      : id_(id),
+        offer_{request.stdio, request.workspace, request.journal},
+        program_(request.program) {}
 
   const std::string& id() const { return id_; }
   const DescriptorOffer& offer() const { return offer_; }

@@ -25,8 +25,8 @@ struct Shape {
   std::span<const std::string_view> options;  ///< further members it takes
 };
 
-constexpr std::string_view attach_options[] = {"stdio",  "workspace", "probe", "start",
-                                               "labels", "role",      "resume"};
+constexpr std::string_view attach_options[] = {"stdio", "journal", "workspace", "probe",
+                                               "start", "labels",  "role",      "resume"};
 constexpr std::string_view logs_options[] = {"lines", "denied", "after"};
 constexpr std::string_view pins_options[] = {"server", "definitions"};
 constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
@@ -195,6 +195,7 @@ std::expected<ApprovalWord, Failure> word_of(const nlohmann::json& params) {
 // All servers at once are none that could be probed, or that takes a directory.
 std::expected<void, Failure> read_attach(const nlohmann::json& params, ControlRequest& request) {
   if (params.contains("server")) request.server = CELLBLOCK_TRY(server_of(params));
+  if (CELLBLOCK_TRY(flag_of(params, "journal"))) request.journal = JournalOffer::offered;
   request.start = CELLBLOCK_TRY(start_of(params));
   request.labels = CELLBLOCK_TRY(labels_of(params));
   request.role = CELLBLOCK_TRY(role_of(params));

@@ -31,6 +31,7 @@ enum class ControlMethod : std::uint8_t {
 };
 
 enum class StdioOffer : std::uint8_t { none, offered };
+enum class JournalOffer : std::uint8_t { none, offered };
 enum class WorkspaceOffer : std::uint8_t { none, offered };
 enum class LogKind : std::uint8_t { errors, denied };
 
@@ -74,8 +75,9 @@ struct ControlRequest {
   StartWhen start = StartWhen::now;     ///< attach
   std::vector<Label> labels;            ///< attach
   StdioOffer stdio = StdioOffer::none;  ///< attach
-  std::string resume;                   ///< attach; raw JSON, empty: a new session
-  WorkspaceOffer workspace = WorkspaceOffer::none;        ///< attach
+  JournalOffer journal = JournalOffer::none;        ///< attach
+  std::string resume;                               ///< attach; raw JSON, empty: a new session
+  WorkspaceOffer workspace = WorkspaceOffer::none;  ///< attach
   wire::CellProgram program = wire::CellProgram::server;  ///< attach
   LogKind log = LogKind::errors;                          ///< logs
   std::uint32_t lines = 0;                                ///< logs

@@ -53,7 +53,8 @@ LineReader::Receiver HostLink::socket_receiver() {
 LineReader::Receiver HostLink::stdio_receiver() {
   return {.line = [this](std::string_view line) { receiver_.line(line); },
           .too_long = [this](std::size_t seen) { receiver_.too_long(seen); },
-          .ended = [this] { receiver_.ended(how_ended(stdio_->out)); }};
+          .ended = [this] { receiver_.ended(how_ended(stdio_->out)); },
+          .arrived = [this](auto unread) { receiver_.arrived(unread); }};
 }
 
 // Half-closed, or closed altogether?
@@ -66,6 +67,7 @@ HostEnd HostLink::how_ended(const Endpoint& out) const {
 void HostLink::drop_descriptors() {
   offered_.clear();
   workspace_.reset();
+  journal_.reset();
 }
 
 DescriptorsTaken HostLink::take_descriptors(const DescriptorOffer& offer) {
@@ -79,6 +81,10 @@ DescriptorsTaken HostLink::take_descriptors(const DescriptorOffer& offer) {
   }
   if (offer.stdio == StdioOffer::offered && complete) {
     taken.stdio = take_stdio(std::move(came[0]), std::move(came[1]));
+    if (offer.journal == JournalOffer::offered && taken.stdio) {
+      journal_ = JournalMemory::map(came[2]);
+    }
+    taken.journal = journal_ != nullptr;
   }
   return taken;
 }

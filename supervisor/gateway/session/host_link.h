@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "supervisor/gateway/io/line_reader.h"
 #include "supervisor/gateway/io/line_writer.h"
 #include "supervisor/gateway/session/session.h"
+#include "supervisor/gateway/session/session_journal.h"
 
 /// One host's descriptors: the accepted socket, and the stdio that it may have handed over. MCP
 /// goes over the one or the other, cellblock's control lines always over the socket.
@@ -23,6 +25,8 @@ class HostLink {
     std::function<void(std::size_t seen)> too_long;
     std::function<void(HostEnd how)> ended;
     std::function<void()> turn_done;  ///< after each turn in which anything happened
+    /// Of handed stdio, as LineReader::Receiver::arrived.
+    std::function<void(std::optional<std::string_view> unread)> arrived = nullptr;
   };
   struct Bounds {
     std::size_t max_line = 0;
@@ -39,6 +43,10 @@ class HostLink {
   DescriptorsTaken take_descriptors(const DescriptorOffer& offer);
   /// Only within the turn in which it was taken; not valid if there is none.
   Fd take_workspace() { return std::move(workspace_); }
+  /// Likewise; null if there is none.
+  std::unique_ptr<JournalMemory> take_journal() { return std::move(journal_); }
+  /// What was read of the host and not delivered; nullopt: part of a line that is too long.
+  std::optional<std::string_view> unread() { return mcp_in().unread(); }
 
   void set_flow(HostFlow flow);
   void set_paused(bool paused);  ///< the cell does not take what this host sends
@@ -89,6 +97,7 @@ class HostLink {
   Receiver receiver_;
   std::vector<Fd> offered_;
   Fd workspace_;
+  std::unique_ptr<JournalMemory> journal_;
   Endpoint socket_;
   LineReader socket_reader_;
   LineWriter socket_writer_;

@@ -22,6 +22,7 @@ class Resumption {
   static std::optional<Resumption> of(std::string_view text);
 
   Revival& memory() { return memory_; }
+  const Revival& memory() const { return memory_; }
   /// What the host said to the gateway before; once.
   std::string take_unread() { return std::move(unread_); }
 

@@ -63,6 +63,7 @@ void Session::host_line(std::string_view line, Time now) {
   if (line.size() > line_limit()) return host_line_too_long(line.size());
   const auto message = shared_.scanner.scan(line);
   if (!message) return malformed(line, message.error());
+  if (message->kind == MessageKind::request) note_request(line, *message);
   if (message->method.starts_with(control_method::prefix)) return control(line, *message, now);
   if (peer_.is_admin) return refuse_admin(message->id.in(line), message->kind);
   mcp_from_host(line, *message, now);

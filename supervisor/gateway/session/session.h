@@ -15,6 +15,7 @@
 #include "policy/jsonrpc.h"
 #include "policy/rates/call_places.h"
 #include "policy/server_set.h"
+#include "policy/session_journal.h"
 #include "policy/sha256.h"
 #include "supervisor/gateway/leg/counterpart.h"
 #include "supervisor/gateway/leg/leg.h"
@@ -50,6 +51,8 @@ class SessionEffects : public McpServices {
   virtual DescriptorsTaken take_descriptors(const DescriptorOffer& offer) = 0;
   /// No cell is made with it any more.
   virtual void drop_workspace() = 0;
+  /// A request of the host's: it is to be answered once, here or by whoever comes after a crash.
+  virtual void host_asked(std::string_view id, CallShape shape) = 0;
   /// Held: no host line may come in until it flows again.
   virtual void set_host_flow(HostFlow flow) = 0;
   /// The host said this before what comes next.
@@ -116,6 +119,13 @@ class Session final : private LegEffects, private CallWaiter {
   const Peer& peer() const { return peer_; }
   /// Whether the session may go on while the cells of one server do not take what it says.
   bool has_many_servers() const { return counterpart_ != nullptr && server_ == nullptr; }
+  /// An answer to this request of the host's, or it may be so.
+  bool owes(std::string_view id) const;
+  /// What another gateway has to know to go on with it, as raw JSON; nullopt: it cannot.
+  std::optional<std::string> memory_text() const;
+  /// Another one whenever memory_text() may be.
+  std::uint64_t memory_version() const;
+
   Traffic traffic(std::uint32_t server) const;
   std::uint64_t malformed_lines() const { return malformed_; }
   const std::vector<Label>& labels() const { return labels_; }
@@ -141,6 +151,7 @@ class Session final : private LegEffects, private CallWaiter {
   std::size_t host_bound() const;
   void refuse_overlong(Slices message, std::size_t size);
   void tell_refusals(Time now);
+  void note_request(std::string_view line, const Message& message);
   void malformed(std::string_view line, const Refused& refused);
   void mcp_from_host(std::string_view line, const Message& message, Time now);
   bool refused_mcp(std::string_view line, const Message& message);

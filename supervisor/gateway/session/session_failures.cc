@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/foreign_framing.h"
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
@@ -52,6 +53,7 @@ Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* serv
 // Other noise, JSON from a logger included, is nobody's answer; nor is a notification whose fault
 // lies beyond the grammar. In doubt it is one: its caller must not wait for ever.
 bool may_be_an_answer(std::string_view line, MessageFault fault) {
+  if (line.starts_with(utf8_byte_order_mark)) line.remove_prefix(utf8_byte_order_mark.size());
   if (!line.starts_with('{') || !line.contains("\"jsonrpc\"")) return false;
   const bool was_read = fault == MessageFault::not_jsonrpc || fault == MessageFault::bad_params;
   return !was_read || !line.contains("\"method\"");

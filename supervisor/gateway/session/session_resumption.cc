@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/written_message.h"
@@ -100,6 +101,27 @@ bool Session::kept_for_next(std::string_view line, const Message& message) {
   const bool is_behind = resumption_->keeps_lines();
   if (is_answer || (message.kind == MessageKind::notification && !is_behind)) return false;
   return resumption_->keep(line);
+}
+
+void Session::note_request(std::string_view line, const Message& message) {
+  const bool is_tool = message.method == mcp::method::tools_call;
+  const CallShape shape = message.is_modern() ? CallShape::modern_tool : CallShape::legacy_tool;
+  effects_.host_asked(message.id.in(line), is_tool ? shape : CallShape::request);
+}
+
+bool Session::owes(std::string_view id) const {
+  const bool may_be_held = state_ == State::attaching || control_owed_ != 0 || !reads_.empty() ||
+                           (resumption_ && resumption_->keeps_lines());
+  return may_be_held || (counterpart_ && counterpart_->is_in_flight(id));
+}
+
+std::optional<std::string> Session::memory_text() const {
+  const auto memory = resumption_ ? resumption_->memory().kept() : std::nullopt;
+  return memory ? std::optional(text_of(*memory)) : std::nullopt;
+}
+
+std::uint64_t Session::memory_version() const {
+  return resumption_ ? resumption_->memory().changes() : 0;
 }
 
 std::optional<std::string> Session::resume_text() {

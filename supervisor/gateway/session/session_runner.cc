@@ -98,7 +98,11 @@ HostLink::Receiver SessionRunner::host_receiver() {
   return {.line = [this](std::string_view line) { session_.host_line(line, now()); },
           .too_long = [this](std::size_t seen) { session_.host_line_too_long(seen); },
           .ended = [this](HostEnd how) { session_.host_ended(how, now()); },
-          .turn_done = [this] { settle(); }};
+          .turn_done = [this] { settle(); },
+          .arrived =
+              [this](std::optional<std::string_view> unread) {
+                if (journal_) journal_->begins_with(unread);
+              }};
 }
 
 void SessionRunner::stop(Session::StopReason reason) {
@@ -145,6 +149,13 @@ void SessionRunner::to_host(Slices message) {
 DescriptorsTaken SessionRunner::take_descriptors(const DescriptorOffer& offer) {
   const DescriptorsTaken taken = host_.take_descriptors(offer);
   workspace_ = host_.take_workspace();
+  if (auto memory = host_.take_journal()) {
+    journal_.emplace(std::move(memory),
+                     SessionJournal::Source{
+                         .memory_version = [this] { return session_.memory_version(); },
+                         .memory = [this] { return session_.memory_text(); },
+                         .is_owed = [this](std::string_view id) { return session_.owes(id); }});
+  }
   return taken;
 }
 
@@ -238,8 +249,14 @@ void SessionRunner::settle() {
   settle_cells();
   check_host();
   host_.flush();
+  note_turn();
   balance();
   retire();
+}
+
+// Everything is said that is to be said in this turn.
+void SessionRunner::note_turn() {
+  if (journal_) journal_->turn_ends(host_.unread(), host_.queued());
 }
 
 // By index: what a cell's end brings about may add another one.

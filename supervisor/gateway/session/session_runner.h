@@ -54,6 +54,9 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   void to_control(std::string_view line) override { host_.to_control(line); }
   DescriptorsTaken take_descriptors(const DescriptorOffer& offer) override;
   void drop_workspace() override { workspace_.reset(); }
+  void host_asked(std::string_view id, CallShape shape) override {
+    if (journal_) journal_->asked(id, shape);
+  }
   void set_host_flow(HostFlow flow) override { host_.set_flow(flow); }
   void prefill_host(std::string_view bytes) override { host_.prefill(bytes); }
   std::optional<std::string> stop_reading_host() override { return host_.stop_reading(); }
@@ -84,6 +87,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   void check_host();
   void balance();
   void retire();
+  void note_turn();
 
   GatewayServices& services_;
   Fd workspace_;                                    ///< not valid: none
@@ -91,6 +95,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   ServerSet shared_;                                ///< whose cells are not its alone
   Session session_;
   HostLink host_;
+  std::optional<SessionJournal> journal_;  ///< none: nobody goes on with it after a crash
   Timer deadline_;
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  ///< as Lane::here_
   bool host_reported_ = false;

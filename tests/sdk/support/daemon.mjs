@@ -209,6 +209,37 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
     await ended;
   }
 
+  // The processes that cellblockd has started, with whose names that begins: [pid].
+  #descendants(name) {
+    const processes = fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)).flatMap((pid) => {
+      try {
+        const [, comm, parent] = /\((.*)\) \S (\d+)/s.exec(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
+        return [{ pid: Number(pid), comm, parent: Number(parent) }];
+      } catch {
+        return []; // it has ended meanwhile
+      }
+    });
+    const below = new Set([this.process.pid]);
+    for (let size = 0; size !== below.size;) {
+      size = below.size;
+      processes.filter(({ parent }) => below.has(parent)).forEach(({ pid }) => below.add(pid));
+    }
+    return processes.filter(({ pid, comm }) => below.has(pid) && comm.startsWith(name)).map(({ pid }) => pid);
+  }
+
+  // SIGKILL to a process of cellblock's own: 'gateway', 'launcher' or 'supervisor'. Without the last two
+  // nothing is left, and a daemon is started again, as a service manager does it.
+  async crash(which) {
+    const names = { gateway: 'cellblock-gatew', launcher: 'cellblock-launc' };
+    const pids = which === 'supervisor' ? [this.process.pid] : this.#descendants(names[which]);
+    if (pids.length !== 1) throw new Error(`${pids.length} processes are the ${which}`);
+    const ended = once(this.process, 'exit');
+    process.kill(pids[0], 'SIGKILL');
+    if (which === 'gateway') return;
+    await ended;
+    await this.startAgain();
+  }
+
   async stop() {
     await this.end();
     fs.rmSync(this.directory, { recursive: true, force: true });

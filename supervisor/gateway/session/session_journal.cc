@@ -1,0 +1,75 @@
+#include "supervisor/gateway/session/session_journal.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+namespace cellblock::gateway {
+
+namespace {
+
+constexpr int size_seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+
+// Only memory has seals, so no file system is asked, now or when a page is touched.
+bool is_sound(int memory) {
+  const int seals = ::fcntl(memory, F_GET_SEALS);
+  if (seals < 0 || (seals & size_seals) != size_seals) return false;
+  struct stat status{};
+  return ::fstat(memory, &status) == 0 &&
+         status.st_size == static_cast<off_t>(session_journal_bytes);
+}
+
+}  // namespace
+
+std::unique_ptr<JournalMemory> JournalMemory::map(const Fd& memory) {
+  if (!is_sound(memory.get())) return nullptr;
+  void* const mapped =
+      ::mmap(nullptr, session_journal_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  return std::make_unique<JournalMemory>(
+      std::span<char>(static_cast<char*>(mapped), session_journal_bytes));
+}
+
+JournalMemory::~JournalMemory() { ::munmap(mapped_.data(), mapped_.size()); }
+
+SessionJournal::SessionJournal(std::unique_ptr<JournalMemory> memory, Source source)
+    : memory_(std::move(memory)), source_(std::move(source)), writer_(memory_->bytes()) {}
+
+void SessionJournal::begins_with(std::optional<std::string_view> unread) {
+  note_memory();
+  writer_.set_input(unread, true);
+  writer_.begin();
+  is_input_noted_ = true;
+}
+
+void SessionJournal::asked(std::string_view id, CallShape shape) {
+  calls_.push_back({std::string(id), shape});
+  writer_.set_calls(calls_);
+}
+
+void SessionJournal::note_memory() {
+  const std::uint64_t version = source_.memory_version();
+  if (memory_version_ == version) return;
+  memory_version_ = version;
+  writer_.set_memory(source_.memory());
+}
+
+// Until the host has taken everything nobody knows which answers it has got whole.
+void SessionJournal::drop_answered() {
+  const auto answered = std::erase_if(
+      calls_, [this](const JournalledCall& call) { return !source_.is_owed(call.id); });
+  if (answered != 0) writer_.set_calls(calls_);
+}
+
+void SessionJournal::turn_ends(std::optional<std::string_view> unread, std::size_t queued) {
+  note_memory();
+  const bool is_partial = queued != 0;
+  if (std::exchange(is_partial_, is_partial) != is_partial) writer_.set_partial_output(is_partial);
+  if (!is_partial) drop_answered();
+  if (std::exchange(is_input_noted_, false)) writer_.set_input(unread, false);
+  writer_.begin();
+}
+
+}  // namespace cellblock::gateway
