@@ -101,11 +101,22 @@ void Channel::write_attached() {
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
           return self->write_attached();
         }
+        if (sent < 0 && errno == EPERM) return self->write_attached_later();
         if (sent < 0 && is_gone(errno)) return;  // reading tells why
         if (sent < 0) return self->end(not_sent(errno));
         first.attached = OwnedFd();
+        self->refusals_ = 0;
         self->write_rest(static_cast<std::size_t>(sent));
       });
+}
+
+void Channel::write_attached_later() {
+  const auto wait = descriptors_backoff(++refusals_);
+  if (!wait) return end(not_sent(EPERM));
+  timer_.expires_after(*wait);
+  timer_.async_wait([self = shared_from_this()](const ErrorCodeOfAsio& error) {
+    if (!error && !self->queue_.empty()) self->write_attached();
+  });
 }
 
 void Channel::write_rest(std::size_t sent) {

@@ -44,6 +44,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void handle_lines();
   void write();
   void write_attached();
+  void write_attached_later();
   void write_rest(std::size_t sent);
   void end(Error why);
 
@@ -60,6 +61,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   };
   std::deque<Outgoing> queue_;
   std::size_t queued_bytes_ = 0;
+  unsigned refusals_ = 0;  ///< of the first one's descriptor, since it takes none yet
 };
 
 }  // namespace cellblock::client

@@ -31,6 +31,15 @@ ssize_t send_with_descriptors(int socket, std::string_view bytes,
   return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+std::optional<std::chrono::milliseconds> descriptors_backoff(unsigned attempt) {
+  constexpr unsigned doublings = 6;
+  constexpr std::chrono::milliseconds longest{50};
+  constexpr std::chrono::milliseconds in_all{120'000};
+  if (attempt == 0 || attempt > doublings + in_all / longest) return std::nullopt;
+  if (attempt > doublings) return longest;
+  return std::chrono::milliseconds(1U << (attempt - 1));
+}
+
 bool is_gone(int error) { return error == EPIPE || error == ECONNRESET || error == ENOTCONN; }
 
 Error not_sent(int error) {

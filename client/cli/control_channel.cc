@@ -92,18 +92,31 @@ client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
   return read_outcome(CELLBLOCK_TRY(next_line(never)), with.handover);
 }
 
-client::Result<void> ControlChannel::send_attach(const std::string& line,
-                                                 const AttachWith& with) const {
+client::Result<void> ControlChannel::send_attach(const std::string& line, const AttachWith& with) {
   std::string_view rest = line;
   if (const auto descriptors = descriptors_of(with); !descriptors.empty()) {
-    const auto sent = client::send_with_descriptors(socket_.get(), rest, descriptors);
-    // A fresh connection has room; without it the daemon turned us away, and reading says why.
-    if (sent < 0 && (errno == EAGAIN || client::is_gone(errno))) return {};
-    if (sent < 0) return std::unexpected(client::not_sent(errno));
-    rest.remove_prefix(static_cast<std::size_t>(sent));
+    const std::size_t sent = CELLBLOCK_TRY(send_with(rest, descriptors));
+    if (sent == 0) return {};
+    rest.remove_prefix(sent);
   }
   (void)write_until(socket_.get(), rest, std::chrono::steady_clock::now() + attach_send_time);
   return {};
+}
+
+// 0: it is not taken, and reading says why.
+client::Result<std::size_t> ControlChannel::send_with(std::string_view line,
+                                                      std::span<const int> descriptors) {
+  for (unsigned attempt = 1;; ++attempt) {
+    const auto sent = client::send_with_descriptors(socket_.get(), line, descriptors);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    // A fresh connection has room; without it the daemon turned us away.
+    if (errno == EAGAIN || client::is_gone(errno)) return 0;
+    const auto wait = errno == EPERM ? client::descriptors_backoff(attempt) : std::nullopt;
+    if (!wait) return std::unexpected(client::not_sent(errno));
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= host_deadline_) return failed(ErrorCode::timed_out, "the host is gone");
+    if (wait_readable(now + *wait)) return 0;
+  }
 }
 
 Ending ControlChannel::wait_for_end(Deadline deadline) {

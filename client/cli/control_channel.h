@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "cellblock/error.h"
 #include "client/cli/stdio.h"
@@ -59,7 +61,8 @@ class ControlChannel {
   std::string take_rest() { return std::move(buffer_); }
 
  private:
-  client::Result<void> send_attach(const std::string& line, const AttachWith& with) const;
+  client::Result<void> send_attach(const std::string& line, const AttachWith& with);
+  client::Result<std::size_t> send_with(std::string_view line, std::span<const int> descriptors);
   client::Result<std::string> next_line(Deadline deadline);
   bool wait_readable(Deadline deadline);
   void watch_host(const pollfd& input, const pollfd& output);

@@ -52,6 +52,10 @@ void add_installation(Rows& rows) {
       {connections, "cellblock_connections_total", "Connections to the socket.", counter, daemon});
   rows.push_back({connections_refused, "cellblock_connections_refused_total",
                   "Connections that were turned away at the socket.", counter, daemon});
+  rows.push_back({stuck_closes, "cellblock_stuck_closes",
+                  "Processes that have waited for 0.5 s or more to close what came with a "
+                  "connection.",
+                  gauge, daemon});
   rows.push_back(
       {gateways, "cellblock_gateways", "Gateways that run: users with a session.", gauge, daemon});
   rows.push_back({gateway_starts, "cellblock_gateway_starts_total", "Gateways that were started.",

@@ -16,6 +16,7 @@ namespace cellblock::metrics {
 enum class Metric : std::uint8_t {
   connections,
   connections_refused,
+  stuck_closes,
   gateways,
   gateway_starts,
   audit_writer_starts,

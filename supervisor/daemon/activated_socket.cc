@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "supervisor/daemon/socket_match.h"
+#include "supervisor/kernel/peer_options.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -61,6 +62,8 @@ SysResult<void> never_block(int socket) {
 Result<BoundSocket> adopt_socket(Fd socket, const Config& config) {
   CELLBLOCK_CHECK(match_socket(look_at(socket.get()), config));
   CELLBLOCK_CHECK(never_block(socket.get()));
+  // Not of those who are in its queue already.
+  CELLBLOCK_CHECK(refuse_descriptors(socket.get()));
   return BoundSocket::lent(std::move(socket));
 }
 

@@ -13,9 +13,9 @@
 namespace cellblock::daemon {
 namespace {
 
-constexpr std::size_t batch = 16;
-constexpr std::size_t most_children = 8;
 constexpr std::chrono::milliseconds longest_wait{50};
+
+CloseQueue::Time now() { return std::chrono::steady_clock::now(); }
 
 // SIGCHLD is blocked in the supervisor; this is how the event loop hears of it.
 SysResult<Fd> watch_child_ends() {
@@ -34,70 +34,78 @@ bool reaped(pid_t child) {
 
 }  // namespace
 
-Result<std::unique_ptr<Burial>> Burial::make(boost::asio::io_context& loop,
-                                             std::function<void()> on_room) {
+Result<std::unique_ptr<Burial>> Burial::make(boost::asio::io_context& loop, Events events) {
   Fd child_ends = CELLBLOCK_TRY(watch_child_ends());
   Pair line = CELLBLOCK_TRY(make_seqpacket_pair());
   return std::unique_ptr<Burial>(
-      new Burial(loop, std::move(child_ends), std::move(line), std::move(on_room)));
+      new Burial(loop, std::move(child_ends), std::move(line), std::move(events)));
 }
 
-Burial::Burial(boost::asio::io_context& loop, Fd child_ends, Pair line,
-               std::function<void()> on_room)
-    : on_room_(std::move(on_room)),
+Burial::Burial(boost::asio::io_context& loop, Fd child_ends, Pair line, Events events)
+    : events_(std::move(events)),
       line_(std::move(line)),
       timer_(loop),
       child_ends_(loop, std::move(child_ends), [this] { reap(); }) {}
 
-Burial::~Burial() {
-  // However many children there are: this is the last one.
-  if (!dead_.empty()) static_cast<void>(bury());
-  for (Fd& connection : dead_) connection.release();
+Burial::~Burial() { finish(); }
+
+std::vector<pid_t> Burial::finish() {
+  CloseQueue::Batch rest{{}, queue_.take_all()};
+  if (!rest.connections.empty()) static_cast<void>(bury(rest));
+  for (Fd& connection : rest.connections) connection.release();
+  return queue_.children();
 }
 
-void Burial::add(Fd connection) {
-  dead_.push_back(std::move(connection));
-  if (dead_.size() >= batch) bury_if_possible();
-  bury_later();
+void Burial::add(Fd connection, const ConnectionOwner& owner) {
+  queue_.add(owner, std::move(connection));
+  bury(CloseQueue::Size::whole_only);
+  was_full_ = was_full_ || !has_room();
+  tick_later();
 }
 
-bool Burial::has_room() const { return dead_.size() < batch; }
+void Burial::bury(CloseQueue::Size size) {
+  while (auto batch = queue_.next(size)) {
+    if (bury(*batch)) continue;
+    return queue_.put_back(std::move(*batch));
+  }
+}
 
-void Burial::bury_if_possible() {
-  if (dead_.empty() || children_.size() >= most_children) return;
-  if (const auto buried = bury(); !buried) {
+bool Burial::bury(CloseQueue::Batch& batch) {
+  const auto buried = [&]() -> Result<pid_t> {
+    if (!line_.first.valid()) line_ = CELLBLOCK_TRY(make_seqpacket_pair());
+    return CELLBLOCK_TRY(bury_in_child(batch.connections, line_));
+  }();
+  if (!buried) {
     if (!std::exchange(failure_said_, true)) {
       spdlog::error("cannot close connections yet: {}", buried.error().text);
     }
-    return;
+    return false;
   }
   failure_said_ = false;
-}
-
-// For those who could not know: `add` is asked for the room it leaves by its caller.
-void Burial::bury_and_tell() {
-  const bool was_full = !has_room();
-  bury_if_possible();
-  if (was_full && has_room()) on_room_();
-}
-
-Result<void> Burial::bury() {
-  if (!line_.first.valid()) line_ = CELLBLOCK_TRY(make_seqpacket_pair());
-  children_.push_back(CELLBLOCK_TRY(bury_in_child(dead_, line_)));
+  queue_.started(*buried, batch.owner, now());
   // Now there are free descriptors. If there are none after all, the next burial tries again.
   if (auto line = make_seqpacket_pair()) line_ = std::move(*line);
-  return {};
+  return true;
 }
 
-void Burial::bury_later() {
-  if (dead_.empty() || std::exchange(timer_runs_, true)) return;
+// While there is something that time changes: what waits, and children that may be stuck.
+void Burial::tick_later() {
+  const bool is_needed = queue_.has_waiting() || queue_.has_children();
+  if (!is_needed || std::exchange(timer_runs_, true)) return;
   timer_.expires_after(longest_wait);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     timer_runs_ = false;
-    bury_and_tell();
-    bury_later();
+    tick();
+    tick_later();
   });
+}
+
+void Burial::tick() {
+  for (const ConnectionOwner& owner : queue_.look(now())) tell_stuck(&owner);
+  bury(CloseQueue::Size::any);
+  tell_stuck(nullptr);
+  tell_room();
 }
 
 // Only its own: the launcher's end is somebody else's to read.
@@ -105,8 +113,26 @@ void Burial::reap() {
   signalfd_siginfo which;
   while (::read(child_ends_.get(), &which, sizeof which) > 0) {
   }
-  std::erase_if(children_, reaped);
-  if (!has_room()) bury_and_tell();
+  for (const pid_t child : queue_.children()) {
+    if (reaped(child)) queue_.ended(child, now());
+  }
+  if (was_full_) bury(CloseQueue::Size::any);
+  tell_stuck(nullptr);
+  tell_room();
+}
+
+void Burial::tell_room() {
+  if (was_full_ && has_room()) {
+    was_full_ = false;
+    events_.room();
+  }
+}
+
+void Burial::tell_stuck(const ConnectionOwner* owner) {
+  const std::size_t stuck = queue_.stuck();
+  if (owner == nullptr && stuck == stuck_told_) return;
+  stuck_told_ = stuck;
+  events_.stuck(stuck, owner);
 }
 
 }  // namespace cellblock::daemon

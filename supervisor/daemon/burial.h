@@ -8,44 +8,61 @@
 #include <memory>
 #include <vector>
 
+#include "supervisor/daemon/close_queue.h"
 #include "supervisor/daemon/read_watch.h"
 
-/// Where accepted connections end. Any local user may queue a descriptor in his connection whose
-/// last close blocks (a TCP socket with SO_LINGER and unsent data: as many seconds as he likes).
+/// Where accepted connections end. Where the kernel cannot refuse it (peer_options.h), any local
+/// user may queue a descriptor in his connection whose last close blocks, for as long as he likes.
 /// Whoever drops the connection's last copy purges its queue, so the supervisor never does:
-/// children that may block take the last copies with them, many at a time. See docs/decisions/0010.
+/// children that may block take the last copies with them, many at a time. See docs/decisions/0010
+/// and 0047.
 namespace cellblock::daemon {
 
 class Burial {
  public:
-  /// Needs SIGCHLD blocked (adopt_children). `on_room`: there is room again.
-  static Result<std::unique_ptr<Burial>> make(boost::asio::io_context& loop,
-                                              std::function<void()> on_room);
+  struct Events {
+    /// There is room again.
+    std::function<void()> room;
+    /// How many children are stuck has changed; `owner`: whose child has made it more, once.
+    std::function<void(std::size_t stuck, const ConnectionOwner* owner)> stuck;
+  };
+
+  /// Needs SIGCHLD blocked (adopt_children).
+  static Result<std::unique_ptr<Burial>> make(boost::asio::io_context& loop, Events events);
   /// What could not be buried stays open until the process exits, which does not linger either.
   ~Burial();
   Burial(Burial&&) = delete;
   Burial& operator=(Burial&&) = delete;
 
-  /// Closed soon: with the next 16, or after 50 ms.
-  void add(Fd connection);
+  /// Closed soon: with the next 16 of the same owner, or after 50 ms.
+  void add(Fd connection, const ConnectionOwner& owner);
 
-  /// False while too many children are alive: whoever goes on accepting then lets a flood grow.
-  bool has_room() const;
+  /// False while too much waits: whoever goes on accepting then lets a flood grow.
+  bool has_room() const { return !queue_.must_hold(); }
+  /// This user's connections are not closed: he gets no other session.
+  bool is_stuck(std::uint32_t user) const { return queue_.is_stuck(user); }
+
+  /// The last child takes all that waits. The children that are left, which nobody needs to wait
+  /// for.
+  std::vector<pid_t> finish();
 
  private:
-  Burial(boost::asio::io_context& loop, Fd child_ends, Pair line, std::function<void()> on_room);
-  void bury_if_possible();
-  void bury_and_tell();
-  Result<void> bury();
-  void bury_later();
+  Burial(boost::asio::io_context& loop, Fd child_ends, Pair line, Events events);
+  void bury(CloseQueue::Size size);
+  bool bury(CloseQueue::Batch& batch);
+  void tick_later();
+  void tick();
   void reap();
+  void tell_room();
+  void tell_stuck(const ConnectionOwner* owner);
 
-  std::function<void()> on_room_;
-  std::vector<Fd> dead_;
-  std::vector<pid_t> children_;
+  Events events_;
+  CloseQueue queue_;
   Pair line_;  ///< for the next child
   boost::asio::steady_timer timer_;
   ReadWatch child_ends_;
+  std::size_t stuck_told_ = 0;
+  bool was_full_ = false;
   bool timer_runs_ = false;
   bool failure_said_ = false;  ///< since the last success
 };

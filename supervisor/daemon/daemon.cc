@@ -36,6 +36,10 @@ Admission admission_of(const Config& config, const OffSwitch& off_switch) {
   return config.enabled && !off_switch.is_off() ? Admission::open : Admission::disabled;
 }
 
+constexpr std::string_view not_closed =
+    "What came with earlier connections of this user keeps them from being closed (files of a file "
+    "system that does not answer?); end what sent it and try again.";
+
 std::string_view mode_name(RunMode mode) {
   return mode == RunMode::system ? "system mode" : "user mode";
 }
@@ -59,11 +63,7 @@ Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
 
-Daemon::~Daemon() {
-  http_.reset();
-  doors_.reset();
-  for (auto& [connection, pending] : pending_) burial_->add(std::move(pending.socket));
-}
+Daemon::~Daemon() { static_cast<void>(close_connections()); }
 
 Result<void> Daemon::start_audit(milliseconds timeout) {
   CELLBLOCK_CHECK(audit_.start());
@@ -78,6 +78,7 @@ Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
       loop_, config_, std::move(sockets),
       HttpHost::Around{.ask_launcher = std::bind_front(&LauncherProcess::tell, &launcher_),
                        .open_session = [this](const Peer& peer) { return open_http_session(peer); },
+                       .is_stuck = [this](std::uint32_t uid) { return burial_->is_stuck(uid); },
                        .bury = [this](Fd socket) { bury(std::move(socket)); }});
   CELLBLOCK_CHECK(http_->start());
   CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::http_started, timeout));
@@ -110,7 +111,10 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
   wait_for_signal();
   sweep_later();
 
-  burial_ = CELLBLOCK_TRY(Burial::make(loop_, [this] { go_on(); }));
+  burial_ = CELLBLOCK_TRY(Burial::make(
+      loop_, {.room = [this] { go_on(); },
+              .stuck = [this](std::size_t stuck,
+                              const ConnectionOwner* owner) { on_stuck(stuck, owner); }}));
   // From here peers can reach us.
   const Tenure tenure = socket.is_lent() ? Tenure::lent : Tenure::own;
   listener_ = CELLBLOCK_TRY(Listener::listen(
@@ -145,6 +149,10 @@ void Daemon::on_connection(Fd socket) {
 
 void Daemon::admit(Fd socket, Peer peer) {
   if (!may_connect(peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
+  if (burial_->is_stuck(peer.uid)) {
+    write_refusal(socket.get(), FailureCode::too_many, not_closed);
+    return turn_away(std::move(socket));
+  }
   const std::uint32_t uid = peer.uid;
   const ServerSet servers = servers_for(peer, config_);
   const Peer known = peer;
@@ -301,28 +309,6 @@ void Daemon::refuse(Fd socket, FailureCode code) {
     write_refusal(socket.get(), code);
   }
   turn_away(std::move(socket));
-}
-
-// The peer need not wait for the burial.
-void Daemon::turn_away(Fd socket) {
-  ++refused_;
-  count(metrics::Metric::connections_refused);
-  ::shutdown(socket.get(), SHUT_RDWR);
-  bury(std::move(socket));
-}
-
-void Daemon::bury(Fd socket) {
-  burial_->add(std::move(socket));
-  if (burial_->has_room()) return;
-  listener_->hold();
-  if (doors_) doors_->hold();
-  if (http_) http_->hold();
-}
-
-void Daemon::go_on() {
-  listener_->go_on();
-  if (doors_) doors_->go_on();
-  if (http_) http_->go_on();
 }
 
 // --- the end ------------------------------------------------------------------------------------

@@ -61,6 +61,10 @@ class Daemon {
   /// and the gateways have a while to end their sessions. An error: the launcher died.
   Result<void> serve(BoundSocket socket, const ServiceNotify& service, const ServiceOffer& offer);
 
+  /// After serve(): the end of every connection. The children that still close some, which may take
+  /// as long as their peers like.
+  std::vector<pid_t> close_connections();
+
  private:
   struct Pending {
     Fd socket;
@@ -99,6 +103,7 @@ class Daemon {
   void refuse_admin(Fd socket);
   void turn_away(Fd socket);
   void bury(Fd socket);
+  void on_stuck(std::size_t stuck, const ConnectionOwner* owner);
   void act(const Actions& actions);
   void act_or_give_up(Result<Actions> actions);
   void carry_out(const StartGateway& action);
@@ -184,7 +189,9 @@ class Daemon {
   std::optional<Pulse> pulse_;  ///< none without a service manager
   bool watched_ = false;        ///< it waits for signs of life
   std::uint32_t cells_ = 0;     ///< of servers, as the launcher said last
-  std::string last_failure_;    ///< of a gateway or the audit writer
+  std::size_t stuck_ = 0;       ///< children that wait to close what a peer sent
+  std::uint32_t stuck_uid_ = ConnectionOwner::unknown;  ///< the last whose child that was
+  std::string last_failure_;                            ///< of a gateway or the audit writer
 
   Connection last_connection_ = 0;
   std::uint64_t refused_ = 0;               ///< since the last sweep

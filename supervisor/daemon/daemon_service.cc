@@ -31,6 +31,8 @@ void Daemon::tell_service(std::string_view with) const {
                            .cells = cells_,
                            .switched_off = !config_.enabled || switch_.is_off(),
                            .audit_runs = audit_.running(),
+                           .stuck_closes = stuck_,
+                           .stuck_uid = stuck_uid_,
                            .last_failure = last_failure_};
   service_->send(std::string(with) + "STATUS=" + status_line(facts));
 }

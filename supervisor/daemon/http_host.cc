@@ -14,6 +14,7 @@
 #include "policy/failure.h"
 #include "policy/names.h"
 #include "supervisor/daemon/explain_end.h"
+#include "supervisor/kernel/peer_options.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -222,12 +223,14 @@ std::string HttpHost::refusal_for(const Result<Peer>& peer) const {
   if (!peer || !may_connect(*peer, config_)) return forbidden();
   if (!running_ || broken_ || finished_) return busy();
   if (guests_.size() >= config_.http->max_connections) return busy();
+  if (around_.is_stuck(peer->uid)) return busy();
   const auto of_user = std::ranges::count_if(
       guests_, [&](const auto& entry) { return entry.second.peer.uid == peer->uid; });
   return of_user < config_.listen.max_connections_per_user ? std::string{} : busy();
 }
 
 void HttpHost::bring(Fd socket, Peer peer) {
+  read_urgent_bytes_in_line(socket.get());  // what the helper looks for before it reads
   do {
     ++last_guest_;
   } while (guests_.contains(last_guest_));

@@ -29,6 +29,8 @@ class HttpHost {
     std::function<Result<void>(const wire::SupervisorRequest&, std::span<const int>)> ask_launcher;
     /// A new connection on behalf of that user; the end for cellblock-http.
     std::function<Result<Fd>(const Peer&)> open_session;
+    /// Connections of that user are not closed: he gets no other.
+    std::function<bool(std::uint32_t uid)> is_stuck;
     /// Closes it where that may take its time (burial.h).
     std::function<void(Fd)> bury;
   };

@@ -1,6 +1,7 @@
 #include "supervisor/daemon/launcher_process.h"
 
 #include <poll.h>
+#include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "supervisor/daemon/children.h"
 #include "supervisor/daemon/explain_end.h"
 #include "supervisor/daemon/host_view.h"
+#include "supervisor/daemon/own_children.h"
 #include "supervisor/daemon/spawn.h"
 #include "supervisor/kernel/pidfd.h"
 
@@ -44,6 +46,19 @@ SysResult<Woke> wait_for(int channel, int pidfd, Clock::time_point deadline) {
   if (count < 0) return sys_fail("poll");
   if (watched[0].revents & POLLIN) return Woke::report;
   return count > 0 ? Woke::death : Woke::timeout;
+}
+
+// Most have ended before they are asked after.
+constexpr milliseconds time_to_close{500};
+
+std::vector<pid_t> still_closing(std::vector<pid_t> children) {
+  const auto deadline = Clock::now() + time_to_close;
+  std::erase_if(children, [&](pid_t child) { return await_child(child, until(deadline)); });
+  if (!children.empty()) {
+    spdlog::warn("{} of the processes that close connections wait for what a peer sent, and stay",
+                 children.size());
+  }
+  return children;
 }
 
 // At start-up the audit writer is the one process that can end before its time.
@@ -127,7 +142,7 @@ Error LauncherProcess::explain_death() {
   return Error{"the launcher was killed by signal " + std::to_string(info.si_status)};
 }
 
-Result<void> LauncherProcess::end(milliseconds patience) {
+Result<void> LauncherProcess::end(milliseconds patience, const std::vector<pid_t>& closing) {
   if (pid_ < 0) return {};
   channel_.reset();
   if (!await_child(pid_, patience)) {
@@ -137,7 +152,10 @@ Result<void> LauncherProcess::end(milliseconds patience) {
   pid_ = -1;
   pidfd_.reset();
   // Its children died with it and came to us, as their nearest subreaper.
-  if (!await_no_children(time_to_die)) return fail("a process of a cell cannot be killed");
+  const std::vector<pid_t> stuck = still_closing(closing);
+  if (!await_no_children_but(stuck, time_to_die)) {
+    return fail("a process of a cell cannot be killed");
+  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"
@@ -38,8 +39,9 @@ class LauncherProcess {
 
   /// Closes the channel, which the launcher takes as the order to end everything; kills it when it
   /// did not end within `patience`, and then waits until no process below it is left either.
-  /// An error if something is still there. Does nothing the second time.
-  Result<void> end(std::chrono::milliseconds patience);
+  /// `closing`: children that close connections; they are waited for only a moment. An error if
+  /// something else is still there. Does nothing the second time.
+  Result<void> end(std::chrono::milliseconds patience, const std::vector<pid_t>& closing = {});
 
   pid_t pid() const { return pid_; }
   const Fd& pidfd() const { return pidfd_; }  ///< readable once the launcher is dead

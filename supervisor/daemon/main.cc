@@ -323,6 +323,7 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorAsks::ids_mapped}));
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::ready, launcher_patience));
   Result<void> served;
+  std::vector<pid_t> closing;
   {
     Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
@@ -334,11 +335,13 @@ Result<void> run(const Options& options) {
     }
     daemon.take_reloads(reload_facts(options, read_by), std::move(own_program));
     served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
+    closing = daemon.close_connections();
   }
   // From here no peer can reach us, and the channels to all gateways are closed.
 
-  const auto ended = launcher.end(end_patience);
-  // From here no process of ours is left.
+  const auto ended = launcher.end(end_patience, closing);
+  // From here no process of ours is left, but for those that a peer keeps from closing what it
+  // sent.
   return served ? ended : served;
 }
 

@@ -43,6 +43,19 @@ Result<std::vector<pid_t>> own_children() {
   return parse(text, text + bytes.size());
 }
 
+bool await_no_children_but(const std::vector<pid_t>& others, milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  while (true) {
+    const auto children = own_children();
+    if (!children) return await_no_children(patience);
+    const auto awaited =
+        std::ranges::find_if(*children, [&](pid_t child) { return !is_in(others, child); });
+    if (awaited == children->end()) return true;
+    const auto time = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+    if (!await_child(*awaited, std::max(time, milliseconds{0}))) return false;
+  }
+}
+
 Result<void> end_children_but(const std::vector<pid_t>& others, milliseconds patience) {
   const auto deadline = Clock::now() + patience;
   while (true) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "supervisor/kernel/peer_options.h"
+
 namespace cellblock::daemon {
 namespace {
 
@@ -31,6 +33,8 @@ void ReloadDesk::add(const Asker& asker, Fd socket) {
   if (!offer) return refuse("refused\n" + offer.error().text + "\n");
   auto copy = duplicate(socket.get());
   if (!copy) return refuse("refused\nno descriptor is free\n");
+  // Before the offer, so that whoever has that may answer it.
+  if (!take_descriptors(socket.get())) return refuse("refused\n");
   // A peer that does not take two descriptors gets nothing else either.
   if (const auto sent = send_offer(socket.get(), *offer); !sent) return refuse("refused\n");
   asker_ = asker;

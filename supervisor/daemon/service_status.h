@@ -12,7 +12,9 @@ struct ServiceFacts {
   std::uint32_t cells = 0;  ///< of servers, when the launcher was last asked
   bool switched_off = false;
   bool audit_runs = true;
-  std::string last_failure;  ///< of a process of cellblock's own; empty: none
+  std::size_t stuck_closes = 0;  ///< children that wait to close what came with a connection
+  std::uint32_t stuck_uid = 0;   ///< whose the last of those was
+  std::string last_failure;      ///< of a process of cellblock's own; empty: none
 };
 
 /// The line that `systemctl status` shows: what runs, and what does not.

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "supervisor/kernel/peer_options.h"
+
 namespace cellblock::daemon {
 namespace {
 
@@ -28,6 +30,13 @@ const sockaddr* general(const sockaddr_un& address) {
 SysResult<Fd> new_socket() {
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return sys_fail("socket");
+  return socket;
+}
+
+// Its connections have it from their beginning.
+SysResult<Fd> new_listener() {
+  Fd socket = CELLBLOCK_TRY(new_socket());
+  CELLBLOCK_CHECK(refuse_descriptors(socket.get()));
   return socket;
 }
 
@@ -67,7 +76,7 @@ Result<void> bind_with_mode(int socket, const sockaddr_un& address, mode_t mode)
 Result<BoundSocket> BoundSocket::bind(const Listen& listen) {
   const sockaddr_un address = CELLBLOCK_TRY(address_of(listen.socket));
   CELLBLOCK_CHECK(remove_stale(listen.socket, address));
-  Fd socket = CELLBLOCK_TRY(new_socket());
+  Fd socket = CELLBLOCK_TRY(new_listener());
   CELLBLOCK_CHECK(bind_with_mode(socket.get(), address, listen.mode));
   struct stat status{};
   if (::lstat(listen.socket.c_str(), &status) < 0) return sys_fail("lstat");

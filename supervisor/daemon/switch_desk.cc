@@ -4,9 +4,29 @@
 
 #include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
+#include "supervisor/kernel/peer_options.h"
+
 namespace cellblock::daemon {
+namespace {
+
+// As recv with MSG_PEEK; EBADMSG where descriptors came with the bytes. The kernel says MSG_CTRUNC
+// for what there is no room for, and a peek takes nothing out: to read it would be to close it,
+// which may take as long as its sender likes (docs/decisions/0010).
+ssize_t look(int socket, std::span<char> room) {
+  iovec part{room.data(), room.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  const ssize_t count = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_PEEK);
+  if (count < 0 || (message.msg_flags & MSG_CTRUNC) == 0) return count;
+  errno = EBADMSG;
+  return -1;
+}
+
+}  // namespace
 
 SwitchDesk::SwitchDesk(boost::asio::io_context& loop, Around around,
                        std::chrono::milliseconds patience)
@@ -18,6 +38,7 @@ void SwitchDesk::add(const Asker& asker, Fd socket) {
   if (standing_.size() >= most) {
     answer(standing_.begin()->first, fail("Too many stand at this switch; try again."));
   }
+  read_urgent_bytes_in_line(socket.get());
   auto copy = duplicate(socket.get());
   if (!copy) return around_.said(asker, std::move(socket), fail(copy.error().text()));
   const std::uint64_t number = ++last_;
@@ -40,8 +61,15 @@ void SwitchDesk::read(std::uint64_t number) {
   Standing& standing = standing_.at(number);
   std::array<char, longest_request> bytes;
   const std::size_t room = longest_request - standing.line.size();
-  const ssize_t count = ::recv(standing.socket.get(), bytes.data(), room, MSG_DONTWAIT);
+  const ssize_t seen = look(standing.socket.get(), std::span(bytes).first(room));
+  // What came since the look may carry something.
+  const ssize_t count = seen <= 0 ? seen
+                                  : ::recv(standing.socket.get(), bytes.data(),
+                                           static_cast<std::size_t>(seen), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count < 0 && errno == EBADMSG) {
+    return answer(number, fail("Descriptors came with the request: this socket takes none."));
+  }
   if (count <= 0) {
     return answer(number, fail("Nothing was said: to connect alone switches nothing."));
   }

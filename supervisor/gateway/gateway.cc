@@ -18,6 +18,7 @@
 #include "supervisor/gateway/session/approval_report.h"
 #include "supervisor/gateway/session/pin_control.h"
 #include "supervisor/gateway/session/server_report.h"
+#include "supervisor/kernel/peer_options.h"
 
 namespace cellblock::gateway {
 
@@ -60,6 +61,13 @@ Peer peer_of(const wire::SessionGrant& grant, const std::optional<HttpListen>& h
           .via = grant.via,
           .token = named ? std::string_view(http->tokens[grant.token].name) : "",
           .is_admin = grant.via == wire::SessionVia::admin};
+}
+
+// Only a host of the socket attaches descriptors, and it may from here on (docs/protocol.md). Where
+// that cannot be allowed its sendmsg goes on failing, which it reports.
+void open_to_host(int connection, wire::SessionVia via) {
+  read_urgent_bytes_in_line(connection);
+  if (via == wire::SessionVia::socket) static_cast<void>(take_descriptors(connection));
 }
 
 // Whoever refers to a server goes on doing so when others are added.
@@ -179,6 +187,7 @@ void Gateway::open_session(const wire::SessionGrant& grant, Fd connection) {
   policy_.path_reports.belong_to(user);
   if (grant.via != wire::SessionVia::admin) user_ = peer_of(grant, config_.http);
   if (sessions_.contains(grant.connection)) return give_up("a connection that is open already");
+  open_to_host(connection.get(), grant.via);
   GatewayServices& services = *this;
   auto session = std::make_unique<SessionRunner>(services, peer_of(grant, config_.http),
                                                  std::move(connection));

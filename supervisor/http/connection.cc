@@ -16,6 +16,7 @@ constexpr Milliseconds idle_patience{75'000};   ///< between two requests
 constexpr Milliseconds write_patience{30'000};  ///< without a byte taken
 constexpr Milliseconds drain_patience{2'000};
 constexpr std::size_t read_size = 16U << 10;
+constexpr int most_empty_wakes = 8;
 constexpr std::size_t most_pipelined = 64U << 10;
 constexpr std::size_t longest_part = RequestParser::longest_head + read_size;
 
@@ -37,7 +38,7 @@ Connection::Connection(EventLoop& loop, Fd socket, Transport transport, Bounds b
       parser_(bounds.longest_body) {}
 
 Result<void> Connection::start() {
-  watch_.on_readable = [this] { read(); };
+  watch_.on_readable = [this] { wake(); };
   watch_.on_writable = [this] { flush(); };
   CELLBLOCK_CHECK(watch_.want_read(true));
   wait(bounds_.head);
@@ -49,14 +50,32 @@ void Connection::put(std::string_view bytes) {
   events_.dirty();
 }
 
-void Connection::read() {
+// What is called readable for ever and has nothing to read would keep the loop busy.
+void Connection::wake() {
+  if (read()) {
+    empty_wakes_ = 0;
+  } else if (++empty_wakes_ >= most_empty_wakes) {
+    close();
+  }
+}
+
+// False: there was nothing.
+bool Connection::read() {
   std::array<char, read_size> room;
   const IoResult result = receive_some(fd_.get(), room, transport_);
-  if (result.status == IoStatus::would_block) return;
-  if (result.status != IoStatus::done) return close();
+  if (result.status == IoStatus::would_block) return false;
+  if (result.status == IoStatus::done) {
+    take(std::span(room).first(result.count));
+  } else {
+    close();
+  }
+  return true;
+}
+
+void Connection::take(std::span<char> bytes) {
   if (state_ == State::draining) return;
-  inbox_.append(room.data(), result.count);
-  ::explicit_bzero(room.data(), result.count);
+  inbox_.append(bytes.data(), bytes.size());
+  ::explicit_bzero(bytes.data(), bytes.size());
   // Who does not take an answer gets no other to wait behind it.
   if (outbox_.queued() > 0) return static_cast<void>(watch_.want_read(false));
   if (state_ == State::reading) return advance();

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -50,7 +51,7 @@ class Connection {
   void end_stream();
 
   /// What has come already, without waiting for the loop to say so. It may be over after this.
-  void look() { read(); }
+  void look() { static_cast<void>(read()); }
   /// At the end of a turn.
   void flush();
   void close();
@@ -71,7 +72,9 @@ class Connection {
     over,
   };
 
-  void read();
+  void wake();
+  bool read();
+  void take(std::span<char> bytes);
   void advance();
   void feed();
   bool admit();
@@ -101,6 +104,7 @@ class Connection {
   bool served_ = false;  ///< a request was admitted
   bool keep_alive_ = true;
   bool shut_ = false;
+  int empty_wakes_ = 0;        ///< in a row: the loop called it readable, and there was nothing
   std::uint64_t charged_ = 0;  ///< bytes of the body that comes in
 };
 

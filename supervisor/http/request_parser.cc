@@ -33,8 +33,24 @@ Verb verb_of(beast::http::verb verb) {
 
 std::string text_of(beast::string_view text) { return {text.data(), text.size()}; }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// One field with one number: neither twice, nor a list of the same ("146, 146").
+bool has_plain_length(const Request& head) {
+  const auto length = head.header("content-length");
+  if (!length) return true;
+  return std::ranges::count(head.headers, "content-length", &Header::name) == 1 &&
+         is_number(*length);
+}
+
+// A line that goes on in the next one (obs-fold, RFC 9112 5.2): others may read it as two.
+bool is_folded(std::string_view head) { return head.contains("\r\n ") || head.contains("\r\n\t"); }
+
 // Where a body ends must be said once, in a way that nobody in between reads differently.
 bool frames_plainly(const Request& head) {
+  if (!has_plain_length(head)) return false;
   const auto coding = head.header("transfer-encoding");
   if (!coding) return true;
   const auto count = std::ranges::count(head.headers, "transfer-encoding", &Header::name);
@@ -81,12 +97,12 @@ std::size_t RequestParser::feed(std::string_view bytes) {
     status_ = status_of(error);
     return taken;
   }
-  if (state_ == State::head && parser_->beast.is_header_done()) read_head();
+  if (state_ == State::head && parser_->beast.is_header_done()) read_head(bytes.substr(0, taken));
   if (state_ == State::body && parser_->beast.is_done()) state_ = State::complete;
   return taken;
 }
 
-void RequestParser::read_head() {
+void RequestParser::read_head(std::string_view raw) {
   const auto& message = parser_->beast.get();
   if (message.version() != 11) {
     state_ = State::broken;
@@ -98,7 +114,8 @@ void RequestParser::read_head() {
   for (const auto& field : message) {
     request_.headers.push_back({lower_case(text_of(field.name_string())), text_of(field.value())});
   }
-  state_ = frames_plainly(request_) ? State::body : State::broken;
+  const bool is_plain = !is_folded(raw) && frames_plainly(request_);
+  state_ = is_plain ? State::body : State::broken;
 }
 
 Request RequestParser::take() {

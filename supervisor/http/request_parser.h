@@ -41,7 +41,7 @@ class RequestParser {
   static constexpr std::size_t longest_head = 16U << 10;
 
  private:
-  void read_head();
+  void read_head(std::string_view raw);
 
   struct Parser;
   std::unique_ptr<Parser> parser_;

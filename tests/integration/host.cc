@@ -65,7 +65,15 @@ void Host::send(const json& message) { send_bytes(message.dump() + "\n"); }
 
 void Host::send_with(const json& message, std::span<const int> descriptors) {
   const std::string line = message.dump() + "\n";
-  const auto sent = send_record(socket_.get(), std::as_bytes(std::span(line)), descriptors);
+  const auto until = std::chrono::steady_clock::now() + deadline;
+  auto sent = send_record(socket_.get(), std::as_bytes(std::span(line)), descriptors);
+  // Not with the gateway yet (docs/protocol.md): nothing was sent.
+  while (!sent && sent.error().number == EPERM && std::chrono::steady_clock::now() < until) {
+    pollfd answered{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&answered, 1, 5) > 0) return;  // turned away: the answer says why
+    sent = send_record(socket_.get(), std::as_bytes(std::span(line)), descriptors);
+  }
+  errno = sent ? 0 : sent.error().number;
   require(sent.has_value(), "sendmsg");
 }
 

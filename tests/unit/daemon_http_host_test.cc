@@ -35,6 +35,7 @@ class HttpHostChannel : public testing::Test {
                            Pair ends = *make_stream_pair();
                            return std::move(ends.first);
                          },
+                         .is_stuck = [](std::uint32_t) { return false; },
                          .bury = [](const Fd&) {}},
         patience);
     EXPECT_TRUE(host->start());

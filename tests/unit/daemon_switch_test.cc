@@ -12,6 +12,7 @@
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/switch_desk.h"
 #include "supervisor/kernel/audit_packet.h"
+#include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
 
 /// What an administrator says at a switch, how long it is remembered, and how it gets into the log.
@@ -72,10 +73,15 @@ class SwitchDeskTest : public ::testing::Test {
                     (reason ? "\"" + *reason + "\"" : "refused"));
   }
 
+  // To drop it may take as long as what it carries lingers: the exit of a process does not wait.
+  void keep(Fd socket) { kept_.push_back(socket.release()); }
+
   boost::asio::io_context loop_{1};
   std::vector<std::string> said_;
+  std::vector<int> kept_;
   SwitchDesk::Around around_{
-      .said = [this](const SwitchDesk::Asker& asker, const Fd&, const Result<std::string>& reason) {
+      .said = [this](const SwitchDesk::Asker& asker, Fd socket, const Result<std::string>& reason) {
+        keep(std::move(socket));
         said(asker, reason);
       }};
   SwitchDesk desk_{loop_, around_};
@@ -101,6 +107,21 @@ TEST_F(SwitchDeskTest, HearsALineInPieces) {
   say(asker, "able a fire\n");
   turn();
   EXPECT_THAT(said_, ElementsAre("disable 64102 \"a fire\""));
+}
+
+TEST_F(SwitchDeskTest, TakesNoDescriptorsAndClosesNone) {
+  for (const int how : {0, static_cast<int>(MSG_OOB)}) {
+    const Fd asker = stand();
+    LingeringSocket socket;
+    say(asker, "ena");
+    turn();
+    socket.queue_into(asker.get(), how);
+    say(asker, "ble\n");
+    const auto start = std::chrono::steady_clock::now();
+    turn();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  }
+  EXPECT_THAT(said_, ElementsAre("enable 64102 refused", "enable 64102 refused"));
 }
 
 TEST_F(SwitchDeskTest, RefusesWhatIsTooLongOrTheNameOfTheOtherSwitch) {

@@ -6,6 +6,7 @@
 
 #include "supervisor/http/connection.h"
 #include "supervisor/http/share_budget.h"
+#include "supervisor/kernel/peer_options.h"
 
 namespace cellblock::http {
 namespace {
@@ -21,11 +22,13 @@ const std::string whole_request = head + "Content-Length: 2\r\n\r\n{}";
 class HttpConnection : public testing::Test {
  protected:
   explicit HttpConnection(Milliseconds head_time = Milliseconds{10'000},
-                          Milliseconds body_time = Milliseconds{10'000}) {
+                          Milliseconds body_time = Milliseconds{10'000},
+                          Transport transport = Transport::tcp) {
     Pair ends = *make_stream_pair();
     host_ = std::move(ends.first);
+    ours_ = ends.second.get();
     connection_ = std::make_unique<Connection>(
-        *loop_, std::move(ends.second), Transport::tcp,
+        *loop_, std::move(ends.second), transport,
         Connection::Bounds{longest_body, 4 * longest_body, head_time, body_time},
         Connection::Events{.head = [](const Request&) { return std::nullopt; },
                            .body = [this](std::uint64_t bytes) -> std::optional<Reply> {
@@ -84,6 +87,7 @@ class HttpConnection : public testing::Test {
   Timer idle_{*loop_, [this] { idle_.set(Milliseconds{0}); }};
   ShareBudget budget_{{longest_body, longest_body}};
   Fd host_;
+  int ours_ = -1;
   std::string answer_ = "{}";
   int requests_ = 0;
   std::uint64_t held_ = 0;
@@ -104,6 +108,43 @@ struct ImpatientHttpConnection : HttpConnection {
     return all;
   }
 };
+
+/// Of a Unix peer. Urgent data is not read in line, as where that option was not set.
+struct UnixHttpConnection : HttpConnection {
+  UnixHttpConnection()
+      : HttpConnection(Milliseconds{10'000}, Milliseconds{10'000}, Transport::unix_socket) {}
+
+  void send_urgent(int attached = -1) const {
+    const std::array<int, 1> fds{attached};
+    const char byte = 'x';
+    EXPECT_TRUE(send_record(host_.get(), std::as_bytes(std::span(&byte, 1)),
+                            std::span(fds).first(attached < 0 ? 0 : 1), MSG_OOB));
+  }
+};
+
+TEST_F(UnixHttpConnection, OneUrgentByteDoesNotKeepTheLoopBusy) {
+  send_urgent();
+  turn(64);
+  EXPECT_TRUE(over_);
+}
+
+TEST_F(UnixHttpConnection, AnUrgentByteInLineIsReadAsAnyOther) {
+  read_urgent_bytes_in_line(ours_);
+  send_urgent();
+  turn(64);
+  send(whole_request);
+  turn();
+  EXPECT_EQ(requests_, 1) << "of the method xPOST";
+}
+
+TEST_F(UnixHttpConnection, DescriptorsOfAnUrgentByteInLineEndIt) {
+  read_urgent_bytes_in_line(ours_);
+  send_urgent(host_.get());
+  send(whole_request);
+  turn();
+  EXPECT_TRUE(over_);
+  EXPECT_EQ(requests_, 0);
+}
 
 TEST_F(ImpatientHttpConnection, HeadersThatStopComingAreAnsweredWith408) {
   send(head);
@@ -190,12 +231,27 @@ TEST(HttpFraming, IsSaidOnceAndPlainly) {
        {"Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity\r\n",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
-        "Transfer-Encoding: chunked, identity\r\n", "Transfer-Encoding: xchunked\r\n"}) {
+        "Transfer-Encoding: chunked, identity\r\n", "Transfer-Encoding: xchunked\r\n",
+        "Content-Length: 2, 2\r\n", "Content-Length: 2\r\nContent-Length: 2\r\n",
+        "Content-Length: +2\r\n", "Content-Length:\r\n"}) {
     RequestParser parser(longest_body);
     parser.feed(head + framing + "\r\n");
     EXPECT_EQ(parser.state(), RequestParser::State::broken) << framing;
     EXPECT_EQ(parser.status(), 400U) << framing;
   }
+}
+
+TEST(HttpParser, RefusesALineThatGoesOnInTheNext) {
+  for (const char* folded :
+       {"X-Other: a\r\n b\r\n", "X-Other: a\r\n\tb\r\n", "X-Other:\r\n Content-Length: 2\r\n"}) {
+    RequestParser parser(longest_body);
+    parser.feed(head + folded + "\r\n");
+    EXPECT_EQ(parser.state(), RequestParser::State::broken) << folded;
+    EXPECT_EQ(parser.status(), 400U) << folded;
+  }
+  RequestParser parser(longest_body);
+  parser.feed(whole_request.substr(0, whole_request.size() - 2) + "\r\n x");
+  EXPECT_NE(parser.state(), RequestParser::State::broken) << "of a body this is no line";
 }
 
 TEST(HttpParser, ForgetsWhoAHostSaysItIs) {

@@ -33,10 +33,10 @@ class LingeringSocket {
   }
 
   /// From here the copy in the queue of `connection` is the last one.
-  void queue_into(int connection) {
+  void queue_into(int connection, int flags = 0) {
     const std::array<int, 1> fds{sender_.get()};
     const char byte = 'x';
-    const auto sent = send_record(connection, std::as_bytes(std::span(&byte, 1)), fds);
+    const auto sent = send_record(connection, std::as_bytes(std::span(&byte, 1)), fds, flags);
     require(sent ? 0 : -1, "sendmsg");
     sender_.reset();
   }

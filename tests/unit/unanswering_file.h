@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,11 +19,15 @@
 
 namespace cellblock {
 
-/// A file of a FUSE file system that does not answer when a copy of it is closed, until this ends.
+/// A file of a FUSE file system that does not answer, until this ends: when a copy of it is closed
+/// (flush), or when what was written is to be written back, which its last close waits for.
 class UnansweringFile {
  public:
+  enum class Withholds : std::uint8_t { flush, write };
+
   /// `where`: an existing directory. Needs /dev/fuse and the right to mount.
-  explicit UnansweringFile(const std::string& where) : where_(where) {
+  explicit UnansweringFile(const std::string& where, Withholds withholds = Withholds::flush)
+      : where_(where), withholds_(withholds) {
     // Other tests compare the mounts of the machine before and after.
     if (!device_.valid() || ::unshare(CLONE_NEWNS) < 0 ||
         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) {
@@ -39,28 +44,60 @@ class UnansweringFile {
     if (!mounted_) return;
     ::umount2(where_.c_str(), MNT_FORCE | MNT_DETACH);  // aborts: whoever waits gets an error
     server_.join();
-    if (sender_ > 0) ::waitpid(sender_, nullptr, 0);
+    for (const pid_t sender : senders_) ::waitpid(sender, nullptr, 0);
   }
 
   bool usable() const { return mounted_; }
 
   /// By a process of its own, which then waits in the end of its own copy.
   bool send_into(int channel, std::span<const std::byte> record) {
-    auto sent = make_pipe();
-    if (!sent) return false;
     const std::string path = where_ + "/file";
-    sender_ = ::fork();
-    if (sender_ == 0) {
+    return in_child(channel, [&] {
       const std::array<int, 1> fds{::open(path.c_str(), O_RDWR)};
-      const bool done = fds[0] >= 0 && send_record(channel, record, fds).has_value();
-      static_cast<void>(!::write(sent->second.get(), done ? "y" : "n", 1));
-      ::_exit(0);
-    }
-    char answer = 'n';
-    return ::read(sent->first.get(), &answer, 1) == 1 && answer == 'y';
+      return fds[0] >= 0 && send_record(channel, record, fds).has_value();
+    });
+  }
+
+  /// From here the copy in the queue of `connection` is one whose close waits. Withholds::write.
+  bool queue_into(int connection) {
+    // Another one each time: to close a descriptor of one that is dirty waits already.
+    const std::string path = where_ + "/file" + std::to_string(senders_.size());
+    return in_child(connection, [&] {
+      const int queued = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+      const int written = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+      const std::array<int, 1> fds{queued};
+      if (!send_record(connection, std::as_bytes(std::span("x", 1)), fds, MSG_DONTWAIT))
+        return false;
+      ::close(queued);  // while nothing is dirty yet
+      return ::pwrite(written, "x", 1, 0) == 1;
+    });
   }
 
  private:
+  // What the child holds stays open while its end waits: that must be nobody else's, nor the file
+  // system's own device.
+  static void close_all_but(int target, int answer) {
+    for (int fd = 3; fd < 1024; ++fd) {
+      if (fd != target && fd != answer) ::close(fd);
+    }
+  }
+
+  /// In a process of its own, whose end may wait.
+  bool in_child(int target, const std::function<bool()>& act) {
+    auto done = make_pipe();
+    if (!done) return false;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      close_all_but(target, done->second.get());
+      static_cast<void>(!::write(done->second.get(), act() ? "y" : "n", 1));
+      ::_exit(0);
+    }
+    senders_.push_back(child);
+    done->second.reset();
+    char answer = 'n';
+    return ::read(done->first.get(), &answer, 1) == 1 && answer == 'y';
+  }
+
   void serve() {
     std::vector<char> buffer(1U << 17U);
     while (true) {
@@ -73,19 +110,27 @@ class UnansweringFile {
     }
   }
 
-  void answer(const fuse_in_header& header) const {
+  void answer(const fuse_in_header& header) {
     switch (header.opcode) {
       case FUSE_INIT:
-        return reply(header, fuse_init_out{.major = 7, .minor = 31, .max_write = 4096});
+        return reply(header, fuse_init_out{.major = 7,
+                                           .minor = 31,
+                                           .flags = withholds_ == Withholds::write
+                                                        ? std::uint32_t{FUSE_WRITEBACK_CACHE}
+                                                        : 0U,
+                                           .max_write = 4096});
       case FUSE_LOOKUP:
-        return reply(
-            header, fuse_entry_out{
-                        .nodeid = 2, .entry_valid = 100, .attr_valid = 100, .attr = attributes(2)});
+        return reply(header, fuse_entry_out{.nodeid = ++last_node_,
+                                            .entry_valid = 100,
+                                            .attr_valid = 100,
+                                            .attr = attributes(last_node_)});
       case FUSE_GETATTR:
         return reply(header, fuse_attr_out{.attr_valid = 100, .attr = attributes(header.nodeid)});
       case FUSE_OPEN:
         return reply(header, fuse_open_out{.fh = 1});
       case FUSE_FLUSH:
+        return withholds_ == Withholds::flush ? void() : send(header, -ENOSYS, {});
+      case FUSE_WRITE:
       case FUSE_FORGET:
       case FUSE_BATCH_FORGET:
       case FUSE_INTERRUPT:
@@ -114,9 +159,11 @@ class UnansweringFile {
   }
 
   std::string where_;
+  Withholds withholds_;
   Fd device_{::open("/dev/fuse", O_RDWR | O_CLOEXEC)};
   bool mounted_ = false;
-  pid_t sender_ = -1;
+  std::vector<pid_t> senders_;
+  std::uint64_t last_node_ = FUSE_ROOT_ID;
   std::thread server_;
 };
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "supervisor/kernel/peer_options.h"
+
 namespace cellblock::gateway {
 
 namespace {
@@ -93,6 +95,7 @@ bool HostLink::take_stdio(Fd read_end, Fd write_end) {
   const auto in = classify_foreign(read_end.get());
   const auto out = classify_foreign(write_end.get());
   if (!in || !out) return false;
+  if (*in == Stream::socket) read_urgent_bytes_in_line(read_end.get());
 
   stdio_.emplace(loop_, std::move(read_end), std::move(write_end));
   Stdio& stdio = *stdio_;
