@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policy/access/rule.h"
+#include "policy/bind.h"
 #include "policy/bounds/result_rules.h"
 #include "policy/http_listen.h"
 #include "policy/life/cell_rules.h"
@@ -21,16 +22,6 @@
 /// filled in. It is made once by the supervisor, sealed, and read by every process of cellblock
 /// (config_bytes.h). Secrets are not in it: only the launcher gets those (config_bytes.h, Secrets).
 namespace cellblock {
-
-enum class Access : std::uint8_t { read, write };
-
-/// One directory or file of the host that the cell sees. Both paths are absolute and normalised.
-struct Bind {
-  std::string source;
-  std::string target;
-  Access access = Access::read;
-  bool operator==(const Bind&) const = default;
-};
 
 struct EnvironmentVariable {
   std::string name;
@@ -275,6 +266,7 @@ struct Server {
   std::array<std::uint8_t, 32> fingerprint{};
   Storage storage = Storage::unknown;  ///< asked with limits.io_read or io_write
   std::vector<Disk> disks;             ///< behind what it sees, all of them, or none
+  PathFindings found;
   std::uint32_t max_cells_per_user = 16;
   bool operator==(const Server&) const = default;
 };

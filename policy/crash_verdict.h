@@ -37,6 +37,7 @@ struct EndedCell {
   unsigned noise_lines = 0;
   std::string first_noise;               ///< printable.h
   std::string failed_path;               ///< the bind that facts.path_index names, or empty
+  std::string broken;                    ///< PathFindings::broken
   std::vector<std::string> stderr_tail;  ///< printable.h, oldest first
 };
 

@@ -28,6 +28,9 @@ enum class PathKind { missing, directory, file, other };
 struct SourceFacts {
   PathKind kind = PathKind::missing;
   std::string resolved;  ///< after all symbolic links
+  /// Why somebody besides root and the daemon can move or replace it: "the directory /ws/alice is
+  /// owned by uid 1001"; empty: nobody can.
+  std::string others{};
 };
 
 enum class CommandState {

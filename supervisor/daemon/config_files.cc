@@ -198,7 +198,13 @@ class Loader {
       if (disks) {
         server.storage = disks->empty() ? Storage::memory : Storage::disks;
         server.disks = std::move(*disks);
-      } else if (server.limits.enforcement == Enforcement::required) {
+      } else if (server.limits.enforcement != Enforcement::required) {
+        continue;
+      } else if (server.found.others_can_change) {
+        complaints_.warning(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
+                            disks.error().text + ", so this server will not start");
+        server.found.broken = "limits.io_*: " + disks.error().text;
+      } else {
         complaints_.error(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
                           disks.error().text +
                               "; allowed: leave io_read and io_write out, or set "

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -13,6 +15,7 @@
 #include "supervisor/daemon/accounts.h"
 #include "supervisor/daemon/command_file.h"
 #include "supervisor/daemon/program_tree.h"
+#include "supervisor/daemon/trusted_path.h"
 
 namespace cellblock {
 namespace {
@@ -36,13 +39,40 @@ PathKind kind_of(mode_t mode) {
   return S_ISREG(mode) ? PathKind::file : PathKind::other;
 }
 
-SourceFacts look_at_source(const std::string& path) {
+bool is_owned_by(uid_t owner, std::span<const uid_t> owners) {
+  return std::ranges::find(owners, owner) != owners.end();
+}
+
+// open_trusted passes a sticky directory, where entries of others come and go all the same.
+std::string others_in_sticky(const std::string& path, std::span<const uid_t> owners) {
+  struct stat entry{};
+  const bool exists = ::lstat(path.c_str(), &entry) == 0;
+  if (exists && is_owned_by(entry.st_uid, owners)) return {};
+  const std::string above = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  struct stat directory{};
+  if (::stat(above.c_str(), &directory) < 0)
+    return above == "/" ? "" : others_in_sticky(above, owners);
+  constexpr mode_t anybody = S_IWGRP | S_IWOTH;
+  if ((directory.st_mode & anybody) == 0) return {};
+  return "anybody can make entries in the directory " + above;
+}
+
+std::string others_at(const std::string& path, std::span<const uid_t> owners) {
+  const auto trusted = open_trusted(path, {owners, LastLink::follow, {}});
+  if (!trusted && trusted.error().kind == WalkFailure::Kind::unsafe) return trusted.error().text;
+  return others_in_sticky(path, owners);
+}
+
+SourceFacts look_at_source(const std::string& path, std::span<const uid_t> owners) {
+  SourceFacts facts{.others = others_at(path, owners)};
   struct stat status{};
-  if (::stat(path.c_str(), &status) < 0) return {};
+  if (::stat(path.c_str(), &status) < 0) return facts;
   std::error_code error;
   const auto resolved = std::filesystem::canonical(path, error);
-  if (error) return {};
-  return {kind_of(status.st_mode), resolved.string()};
+  if (error) return facts;
+  facts.kind = kind_of(status.st_mode);
+  facts.resolved = resolved.string();
+  return facts;
 }
 
 std::uint64_t open_files_hard_limit() {
@@ -105,7 +135,9 @@ HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners)
   facts.landlock_abi = landlock_abi();
   gather_accounts(wanted, facts);
   gather_members(wanted, facts);
-  for (const std::string& path : wanted.sources) facts.sources[path] = look_at_source(path);
+  for (const std::string& path : wanted.sources) {
+    facts.sources[path] = look_at_source(path, owners);
+  }
   for (const auto& [server, command] : wanted.commands) {
     facts.commands[server] = look_at_command(command, owners);
   }

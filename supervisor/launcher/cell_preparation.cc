@@ -97,6 +97,9 @@ void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& 
   blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, entries);
   add_root(blueprint, make_template(entries, from, server.name));
   if (server.workspace) keep_workspaces(workspaces, blueprint, server, from.host);
+  if (server.found.broken.empty() || blueprint.broken) return;
+  // It was there again before this, but not when the configuration was checked.
+  blueprint.broken = SetupFailure{SetupStep::prepare, ESTALE};
 }
 
 // One that cannot be prepared is kept with its failure: the others can be used all the same.

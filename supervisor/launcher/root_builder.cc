@@ -96,9 +96,19 @@ SysResult<Fd> open_mount_point(int root, const Place& place, int source) {
   return open_strictly(place.parent.get(), place.name.c_str(), O_PATH | O_NOFOLLOW);
 }
 
+// The check saw a directory or a file. Whoever can replace it could put a socket there.
+SysResult<void> check_kind(int tree, BindKind kind) {
+  struct stat status{};
+  if (fstat(tree, &status) < 0) return sys_fail("fstat");
+  const bool is_plain = S_ISDIR(status.st_mode) || S_ISREG(status.st_mode);
+  if (is_plain || kind == BindKind::device) return {};
+  return std::unexpected(SysError{"fstat", EOPNOTSUPP});
+}
+
 SysResult<void> attach_bind(int root, const HostTree& host, const RootEntry& entry,
                             const Place& place) {
   const Fd tree = CELLBLOCK_TRY(host.clone(relative(entry.content)));
+  CELLBLOCK_CHECK(check_kind(tree.get(), entry.bind));
   CELLBLOCK_CHECK(add_attributes(tree.get(), attributes_of(entry.bind), Reach::whole_tree));
   const Fd mount_point = CELLBLOCK_TRY(open_mount_point(root, place, tree.get()));
   return attach_tree(tree.get(), mount_point.get(), "");
