@@ -26,7 +26,8 @@ std::uint64_t attributes_of(BindKind kind) {
     case BindKind::write_execute:
       return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
     case BindKind::device:
-      return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+      // The node can be written all the same; its times, which the host shares, cannot be set.
+      return MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
   }
   return MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
 }
