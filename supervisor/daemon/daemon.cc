@@ -60,9 +60,15 @@ Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
       stop_timer_(loop_) {}
 
 Daemon::~Daemon() {
+  if (relay_ != nullptr) relay_->stop_watching();
   http_.reset();
   doors_.reset();
   for (auto& [connection, pending] : pending_) burial_->add(std::move(pending.socket));
+}
+
+void Daemon::relay_with(LogRelay& relay) {
+  relay_ = &relay;
+  relay.watch(loop_);
 }
 
 Result<void> Daemon::start_audit(milliseconds timeout) {

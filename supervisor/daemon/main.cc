@@ -33,6 +33,7 @@
 #include "supervisor/daemon/id_map.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/load_steps.h"
+#include "supervisor/daemon/log_relay.h"
 #include "supervisor/daemon/metrics_socket.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/options.h"
@@ -239,16 +240,17 @@ Result<Sockets> bind_sockets(const Config& config, Fd lent) {
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
-Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells) {
-  const std::array<int, 9> fds{sealed.config.get(),
-                               sealed.secrets.get(),
-                               programs.gateway.get(),
-                               programs.audit_writer.get(),
-                               programs.egress.get(),
-                               programs.probe.get(),
-                               cells.get(),
-                               programs.http.get(),
-                               programs.metrics.get()};
+Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells, Fd log) {
+  const std::array<int, 10> fds{sealed.config.get(),
+                                sealed.secrets.get(),
+                                programs.gateway.get(),
+                                programs.audit_writer.get(),
+                                programs.egress.get(),
+                                programs.probe.get(),
+                                cells.get(),
+                                programs.http.get(),
+                                programs.metrics.get(),
+                                log.get()};
   return LauncherProcess::start(programs.launcher.get(), fds);
 }
 
@@ -293,8 +295,10 @@ Result<void> run(const Options& options) {
       loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
   Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
-  LauncherProcess launcher =
-      CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, std::move(owned.groups.cells)));
+  Pair log = CELLBLOCK_TRY(make_seqpacket_pair());
+  LogRelay relay(std::move(log.first));
+  LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(
+      std::move(sealed), programs, std::move(owned.groups.cells), std::move(log.second)));
   // From here the launcher alone holds the secrets.
 
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));
@@ -307,6 +311,7 @@ Result<void> run(const Options& options) {
   Result<void> served;
   {
     Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
+    daemon.relay_with(relay);
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
     if (config.http) {
       CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));

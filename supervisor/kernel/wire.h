@@ -333,7 +333,8 @@ static_assert(std::is_trivially_copyable_v<EgressEvent>);
 static_assert(std::is_trivially_copyable_v<EgressStart>);
 
 // ---------------------------------------------------------------------------------------------
-// The descriptors a process is started with. 0 is /dev/null, 1 and 2 the daemon's own stderr.
+// The descriptors a process is started with. 0 is /dev/null; 1 and 2 are the daemon's own stderr
+// for the launcher, and for processes in cells a pipe that the supervisor reads.
 
 namespace launcher_fd {
 inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET
@@ -346,6 +347,7 @@ inline constexpr int probe = 9;       ///< cellblock-probe, likewise
 inline constexpr int cgroup = 10;     ///< directory of Cgroup::directory; /dev/null: there is none
 inline constexpr int http = 11;       ///< cellblock-http, to be executed
 inline constexpr int metrics = 12;    ///< cellblock-metrics, likewise
+inline constexpr int log = 13;        ///< SOCK_SEQPACKET: LogPipe out
 }  // namespace launcher_fd
 
 namespace gateway_fd {

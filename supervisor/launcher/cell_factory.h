@@ -13,6 +13,7 @@
 #include "supervisor/launcher/cell_preparation.h"
 #include "supervisor/launcher/egress_network.h"
 #include "supervisor/launcher/foundation.h"
+#include "supervisor/launcher/log_pipes.h"
 #include "supervisor/launcher/reload_check.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
@@ -90,17 +91,21 @@ class CellFactory {
               SecretStore secrets, CellGroups cell_groups)
       : at_start_(start_facts(config)),
         config_(std::move(config)),
+        log_(std::move(programs.log)),
         programs_(std::move(programs)),
         base_(std::move(base)),
         made_(std::move(made)),
         secrets_(std::move(secrets)),
         cell_groups_(std::move(cell_groups)) {}
 
-  /// `cache_of`: the user whose cache it is given, or none.
-  SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels,
-                                    std::optional<std::uint32_t> cache_of = std::nullopt);
-  SetupResult<SpawnedCell> spawn_own(const Blueprint& blueprint, const std::vector<int>& channels,
-                                     std::uint32_t id, std::optional<std::uint32_t> cache_of);
+  struct OwnProcess {
+    const Blueprint& blueprint;
+    wire::OwnProgram program{};
+    std::optional<std::uint32_t> user{};  ///< whose cache it is given; none: nobody's
+  };
+  SetupResult<StartedOwn> start_own(const OwnProcess& process, const std::vector<int>& channels);
+  SetupResult<SpawnedCell> spawn_own(const OwnProcess& process, const std::vector<int>& channels,
+                                     std::uint32_t id);
   SetupResult<Fd> cache_for(std::optional<std::uint32_t> user, const HostIds& owner) const;
   SetupResult<SpawnRequest> request_for(std::uint32_t server_index, const ClientNames& client);
   SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
@@ -116,6 +121,7 @@ class CellFactory {
 
   StartFacts at_start_;
   Config config_;
+  LogPipes log_;
   OwnPrograms programs_;
   Foundation base_;
   Preparation made_;
