@@ -7,6 +7,7 @@
 #include "policy/cell_facts.h"
 #include "policy/server_set.h"
 #include "supervisor/kernel/audit_wire.h"
+#include "supervisor/kernel/home_wire.h"
 #include "supervisor/kernel/usage_wire.h"
 
 /// What one process of cellblock may tell another: closed sets of fixed-size records over
@@ -105,6 +106,7 @@ enum class GatewayAsks : std::uint8_t {
   terminate_cell = 2,  ///< cell: SIGTERM to the server process
   kill_cell = 3,       ///< cell: everything in it, at once
   usage = 4,           ///< what its cells use whose numbers are greater than `cell`
+  home = 5,            ///< server_index, request, home_action: answered by `home`
 };
 
 enum class CellProgram : std::uint8_t {
@@ -116,8 +118,10 @@ enum class CellProgram : std::uint8_t {
 struct GatewayRequest {
   GatewayAsks kind{};
   CellProgram program = CellProgram::server;
-  std::array<std::uint8_t, 2> reserved{};
-  std::uint32_t request = 0;  ///< start_cell: chosen by the gateway, comes back in the answer
+  HomeAction home_action = HomeAction::look;
+  std::array<std::uint8_t, 1> reserved{};
+  /// start_cell, home: chosen by the gateway, comes back in the answer
+  std::uint32_t request = 0;
   std::uint32_t server_index = 0;
   std::uint32_t padding = 0;
   std::uint64_t cell = 0;
@@ -133,6 +137,7 @@ enum class CellEventKind : std::uint8_t {
   ended = 4,    ///< once per started cell, last; `facts`
   denied = 5,   ///< the filter refused a call; `denial`
   usage = 6,    ///< once for each request for it; `usage`
+  home = 7,     ///< once for each request for it; `request`, `home`
 };
 
 enum class StartRefusal : std::uint8_t {
@@ -147,6 +152,7 @@ enum class StartRefusal : std::uint8_t {
   client_without_name = 9,    ///< `env` has ${client.user}, and this uid has no name here
   too_many_cells_in_all = 8,  ///< of all servers together, for this user or for all
   not_permitted = 10,         ///< any more: permit_only has come
+  home_in_use = 11,           ///< the home of this server and user is just being cleared
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
@@ -161,12 +167,13 @@ struct CellEvent {
   CellEventKind kind{};
   StartRefusal refusal = StartRefusal::none;
   std::array<std::uint8_t, 2> reserved{};
-  std::uint32_t request = 0;  ///< started, refused
+  std::uint32_t request = 0;  ///< started, refused, home
   std::uint64_t cell = 0;     ///< unique for the launcher's lifetime; 0 in refused
   CellFacts facts;
   Denial denial;
   std::uint32_t padding = 0;
   UsagePage usage;
+  HomeFacts home;
 };
 
 // ---------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <expected>
 #include <optional>
 #include <string>
@@ -71,6 +72,14 @@ class CellFactory {
   SetupResult<StartedServer> start_server(std::uint32_t server_index, const ClientNames& client,
                                           wire::CellProgram program = wire::CellProgram::server,
                                           const PassedDirectory* workspace = nullptr);
+
+  /// The home that this server keeps for this user. ENOENT: there is none, or it is temporary.
+  SysResult<StateDirectory::KeptHome> kept_home(std::uint32_t server_index,
+                                                std::uint32_t user) const {
+    const Server& server = config_.servers[server_index];
+    if (server.home != HomeKind::temporary) return base_.state.kept_home(server.name, user);
+    return std::unexpected(SysError{"openat2", ENOENT});
+  }
 
   /// `channels` become descriptors 3, 4 ... of the program. What this user's gateways keep is its
   /// home.
