@@ -47,4 +47,13 @@ struct OwnerMount {
   bool operator==(const OwnerMount&) const = default;
 };
 
+/// What was found at a server's paths when the configuration was read.
+struct PathFindings {
+  /// Somebody besides root and the daemon can move or replace one of them. What is missing there
+  /// breaks this server alone.
+  bool others_can_change = false;
+  std::string broken;  ///< why no cell of it can be made; empty: nothing is known against it
+  bool operator==(const PathFindings&) const = default;
+};
+
 }  // namespace cellblock

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "policy/config.h"
+#include "policy/config_text.h"
 #include "policy/host_facts.h"
 #include "policy/server_text.h"
 #include "policy/value_check.h"
@@ -19,9 +21,22 @@ struct ProtectedPath {
   std::string what;  ///< "the audit log"
 };
 
-/// Sorted by target, so that an outer one is mounted before one inside it.
-std::vector<Bind> check_binds(const Scope& scope, const ServerText& text,
-                              const std::vector<ProtectedPath>& protected_paths,
-                              const HostFacts& facts);
+/// What declared paths are judged by.
+struct PathsAround {
+  const std::vector<ProtectedPath>& protected_paths;
+  const std::vector<std::string>& written;  ///< what cells of any server can write
+  const HostFacts& facts;
+};
+
+/// `write` paths, and where workspaces that can be written begin.
+std::vector<std::string> written_by_cells(std::span<const ConfigText> files);
+
+/// Why somebody besides root and the daemon can move or replace `source`; empty: nobody can.
+std::string who_can_change(const std::string& source, const PathsAround& around);
+
+/// Sorted by target, so that an outer one is mounted before one inside it. What is wrong with a
+/// path that others can change is a warning, and `found` has it.
+std::vector<Bind> check_binds(const Scope& scope, const ServerText& text, const PathsAround& around,
+                              PathFindings& found);
 
 }  // namespace cellblock

@@ -269,6 +269,7 @@ struct Server {
   std::array<std::uint8_t, 32> fingerprint{};
   Storage storage = Storage::unknown;  ///< asked with limits.io_read or io_write
   std::vector<Disk> disks;             ///< behind what it sees, all of them, or none
+  PathFindings found;
   std::uint32_t max_cells_per_user = 16;
   bool operator==(const Server&) const = default;
 };

@@ -104,13 +104,15 @@ auto fields(Is<SecretMark> auto& v) {
   return std::tie(v.secret, v.length, v.start, v.whole, v.digest);
 }
 auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
+auto fields(Is<PathFindings> auto& v) { return std::tie(v.others_can_change, v.broken); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
                   v.workspace, v.execute_writable, v.binds, v.ownership, v.owner_mounts,
                   v.environment, v.secrets, v.network, v.egress, v.syscalls, v.limits, v.lines,
                   v.timeouts, v.restart, v.start, v.stop, v.health, v.rules, v.calls, v.results,
                   v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,
-                  v.validate_arguments, v.fingerprint, v.storage, v.disks, v.max_cells_per_user);
+                  v.validate_arguments, v.fingerprint, v.storage, v.disks, v.found,
+                  v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);

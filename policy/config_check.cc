@@ -167,11 +167,12 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   const RedactionPlan redaction =
       check_redaction({complaints, main.file, ""}, main.redaction, RedactionPlan{});
   const auto paths = protected_paths(request, config, facts);
+  const auto written = written_by_cells(request.files);
   const Profiles profiles = check_profiles(complaints, main);
   config.roles = check_roles(complaints, main, {config.identity, facts});
   check_servers(request,
-                {request.mode, config.identity, profiles, paths, facts, config.roles, results,
-                 redaction, max_owner_mounts},
+                {request.mode, config.identity, profiles, paths, written, facts, config.roles,
+                 results, redaction, max_owner_mounts},
                 complaints, config);
   check_id_map(main, config, complaints);
   if (complaints.has_errors())

@@ -30,8 +30,20 @@ std::string in_parentheses(std::string_view text) {
   return text.empty() ? "" : fmt::format(" ({})", text);
 }
 
+// The launcher sees the host's tree at its start and at a reload, and at no other time.
+constexpr std::string_view path_remedy =
+    "; paths are looked at when cellblockd starts and at each \"cellblock reload\": put it right, "
+    "then have an administrator reload";
+
+bool is_about_paths(const CellFacts& facts) {
+  return facts.step == SetupStep::prepare || facts.step == SetupStep::open_workspace;
+}
+
 std::string setup_cause(const EndedCell& cell) {
   const CellFacts& facts = cell.facts;
+  if (!cell.broken.empty() && is_about_paths(facts)) {
+    return fmt::format("step {} failed: {}{}", name_of(facts.step), cell.broken, path_remedy);
+  }
   std::string cause = fmt::format("step {} failed", name_of(facts.step));
   if (facts.error != 0) cause += ": " + errno_name(facts.error);
   if (facts.detail != ExecDetail::none) {
@@ -40,7 +52,8 @@ std::string setup_cause(const EndedCell& cell) {
     cause += ": " + errno_sentence(facts.error);
   }
   if (!cell.failed_path.empty()) cause += ": " + cell.failed_path;
-  return cause + in_parentheses(hint_for(facts.step, facts.error));
+  cause += in_parentheses(hint_for(facts.step, facts.error));
+  return cell.failed_path.empty() ? cause : cause.append(path_remedy);
 }
 
 /// ld.so says it on stderr and exits with 127.

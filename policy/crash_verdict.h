@@ -48,6 +48,7 @@ struct EndedCell {
   std::optional<ForeignFraming> framing;  ///< GivenUp::foreign_framing
   std::string first_noise;                ///< printable.h
   std::string failed_path;                ///< the bind that facts.path_index names, or empty
+  std::string broken;                     ///< PathFindings::broken
   std::vector<std::string> stderr_tail;   ///< printable.h, oldest first
   std::optional<RefusedNetwork> refused_network;
 };

@@ -34,7 +34,10 @@ enum class IdMapping : std::uint8_t {
 /// A source under `read` or `write`.
 struct SourceFacts {
   PathKind kind = PathKind::missing;
-  std::string resolved;    ///< after all symbolic links
+  std::string resolved;  ///< after all symbolic links
+  /// Why somebody besides root and the daemon can move or replace it: "the directory /ws/alice is
+  /// owned by uid 1001"; empty: nobody can.
+  std::string others{};
   bool is_closed = false;  ///< missing, since a directory on the way is closed to this process
   SourceOwnership ownership = {};
   IdMapping id_mapping = IdMapping::untried;

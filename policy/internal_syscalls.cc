@@ -18,13 +18,15 @@ namespace {
 // cannot see; but there is no fork, the filter stays, and nothing there can do more than the code
 // that called it.
 constexpr ArgumentRule execveat_rules[] = {allow_when({{4, 0xffff'ffff, AT_EMPTY_PATH}})};
+// Its guardian and, rootless, the user's other processes have its uid as well.
+constexpr ArgumentRule own_limit_rules[] = {allow_when({{0, 0xffff'ffff, 0}})};
 constexpr RuledCall start_rules[] = {
-    {"execveat", "the program itself, by its descriptor", execveat_rules, EPERM}};
+    {"execveat", "the program itself, by its descriptor", execveat_rules, EPERM},
+    {"prlimit64", "its own limits", own_limit_rules, EPERM}};
 constexpr std::string_view start_calls[] = {"arch_prctl",      "brk",       "exit",
                                             "exit_group",      "getrandom", "set_tid_address",
                                             "set_robust_list", "rseq",      "restart_syscall",
-                                            "uname",           "prlimit64", "sched_getaffinity",
-                                            "sysinfo"};
+                                            "uname",           "sysinfo",   "sched_getaffinity"};
 constexpr SyscallGroup start = {"start", "what the loader and the C library do before main",
                                 start_calls, start_rules};
 
@@ -118,12 +120,19 @@ constexpr SyscallGroup appending = {"appending", "the log reaches the disk befor
 // --- egress helper: the one that makes sockets of its own, in the host's network
 // -----------------------
 
-constexpr std::uint32_t socket_type = 0xf;  // without SOCK_CLOEXEC and SOCK_NONBLOCK
+constexpr std::uint32_t tcp = 6;   // IPPROTO_TCP
+constexpr std::uint32_t udp = 17;  // IPPROTO_UDP
+
+// The protocol counts: 262 is MPTCP, and a datagram socket of ICMP is a ping.
+constexpr ArgumentRule makes(std::uint32_t family, std::uint32_t type, std::uint32_t protocol) {
+  constexpr std::uint32_t type_bits = 0xf;  // without SOCK_CLOEXEC and SOCK_NONBLOCK
+  return allow_when({{0, 0xffff'ffff, family}, {1, type_bits, type}, {2, 0xffff'ffff, protocol}});
+}
 constexpr ArgumentRule internet_rules[] = {
-    allow_when({{0, 0xffff'ffff, AF_INET}, {1, socket_type, SOCK_STREAM}}),
-    allow_when({{0, 0xffff'ffff, AF_INET6}, {1, socket_type, SOCK_STREAM}}),
-    allow_when({{0, 0xffff'ffff, AF_INET}, {1, socket_type, SOCK_DGRAM}}),
-    allow_when({{0, 0xffff'ffff, AF_INET6}, {1, socket_type, SOCK_DGRAM}})};
+    makes(AF_INET, SOCK_STREAM, 0),  makes(AF_INET, SOCK_STREAM, tcp),
+    makes(AF_INET6, SOCK_STREAM, 0), makes(AF_INET6, SOCK_STREAM, tcp),
+    makes(AF_INET, SOCK_DGRAM, 0),   makes(AF_INET, SOCK_DGRAM, udp),
+    makes(AF_INET6, SOCK_DGRAM, 0),  makes(AF_INET6, SOCK_DGRAM, udp)};
 constexpr RuledCall dialling_rules[] = {
     {"socket", "TCP to what is allowed, TCP and UDP to the resolver", internet_rules, EACCES}};
 // bind and listen are missing: it serves the sockets it was handed, and no others.

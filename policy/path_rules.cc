@@ -80,6 +80,30 @@ std::optional<std::string> part_problem(std::string_view part) {
   return std::nullopt;
 }
 
+const Bind* innermost_of(std::string_view cell_path, std::span<const Bind> binds) {
+  const Bind* innermost = nullptr;
+  for (const Bind& bind : binds) {
+    if (!is_at_or_below(cell_path, bind.target)) continue;
+    if (innermost == nullptr || bind.target.size() > innermost->target.size()) innermost = &bind;
+  }
+  return innermost;
+}
+
+std::string host_path_in(const Bind& bind, std::string_view cell_path) {
+  return bind.source + std::string(cell_path.substr(bind.target.size()));
+}
+
+void hold_above(std::string_view target, std::span<const Bind> binds, std::vector<Bind>& held) {
+  for (std::size_t end = target.rfind('/'); end != 0 && end != std::string_view::npos;
+       end = target.rfind('/', end - 1)) {
+    const std::string_view directory = target.substr(0, end);
+    const Bind* outer = innermost_of(directory, binds);
+    if (outer == nullptr) return;
+    if (outer->target == directory || outer->access == Access::read) continue;
+    held.push_back({host_path_in(*outer, directory), std::string(directory), Access::write});
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> path_problem(std::string_view path) {
@@ -145,18 +169,24 @@ std::optional<std::string> target_problem(std::string_view target) {
 std::span<const std::string_view> system_directories() { return seen_by_every_cell; }
 
 std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds) {
-  const Bind* innermost = nullptr;
-  for (const Bind& bind : binds) {
-    if (!is_at_or_below(cell_path, bind.target)) continue;
-    if (innermost == nullptr || bind.target.size() > innermost->target.size()) innermost = &bind;
-  }
-  if (innermost != nullptr) {
-    return innermost->source + std::string(cell_path.substr(innermost->target.size()));
+  if (const Bind* innermost = innermost_of(cell_path, binds)) {
+    return host_path_in(*innermost, cell_path);
   }
   for (const std::string_view directory : seen_by_every_cell) {
     if (is_at_or_below(cell_path, directory)) return std::string(cell_path);
   }
   return std::nullopt;
+}
+
+std::vector<Bind> held_directories(std::span<const Bind> binds) {
+  std::vector<Bind> held;
+  for (const Bind& bind : binds) {
+    if (bind.access == Access::read) hold_above(bind.target, binds, held);
+  }
+  std::ranges::sort(held, {}, &Bind::target);
+  const auto rest = std::ranges::unique(held);
+  held.erase(rest.begin(), rest.end());
+  return held;
 }
 
 }  // namespace cellblock

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config.h"
 #include "policy/result.h"
@@ -32,5 +33,10 @@ std::span<const std::string_view> system_directories();
 /// What a path inside the cell is outside: through the innermost bind, or itself where the cell
 /// sees the host's own system directories. None: nothing of the host is there.
 std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds);
+
+/// The directories between a `read` path and a `write` path that it lies in, as binds onto
+/// themselves: a cell cannot rename a mount point (EBUSY), so it cannot put something else where
+/// the `read` path is. By target, each once.
+std::vector<Bind> held_directories(std::span<const Bind> binds);
 
 }  // namespace cellblock

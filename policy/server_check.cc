@@ -103,13 +103,14 @@ void check_files(const Scope& scope, const ServerText& text, const Surroundings&
                  Server& server) {
   server.command = check_command(scope, text, around.facts);
   server.command_stamp = check_digest(scope, text, around.facts);
-  server.binds = check_binds(scope, text, around.protected_paths, around.facts);
+  const PathsAround paths{around.protected_paths, around.written, around.facts};
+  server.binds = check_binds(scope, text, paths, server.found);
   check_program(scope, text, around.facts);
-  server.workspace = check_workspace(scope, text, around.protected_paths, around.facts);
+  server.workspace = check_workspace(scope, text, paths, server.found);
   refuse_workspace_target(scope, text, server);
   check_choice(scope, "home", text.home, homes, server.home);
   if (text.execute_writable) server.execute_writable = text.execute_writable->value;
-  check_write_overlap(scope, text, server, around.facts);
+  check_write_overlap(scope, text, server, paths);
   server.environment = check_environment(scope, text);
   server.secrets = check_secrets(scope, text, around.facts);
 }

@@ -19,6 +19,7 @@ struct Surroundings {
   const Identity& identity;
   const Profiles& profiles;
   const std::vector<ProtectedPath>& protected_paths;
+  const std::vector<std::string>& written;  ///< written_by_cells
   const HostFacts& facts;
   const std::vector<Role>& roles;
   const ResultBounds& results;

@@ -83,6 +83,8 @@ constexpr Hint hints[] = {
     {SetupStep::prepare, ENOENT, "a path under read or write does not exist"},
     {SetupStep::prepare, ELOOP,
      "a path under read or write goes through a symbolic link: name the real path"},
+    {SetupStep::prepare, EOPNOTSUPP, "a path under read or write is a device, a socket or a pipe"},
+    {SetupStep::prepare, ESTALE, "a declared path was not there when cellblockd read its files"},
     {SetupStep::prepare, EMFILE, "the daemon is out of descriptors: raise LimitNOFILE"},
     {SetupStep::clone, EPERM,
      "user namespaces are restricted here: see kernel.unprivileged_userns_clone and "

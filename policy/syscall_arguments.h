@@ -107,6 +107,10 @@ inline constexpr ArgumentRule seccomp_rules[] = {
 
 inline constexpr RuledCall self_control[] = {
     {"prctl", "names, death signals and locks on oneself", prctl_rules, EINVAL, Reporting::quiet},
+};
+
+/// What an admin allows by name is allowed with these arguments only.
+inline constexpr RuledCall allowed_by_name[] = {
     {"seccomp", "a server may fence in its own children further", seccomp_rules, EPERM},
 };
 

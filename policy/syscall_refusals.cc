@@ -56,6 +56,12 @@ constexpr RefusedCalls priorities = {"priorities",
                                      "real-time classes and locked memory starve everybody else",
                                      EPERM, priority_calls, Pardon::admin};
 
+// SECCOMP_RET_LOG writes a record for each call that a filter names, and no limit holds for it.
+constexpr std::string_view filter_calls[] = {"seccomp"};
+constexpr RefusedCalls filters = {"filters of its own",
+                                  "a filter can flood the host's kernel log and audit trail", EPERM,
+                                  filter_calls, Pardon::admin};
+
 constexpr std::string_view handle_calls[] = {"open_by_handle_at", "name_to_handle_at"};
 constexpr RefusedCalls handles = {"file handles", "names a file past every path that was fenced in",
                                   EPERM, handle_calls};
@@ -89,8 +95,8 @@ constexpr RefusedCalls system_v = {"System V objects",
                                    system_v_calls, Pardon::admin};
 
 constexpr const RefusedCalls* all_refused[] = {
-    &mounts,     &namespaces, &tracing,  &kernel, &keyrings,      &machine, &identity,
-    &priorities, &handles,    &indirect, &queues, &secret_memory, &system_v};
+    &mounts,     &namespaces, &tracing, &kernel,   &keyrings, &machine,       &identity,
+    &priorities, &filters,    &handles, &indirect, &queues,   &secret_memory, &system_v};
 
 struct Numbered {
   std::string_view name;

@@ -66,10 +66,16 @@ void refuse_write_exec(CallTable& table) {
   }
 }
 
-void edit(CallTable& table, const SyscallRules& rules) {
-  for (const std::string& call : rules.allow) {
-    entry_of(table, call) = {call, "allow", "allowed by the admin", {}, 0};
+CallAnswer allowed_answer(const std::string& call) {
+  const auto* ruled = std::ranges::find(argument_rules::allowed_by_name, call, &RuledCall::name);
+  if (ruled == std::end(argument_rules::allowed_by_name)) {
+    return {call, "allow", "allowed by the admin", {}, 0};
   }
+  return {call, "allow", ruled->reason, ruled->rules, ruled->otherwise};
+}
+
+void edit(CallTable& table, const SyscallRules& rules) {
+  for (const std::string& call : rules.allow) entry_of(table, call) = allowed_answer(call);
   if (rules.write_exec == WriteExec::refused) refuse_write_exec(table);
   for (const std::string& call : rules.refuse) {
     entry_of(table, call) = {call, "refuse", "refused by the admin", {}, EPERM};

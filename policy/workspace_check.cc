@@ -61,7 +61,8 @@ std::optional<std::string> problem_of(const std::string& pattern,
 }
 
 // The kernel tells real paths only, and the launcher keeps what is there when it starts.
-std::optional<std::string> doubt_about(const std::string& prefix, const HostFacts& facts) {
+std::optional<std::string> doubt_about(const std::string& prefix, const HostFacts& facts,
+                                       PathFindings& findings) {
   const auto found = facts.sources.find(prefix);
   if (found == facts.sources.end()) return std::nullopt;
   const SourceFacts& source = found->second;
@@ -72,9 +73,11 @@ std::optional<std::string> doubt_about(const std::string& prefix, const HostFact
         prefix);
   }
   if (source.kind != PathKind::directory) {
+    findings.broken = fmt::format("workspace: {} is no directory", prefix);
     return fmt::format("this server does not start: {} is no directory", prefix);
   }
   if (source.resolved == prefix) return std::nullopt;
+  findings.broken = fmt::format("workspace: {} is reached through a symbolic link", prefix);
   return fmt::format(
       "this server does not start: {} is reached through a symbolic link; allowed: the real path, "
       "{}",
@@ -96,8 +99,7 @@ std::optional<std::string> doubt_about_extent(const std::string& pattern) {
 }  // namespace
 
 std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& text,
-                                         const std::vector<ProtectedPath>& protected_paths,
-                                         const HostFacts& facts) {
+                                         const PathsAround& around, PathFindings& found) {
   if (!text.workspace) return std::nullopt;
   const Scope here = scope.below("workspace");
   Workspace workspace;
@@ -111,14 +113,16 @@ std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& t
     return workspace;
   }
   for (const TextAt& pattern : patterns) {
-    if (auto problem = problem_of(pattern.value, protected_paths)) {
+    if (auto problem = problem_of(pattern.value, around.protected_paths)) {
       here.error(pattern.at, "allow",
                  fmt::format("\"{}\" {}; {}", pattern.value, *problem, allowed));
-    } else if (auto doubt = doubt_about(static_prefix(pattern.value), facts)) {
+    } else if (auto doubt = doubt_about(static_prefix(pattern.value), around.facts, found)) {
       here.warning(pattern.at, "allow", fmt::format("\"{}\": {}", pattern.value, *doubt));
     } else if (auto extent = doubt_about_extent(pattern.value)) {
       here.warning(pattern.at, "allow", fmt::format("\"{}\" {}", pattern.value, *extent));
     }
+    const std::string prefix = static_prefix(pattern.value);
+    if (!who_can_change(prefix, around).empty()) found.others_can_change = true;
     workspace.allow.push_back(pattern.value);
   }
   return workspace;

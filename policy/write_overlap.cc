@@ -20,38 +20,39 @@ struct Source {
   Place at;
 };
 
-std::string resolved(const std::string& source, const HostFacts& facts) {
-  const auto found = facts.sources.find(source);
-  const bool known = found != facts.sources.end() && !found->second.resolved.empty();
-  return known ? found->second.resolved : source;
+// A link that others can make decides nothing: no cell is given what lies behind one.
+std::string resolved(const std::string& source, const PathsAround& around) {
+  const auto found = around.facts.sources.find(source);
+  const bool known = found != around.facts.sources.end() && !found->second.resolved.empty();
+  return known && who_can_change(source, around).empty() ? found->second.resolved : source;
 }
 
 // What cannot be parsed was complained about.
 void add_binds(std::vector<Source>& out, std::string_view key, const TextList& texts,
-               const HostFacts& facts) {
+               const PathsAround& around) {
   for (const TextAt& text : texts) {
     const auto bind = parse_bind(text.value, Access::read);
     if (bind)
-      out.push_back({bind->source, bind->target, resolved(bind->source, facts), key, text.at});
+      out.push_back({bind->source, bind->target, resolved(bind->source, around), key, text.at});
   }
 }
 
 std::vector<Source> written_by(const ServerText& text, const Server& server,
-                               const HostFacts& facts) {
+                               const PathsAround& around) {
   std::vector<Source> out;
-  add_binds(out, "write", text.write, facts);
+  add_binds(out, "write", text.write, around);
   if (!server.workspace || server.workspace->access != Access::write) return out;
   for (const std::string& pattern : server.workspace->allow) {
     const std::string prefix = static_prefix(pattern);
-    out.push_back({prefix, std::string(workspace_directory), resolved(prefix, facts), "workspace",
+    out.push_back({prefix, std::string(workspace_directory), resolved(prefix, around), "workspace",
                    text.workspace->at});
   }
   return out;
 }
 
-std::vector<Source> executed_by(const ServerText& text, const HostFacts& facts) {
+std::vector<Source> executed_by(const ServerText& text, const PathsAround& around) {
   std::vector<Source> out;
-  add_binds(out, "read", text.read, facts);
+  add_binds(out, "read", text.read, around);
   for (const std::string_view directory : system_directories()) {
     const std::string path(directory);
     out.push_back({path, path, path, "", {}});
@@ -85,9 +86,9 @@ std::string described(const Source& source) {
 }  // namespace
 
 void check_write_overlap(const Scope& scope, const ServerText& text, const Server& server,
-                         const HostFacts& facts) {
-  const std::vector<Source> executed = executed_by(text, facts);
-  for (const Source& written : written_by(text, server, facts)) {
+                         const PathsAround& around) {
+  const std::vector<Source> executed = executed_by(text, around);
+  for (const Source& written : written_by(text, server, around)) {
     const auto refuse = [&](const Source& other, std::string_view allowed) {
       scope.error(written.at, written.key,
                   fmt::format("what is written in \"{}\" could be executed: {} has the same files; "
@@ -96,7 +97,7 @@ void check_write_overlap(const Scope& scope, const ServerText& text, const Serve
     };
     if (text.program) {
       const std::string& path = text.program->value;
-      const Source program{path, path, resolved(path, facts), "program", {}};
+      const Source program{path, path, resolved(path, around), "program", {}};
       if (overlap(written, program)) refuse(program, "directories apart from the program");
     }
     if (server.execute_writable) continue;

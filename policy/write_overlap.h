@@ -2,8 +2,8 @@
 
 #include <span>
 
+#include "policy/bind_check.h"
 #include "policy/config.h"
-#include "policy/host_facts.h"
 #include "policy/server_text.h"
 #include "policy/value_check.h"
 
@@ -16,6 +16,6 @@ namespace cellblock {
 /// execute_writable, has files that the cell sees at another place too, from where they can be
 /// executed.
 void check_write_overlap(const Scope& scope, const ServerText& text, const Server& server,
-                         const HostFacts& facts);
+                         const PathsAround& around);
 
 }  // namespace cellblock

@@ -73,6 +73,14 @@ Exit run_pin_diff(const Context& context, const PinRequest& request);
 Exit run_pin_accept(const Context& context, const PinRequest& request);
 Exit run_pin_forget(const Context& context, const PinRequest& request);
 
+struct HomeRequest {
+  std::string server;
+  bool clears = false;  ///< else it is only looked at
+};
+
+/// What a server keeps in the home that it has for the user.
+Exit run_home(const Context& context, const HomeRequest& request);
+
 /// Becomes `cellblockd --check`, so that what checks is what runs; its exit code is ours. With
 /// --json its report is caught instead.
 Exit run_check(const Context& context, const std::string& path);

@@ -72,6 +72,9 @@ void declare_learn(CLI::App& app, Command& command, const std::shared_ptr<Flags>
 /// `cellblock pin ...`.
 void declare_pins(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 
+/// `cellblock home ...`.
+void declare_home(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
+
 /// `cellblock import`, `cellblock export`.
 void declare_exchange(CLI::App& app, Command& command, const std::shared_ptr<Flags>& flags);
 

@@ -283,6 +283,7 @@ void declare(CLI::App& app, std::function<Exit()>& command) {
   declare_top(app, command, flags);
   declare_admin(app, command, flags);
   declare_pins(app, command, flags);
+  declare_home(app, command, flags);
   declare_audit(app, command, flags);
   declare_exchange(app, command, flags);
   declare_learn(app, command, flags);

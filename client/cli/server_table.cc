@@ -49,7 +49,7 @@ Cells cells_of(const Json& server) {
 
 Colour colour_of(std::string_view state) {
   if (state == "ready") return Colour::good;
-  if (state == "failed" || state == "quarantined") return Colour::bad;
+  if (state == "failed" || state == "quarantined" || state == "broken") return Colour::bad;
   return Colour::plain;
 }
 

@@ -37,6 +37,14 @@ std::string last_end_of(const Json& server, const StatusPage& page) {
   return text;
 }
 
+std::string broken_of(const Json& server, const StatusPage& page) {
+  const auto why = text_of(server, "broken");
+  if (why.empty()) return {};
+  return "\n" + line_led_by(text_of(server, "name") + ": broken:", Colour::bad,
+                            fmt::format(" {}; put it right, then run \"cellblock reload\"\n", why),
+                            page);
+}
+
 std::string last_survey_of(const Json& server, const StatusPage& page) {
   const auto failed = text_of(object_of(server, "catalogue"), "failed");
   if (failed.empty()) return {};
@@ -143,7 +151,7 @@ std::string status_text(std::string_view status_json, const StatusPage& page) {
   std::string details;
   std::string notes = page.waiting + weakenings_of("everywhere", status, page);
   for (const auto& server : servers) {
-    ends += last_end_of(server, page);
+    ends += broken_of(server, page) + last_end_of(server, page);
     if (page.view == StatusView::summary) {
       ends += last_survey_of(server, page);
       notes += weakening_summary(server, page) +

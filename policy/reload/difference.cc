@@ -80,6 +80,10 @@ Keys cell_keys(const Server& used, const Server& fresh) {
 // Of a member that nobody thought of here it is not known that it may change at once.
 bool differs_otherwise(const Server& used, Server fresh) {
   for_each_policy_member_of_server([&](const char*, auto member) { fresh.*member = used.*member; });
+  // Cells that run go on where no other could be made in their place.
+  if (!fresh.found.broken.empty()) fresh.found.broken = used.found.broken;
+  if (!fresh.found.broken.empty()) fresh.fingerprint = used.fingerprint;
+  fresh.found.others_can_change = used.found.others_can_change;
   return used != fresh;
 }
 
@@ -95,6 +99,9 @@ ChangedServer changed_server(const Server& used, const Server& fresh) {
     changed.keys.emplace_back(unsaid(used, fresh));
   }
   changed.what = changed.keys.empty() ? ServerChange::policy : ServerChange::cell;
+  if (changed.keys.empty() && used.found != fresh.found) {
+    changed.keys.emplace_back("what is found at its paths");
+  }
   changed.is_pinned_otherwise = used.pin != fresh.pin;
   for (std::string& key : policy_keys(used, fresh)) changed.keys.push_back(std::move(key));
   return changed;

@@ -19,6 +19,7 @@
 #include "supervisor/daemon/cgroup_look.h"
 #include "supervisor/daemon/disks.h"
 #include "supervisor/daemon/host_facts.h"
+#include "supervisor/daemon/privileges.h"
 #include "supervisor/daemon/secret_marking.h"
 #include "supervisor/daemon/secret_texts.h"
 #include "supervisor/daemon/server_fingerprint.h"
@@ -154,7 +155,7 @@ class Loader {
     const FactsWanted wanted = facts_wanted(texts_);
     HostFacts facts = gather_facts(wanted, owners_);
     facts.config_path = main_path_;
-    facts.sources = look_at_sources(wanted.sources, cell_of(facts));
+    facts.sources = look_at_sources(wanted.sources, cell_of(facts), owners_);
     take_over_closed(facts);
     facts.cgroup = find_cgroup(wanted.cgroup);
     const Owners secret_owners = owners_of_secrets(facts);
@@ -201,7 +202,13 @@ class Loader {
       if (disks) {
         server.storage = disks->empty() ? Storage::memory : Storage::disks;
         server.disks = std::move(*disks);
-      } else if (server.limits.enforcement == Enforcement::required) {
+      } else if (server.limits.enforcement != Enforcement::required) {
+        continue;
+      } else if (server.found.others_can_change) {
+        complaints_.warning(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
+                            disks.error().text + ", so this server will not start");
+        server.found.broken = "limits.io_*: " + disks.error().text;
+      } else {
         complaints_.error(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
                           disks.error().text +
                               "; allowed: leave io_read and io_write out, or set "
@@ -217,18 +224,32 @@ class Loader {
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
-  // What a reload without root's rights cannot reach is what it was when the daemon could.
-  void take_over_closed(HostFacts& facts) const {
-    if (request_.in_use == nullptr) return;
-    for (const Server& server : request_.in_use->servers) {
-      for (std::size_t i = 0; i < server.ownership.size(); ++i) {
-        const auto found = facts.sources.find(server.binds[i].source);
-        if (found == facts.sources.end() || !found->second.is_closed) continue;
-        found->second = {.kind = PathKind::directory,
-                         .resolved = found->first,
-                         .ownership = server.ownership[i]};
+  // A reload without root's rights takes what it cannot reach for what it was when the daemon
+  // could, and is refused where nobody knows.
+  void take_over_closed(HostFacts& facts) {
+    if (request_.in_use == nullptr || daemon::may_mount()) return;
+    for (auto& [path, source] : facts.sources) {
+      if (!source.is_closed) continue;
+      if (const auto before = ownership_in_use(path)) {
+        source.kind = PathKind::directory;
+        source.resolved = path;
+        source.is_closed = false;
+        source.ownership = *before;
+      } else {
+        complaints_.error(main_path_, {}, path,
+                          "cannot be reached by this reload: a directory on the way is closed to "
+                          "it; remedy: run `cellblock reload` as root");
       }
     }
+  }
+
+  std::optional<SourceOwnership> ownership_in_use(const std::string& path) const {
+    for (const Server& server : request_.in_use->servers) {
+      for (std::size_t i = 0; i < server.ownership.size(); ++i) {
+        if (server.binds[i].source == path && server.ownership[i].known) return server.ownership[i];
+      }
+    }
+    return std::nullopt;
   }
 
   // What is wrong with [daemon] is complained about by the check.

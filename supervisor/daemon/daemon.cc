@@ -63,7 +63,15 @@ Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
 
-Daemon::~Daemon() { static_cast<void>(close_connections()); }
+Daemon::~Daemon() {
+  if (relay_ != nullptr) relay_->stop_watching();
+  static_cast<void>(close_connections());
+}
+
+void Daemon::relay_with(LogRelay& relay) {
+  relay_ = &relay;
+  relay.watch(loop_);
+}
 
 Result<void> Daemon::start_audit(milliseconds timeout) {
   CELLBLOCK_CHECK(audit_.start());

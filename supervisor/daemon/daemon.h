@@ -22,6 +22,7 @@
 #include "supervisor/daemon/known_peers.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/listener.h"
+#include "supervisor/daemon/log_relay.h"
 #include "supervisor/daemon/metrics_host.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/peer.h"
@@ -44,6 +45,9 @@ class Daemon {
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
+
+  /// What cellblock's own processes say is read from here on. `relay` outlives it.
+  void relay_with(LogRelay& relay);
 
   /// Blocking; before anybody can connect.
   Result<void> start_audit(std::chrono::milliseconds timeout);
@@ -182,6 +186,7 @@ class Daemon {
   std::unique_ptr<Burial> burial_;  ///< where every accepted connection ends
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<AdminDoors> doors_;
+  LogRelay* relay_ = nullptr;
   std::unique_ptr<HttpHost> http_;        ///< none without [listen.http]
   std::unique_ptr<MetricsHost> metrics_;  ///< none without [metrics]
   std::optional<BoundSocket> socket_;

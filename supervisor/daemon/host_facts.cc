@@ -4,12 +4,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <set>
 
 #include "supervisor/daemon/accounts.h"
 #include "supervisor/daemon/command_file.h"
 #include "supervisor/daemon/program_tree.h"
+#include "supervisor/daemon/trusted_path.h"
 
 namespace cellblock {
 namespace {

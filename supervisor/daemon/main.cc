@@ -34,6 +34,7 @@
 #include "supervisor/daemon/id_map.h"
 #include "supervisor/daemon/launcher_process.h"
 #include "supervisor/daemon/load_steps.h"
+#include "supervisor/daemon/log_relay.h"
 #include "supervisor/daemon/metrics_socket.h"
 #include "supervisor/daemon/off_switch.h"
 #include "supervisor/daemon/options.h"
@@ -76,6 +77,7 @@ struct Owned {
   Fd state_lock;
   AuditFiles audit_log;
   OwnGroups groups;
+  Fd owner_mounts;  ///< owner_mounts.h
 };
 
 int check(const Options& options) {
@@ -199,13 +201,24 @@ void ask_for_time(const ServiceNotify& service, std::chrono::microseconds longes
                            (longest + std::chrono::microseconds(launcher_patience)).count()));
 }
 
-Result<Owned> open_owned(const Config& config) {
+// With the lock on the state directory, whose list of ids is read.
+Result<Fd> make_owner_mounts_of(Config& config) {
+  CELLBLOCK_CHECK(assign_owner_ids(config));
+  const auto made = make_owner_mounts(config);
+  for (const MadeMount& mount : made) {
+    if (!mount.problem.empty()) spdlog::warn("{}", mount.problem);
+  }
+  return queue_owner_mounts(config, made);
+}
+
+Result<Owned> open_owned(Config& config) {
   CELLBLOCK_CHECK(make_socket_directory(config));
   Owned owned;
   owned.state_lock = CELLBLOCK_TRY(open_state_directory(config));
   owned.audit_log = CELLBLOCK_TRY(open_audit_log(config));
   // After the lock on the state: cells of a cellblockd that still runs are not ended.
   owned.groups = CELLBLOCK_TRY(set_up_groups(config));
+  owned.owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(config));
   return owned;
 }
 
@@ -244,9 +257,11 @@ Result<Sockets> bind_sockets(const Config& config, Fd lent) {
 }
 
 // Consumes the descriptors, and with them the supervisor's own view of the secrets.
-Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Fd cells,
-                                       Fd owner_mounts) {
-  const std::array<int, 10> fds{sealed.config.get(),
+Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Owned& owned,
+                                       Fd log) {
+  const Fd cells = std::move(owned.groups.cells);
+  const Fd owner_mounts = std::move(owned.owner_mounts);
+  const std::array<int, 11> fds{sealed.config.get(),
                                 sealed.secrets.get(),
                                 programs.gateway.get(),
                                 programs.audit_writer.get(),
@@ -255,18 +270,9 @@ Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, 
                                 cells.get(),
                                 programs.http.get(),
                                 programs.metrics.get(),
+                                log.get(),
                                 owner_mounts.get()};
   return LauncherProcess::start(programs.launcher.get(), fds);
-}
-
-// With the lock on the state directory, whose list of ids is read.
-Result<Fd> make_owner_mounts_of(Config& config) {
-  CELLBLOCK_CHECK(assign_owner_ids(config));
-  const auto made = make_owner_mounts(config);
-  for (const MadeMount& mount : made) {
-    if (!mount.problem.empty()) spdlog::warn("{}", mount.problem);
-  }
-  return queue_owner_mounts(config, made);
 }
 
 ReloadFacts reload_facts(const Options& options, std::uint32_t read_by) {
@@ -296,7 +302,6 @@ Result<void> run(const Options& options) {
   LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
-  Fd owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(loaded.config));
   OffSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
@@ -311,8 +316,10 @@ Result<void> run(const Options& options) {
       loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
   Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
-  LauncherProcess launcher = CELLBLOCK_TRY(start_launcher(
-      std::move(sealed), programs, std::move(owned.groups.cells), std::move(owner_mounts)));
+  Pair log = CELLBLOCK_TRY(make_seqpacket_pair());
+  LogRelay relay(std::move(log.first));
+  LauncherProcess launcher =
+      CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, owned, std::move(log.second)));
   // From here the launcher alone holds the secrets.
 
   CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));
@@ -326,6 +333,7 @@ Result<void> run(const Options& options) {
   std::vector<pid_t> closing;
   {
     Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
+    daemon.relay_with(relay);
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
     if (config.http) {
       CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));

@@ -67,6 +67,7 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
   for_each_policy_member_of_server(
       [&](const char*, auto member) { declared.*member = undeclared.*member; });
   declared.secret_marks = {};
+  declared.found = {};
   declared.stop = {};
   declared.health = {};
   const std::vector<std::byte> bytes = encode(declared);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "supervisor/daemon/id_mapped_tree.h"
 #include "supervisor/daemon/path_rights.h"
 #include "supervisor/daemon/privileges.h"
+#include "supervisor/daemon/trusted_path.h"
 #include "supervisor/daemon/user_namespace.h"
 
 namespace cellblock::daemon {
@@ -21,6 +23,30 @@ namespace {
 
 constexpr mode_t permission_bits = 07777;
 constexpr uid_t first_person = 1000;
+
+bool is_owned_by(uid_t owner, std::span<const uid_t> owners) {
+  return std::ranges::find(owners, owner) != owners.end();
+}
+
+// open_trusted passes a sticky directory, where entries of others come and go all the same.
+std::string others_in_sticky(const std::string& path, std::span<const uid_t> owners) {
+  struct stat entry{};
+  const bool exists = ::lstat(path.c_str(), &entry) == 0;
+  if (exists && is_owned_by(entry.st_uid, owners)) return {};
+  const std::string above = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  struct stat directory{};
+  if (::stat(above.c_str(), &directory) < 0)
+    return above == "/" ? "" : others_in_sticky(above, owners);
+  constexpr mode_t anybody = S_IWGRP | S_IWOTH;
+  if ((directory.st_mode & anybody) == 0) return {};
+  return "anybody can make entries in the directory " + above;
+}
+
+std::string others_at(const std::string& path, std::span<const uid_t> owners) {
+  const auto trusted = open_trusted(path, {owners, LastLink::follow, {}});
+  if (!trusted && trusted.error().kind == WalkFailure::Kind::unsafe) return trusted.error().text;
+  return others_in_sticky(path, owners);
+}
 
 PathKind kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return PathKind::directory;
@@ -101,13 +127,17 @@ void try_mapping(int source, const CellIdentity& cell, SourceFacts& facts) {
   if (!tree) facts.no_id_mapping = tree.error().text;
 }
 
-SourceFacts look_at(const std::string& path, const CellIdentity& cell) {
+SourceFacts look_at(const std::string& path, const CellIdentity& cell,
+                    std::span<const uid_t> owners) {
+  SourceFacts facts{.others = others_at(path, owners)};
   const auto source = open_source(path, Links::follow);
   struct stat status{};
-  if (!source) return {.is_closed = source.error().number == EACCES};
-  if (::fstat(source->get(), &status) < 0) return {};
-  SourceFacts facts{.kind = kind_of(status.st_mode), .resolved = path_of(source->get())};
-  if (facts.resolved.empty()) return {};
+  if (!source) facts.is_closed = source.error().number == EACCES;
+  if (!source || ::fstat(source->get(), &status) < 0) return facts;
+  const std::string resolved = path_of(source->get());
+  if (resolved.empty()) return facts;
+  facts.kind = kind_of(status.st_mode);
+  facts.resolved = resolved;
   facts.ownership = from_mode(status);
   Questions(source->get(), facts.kind == PathKind::directory, cell).ask_all(facts.ownership);
   if (facts.resolved == path) {
@@ -131,9 +161,10 @@ CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose p
   return cell;
 }
 
-ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell) {
+ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell,
+                                    std::span<const uid_t> owners) {
   ByName<SourceFacts> facts;
-  for (const std::string& path : paths) facts[path] = look_at(path, cell);
+  for (const std::string& path : paths) facts[path] = look_at(path, cell, owners);
   return facts;
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 
 #include "policy/host_facts.h"
@@ -25,6 +28,8 @@ struct CellIdentity {
 CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose purpose);
 
 /// A path that is not found, or that nobody can be asked about, has facts that say so.
-ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell);
+/// `owners`: who may own the directories on the way (trusted_path.h); others can change the path.
+ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell,
+                                    std::span<const uid_t> owners);
 
 }  // namespace cellblock::daemon

@@ -218,6 +218,7 @@ void Gateway::settle_sharing() {
 
 void Gateway::answer_control(const ControlRequest& request, const Peer& peer,
                              ControlAnswered answered) {
+  if (request.method == ControlMethod::home) return ask_home(request, peer, std::move(answered));
   if (request.method != ControlMethod::status) return answered(answer_now(request, peer));
   when_usage_known([this, peer, answered = std::move(answered)] { answered(status(peer)); });
 }

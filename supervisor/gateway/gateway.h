@@ -64,6 +64,14 @@ class Gateway final : private GatewayServices {
     Fd workspace;  ///< for another try
     std::optional<Time> room_until;
   };
+  /// As many requests about homes are under way at one time.
+  static constexpr std::size_t most_homes_asked = 16;
+  struct HomeAsked {
+    std::uint32_t server = 0;
+    wire::HomeAction action{};
+    std::uint32_t by = 0;
+    ControlAnswered answered;
+  };
   using EgressReader = RecordReader<wire::EgressEvent>;
   /// Outlives the cell until its egress helper has said its last words.
   struct WatchedCell {
@@ -135,6 +143,8 @@ class Gateway final : private GatewayServices {
   void meter(const wire::AuditRecord& record);
   void look_at_queues();
   void look_at_memory();
+  void ask_home(const ControlRequest& request, const Peer& peer, ControlAnswered answered);
+  void home_told(const wire::CellEvent& event);
   std::string answer_now(const ControlRequest& request, const Peer& peer);
   void when_usage_known(std::function<void()> then);
   void usage_told(const wire::UsagePage& page);
@@ -185,6 +195,7 @@ class Gateway final : private GatewayServices {
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, Asked> asked_;                    ///< by request
+  std::unordered_map<std::uint32_t, HomeAsked> homes_asked_;          ///< by request
   std::unordered_map<std::uint64_t, CellRunner*> cells_;              ///< by cell
   std::unordered_map<std::uint64_t, WatchedCell> watched_;            ///< by cell
   std::set<std::uint64_t> lost_cells_;                                ///< until they have ended

@@ -46,6 +46,8 @@ void Gateway::cell_event(const wire::CellEvent& event, std::vector<Fd> pipes) {
       return cell_denied(event);
     case wire::CellEventKind::usage:
       return usage_told(event.usage);
+    case wire::CellEventKind::home:
+      return home_told(event);
   }
   give_up("an unknown event from the launcher");
 }

@@ -7,6 +7,7 @@
 #include "policy/cell_facts.h"
 #include "policy/server_set.h"
 #include "supervisor/kernel/audit_wire.h"
+#include "supervisor/kernel/home_wire.h"
 #include "supervisor/kernel/usage_wire.h"
 
 /// What one process of cellblock may tell another: closed sets of fixed-size records over
@@ -106,6 +107,7 @@ enum class GatewayAsks : std::uint8_t {
   terminate_cell = 2,  ///< cell: SIGTERM to the server process
   kill_cell = 3,       ///< cell: everything in it, at once
   usage = 4,           ///< what its cells use whose numbers are greater than `cell`
+  home = 5,            ///< server_index, request, home_action: answered by `home`
 };
 
 enum class CellProgram : std::uint8_t {
@@ -117,8 +119,10 @@ enum class CellProgram : std::uint8_t {
 struct GatewayRequest {
   GatewayAsks kind{};
   CellProgram program = CellProgram::server;
-  std::array<std::uint8_t, 2> reserved{};
-  std::uint32_t request = 0;  ///< start_cell: chosen by the gateway, comes back in the answer
+  HomeAction home_action = HomeAction::look;
+  std::array<std::uint8_t, 1> reserved{};
+  /// start_cell, home: chosen by the gateway, comes back in the answer
+  std::uint32_t request = 0;
   std::uint32_t server_index = 0;
   std::uint32_t padding = 0;
   std::uint64_t cell = 0;
@@ -134,6 +138,7 @@ enum class CellEventKind : std::uint8_t {
   ended = 4,    ///< once per started cell, last; `facts`
   denied = 5,   ///< the filter refused a call; `denial`
   usage = 6,    ///< once for each request for it; `usage`
+  home = 7,     ///< once for each request for it; `request`, `home`
 };
 
 enum class StartRefusal : std::uint8_t {
@@ -148,6 +153,7 @@ enum class StartRefusal : std::uint8_t {
   client_without_name = 9,    ///< `env` has ${client.user}, and this uid has no name here
   too_many_cells_in_all = 8,  ///< of all servers together, for this user or for all
   not_permitted = 10,         ///< any more: permit_only has come
+  home_in_use = 11,           ///< the home of this server and user is just being cleared
 };
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
@@ -162,12 +168,13 @@ struct CellEvent {
   CellEventKind kind{};
   StartRefusal refusal = StartRefusal::none;
   std::array<std::uint8_t, 2> reserved{};
-  std::uint32_t request = 0;  ///< started, refused
+  std::uint32_t request = 0;  ///< started, refused, home
   std::uint64_t cell = 0;     ///< unique for the launcher's lifetime; 0 in refused
   CellFacts facts;
   Denial denial;
   std::uint32_t padding = 0;
   UsagePage usage;
+  HomeFacts home;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -334,7 +341,8 @@ static_assert(std::is_trivially_copyable_v<EgressEvent>);
 static_assert(std::is_trivially_copyable_v<EgressStart>);
 
 // ---------------------------------------------------------------------------------------------
-// The descriptors a process is started with. 0 is /dev/null, 1 and 2 the daemon's own stderr.
+// The descriptors a process is started with. 0 is /dev/null; 1 and 2 are the daemon's own stderr
+// for the launcher, and for processes in cells a pipe that the supervisor reads.
 
 namespace launcher_fd {
 inline constexpr int supervisor = 3;  ///< SOCK_SEQPACKET
@@ -347,8 +355,9 @@ inline constexpr int probe = 9;       ///< cellblock-probe, likewise
 inline constexpr int cgroup = 10;     ///< directory of Cgroup::directory; /dev/null: there is none
 inline constexpr int http = 11;       ///< cellblock-http, to be executed
 inline constexpr int metrics = 12;    ///< cellblock-metrics, likewise
+inline constexpr int log = 13;        ///< SOCK_SEQPACKET: LogPipe out
 /// SOCK_SEQPACKET: a record with a detached mount for each of Server::owner_mounts, and its end
-inline constexpr int owner_mounts = 13;
+inline constexpr int owner_mounts = 14;
 }  // namespace launcher_fd
 
 namespace gateway_fd {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "policy/egress_files.h"
@@ -57,6 +58,31 @@ std::vector<std::string> own_environment(const std::string& home) {
           "TZ=:/etc/localtime",
           "TMPDIR=/tmp",
           "USER=mcp"};
+}
+
+bool declares(const Server& server, std::string_view name) {
+  return std::ranges::find(server.environment, name, &EnvironmentVariable::name) !=
+         server.environment.end();
+}
+
+// Then the directory that it starts in, its home, comes before the modules that are installed.
+bool runs_a_module(const Server& server) {
+  for (std::size_t i = 1; i < server.command.size(); ++i) {
+    const std::string& word = server.command[i];
+    if (word == "-m" || word == "-c") return true;
+    if (!word.starts_with('-')) return false;
+  }
+  return false;
+}
+
+// What an earlier cell has written into the home is not to run before the declared command does.
+void look_for_no_code_at_home(std::vector<std::string>& environment, const Server& server) {
+  environment.emplace_back("PYTHONNOUSERSITE=1");
+  if (runs_a_module(server)) environment.emplace_back("PYTHONSAFEPATH=1");
+  // It switches off NODE_PATH as well.
+  if (server.syscalls.base == SyscallProfile::node && !declares(server, "NODE_PATH")) {
+    environment.emplace_back("NODE_OPTIONS=--no-global-search-paths");
+  }
 }
 
 std::string name_of_entry(const std::string& entry) { return entry.substr(0, entry.find('=')); }
@@ -112,6 +138,7 @@ Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters) {
   blueprint.name = server.name;
   blueprint.command = server.command;
   blueprint.environment = own_environment(home_directory);
+  look_for_no_code_at_home(blueprint.environment, server);
   for (const auto& variable : server.environment) declare(blueprint.environment, variable);
   name_secrets(blueprint.environment, server);
   blueprint.network = server.network;

@@ -207,25 +207,26 @@ SetupResult<Fd> CellFactory::cache_for(std::optional<std::uint32_t> user,
   return std::move(*cache);
 }
 
-SetupResult<SpawnedCell> CellFactory::spawn_own(const Blueprint& blueprint,
-                                                const std::vector<int>& channels, std::uint32_t id,
-                                                std::optional<std::uint32_t> cache_of) {
+SetupResult<SpawnedCell> CellFactory::spawn_own(const OwnProcess& process,
+                                                const std::vector<int>& channels,
+                                                std::uint32_t id) {
   SpawnRequest request;
   request.host_ids = {id, id};
-  request.home = CELLBLOCK_TRY(cache_for(cache_of, request.host_ids));
-  request.network = CELLBLOCK_TRY(network_for(blueprint));
+  request.home = CELLBLOCK_TRY(cache_for(process.user, request.host_ids));
+  request.network = CELLBLOCK_TRY(network_for(process.blueprint));
   request.groups = base_.groups;
-  request.fds = {base_.null.get(), STDERR_FILENO, STDERR_FILENO};
+  const auto log = log_.make({.program = process.program, .uid = process.user.value_or(0)});
+  if (!log) return failed_at(SetupStep::prepare, log.error());
+  request.fds = {base_.null.get(), log->get(), log->get()};
   request.fds.insert(request.fds.end(), channels.begin(), channels.end());
-  return spawn(blueprint, base_.init_filter, std::move(request));
+  return spawn(process.blueprint, base_.init_filter, std::move(request));
 }
 
-SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
-                                               const std::vector<int>& channels,
-                                               std::optional<std::uint32_t> cache_of) {
+SetupResult<StartedOwn> CellFactory::start_own(const OwnProcess& process,
+                                               const std::vector<int>& channels) {
   const auto id = base_.own_ids.take();
   if (!id) return failed_at(SetupStep::assign_id, SysError{"take", EUSERS});
-  auto cell = spawn_own(blueprint, channels, *id, cache_of);
+  auto cell = spawn_own(process, channels, *id);
   if (cell) return StartedOwn{std::move(*cell), *id};
   base_.own_ids.give_back(*id);
   return std::unexpected(cell.error());
@@ -233,19 +234,19 @@ SetupResult<StartedOwn> CellFactory::start_own(const Blueprint& blueprint,
 
 SetupResult<StartedOwn> CellFactory::start_gateway(std::uint32_t user,
                                                    const std::vector<int>& channels) {
-  return start_own(made_.gateway, channels, user);
+  return start_own({made_.gateway, wire::OwnProgram::gateway, user}, channels);
 }
 
 SetupResult<StartedOwn> CellFactory::start_audit_writer(const std::vector<int>& channels) {
-  return start_own(made_.audit_writer, channels);
+  return start_own({made_.audit_writer, wire::OwnProgram::audit}, channels);
 }
 
 SetupResult<StartedOwn> CellFactory::start_http(const std::vector<int>& channels) {
-  return start_own(made_.http, channels);
+  return start_own({made_.http, wire::OwnProgram::http}, channels);
 }
 
 SetupResult<StartedOwn> CellFactory::start_metrics(const std::vector<int>& channels) {
-  return start_own(made_.metrics, channels);
+  return start_own({made_.metrics, wire::OwnProgram::metrics}, channels);
 }
 
 SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends, int config_bytes) {
@@ -254,7 +255,7 @@ SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends, int co
   if (!words) return failed_at(SetupStep::prepare, words.error());
   std::vector<int> channels = {ends.events.second.get(), config_bytes, words->get()};
   for (const Fd& socket : ends.sockets.sockets) channels.push_back(socket.get());
-  return start_own(made_.egress, channels);
+  return start_own({made_.egress, wire::OwnProgram::egress}, channels);
 }
 
 }  // namespace cellblock::launcher

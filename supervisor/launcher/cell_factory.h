@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <expected>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "supervisor/launcher/cell_preparation.h"
 #include "supervisor/launcher/egress_network.h"
 #include "supervisor/launcher/foundation.h"
+#include "supervisor/launcher/log_pipes.h"
 #include "supervisor/launcher/reload_check.h"
 #include "supervisor/launcher/secret_store.h"
 #include "supervisor/launcher/spawn.h"
@@ -71,6 +73,14 @@ class CellFactory {
                                           wire::CellProgram program = wire::CellProgram::server,
                                           const PassedDirectory* workspace = nullptr);
 
+  /// The home that this server keeps for this user. ENOENT: there is none, or it is temporary.
+  SysResult<StateDirectory::KeptHome> kept_home(std::uint32_t server_index,
+                                                std::uint32_t user) const {
+    const Server& server = config_.servers[server_index];
+    if (server.home != HomeKind::temporary) return base_.state.kept_home(server.name, user);
+    return std::unexpected(SysError{"openat2", ENOENT});
+  }
+
   /// `channels` become descriptors 3, 4 ... of the program. What this user's gateways keep is its
   /// home.
   SetupResult<StartedOwn> start_gateway(std::uint32_t user, const std::vector<int>& channels);
@@ -90,17 +100,21 @@ class CellFactory {
               SecretStore secrets, CellGroups cell_groups)
       : at_start_(start_facts(config)),
         config_(std::move(config)),
+        log_(std::move(programs.log)),
         programs_(std::move(programs)),
         base_(std::move(base)),
         made_(std::move(made)),
         secrets_(std::move(secrets)),
         cell_groups_(std::move(cell_groups)) {}
 
-  /// `cache_of`: the user whose cache it is given, or none.
-  SetupResult<StartedOwn> start_own(const Blueprint& blueprint, const std::vector<int>& channels,
-                                    std::optional<std::uint32_t> cache_of = std::nullopt);
-  SetupResult<SpawnedCell> spawn_own(const Blueprint& blueprint, const std::vector<int>& channels,
-                                     std::uint32_t id, std::optional<std::uint32_t> cache_of);
+  struct OwnProcess {
+    const Blueprint& blueprint;
+    wire::OwnProgram program{};
+    std::optional<std::uint32_t> user{};  ///< whose cache it is given; none: nobody's
+  };
+  SetupResult<StartedOwn> start_own(const OwnProcess& process, const std::vector<int>& channels);
+  SetupResult<SpawnedCell> spawn_own(const OwnProcess& process, const std::vector<int>& channels,
+                                     std::uint32_t id);
   SetupResult<Fd> cache_for(std::optional<std::uint32_t> user, const HostIds& owner) const;
   SetupResult<SpawnRequest> request_for(std::uint32_t server_index, const ClientNames& client);
   SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
@@ -116,6 +130,7 @@ class CellFactory {
 
   StartFacts at_start_;
   Config config_;
+  LogPipes log_;
   OwnPrograms programs_;
   Foundation base_;
   Preparation made_;

@@ -30,12 +30,14 @@ bool was_broken(const Prepared& now, const Server& server, std::uint32_t index) 
   return before.enabled && before.binds == server.binds && before.workspace == server.workspace;
 }
 
-// One that may not be started harms nobody.
+// One that may not be started harms nobody. What somebody without rights can break keeps nothing
+// from being reloaded: that server alone is broken then.
 std::optional<NotReloaded> first_worse(const Prepared& now, const Prepared& next) {
   for (std::uint32_t i = 0; i < next.made.servers.size(); ++i) {
     const auto broken = failure_of(next.made.servers[i]);
     const Server& server = next.config.servers[i];
-    if (!broken || !server.enabled || was_broken(now, server, i)) continue;
+    if (!broken || !server.enabled || server.found.others_can_change) continue;
+    if (was_broken(now, server, i)) continue;
     return NotReloaded{ReloadRefusal::not_prepared, i, *broken};
   }
   return std::nullopt;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "policy/path_rules.h"
 #include "supervisor/launcher/landlock_rights.h"
 #include "supervisor/launcher/root_builder.h"
 
@@ -104,17 +105,37 @@ class OwnedEntries {
   /// mount, where a cell is a stranger: the launcher itself may have no way to it.
   std::vector<RootEntry> seen_by(std::optional<std::uint32_t> user) const {
     std::vector<RootEntry> entries = entries_;
-    for (const OwnerMount& mount : server_.owner_mounts) {
-      const auto entry =
-          std::ranges::find(entries, static_cast<int>(mount.bind), &RootEntry::declared);
-      if (entry == entries.end()) continue;
-      if (mount.uid != user && !entry->own_place.empty()) continue;
-      entry->own_place = trees_.place(server_.binds[mount.bind], mount);
+    for (RootEntry& entry : entries) {
+      if (entry.declared < 0) continue;
+      const OwnerMount* mount = mount_for(entry, user);
+      if (mount == nullptr) continue;
+      const Bind& bind = server_.binds[mount->bind];
+      const std::string place = trees_.place(bind, *mount);
+      if (!place.empty()) entry.own_place = place + entry.content.substr(bind.source.size());
     }
     return entries;
   }
 
  private:
+  /// A directory that is held in its place (root_plan.h) belongs to the bind that it is in.
+  bool is_of(const RootEntry& entry, const Bind& bind) const {
+    const bool is_held =
+        entry.path != server_.binds[static_cast<std::size_t>(entry.declared)].target;
+    return is_held ? is_at_or_below(entry.content, bind.source) : entry.content == bind.source;
+  }
+
+  const OwnerMount* mount_for(const RootEntry& entry, std::optional<std::uint32_t> user) const {
+    const OwnerMount* best = nullptr;
+    for (const OwnerMount& mount : server_.owner_mounts) {
+      if (!is_of(entry, server_.binds[mount.bind])) continue;
+      const bool is_deeper = best == nullptr || server_.binds[mount.bind].source.size() >
+                                                    server_.binds[best->bind].source.size();
+      const bool is_users = best != nullptr && mount.bind == best->bind && mount.uid == user;
+      if (is_deeper || is_users) best = &mount;
+    }
+    return best;
+  }
+
   const std::vector<RootEntry>& entries_;
   const Server& server_;
   const OwnerTrees& trees_;
@@ -149,6 +170,10 @@ void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& 
   blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, entries);
   add_templates(server, OwnedEntries(entries, server, from.owners), from, blueprint);
   if (server.workspace) keep_workspaces(workspaces, blueprint, server, from.host);
+  if (server.found.broken.empty()) return;
+  blueprint.of_owners.clear();
+  // It was there again before this, but not when the configuration was checked.
+  if (!blueprint.broken) blueprint.broken = SetupFailure{SetupStep::prepare, ESTALE};
 }
 
 // One that cannot be prepared is kept with its failure: the others can be used all the same.

@@ -23,6 +23,7 @@ struct OwnPrograms {
   Fd probe;
   Fd http;
   Fd metrics;
+  Fd log;  ///< no program: LogPipes' channel, or none
 };
 
 /// What is made for a configuration before it holds, from what the host's file system has then.

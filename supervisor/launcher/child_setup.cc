@@ -40,8 +40,10 @@ bool become_user(ChildPlan& plan) {
   if (plan.groups == ChildPlan::Groups::clear && syscall(SYS_setgroups, 0, nullptr) < 0) {
     return false;
   }
+  // A change of ids makes it what fs.suid_dumpable says, which may be 1.
   return syscall(SYS_setresgid, plan.gid, plan.gid, plan.gid) == 0 &&
-         syscall(SYS_setresuid, plan.uid, plan.uid, plan.uid) == 0;
+         syscall(SYS_setresuid, plan.uid, plan.uid, plan.uid) == 0 &&
+         prctl(PR_SET_DUMPABLE, 0) == 0;
 }
 
 // After become_user, since changing ids clears it. A parent that died before this call sends

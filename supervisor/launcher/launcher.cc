@@ -47,6 +47,7 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, Fd supervisor, Fd confi
       cells_(loop),
       burial_(loop),
       attachments_(loop),
+      homes_(loop),
       egress_(factory_, cells_, config_bytes_, [this] { stop_if_empty(); }) {}
 
 SysResult<void> Launcher::start() {
@@ -262,6 +263,8 @@ bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
     case GatewayAsks::usage:
       tell_usage(gateway, request.cell);
       return true;
+    case GatewayAsks::home:
+      return obey_about_home(gateway, request);
   }
   return false;
 }
@@ -286,6 +289,7 @@ StartRefusal Launcher::refusal_for(const Gateway& gateway,
   const Server& server = config.servers[request.server_index];
   if (!config.enabled || !server.enabled) return StartRefusal::disabled;
   if (!gateway.permitted.contains(request.server_index)) return StartRefusal::not_permitted;
+  if (homes_.is_clearing(server.name, gateway.user)) return StartRefusal::home_in_use;
   const bool survey = request.program == wire::CellProgram::survey;
   const auto running = std::ranges::count_if(gateway.servers, [&](const auto& entry) {
     const ServerCell& cell = entry.second;

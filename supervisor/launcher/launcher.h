@@ -10,6 +10,7 @@
 #include "supervisor/launcher/cell_factory.h"
 #include "supervisor/launcher/cells.h"
 #include "supervisor/launcher/egress_helpers.h"
+#include "supervisor/launcher/home_tasks.h"
 #include "supervisor/launcher/rate_budget.h"
 
 namespace cellblock::launcher {
@@ -80,6 +81,10 @@ class Launcher {
   void add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
                        StartedServer started);
   void tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds = {});
+  bool uses_home(const Gateway& gateway, std::uint32_t server) const;
+  bool obey_about_home(Gateway& gateway, const wire::GatewayRequest& request);
+  wire::HomeFacts begin_home_task(const Gateway& gateway, const wire::GatewayRequest& request);
+  void tell_home(std::uint32_t user, std::uint32_t request, const wire::HomeFacts& facts);
   void tell_usage(Gateway& gateway, std::uint64_t after);
   bool tell_denial(std::uint32_t user, std::uint64_t cell, const wire::Denial& denial);
   void server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts);
@@ -94,6 +99,7 @@ class Launcher {
   Cells cells_;
   Burial burial_;
   Attachments attachments_;
+  HomeTasks homes_;
   EgressHelpers egress_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;
   /// Also of gateways that are gone, until they have ended.

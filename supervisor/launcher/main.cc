@@ -33,7 +33,7 @@ Result<void> prepare_process() {
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) < 0) return fail("sigprocmask failed");
   for (const int descriptor :
        {fd::supervisor, fd::config, fd::secrets, fd::gateway, fd::audit, fd::egress, fd::probe,
-        fd::cgroup, fd::http, fd::metrics, fd::owner_mounts}) {
+        fd::cgroup, fd::http, fd::metrics, fd::log, fd::owner_mounts}) {
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return fail("started without its descriptors");
   }
   return {};
@@ -71,7 +71,8 @@ Result<void> run() {
        .egress = Fd(fd::egress),
        .probe = Fd(fd::probe),
        .http = Fd(fd::http),
-       .metrics = Fd(fd::metrics)},
+       .metrics = Fd(fd::metrics),
+       .log = Fd(fd::log)},
       config.cgroup.directory.empty() ? Fd() : Fd(fd::cgroup), Fd(fd::owner_mounts)));
   // From here no path of the host can be named.
   EventLoop loop = CELLBLOCK_TRY(EventLoop::make());

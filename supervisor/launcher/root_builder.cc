@@ -26,7 +26,8 @@ std::uint64_t attributes_of(BindKind kind) {
     case BindKind::write_execute:
       return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
     case BindKind::device:
-      return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+      // The node can be written all the same; its times, which the host shares, cannot be set.
+      return MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
   }
   return MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
 }
@@ -101,9 +102,19 @@ SysResult<Fd> clone_source(const HostTree& host, const RootEntry& entry) {
   return clone_tree_at(AT_FDCWD, entry.own_place.c_str());
 }
 
+// The check saw a directory or a file. Whoever can replace it could put a socket there.
+SysResult<void> check_kind(int tree, BindKind kind) {
+  struct stat status{};
+  if (fstat(tree, &status) < 0) return sys_fail("fstat");
+  const bool is_plain = S_ISDIR(status.st_mode) || S_ISREG(status.st_mode);
+  if (is_plain || kind == BindKind::device) return {};
+  return std::unexpected(SysError{"fstat", EOPNOTSUPP});
+}
+
 SysResult<void> attach_bind(int root, const HostTree& host, const RootEntry& entry,
                             const Place& place) {
   const Fd tree = CELLBLOCK_TRY(clone_source(host, entry));
+  CELLBLOCK_CHECK(check_kind(tree.get(), entry.bind));
   CELLBLOCK_CHECK(add_attributes(tree.get(), attributes_of(entry.bind), Reach::whole_tree));
   const Fd mount_point = CELLBLOCK_TRY(open_mount_point(root, place, tree.get()));
   return attach_tree(tree.get(), mount_point.get(), "");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/path_rules.h"
 #include "policy/synthetic_range.h"
 
 namespace cellblock::launcher {
@@ -80,9 +81,21 @@ BindKind kind_of(const Bind& bind, const Server& server) {
   return server.execute_writable ? BindKind::write_execute : BindKind::write;
 }
 
+// The first `read` path that this directory is held for: it cannot be shown without it.
+int held_for(const Bind& held, const Server& server) {
+  const auto inner = std::ranges::find_if(server.binds, [&](const Bind& bind) {
+    return bind.access == Access::read && is_at_or_below(bind.target, held.target);
+  });
+  return static_cast<int>(inner - server.binds.begin());
+}
+
 // Shorter targets first, so that one bind may lie inside another.
 void add_declared(Entries& entries, const Server& server) {
   const std::size_t first = entries.size();
+  for (const Bind& held : held_directories(server.binds)) {
+    entries.push_back(
+        {EntryKind::bind, held.target, held.source, kind_of(held, server), held_for(held, server)});
+  }
   for (std::size_t i = 0; i < server.binds.size(); ++i) {
     const Bind& bind = server.binds[i];
     entries.push_back(

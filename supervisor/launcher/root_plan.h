@@ -17,7 +17,7 @@ enum class BindKind : std::uint8_t {
   read,           ///< recursively read-only, nosuid, nodev
   write,          ///< nosuid, nodev, noexec
   write_execute,  ///< nosuid, nodev
-  device,         ///< a device node: nosuid, noexec, and the one kind without nodev
+  device,         ///< a device node: read-only, nosuid, noexec, and the one kind without nodev
 };
 
 struct RootEntry {
@@ -25,7 +25,7 @@ struct RootEntry {
   std::string path;     ///< absolute, inside the cell
   std::string content;  ///< file: its text; symbolic_link: its target; bind: the host's path
   BindKind bind = BindKind::read;
-  int declared = -1;  ///< index into Server::binds, or -1 if the cell has it by itself
+  int declared = -1;  ///< index into Server::binds that it is for, or -1: the cell has it by itself
   /// bind: a place in the launcher's own root (owner_trees.h) instead of the host's path
   std::string own_place = {};
 };

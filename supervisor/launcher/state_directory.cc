@@ -111,6 +111,15 @@ SysResult<Fd> StateDirectory::home_tree(const Home& wanted, Execution execution)
   return detached(home.get(), execution);
 }
 
+SysResult<StateDirectory::KeptHome> StateDirectory::kept_home(const std::string& server,
+                                                              std::uint32_t user) const {
+  const std::string path = "home/" + server + "/" + std::to_string(user);
+  Fd home = CELLBLOCK_TRY(open_strictly(directory_.get(), path.c_str(), O_RDONLY | O_DIRECTORY));
+  struct stat found{};
+  if (fstat(home.get(), &found) < 0) return sys_fail("fstat");
+  return KeptHome{std::move(home), {found.st_uid, found.st_gid}};
+}
+
 SysResult<Fd> StateDirectory::cache_tree(std::uint32_t user, const HostIds& owner) const {
   const Fd caches = CELLBLOCK_TRY(open_or_make_directory(directory_.get(), "cache", 0711));
   const Fd cache = CELLBLOCK_TRY(open_or_make_directory(caches.get(), std::to_string(user), 0700));

@@ -38,6 +38,13 @@ class StateDirectory {
   /// be handed to its owner fails the same way until the next start, without another walk.
   SysResult<Fd> home_tree(const Home& home, Execution execution);
 
+  struct KeptHome {
+    Fd directory;
+    HostIds owner;  ///< whoever that is
+  };
+  /// The home that this server has for this user. ENOENT: none was made yet.
+  SysResult<KeptHome> kept_home(const std::string& server, std::uint32_t user) const;
+
   /// A detached mount of what the user's gateway keeps, made if it is missing. Only the directory
   /// changes hands: with mode 0700 it is the door to the files in it, whoever owned it when they
   /// were made.

@@ -159,8 +159,11 @@ Result<void> LauncherRig::start_launcher(const Config& config, const Secrets& se
   const Fd sealed = CELLBLOCK_TRY(seal(encode(config)));
   const Fd sealed_secrets = CELLBLOCK_TRY(seal(encode(secrets)));
   const int none = nothing.get();
+  Pair log = CELLBLOCK_TRY(make_seqpacket_pair());
+  log_ = std::move(log.first);
   const std::array fds{
-      sealed.get(), sealed_secrets.get(), gateway.get(), none, none, none, none, none, none, none};
+      sealed.get(), sealed_secrets.get(), gateway.get(), none, none, none, none, none,
+      none,         log.second.get(),     none};
   launcher_.emplace(CELLBLOCK_TRY(daemon::LauncherProcess::start(program.get(), fds)));
   CELLBLOCK_CHECK(launcher_->await(LauncherTells::user_namespace_made, patience));
   CELLBLOCK_CHECK(daemon::write_id_maps(launcher_->pid(), config, way_here()));

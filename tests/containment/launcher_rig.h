@@ -48,6 +48,7 @@ class LauncherRig {
   std::unique_ptr<RootHelper> root_;
   std::string trouble_;
   Fd audit_;
+  Fd log_;
   Fd gateway_;  ///< the supervisor's end
 };
 

@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,21 @@ TEST_P(Privilege, NobodyCanGainPrivilegeByExec) {
   for (const int pid : everybody_) {
     EXPECT_EQ(status_field(pid, "NoNewPrivs"), "1") << pid << " " << command_line(pid);
   }
+}
+
+// What is dumpable belongs in /proc to its own user. With fs.suid_dumpable = 0 a change of ids is
+// enough for that.
+TEST_P(Privilege, InitAndGuardianCannotBeLookedInto) {
+  std::size_t seen = 0;
+  for (const int pid : everybody_) {
+    const std::string name = status_field(pid, "Name");
+    if (name != "cellblock-init" && name != "cellblock-guard") continue;
+    struct stat memory{};
+    ASSERT_EQ(::stat(fmt::format("/proc/{}/mem", pid).c_str(), &memory), 0);
+    EXPECT_EQ(memory.st_uid, 0U) << pid << " " << name;
+    ++seen;
+  }
+  EXPECT_GE(seen, 8U) << "of the audit writer, HTTP, the gateway and the server";
 }
 
 TEST_P(Privilege, EveryServerIsUnderAFilter) {

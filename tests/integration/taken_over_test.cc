@@ -111,5 +111,34 @@ TEST_F(TakenOver, GatewaysMakeUpNoWordOfAnAdministratorUnnoticed) {
               testing::HasSubstr("but the supervisor tells of no connection of uid 0"));
 }
 
+TEST_F(TakenOver, GatewaysSayInTheLogWhatIsMarkedAsTheirs) {
+  Host of_alice = daemon_.connect(alice);
+  of_alice.open_session("common");
+  take_over();
+  if (IsSkipped() || HasFatalFailure()) return;
+  const Fd said(static_cast<int>(::syscall(SYS_pidfd_getfd, gateway_.get(), STDERR_FILENO, 0)));
+  ASSERT_TRUE(said.valid());
+  ASSERT_TRUE(write_all(said.get(), "<3>cellblockd: error: \x1b[2Jforged\n"));
+  EXPECT_TRUE(daemon_.process().errors().wait_for(
+      "cellblock-gateway of uid 64101: <3>cellblockd: error: \\x1b[2Jforged\n"));
+  EXPECT_EQ(::lseek(said.get(), 0, SEEK_SET), -1) << "the log itself could be overwritten";
+}
+
+TEST_F(TakenOver, GatewaysThatFloodTheLogKeepNobodyElseWaiting) {
+  Host of_alice = daemon_.connect(alice);
+  of_alice.open_session("common");
+  take_over();
+  if (IsSkipped() || HasFatalFailure()) return;
+  const Fd said(static_cast<int>(::syscall(SYS_pidfd_getfd, gateway_.get(), STDERR_FILENO, 0)));
+  ASSERT_TRUE(said.valid());
+  std::string flood;
+  for (int i = 0; i < 20'000; ++i) flood += "again\n";
+  ASSERT_TRUE(write_all(said.get(), flood));
+  Host of_bob = daemon_.connect(bob);
+  of_bob.open_session("of-bob");
+  EXPECT_EQ(daemon_.stop(), 0);
+  EXPECT_TRUE(daemon_.process().errors().wait_for("more lines were left out"));
+}
+
 }  // namespace
 }  // namespace cellblock::harness

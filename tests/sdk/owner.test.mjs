@@ -160,7 +160,7 @@ describe('in system mode', { skip: isRoot ? false : 'needs root: two users' }, (
     await withClient(as(alice, daemon.throughCell('files')), (call) => writesAndOwns(call, hers, alice));
     daemon.setLines('files', lines([hers, his, later, other]));
     daemon.write();
-    const refused = daemon.nextLine(/a directory on the way is closed to whoever reads the configuration/);
+    const refused = daemon.nextLine(/run `cellblock reload` as root/);
     daemon.process.kill('SIGHUP');
     await refused;
   });

@@ -112,7 +112,17 @@ TEST(CrashVerdict, NamesThePathThatFailed) {
   cell.failed_path = "/srv/data";
   expect(cell, Verdict::never_ran,
          "step prepare failed: ENOENT: No such file or directory: /srv/data (a path under read or "
-         "write does not exist)");
+         "write does not exist); paths are looked at when cellblockd starts and at each "
+         "\"cellblock reload\": put it right, then have an administrator reload");
+}
+
+TEST(CrashVerdict, SaysWhatWasFoundAtAPathThatOthersCanChange) {
+  EndedCell cell = setup_failed(SetupStep::prepare, ESTALE);
+  cell.broken = "write \"/srv/data\" is reached through a symbolic link";
+  expect(cell, Verdict::never_ran,
+         "step prepare failed: write \"/srv/data\" is reached through a symbolic link; paths are "
+         "looked at when cellblockd starts and at each \"cellblock reload\": put it right, then "
+         "have an administrator reload");
 }
 
 TEST(CrashVerdict, SaysWhyExecFailed) {

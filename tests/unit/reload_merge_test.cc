@@ -130,6 +130,25 @@ TEST(ReloadDifference, SaysWhatNoKeySays) {
                           "server c: the value of a secret"));
 }
 
+TEST(ReloadDifference, LeavesCellsAloneOfAServerWhosePathIsGone) {
+  const Config used = with({server("a")});
+  Config fresh = used;
+  fresh.servers[0].found = {true, "write \"/srv/x\" does not exist"};
+  const Difference found = difference(used, fresh);
+  EXPECT_THAT(lines_of(found), ElementsAre("server a: what is found at its paths"));
+  EXPECT_EQ(found.servers[0].what, ServerChange::policy);
+}
+
+TEST(ReloadDifference, BeginsAnewWithAServerWhosePathIsBack) {
+  Config used = with({server("a")});
+  used.servers[0].found = {true, "write \"/srv/x\" does not exist"};
+  Config fresh = used;
+  fresh.servers[0].found.broken.clear();
+  const Difference found = difference(used, fresh);
+  ASSERT_EQ(found.servers.size(), 1U);
+  EXPECT_EQ(found.servers[0].what, ServerChange::cell);
+}
+
 TEST(ReloadDifference, SaysNothingOfValues) {
   const Config used = with({server("a")});
   Config fresh = used;

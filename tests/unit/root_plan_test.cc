@@ -84,5 +84,18 @@ TEST(RootPlan, RemembersWhichDeclaredPathAnEntryIs) {
   EXPECT_EQ(find(entries, "/usr")->declared, -1);
 }
 
+TEST(RootPlan, BindsWhatLiesBetweenAReadPathAndTheWritePathAroundItOntoItself) {
+  const auto entries = plan_root({.binds = {{"/srv/rw", "/data", Access::write},
+                                            {"/srv/rw/a/ro", "/data/a/ro", Access::read}}},
+                                 merged_usr);
+  const RootEntry* held = find(entries, "/data/a");
+  ASSERT_NE(held, nullptr);
+  EXPECT_EQ(held->content, "/srv/rw/a");
+  EXPECT_EQ(held->bind, BindKind::write);
+  EXPECT_EQ(held->declared, 1);
+  EXPECT_LT(place_of(entries, "/data"), place_of(entries, "/data/a"));
+  EXPECT_LT(place_of(entries, "/data/a"), place_of(entries, "/data/a/ro"));
+}
+
 }  // namespace
 }  // namespace cellblock::launcher

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,6 +36,12 @@ using testing_support::Heard;
 
 FilterProgram filter_for(SyscallProfile profile, NetworkMode network = NetworkMode::none) {
   auto filter = compile_filter(SyscallRules{.base = profile}, network);
+  EXPECT_TRUE(filter.has_value()) << (filter ? "" : filter.error().text);
+  return filter.value_or(FilterProgram{});
+}
+
+FilterProgram filter_for(const SyscallRules& rules) {
+  auto filter = compile_filter(rules, NetworkMode::none);
   EXPECT_TRUE(filter.has_value()) << (filter ? "" : filter.error().text);
   return filter.value_or(FilterProgram{});
 }
@@ -234,6 +241,19 @@ TEST(ServerFilter, LetsAProcessChangeOnlyHarmlessThingsAboutItself) {
         },
         "EPERM"},
        {"a filter", [] { return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, 0); },
+        "EPERM"}});
+}
+
+TEST(ServerFilter, LetsAProcessFilterItselfWhereTheAdminSaysSo) {
+  expect_answers(
+      filter_for(SyscallRules{.base = SyscallProfile::native, .name = "own", .allow = {"seccomp"}}),
+      {{"a listener",
+        [] {
+          return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                           0);
+        },
+        "EPERM"},
+       {"a filter", [] { return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, 0); },
         "EFAULT"}});
 }
 
@@ -404,6 +424,32 @@ TEST(InitFilter, WaitsAndReportsAndDiesOtherwise) {
                  {bare("wait4", SYS_wait4, "ECHILD"), bare("write", SYS_write, "EBADF"),
                   bare("getpid", SYS_getpid, "signal 31"), bare("openat", SYS_openat, "signal 31"),
                   bare("execve", SYS_execve, "signal 31")});
+}
+
+TEST(EgressFilter, MakesSocketsOfTcpAndUdpAlone) {
+  const auto making = [](int family, int type, int protocol) {
+    return [=] { return ::syscall(SYS_socket, family, type, protocol); };
+  };
+  expect_answers(filter_for(InternalProfile::egress),
+                 {{"TCP", making(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "allowed"},
+                  {"TCP by name", making(AF_INET, SOCK_STREAM, IPPROTO_TCP), "allowed"},
+                  {"UDP", making(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), "allowed"},
+                  {"UDP by name", making(AF_INET, SOCK_DGRAM, IPPROTO_UDP), "allowed"},
+                  {"MPTCP", making(AF_INET, SOCK_STREAM, 262), "EACCES"},
+                  {"SCTP", making(AF_INET, SOCK_STREAM, IPPROTO_SCTP), "EACCES"},
+                  {"a ping", making(AF_INET, SOCK_DGRAM, IPPROTO_ICMP), "EACCES"},
+                  {"UDP-Lite", making(AF_INET6, SOCK_DGRAM, IPPROTO_UDPLITE), "EACCES"}});
+}
+
+TEST(OwnFilters, LetAProcessChangeItsOwnLimitsAlone) {
+  const auto limits_of = [](pid_t pid) {
+    return [=] { return ::syscall(SYS_prlimit64, pid, RLIMIT_NOFILE, nullptr, nullptr); };
+  };
+  for (const auto profile : {InternalProfile::gateway, InternalProfile::audit_writer,
+                             InternalProfile::egress, InternalProfile::http}) {
+    expect_answers(filter_for(profile), {{"its own", limits_of(0), "allowed"},
+                                         {"those of another", limits_of(1), "EPERM"}});
+  }
 }
 
 // --- programs that must live

@@ -75,6 +75,9 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
                                "\" has ${client.user}, and the account database has no name for "
                                "this user that can be passed on",
                            server);
+    case wire::StartRefusal::home_in_use:
+      return plain_failure(FailureCode::too_many,
+                           "the home of server \"" + server + "\" is just being cleared", server);
     case wire::StartRefusal::none:
     case wire::StartRefusal::setup_failed:
       break;

@@ -43,6 +43,16 @@ void LauncherChannel::ask_usage(std::uint64_t after) {
   ask(ask_for);
 }
 
+void LauncherChannel::ask_home(std::uint32_t request, std::uint32_t server_index,
+                               wire::HomeAction action) {
+  wire::GatewayRequest ask_for;
+  ask_for.kind = wire::GatewayAsks::home;
+  ask_for.home_action = action;
+  ask_for.request = request;
+  ask_for.server_index = server_index;
+  ask(ask_for);
+}
+
 void LauncherChannel::ask(const wire::GatewayRequest& request, Fd attached) {
   const SendStatus sent = sender_.send(request, std::move(attached));
   if (sent == SendStatus::closed) receiver_.broken("is gone");

@@ -28,6 +28,7 @@ class LauncherChannel {
   void terminate_cell(std::uint64_t cell);
   void kill_cell(std::uint64_t cell);
   void ask_usage(std::uint64_t after);
+  void ask_home(std::uint32_t request, std::uint32_t server_index, wire::HomeAction action);
 
  private:
   void ask(const wire::GatewayRequest& request, Fd attached = Fd{});

@@ -33,6 +33,7 @@ constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
 
 constexpr std::string_view approvals_options[] = {"approval"};
 constexpr std::string_view approve_options[] = {"approval", "word", "digest"};
+constexpr std::string_view home_options[] = {"clear"};
 
 constexpr std::array shapes{
     Shape{control_method::attach, ControlMethod::attach, true, attach_options},
@@ -45,6 +46,7 @@ constexpr std::array shapes{
     Shape{control_method::approvals, ControlMethod::approvals, false, approvals_options},
     Shape{control_method::approve, ControlMethod::approve, false, approve_options},
     Shape{control_method::pin_forget, ControlMethod::pin_forget, true, pin_options},
+    Shape{control_method::home, ControlMethod::home, true, home_options},
 };
 
 std::unexpected<Failure> invalid(std::string message) {
@@ -217,6 +219,7 @@ std::expected<ControlRequest, Failure> read(const nlohmann::json& params, const 
   if (CELLBLOCK_TRY(flag_of(params, "workspace"))) request.workspace = WorkspaceOffer::offered;
   if (CELLBLOCK_TRY(flag_of(params, "probe"))) request.program = wire::CellProgram::probe;
   if (CELLBLOCK_TRY(flag_of(params, "denied"))) request.log = LogKind::denied;
+  if (CELLBLOCK_TRY(flag_of(params, "clear"))) request.home = wire::HomeAction::clear;
   request.lines = CELLBLOCK_TRY(lines_of(params));
   request.after = CELLBLOCK_TRY(after_of(params));
   const bool is_of_pins = shape.options.data() == pin_options;

@@ -27,7 +27,8 @@ enum class ControlMethod : std::uint8_t {
   pin_accept,
   pin_forget,
   approvals,
-  approve
+  approve,
+  home
 };
 
 enum class StdioOffer : std::uint8_t { none, offered };
@@ -84,6 +85,7 @@ struct ControlRequest {
   std::optional<std::uint64_t> after;                     ///< logs, errors: behind that line
   PinRequest pin;                                         ///< pins, pin_accept, pin_forget
   ApprovalWord approval;                                  ///< approvals, approve
+  wire::HomeAction home = wire::HomeAction::look;         ///< home
 };
 
 /// `params` is a validated JSON object, or empty. Unknown members are refused: a misspelt one would

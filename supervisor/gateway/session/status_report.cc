@@ -53,6 +53,7 @@ std::string_view state_of(const ServerRow& row) {
   const auto best = std::ranges::max_element(row.cells, {}, rank_of);
   if (best != row.cells.end() && rank_of(*best) >= 0) return state_of(*best);
   if (!row.server->enabled) return "disabled";
+  if (!row.server->found.broken.empty()) return "broken";
   if (row.life != nullptr && row.life->state() == LifeState::quarantined) return "quarantined";
   if (is_failed(row)) return "failed";
   return row.catalogue.surveying ? "surveying" : "stopped";
@@ -161,6 +162,7 @@ Json json_of(const ServerRow& row, const Config& config, const CellClient& user)
             {"cells", std::move(cells)}};
   static const ServerLedger nothing_yet;
   const ServerLedger& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
+  if (!server.found.broken.empty()) json["broken"] = server.found.broken;
   json["declared"] = declared_json(server, row.tools, {user, config.identity});
   if (server.workspace) json["workspace"] = workspace_json(server);
   if (server.network == NetworkMode::egress) {
