@@ -6,6 +6,7 @@
 
 #include "client/raw_member.h"
 #include "client/rpc_text.h"
+#include "policy/access/resource_uri.h"
 #include "policy/access/rights.h"
 #include "policy/bounds/json_text.h"
 #include "policy/control_methods.h"
@@ -59,8 +60,9 @@ Effect effect_of(Verdict verdict) {
 Rule as_rule(const PermissionRule& rule) {
   Rule made{.effect = effect_of(rule.verdict), .binds_everybody = true};
   const bool is_prefix = rule.name.ends_with('*');
-  patterns_of(
-      made, rule.kind) = {{rule.name.substr(0, rule.name.size() - (is_prefix ? 1 : 0)), is_prefix}};
+  const auto name = rule.name.substr(0, rule.name.size() - (is_prefix ? 1 : 0));
+  patterns_of(made, rule.kind) = {rule.kind == CallKind::resource ? uri_pattern(name, is_prefix)
+                                                                  : NamePattern{name, is_prefix}};
   return made;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/access/resource_uri.h"
 #include "policy/printable.h"
 
 namespace cellblock {
@@ -50,7 +51,8 @@ constexpr std::array<Naming, 4> namings{{
     {"tools", is_tool_name, "tool name",
      "at most 128 of A-Z a-z 0-9 _ . / -, with or without one * at the end"},
     {"resources", [](std::string_view name) { return is_readable(name, longest_uri); }, "URI",
-     "at most 2048 printable bytes, with or without one * at the end"},
+     "a scheme and at most 2048 printable bytes, with or without one * at the end, which nothing "
+     "may stand before that can be read in two ways (.., %2F, %5C)"},
     {"prompts", [](std::string_view name) { return is_readable(name, longest_name); },
      "prompt's name", "at most 128 printable bytes, with or without one * at the end"},
     {"features", is_feature, "feature", R"("roots", "sampling", "elicitation" or "*")"},
@@ -60,7 +62,9 @@ std::optional<NamePattern> parse(std::string_view text, const Naming& naming) {
   const bool is_prefix = text.ends_with('*');
   const std::string_view name = is_prefix ? text.substr(0, text.size() - 1) : text;
   if ((name.empty() && !is_prefix) || !naming.is_good(name)) return std::nullopt;
-  return NamePattern{std::string(name), is_prefix};
+  if (naming.key != "resources") return NamePattern{std::string(name), is_prefix};
+  if (is_prefix && !read_uri_beginning(name).is_clear) return std::nullopt;
+  return uri_pattern(name, is_prefix);
 }
 
 }  // namespace

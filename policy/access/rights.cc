@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/access/resource_uri.h"
+
 namespace cellblock {
 namespace {
 
@@ -26,43 +28,45 @@ bool is_named_by(const NamePattern& pattern, std::string_view name) {
   return pattern.is_prefix ? name.starts_with(pattern.text) : name == pattern.text;
 }
 
-/// Of a template: what every URI that it stands for begins with.
-std::string_view beginning_of(std::string_view uri_template) {
-  return uri_template.substr(0, uri_template.find('{'));
+/// What is asked for, read once for all rules.
+struct Named {
+  AccessKind kind;
+  std::string_view name;
+  ResourceUri uri;  ///< of a resource; of a template: what all that it stands for begins with
+};
+
+// A template without a variable is a URI.
+Named named(AccessKind kind, std::string_view name) {
+  const std::size_t variable = name.find('{');
+  if (kind == AccessKind::resource_template && variable != std::string_view::npos) {
+    return {kind, name, read_uri_beginning(name.substr(0, variable))};
+  }
+  if (kind == AccessKind::resource_template) return {AccessKind::resource, name, read_uri(name)};
+  return {kind, name, kind == AccessKind::resource ? read_uri(name) : ResourceUri{}};
 }
 
-bool is_open(std::string_view uri_template) {
-  return uri_template.find('{') != std::string_view::npos;
+bool is_given(const NamePattern& pattern, const Named& asked) {
+  if (asked.kind == AccessKind::resource) return gives_uri(pattern, asked.uri);
+  if (asked.kind == AccessKind::resource_template) return gives_some(pattern, asked.uri);
+  return is_named_by(pattern, asked.name);
 }
 
-/// Some URI of the template is meant.
-bool reaches(const NamePattern& pattern, std::string_view uri_template) {
-  if (is_named_by(pattern, uri_template)) return true;
-  return is_open(uri_template) && pattern.text.starts_with(beginning_of(uri_template));
+bool is_taken(const NamePattern& pattern, const Named& asked) {
+  if (asked.kind == AccessKind::resource) return takes_uri(pattern, asked.uri);
+  if (asked.kind == AccessKind::resource_template) return takes_all(pattern, asked.uri);
+  return is_named_by(pattern, asked.name);
 }
 
-/// Every URI of the template is meant.
-bool covers(const NamePattern& pattern, std::string_view uri_template) {
-  if (!is_open(uri_template)) return is_named_by(pattern, uri_template);
-  return pattern.is_prefix && beginning_of(uri_template).starts_with(pattern.text);
+bool gives_name(const Rule& rule, const Named& asked) {
+  return rule.is_about_everything ||
+         std::ranges::any_of(patterns_of(rule, asked.kind),
+                             [&](const NamePattern& pattern) { return is_given(pattern, asked); });
 }
 
-bool gives_name(const Rule& rule, AccessKind kind, std::string_view name) {
-  if (rule.is_about_everything) return true;
-  const auto meant = [&](const NamePattern& pattern) {
-    return kind == AccessKind::resource_template ? reaches(pattern, name)
-                                                 : is_named_by(pattern, name);
-  };
-  return std::ranges::any_of(patterns_of(rule, kind), meant);
-}
-
-bool takes_name(const Rule& rule, AccessKind kind, std::string_view name) {
-  if (rule.is_about_everything) return true;
-  const auto meant = [&](const NamePattern& pattern) {
-    return kind == AccessKind::resource_template ? covers(pattern, name)
-                                                 : is_named_by(pattern, name);
-  };
-  return std::ranges::any_of(patterns_of(rule, kind), meant);
+bool takes_name(const Rule& rule, const Named& asked) {
+  return rule.is_about_everything ||
+         std::ranges::any_of(patterns_of(rule, asked.kind),
+                             [&](const NamePattern& pattern) { return is_taken(pattern, asked); });
 }
 
 bool names_every(const Rule& rule, AccessKind kind) {
@@ -86,22 +90,22 @@ bool gives_to(const Rule& rule, const Subject& subject) {
   return subject.narrowed == 0 || (rule.roles & subject.narrowed) != 0;
 }
 
-const Rule* taken_by(const std::vector<const Rule*>& taking, const AccessRequest& request,
-                     Effect effect) {
+const Rule* taken_by(const std::vector<const Rule*>& taking, const Named& asked,
+                     const Arguments* arguments, Effect effect) {
   for (const Rule* rule : taking) {
-    if (rule->effect == effect && takes_name(*rule, request.kind, request.name) &&
-        may_be_meant(*rule, request.arguments)) {
+    if (rule->effect == effect && takes_name(*rule, asked) && may_be_meant(*rule, arguments)) {
       return rule;
     }
   }
   return nullptr;
 }
 
-AccessVerdict given_by(const std::vector<const Rule*>& giving, const AccessRequest& request) {
+AccessVerdict given_by(const std::vector<const Rule*>& giving, const Named& asked,
+                       const Arguments* arguments) {
   AccessVerdict none;
   for (const Rule* rule : giving) {
-    if (!gives_name(*rule, request.kind, request.name)) continue;
-    const ArgumentFault fault = fault_of(*rule, request.arguments);
+    if (!gives_name(*rule, asked)) continue;
+    const ArgumentFault fault = fault_of(*rule, arguments);
     if (fault.kind == ArgumentFault::Kind::none) return {.effect = rule->effect, .rule = rule};
     if (none.nearest == nullptr) none.nearest = rule, none.fault = fault;
   }
@@ -132,7 +136,7 @@ std::string_view name_of(const AccessVerdict& verdict, AccessKind kind) {
 }
 
 bool concerns_tool(const Rule& rule, std::string_view tool) {
-  return gives_name(rule, AccessKind::tool, tool);
+  return gives_name(rule, named(AccessKind::tool, tool));
 }
 
 Rights::Rights(std::span<const Rule> rules, const Subject& subject) {
@@ -151,24 +155,25 @@ bool Rights::may_use_server() const {
 
 // An ask both gives and takes: where another rule allows, it still asks first.
 AccessVerdict Rights::decide(const AccessRequest& request) const {
-  if (const Rule* rule = taken_by(taking_, request, Effect::deny)) {
+  const Named asked = named(request.kind, request.name);
+  if (const Rule* rule = taken_by(taking_, asked, request.arguments, Effect::deny)) {
     return {.effect = Effect::deny, .rule = rule};
   }
-  const AccessVerdict given = given_by(giving_, request);
+  const AccessVerdict given = given_by(giving_, asked, request.arguments);
   if (given.effect != Effect::allow) return given;
-  if (const Rule* rule = taken_by(taking_, request, Effect::ask)) {
+  if (const Rule* rule = taken_by(taking_, asked, request.arguments, Effect::ask)) {
     return {.effect = Effect::ask, .rule = rule};
   }
   return given;
 }
 
 bool Rights::shows(AccessKind kind, std::string_view name) const {
+  const Named asked = named(kind, name);
   const bool is_denied = std::ranges::any_of(taking_, [&](const Rule* rule) {
-    return rule->effect == Effect::deny && rule->arguments.empty() && takes_name(*rule, kind, name);
+    return rule->effect == Effect::deny && rule->arguments.empty() && takes_name(*rule, asked);
   });
-  return !is_denied && std::ranges::any_of(giving_, [&](const Rule* rule) {
-    return gives_name(*rule, kind, name);
-  });
+  return !is_denied &&
+         std::ranges::any_of(giving_, [&](const Rule* rule) { return gives_name(*rule, asked); });
 }
 
 bool Rights::shows_all(AccessKind kind) const {

@@ -276,13 +276,14 @@ TEST(Access, ATemplateIsThereIfSomethingThatItStandsForIs) {
   }
 }
 
-TEST(Access, AResourceIsComparedAsItIsSpelled) {
+TEST(Access, AResourceIsComparedByItsNormalSpelling) {
   const std::vector<Rule> rules{resources(allow, {"file:///w/*"}),
                                 resources(deny, {"file:///w/secret"})};
   const Rights rights(rules, subject(alice));
   EXPECT_TRUE(rights.shows(AccessKind::resource, "file:///w/a"));
+  EXPECT_TRUE(rights.shows(AccessKind::resource, "FILE:///w/a"));
   EXPECT_FALSE(rights.shows(AccessKind::resource, "file:///w/secret"));
-  EXPECT_FALSE(rights.shows(AccessKind::resource, "FILE:///w/a"));
+  EXPECT_FALSE(rights.shows(AccessKind::resource, "file:///w/%73ecret"));
   EXPECT_FALSE(rights.shows(AccessKind::resource, "file:///w"));
   EXPECT_FALSE(rights.allows_all(AccessKind::resource));
 }

@@ -68,6 +68,25 @@ TEST(Permission, SendsNothingOfACallThatARuleDenies) {
   EXPECT_THAT(recorder.lines(), ElementsAre(HasSubstr(R"("name":"delet")")));
 }
 
+TEST(Permission, OfAResourceIsDecidedByItsNormalSpelling) {
+  Recorder recorder;
+  Options options;
+  options.permission = {
+      .rules = {{.kind = CallKind::resource, .name = "file:///w/*", .verdict = Verdict::allow},
+                {.kind = CallKind::resource, .name = "FILE:///w/key", .verdict = Verdict::deny}},
+      .otherwise = Verdict::deny};
+  auto client = recorder.connect(std::move(options));
+  const auto read = [&](const std::string& uri) {
+    return client.request("resources/read", R"({"uri":")" + uri + R"("})").has_value();
+  };
+  EXPECT_TRUE(read("file:///w/a"));
+  EXPECT_TRUE(read("file:///w/./a"));
+  for (const char* uri : {"file:///w/../etc/a", "file:///w/%2e%2e/etc/a", "file:///w/%6bey",
+                          "file:///w//key", "file:///w/key?x", "/w/a"}) {
+    EXPECT_FALSE(read(uri)) << uri;
+  }
+}
+
 TEST(Permission, IsDecidedByTheStrictestRuleInWhateverOrder) {
   const PermissionRule open{.name = "*", .verdict = Verdict::allow};
   const PermissionRule shut{.name = "x", .verdict = Verdict::deny};

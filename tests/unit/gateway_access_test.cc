@@ -161,7 +161,7 @@ TEST_F(AccessTest, HiddenPromptsResourcesAndReferencesAreAnsweredAsUnknownOnesAr
       {"resources/read", {{"uri", "file:///etc/a"}}, "Resource not found"},
       {"resources/subscribe", {{"uri", "file:///etc/a"}}, "Resource not found"},
       {"resources/unsubscribe", {{"uri", "file:///etc/a"}}, "Resource not found"},
-      {"resources/read", {{"uri", "FILE:///w/a"}}, "Resource not found"},
+      {"resources/read", {{"uri", "file:///w/../etc/a"}}, "Resource not found"},
       {"resources/read", json::object(), "Resource not found"},
       {"completion/complete",
        {{"ref", {{"type", "ref/prompt"}, {"name", "secret"}}},
@@ -192,11 +192,32 @@ TEST_F(AccessTest, WhatExistsAndWhatDoesNotHaveTheSameAnswer) {
             shape("resources/read", "uri", "no:such"));
 }
 
+TEST_F(AccessTest, NoSpellingOfAResourceReachesWhatRulesDoNotGive) {
+  for (const bool modern : {false, true}) {
+    for (const char* uri : {"file:///w/../etc/a", "file:///w/%2e%2e/etc/a", "file:///w/..%2Fetc/a",
+                            "file:///w/..\\etc", "file:///w/%252e%252e/etc/a", "/w/a"}) {
+      for (const char* method :
+           {"resources/read", "resources/subscribe", "resources/unsubscribe"}) {
+        if (modern && std::string_view(method) != "resources/read") continue;
+        EXPECT_THAT(answer_to(method, {{"uri", uri}}, modern), HasSubstr("Resource not found"));
+        EXPECT_FALSE(reached()) << method << " " << uri;
+      }
+      const json stream{{"notifications", {{"resourceSubscriptions", {"file:///w/a", uri}}}}};
+      if (modern) answer_to("subscriptions/listen", stream, true);
+      EXPECT_FALSE(reached()) << uri;
+      const json ref{{"type", "ref/resource"}, {"uri", std::string(uri) + "/{p}"}};
+      answer_to("completion/complete", {{"ref", ref}, {"argument", {{"name", "p"}, {"value", ""}}}},
+                modern);
+      EXPECT_FALSE(reached()) << "completion of " << uri;
+    }
+  }
+}
+
 TEST_F(AccessTest, WhatIsGivenPasses) {
   for (const auto& [method, params] : std::vector<std::pair<std::string, json>>{
            {"prompts/get", {{"name", "review"}}},
            {"resources/read", {{"uri", "file:///w/a"}}},
-
+           {"resources/read", {{"uri", "file:///w/./%61"}}},
            {"tools/call", {{"name", "write"}, {"arguments", {{"force", false}}}}},
            {"completion/complete", {{"ref", {{"type", "ref/resource"}, {"uri", "file:///{p}"}}}}},
            {"tasks/get", {{"taskId", "none"}}},
@@ -287,7 +308,7 @@ TEST_F(AccessTest, ListsOutOfTheCatalogueHaveTheSame) {
 }
 
 TEST_F(AccessTest, NewsOfHiddenResourcesIsDropped) {
-  for (const char* uri : {"file:///etc/a", "file:///w/a"}) {
+  for (const char* uri : {"file:///etc/a", "file:///w/../etc/a", "file:///w/a"}) {
     hand({{"jsonrpc", "2.0"},
           {"method", "notifications/resources/updated"},
           {"params", {{"uri", uri}}}},
