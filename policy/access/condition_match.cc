@@ -24,17 +24,12 @@ Match match_scalar(const Scalar& wanted, const Value& value) {
   return certain(value.boolean == wanted.boolean);
 }
 
-// One that is plainly of the list, or plainly of a type in it and not of the list, or unclear.
+// Plainly not in the list is only what has the type of every entry: "5" may be the 5 of
+// [5, "max"].
 Match match_one_of(const std::vector<Scalar>& list, const Value& value) {
   Match best = Match::no;
-  bool is_of_a_type = false;
-  for (const Scalar& wanted : list) {
-    const Match one = match_scalar(wanted, value);
-    if (one == Match::yes) return Match::yes;
-    if (one == Match::no) is_of_a_type = true;
-    best = std::max(best, one);
-  }
-  return is_of_a_type ? Match::no : best;
+  for (const Scalar& wanted : list) best = std::max(best, match_scalar(wanted, value));
+  return best;
 }
 
 Match match_range(const Condition& condition, const Value& value) {

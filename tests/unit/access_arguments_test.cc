@@ -123,7 +123,9 @@ TEST(ArgumentsOfARule, TextsAreComparedAsBytes) {
       {is("b", {boolean(true)}), R"({"b":true})", true, true, "a boolean"},
       {is("b", {boolean(true)}), R"({"b":"true"})", false, true, "is not its name"},
       {is("b", {boolean(true)}), R"({"b":1})", false, true, "nor a number"},
-      {is("x", {number(1), text("1")}), R"({"x":"2"})", false, false, "of a type of the list"},
+      {is("x", {number(5), text("max")}), R"({"x":"5"})", false, true, "perhaps the number 5"},
+      {is("x", {number(5), text("max")}), R"({"x":4})", false, true, "perhaps a text of the list"},
+      {is("x", {number(5), text("max")}), R"({"x":"max"})", true, true, "an entry of the list"},
       {is("x", {number(1), text("1")}), R"({"x":true})", false, true, "of none of its types"},
   });
 }
