@@ -1,11 +1,17 @@
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "client/cli/audit/log_files.h"
+#include "client/cli/audit/log_path.h"
 #include "client/cli/commands.h"
 #include "client/cli/doors.h"
 #include "client/cli/json_text.h"
@@ -62,6 +68,23 @@ std::string what_waits(const Context& context, std::uint32_t uid, const std::str
                  width, 4);
 }
 
+// Of who may read the log: how far back it reaches.
+std::string reach_of_log(const Context& context) {
+  constexpr std::int64_t day = 24LL * 3600;
+  const auto files = log_files(audit_log_path(configuration_of(context)));
+  if (!files || files->empty() || files->front().since == 0) return {};
+  const LogFile& oldest = files->front();
+  const std::int64_t reach = std::max<std::int64_t>(std::time(nullptr) - oldest.since, 0);
+  const std::string text =
+      fmt::format("audit log: reaches back {} h {} min, to {:%Y-%m-%d %H:%M} UTC", reach / 3600,
+                  reach / 60 % 60, fmt::gmtime(static_cast<std::time_t>(oldest.since)));
+  // What has its first line has lost nothing yet.
+  if (oldest.first == 1 || reach >= day) return text + "\n";
+  return Style::for_stdout().paint(Colour::bad, text) +
+         "\n  less than a day: it is full, and its oldest lines made room. Make it larger "
+         "(audit.keep, audit.max_bytes)\n";
+}
+
 void print_status(const Context& context, std::uint32_t uid, const std::string& status,
                   const std::string& server) {
   fmt::print("{}", status_text(status, {.style = Style::for_stdout(),
@@ -82,6 +105,7 @@ Exit run_status(const Context& context, const std::string& server) {
   if (context.output == Output::json) return print_json(*status);
   const auto uid = context.whose.empty() ? ::geteuid() : uid_of(context.whose).value_or(0);
   print_status(context, uid, *status, server);
+  if (server.empty() && context.whose.empty()) fmt::print("{}", reach_of_log(context));
   return Exit::ok;
 }
 
@@ -140,8 +164,9 @@ Exit run_status_of_all(const Context& context, const std::string& server) {
   }
   if (context.output == Output::json) {
     print_json(Json{{"users", users}}.dump(-1, ' ', false, Json::error_handler_t::replace));
-  } else if (doors->empty()) {
-    fmt::print("no gateway of any user runs here\n");
+  } else {
+    if (doors->empty()) fmt::print("no gateway of any user runs here\n");
+    fmt::print("{}", reach_of_log(context));
   }
   return worst;
 }

@@ -38,6 +38,10 @@ struct SealedLine {
 /// By its shape alone; `line` is without its newline. Nothing: it is none, or not whole.
 std::optional<SealedLine> sealed_line(std::string_view line);
 
+/// When the line was written, in seconds of Unix time: of its body's `"time":"…Z"`, as the writer
+/// writes it. Nothing: it says none.
+std::optional<std::int64_t> time_of(std::string_view body);
+
 /// Where a file of the log ends.
 struct LogEnd {
   /// The last whole line, its newline perhaps missing; nothing: there is none.

@@ -61,6 +61,9 @@ void add_installation(Rows& rows) {
                   daemon});
   rows.push_back({start_time, "cellblock_start_time_seconds",
                   "When cellblockd started, in Unix time.", gauge, daemon});
+  rows.push_back({audit_log_oldest, "cellblock_audit_log_oldest_time_seconds",
+                  "When the oldest line of the audit log was written, in Unix time.", gauge,
+                  daemon});
   rows.push_back(
       {sessions, "cellblock_sessions", "Sessions of hosts that are open.", gauge, gateway});
   rows.push_back({sessions_opened, "cellblock_sessions_total",

@@ -20,6 +20,7 @@ enum class Metric : std::uint8_t {
   gateway_starts,
   audit_writer_starts,
   start_time,
+  audit_log_oldest,
   sessions,
   sessions_opened,
   audit_records_waiting,

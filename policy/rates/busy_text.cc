@@ -30,6 +30,12 @@ std::string busy_text(const Busy& busy, std::string_view server, std::string_vie
     case Busy::Why::rate:
       return fmt::format("too many calls {}: {} are allowed; try again in {}", calls,
                          rate_text(*busy.bounds.rate), again);
+    case Busy::Why::log_share:
+      return fmt::format(
+          "too many calls {}: in one day the calls of one user may take a quarter of the audit "
+          "log; "
+          "try again in {} (an administrator can make the log larger: audit.keep, audit.max_bytes)",
+          calls, again);
     case Busy::Why::waited:
       return fmt::format("waited in vain for a place among the calls {}; try again in {}", calls,
                          again);

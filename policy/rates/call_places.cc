@@ -59,12 +59,14 @@ void CallPlaces::ServerUse::rebind(const ServerCalls& its) {
   }
 }
 
-CallPlaces::CallPlaces(const Config& config) : config_(config), user_(config.calls.user) {
+CallPlaces::CallPlaces(const Config& config)
+    : config_(config), log_share_(config), user_(config.calls.user) {
   servers_.reserve(config.servers.size());
   for (const Server& server : config.servers) servers_.emplace_back(server.calls);
 }
 
 void CallPlaces::reconfigure() {
+  log_share_.reconfigure(config_);
   user_.rebind(config_.calls.user);
   for (auto& [session, use] : sessions_) use.rebind(config_.calls.session);
   for (std::size_t i = 0; i < config_.servers.size(); ++i) {
@@ -92,6 +94,7 @@ std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter
   const auto is_bound = [](const Bound& bound) { return bound.use != nullptr; };
   if (std::ranges::none_of(bounds, is_bound)) return CallPlace();
   if (const auto busy = out_of_tokens(bounds, now)) return std::unexpected(*busy);
+  if (const auto busy = out_of_log(now)) return std::unexpected(*busy);
 
   const auto full = std::ranges::find_if(
       bounds, [](const Bound& bound) { return bound.use != nullptr && bound.use->is_full(); });
@@ -107,6 +110,7 @@ std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter
     call.waits = true;
     call.until = now + rules.queue.longest_wait;
   }
+  log_share_.take(now);
   for (const Bound& bound : bounds) {
     if (bound.use != nullptr && bound.use->bucket) bound.use->bucket->take(now);
   }
@@ -164,6 +168,12 @@ std::optional<Busy> CallPlaces::out_of_tokens(const Bounds& bounds, Instant now)
         .why = Busy::Why::rate, .of = bound.of, .bounds = bound.use->bounds, .retry_after = wait};
   }
   return busy;
+}
+
+std::optional<Busy> CallPlaces::out_of_log(Instant now) {
+  const milliseconds wait = rounded_up(log_share_.wait(now));
+  if (wait.count() == 0) return std::nullopt;
+  return Busy{.why = Busy::Why::log_share, .of = BoundOf::user, .bounds = {}, .retry_after = wait};
 }
 
 void CallPlaces::count_up(CallPlace::State& call, const Bounds& bounds) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "policy/config.h"
+#include "policy/rates/log_share.h"
 #include "policy/rates/token_bucket.h"
 
 /// How many calls one user makes and has in flight: all together, in each session, of each server
@@ -31,6 +32,7 @@ enum class BoundOf : std::uint8_t { user, session, server, tool };
 struct Busy {
   enum class Why : std::uint8_t {
     rate,       ///< too many in a time
+    log_share,  ///< too many for the audit log
     in_flight,  ///< too many at one time, and no more may wait
     waited,     ///< it was in the queue for as long as it may be
   };
@@ -150,11 +152,13 @@ class CallPlaces {
   Use* session_use(std::uint64_t session);
   bool bounds_sessions() const;
   std::optional<Busy> out_of_tokens(const Bounds& bounds, Instant now) const;
+  std::optional<Busy> out_of_log(Instant now);
   void count_up(CallPlace::State& call, const Bounds& bounds);
   void give_back(const CallPlace::State& state);
   void let_in();
 
   const Config& config_;
+  LogShare log_share_;
   Use user_;
   std::unordered_map<std::uint64_t, Use> sessions_;  ///< only where sessions are bounded
   std::vector<ServerUse> servers_;

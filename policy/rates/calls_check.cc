@@ -24,28 +24,36 @@ constexpr Range<std::int64_t> queue_range{0, 1'024};
 constexpr Range<std::int64_t> retries_range{0, 5};
 constexpr Range<milliseconds> queue_time_range{milliseconds{1}, milliseconds{600'000}};
 constexpr Range<milliseconds> deadline_range{milliseconds{100}, milliseconds{31LL * 86'400'000}};
+/// Of one user, unless the TOML says otherwise: far more than people and models need, and few
+/// enough that a loop does not push everybody's lines out of the audit log.
+constexpr Rate user_rate{.count = 200, .period = milliseconds{1'000}, .burst = 2'000};
 constexpr std::size_t longest_tool_name = 128;
 constexpr std::size_t most_tools = 1'024;
+
+/// A rate, or "none".
+void check_rate(const Scope& scope, const CallBoundsText& text, std::optional<Rate>& out) {
+  if (!text.rate) return;
+  out.reset();
+  if (text.rate->value == "none") return;
+  if (auto rate = parse_rate(text.rate->value)) {
+    out = *rate;
+  } else {
+    scope.error(text.rate->at, "rate", rate.error().text);
+  }
+}
 
 void check_burst(const Scope& scope, const CallBoundsText& text, CallBounds& bounds) {
   if (!text.burst) return;
   if (bounds.rate) {
     return check_integer(scope, "burst", text.burst, burst_range, bounds.rate->burst);
   }
-  if (text.rate) return;  // which is complained about
+  if (text.rate && text.rate->value != "none") return;  // which is complained about
   scope.error(text.burst->at, "burst",
               "has no meaning without rate; allowed: set that as well, or leave this out");
 }
 
-CallBounds check_bounds(const Scope& scope, const CallBoundsText& text) {
-  CallBounds bounds;
-  if (text.rate) {
-    if (auto rate = parse_rate(text.rate->value)) {
-      bounds.rate = *rate;
-    } else {
-      scope.error(text.rate->at, "rate", rate.error().text);
-    }
-  }
+CallBounds check_bounds(const Scope& scope, const CallBoundsText& text, CallBounds bounds = {}) {
+  check_rate(scope, text, bounds.rate);
   check_burst(scope, text, bounds);
   if (text.in_flight) {
     check_integer(scope, "in_flight", text.in_flight, in_flight_range, bounds.in_flight.emplace(1));
@@ -137,7 +145,7 @@ std::vector<ToolCalls> check_tools(const Scope& scope, const std::vector<ToolCal
 
 UserCalls check_user_calls(const Scope& scope, const UserCallsText& text) {
   const Scope here = scope.below("calls");
-  return {.user = check_bounds(here.below("user"), text.user),
+  return {.user = check_bounds(here.below("user"), text.user, {.rate = user_rate, .in_flight = {}}),
           .session = check_bounds(here.below("session"), text.session)};
 }
 

@@ -47,17 +47,22 @@ Result<AuditFile> open_one(int directory, const std::string& path) {
   auto read = open_at(directory, name.c_str(), O_RDONLY | never);
   if (!read) return path_fail(path, read.error());
   CELLBLOCK_CHECK(check_log_file(path, read->get()));
-  return AuditFile{std::move(*append), std::move(*read)};
+  return AuditFile{.append = std::move(*append), .read = std::move(*read)};
 }
 
-// 0: no sealed line is in it.
-std::uint64_t first_sequence(int file) {
+struct FirstLine {
+  std::uint64_t sequence = 0;  ///< 0: no sealed line is in the file
+  std::int64_t time = 0;       ///< in Unix time; 0: not known
+};
+
+FirstLine first_line(int file) {
   std::array<char, longest_first_line> bytes{};
   const ssize_t count = ::pread(file, bytes.data(), bytes.size(), 0);
-  if (count <= 0) return 0;
+  if (count <= 0) return {};
   const std::string_view text(bytes.data(), static_cast<std::size_t>(count));
   const auto line = audit::sealed_line(text.substr(0, text.find('\n')));
-  return line ? line->sequence : 0;
+  if (!line) return {};
+  return {line->sequence, audit::time_of(line->body).value_or(0)};
 }
 
 // The chain would begin anew beside it.
@@ -65,7 +70,7 @@ Result<void> refuse_newer_beyond(const Config& config, int directory, std::uint6
   for (std::uint32_t index = config.audit.keep + 1; index < audit::most_files; ++index) {
     const std::string path = audit::log_file_name(config.audit_log, index);
     const auto file = open_at(directory, name_of(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (file && first_sequence(file->get()) > newest) {
+    if (file && first_line(file->get()).sequence > newest) {
       return fail(path +
                   " has newer lines than the files that audit.keep leaves to the log; keep "
                   "more, or move all files of the log away");
@@ -92,9 +97,10 @@ Result<AuditFiles> open_audit_files(const Config& config, int directory) {
   for (std::uint32_t index = 0; index <= config.audit.keep; ++index) {
     const std::string path = audit::log_file_name(config.audit_log, index);
     opened.files.push_back(CELLBLOCK_TRY(open_one(directory, path)));
-    const std::uint64_t first = first_sequence(opened.files.back().read.get());
-    if (first <= newest) continue;
-    newest = first;
+    const FirstLine first = first_line(opened.files.back().read.get());
+    opened.files.back().since = first.time;
+    if (first.sequence <= newest) continue;
+    newest = first.sequence;
     opened.current = index;
   }
   CELLBLOCK_CHECK(refuse_newer_beyond(config, directory, newest));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "policy/config.h"
@@ -13,6 +14,7 @@ namespace cellblock::daemon {
 struct AuditFile {
   Fd append;  ///< O_WRONLY | O_APPEND
   Fd read;
+  std::int64_t since = 0;  ///< when its first line was written, in Unix time; 0: it has none
 };
 
 struct AuditFiles {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,20 @@ constexpr milliseconds first_delay{100};
 constexpr milliseconds longest_delay{10'000};
 // A writer that lived this long did not die of what killed the one before it.
 constexpr milliseconds healthy_life{60'000};
+
+// Less is worth a warning each time that lines make room.
+constexpr std::int64_t short_reach = 24LL * 3600;
+
+std::int64_t unix_time() { return static_cast<std::int64_t>(std::time(nullptr)); }
+
+void tell_reach(std::int64_t seconds) {
+  if (seconds >= short_reach) return;
+  spdlog::warn(
+      "the audit log reaches back no more than {} h {} min, since it is full and its oldest lines "
+      "made room: make it larger (audit.keep, audit.max_bytes), or bound who calls so much "
+      "(calls.user)",
+      seconds / 3600, seconds / 60 % 60);
+}
 
 wire::Durability durability_of(const AuditRules& rules) {
   return rules.durability == AuditDurability::synced ? wire::Durability::synced
@@ -89,11 +104,30 @@ Result<void> AuditLink::go_on_in_next_file() {
   CELLBLOCK_CHECK(send_record(
       control_->get(), wire::AuditOrder{.kind = wire::AuditOrders::next_file}, fds, MSG_DONTWAIT));
   former_ = std::exchange(files_.current, next);
+  const bool made_room = std::exchange(files_.files[next].since, unix_time()) != 0;
   spdlog::info("the audit log goes on in its file {} of {}", next, files_.files.size() - 1);
+  if (made_room) tell_reach(unix_time() - oldest());
+  if (on_oldest) on_oldest(oldest());
   return {};
 }
 
+std::int64_t AuditLink::oldest() const {
+  std::int64_t oldest = 0;
+  for (const AuditFile& file : files_.files) {
+    if (file.since != 0 && (oldest == 0 || file.since < oldest)) oldest = file.since;
+  }
+  return oldest;
+}
+
+std::uint64_t AuditLink::gateway_name(std::uint32_t uid) const {
+  const auto found = gateways_.find(uid);
+  return found == gateways_.end() ? 0 : found->second;
+}
+
 void AuditLink::started() {
+  AuditFile& current = files_.files[files_.current];
+  if (current.since == 0) current.since = unix_time();
+  if (on_oldest) on_oldest(oldest());
   running_ = true;
   started_at_ = std::chrono::steady_clock::now();
 }

@@ -38,6 +38,13 @@ class AuditLink {
 
   bool running() const { return running_; }
 
+  /// When the oldest line was written, in Unix time; 0: not known.
+  std::int64_t oldest() const;
+  /// Called when that has changed.
+  std::function<void(std::int64_t)> on_oldest;
+  /// Of that user's last gateway: the name that its lines have.
+  std::uint64_t gateway_name(std::uint32_t uid) const;
+
   /// That user has a gateway which has recorded nothing yet.
   Result<void> name_gateway(std::uint32_t uid);
   /// Hands the writer the reading end of that user's audit channel. An error: without it the

@@ -89,6 +89,10 @@ Result<void> Daemon::start_metrics(MetricsSocket socket, milliseconds timeout) {
   metrics_ = CELLBLOCK_TRY(MetricsHost::make(loop_, std::move(socket),
                                              std::bind_front(&LauncherProcess::tell, &launcher_)));
   if (audit_.running()) count(metrics::Metric::audit_writer_starts);
+  audit_.on_oldest = [this](std::int64_t time) {
+    metrics_->set(metrics::Metric::audit_log_oldest, static_cast<std::uint64_t>(time));
+  };
+  audit_.on_oldest(audit_.oldest());
   CELLBLOCK_CHECK(metrics_->start());
   CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::metrics_started, timeout));
   metrics_->started();

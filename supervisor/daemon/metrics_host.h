@@ -47,6 +47,9 @@ class MetricsHost {
 
   /// Of the supervisor's own.
   void count(metrics::Metric metric) { own_.add(metrics::place_of(metric), 1); }
+  void set(metrics::Metric metric, std::uint64_t value) {
+    own_.set(metrics::place_of(metric), value);
+  }
 
  private:
   struct Gateway {

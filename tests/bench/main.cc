@@ -35,6 +35,7 @@ constexpr int subject_cpu = 1;
 constexpr unsigned rounds = 15;
 constexpr unsigned starts = 20;
 constexpr unsigned cells = 20;
+constexpr std::string_view unbounded_rate = "[calls.user]\nrate = \"none\"\n\n";
 constexpr std::string_view raised_bounds =
     "lines = { to_host = \"32MiB\", from_server = \"32MiB\" }\nmax_cells_per_user = 64";
 
@@ -165,7 +166,8 @@ void print_memory_row(std::string_view name, const MemoryOfDaemon& memory) {
 /// On a daemon of its own: what large results left in the other's buffers is not meant here.
 void print_memory() {
   Daemon daemon;
-  daemon.start({.servers = server_of_build(daemon, "echo", "echo_server", {}, raised_bounds)});
+  daemon.start({.servers = std::string(unbounded_rate) +
+                           server_of_build(daemon, "echo", "echo_server", {}, raised_bounds)});
   fmt::print(
       "\n| memory | cellblock's processes | PSS MiB | servers | PSS MiB |\n"
       "| --- | ---: | ---: | ---: | ---: |\n");
@@ -204,7 +206,8 @@ void run_calls_and_starts() {
   pin_to(subject_cpu);
   Daemon daemon;
   const std::vector<std::string> node_command = install_node_server(daemon);
-  std::string servers = server_of_build(daemon, "echo", "echo_server", {}, raised_bounds);
+  std::string servers = std::string(unbounded_rate) +
+                        server_of_build(daemon, "echo", "echo_server", {}, raised_bounds);
   if (!node_command.empty()) {
     const std::string cell =
         fmt::format("read = [\"{}\"]\nprofile = \"node\"", daemon.directory().path("mcp"));

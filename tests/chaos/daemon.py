@@ -106,6 +106,8 @@ mode = "0666"
 [audit]
 max_bytes = "4MiB"
 keep = 8
+[calls.user]
+rate = "none"
 [results]
 bounds = "off"
 """

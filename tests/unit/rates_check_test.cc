@@ -31,9 +31,26 @@ Checked check(const std::string& toml, FileRole role = FileRole::main) {
   return checked;
 }
 
+constexpr Rate generous{200, 1s, 2'000};
+
+TEST(CallsCheck, OneUserHasARateUnlessTheTomlSaysOtherwise) {
+  EXPECT_EQ(check("[server.git]").user.user.rate, generous);
+  EXPECT_EQ(check("[calls.user]\nin_flight = 3").user.user.rate, generous);
+  EXPECT_EQ(check("[calls.user]\nrate = \"9/s\"").user.user.rate, (Rate{9, 1s, 9}));
+  EXPECT_EQ(check("[calls.user]\nburst = 9").user.user.rate, (Rate{200, 1s, 9}));
+  EXPECT_EQ(check("[calls.user]\nrate = \"none\"").user.user.rate, std::nullopt);
+  EXPECT_EQ(check("[calls.session]\nin_flight = 3").user.session.rate, std::nullopt);
+}
+
+TEST(CallsCheck, ABurstWithoutARateIsAnErrorWhereTheRateIsNone) {
+  const Checked checked = check("[calls.user]\nrate = \"none\"\nburst = 9");
+  ASSERT_EQ(checked.complaints.size(), 1U);
+  EXPECT_EQ(checked.complaints[0].key, "calls.user.burst");
+}
+
 TEST(CallsCheck, SixtySecondsAndAnHourAreTheDefaults) {
   const Checked checked = check("[server.git]");
-  EXPECT_EQ(checked.user, UserCalls{});
+  EXPECT_EQ(checked.user, (UserCalls{.user = {.rate = generous, .in_flight = {}}, .session = {}}));
   EXPECT_EQ(checked.server, ServerCalls{});
   EXPECT_EQ(checked.server.time, (CallTime{60s, 1h}));
   EXPECT_EQ(checked.server.retries, 2U);

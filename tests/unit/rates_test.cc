@@ -9,6 +9,7 @@
 #include "policy/rates/busy_text.h"
 #include "policy/rates/call_deadline.h"
 #include "policy/rates/call_places.h"
+#include "policy/rates/log_share.h"
 #include "policy/rates/rate_text.h"
 
 namespace cellblock {
@@ -48,6 +49,63 @@ TEST(RateText, NobodyIsToldToComeBackTooSoon) {
   EXPECT_EQ(wait_text(1001ms), "1.1s");
   EXPECT_EQ(wait_text(9'950ms), "10s");
   EXPECT_EQ(wait_text(75'001ms), "76s");
+}
+
+// --- a user's share of the audit log -------------------------------------------------------------
+
+Config logged(std::uint64_t max_bytes, std::uint32_t keep) {
+  Config config;
+  config.audit = {.max_bytes = max_bytes, .keep = keep};
+  config.calls.user.rate = Rate{1'000'000, 1s, 1'000'000};
+  return config;
+}
+
+TEST(LogShare, IsAQuarterOfTheLogADay) {
+  EXPECT_EQ(LogShare(logged(64U << 20, 15)).calls(), 262'144U);
+  EXPECT_EQ(LogShare(logged(1U << 20, 1)).calls(), LogShare::fewest_calls);
+}
+
+TEST(LogShare, IsUnboundedWhereNothingIsPushedOut) {
+  Config grows = logged(64U << 20, 0);
+  Config rootless = logged(64U << 20, 15);
+  rootless.mode = RunMode::user;
+  Config unbounded = logged(64U << 20, 15);
+  unbounded.calls.user.rate.reset();
+  for (const Config* config : {&grows, &rootless, &unbounded}) {
+    LogShare share(*config);
+    EXPECT_EQ(share.calls(), 0U);
+    EXPECT_EQ(share.wait(start), 0ns);
+  }
+}
+
+TEST(LogShare, BeginsWithAnHourAndGivesADayInADay) {
+  LogShare share(logged(64U << 20, 15));
+  const auto taken_at = [&](Instant now) {
+    std::uint64_t calls = 0;
+    for (; share.wait(now) == 0ns; ++calls) share.take(now);
+    return calls;
+  };
+  EXPECT_EQ(taken_at(start + 1h), 262'144U / 24) << "a gateway that is new has no more";
+  EXPECT_GT(share.wait(start + 1h), 0ns);
+  EXPECT_NEAR(static_cast<double>(taken_at(start + 2h)), 262'144.0 / 24, 2);
+  EXPECT_NEAR(static_cast<double>(taken_at(start + 100h)), 262'144.0, 2)
+      << "never more than a day's";
+}
+
+TEST(LogShare, IsOneForAllSessionsOfAUser) {
+  struct Nobody final : CallWaiter {
+    void place_is_free() override {}
+  } nobody;
+  const Config config = logged(1U << 20, 1);
+  CallPlaces places(config);
+  std::uint64_t calls = 0;
+  std::expected<CallPlace, Busy> place;
+  do {
+    place = places.take({.session = ++calls, .server = CallPlaces::no_server}, nobody, start);
+  } while (place);
+  EXPECT_EQ(calls - 1, LogShare::fewest_calls / 24);
+  EXPECT_EQ(place.error().why, Busy::Why::log_share);
+  EXPECT_THAT(busy_text(place.error(), {}, {}), HasSubstr("a quarter of the audit log"));
 }
 
 // --- a token bucket ------------------------------------------------------------------------------

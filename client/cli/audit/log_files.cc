@@ -44,7 +44,8 @@ Result<LogFile> look_at(const std::string& path) {
   if (count < 0) return cannot(path, errno);
   const std::string_view text(bytes.data(), static_cast<std::size_t>(count));
   const auto line = audit::sealed_line(text.substr(0, text.find('\n')));
-  return LogFile{path, line ? line->sequence : 0};
+  if (!line) return LogFile{.path = path};
+  return LogFile{path, line->sequence, audit::time_of(line->body).value_or(0)};
 }
 
 bool is_empty(const std::string& path) {

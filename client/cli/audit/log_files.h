@@ -15,6 +15,7 @@ namespace cellblock::cli {
 struct LogFile {
   std::string path;
   std::uint64_t first = 0;  ///< number of its first line; 0: none is whole
+  std::int64_t since = 0;   ///< when that line was written, in Unix time; 0: not known
 };
 
 /// Those that have lines, the oldest first. An error names what cannot be read, and what to do.

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "policy/config.h"
+#include "policy/rates/token_bucket.h"
+
+/// How many calls of one user the audit log has room for, so that no user pushes the lines of
+/// others out of it within a day. Pure.
+namespace cellblock {
+
+class LogShare {
+ public:
+  /// One user's calls may take a quarter of the log in this time.
+  static constexpr std::chrono::hours period{24};
+  static constexpr std::uint64_t part = 4;
+  /// What a gateway begins with, of a day's: a user whose gateways come and go gets no more by it.
+  static constexpr std::uint64_t first_hours = 1;
+  /// A log that is smaller than that keeps less, rather than stop its users.
+  static constexpr std::uint64_t fewest_calls = 50'000;
+
+  /// No bound where the log only grows, where its one user is the only one, and where the
+  /// configuration leaves users' calls unbounded.
+  explicit LogShare(const Config& config);
+
+  /// The configuration has changed. What was used is forgotten if the log's size is another.
+  void reconfigure(const Config& config);
+
+  /// Until there is room for a call; 0: there is.
+  std::chrono::nanoseconds wait(Instant now);
+  void take(Instant now);
+  /// In one period; 0: no bound.
+  std::uint64_t calls() const { return calls_; }
+
+ private:
+  std::chrono::nanoseconds interval() const;
+
+  std::uint64_t calls_ = 0;
+  std::optional<Instant>
+      full_;  ///< when all of the share will be there; no value: nothing asked yet
+};
+
+}  // namespace cellblock
