@@ -162,8 +162,8 @@ Exit show(const Context& context, const CallName& name, const std::string& id) {
   return Exit::ok;
 }
 
-// Numbers begin anew with each gateway of a user: a digest tells whether it still is the call that
-// somebody has looked at.
+// Numbers begin at a random one with each gateway of a user. A digest tells for certain whether it
+// still is the call that somebody has looked at.
 client::Result<Json> params_of(const Context& door, const CallName& name,
                                const ApproveRequest& request) {
   Json params = {{"approval", name.number}, {"word", request.word}};

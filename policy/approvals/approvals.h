@@ -49,7 +49,7 @@ class ApprovalWaiter {
 };
 
 struct PendingApproval {
-  std::uint64_t number = 0;  ///< of this user's, from 1
+  std::uint64_t number = 0;  ///< of this user's, one more than the one before
   ApprovalRequest request;
   Instant asked{};
   Instant until{};
@@ -111,7 +111,8 @@ class Approvals {
   /// Whoever is asked more often says yes to everything.
   static constexpr Rate pace{.count = 12, .period = std::chrono::minutes{1}, .burst = 6};
 
-  Approvals() = default;
+  /// Their numbers go on from `last_number`.
+  explicit Approvals(std::uint64_t last_number = 0) : last_number_(last_number) {}
   Approvals(const Approvals&) = delete;
   Approvals& operator=(const Approvals&) = delete;
 
@@ -142,7 +143,7 @@ class Approvals {
   std::list<Approval::State*> states_;  ///< of the entries, in their order
   std::deque<Denial> denials_;          ///< the oldest first
   TokenBucket bucket_{pace};
-  std::uint64_t last_number_ = 0;
+  std::uint64_t last_number_;
 };
 
 }  // namespace cellblock

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "policy/audit/log_names.h"
 
 namespace cellblock::audit {
 namespace {
@@ -12,6 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t most_gateways = 100'000;
+// The supervisor tells before the gateway can, but by a channel of its own.
+constexpr std::uint64_t latest_visit = 4'096;
 
 std::string text_of(const Json& json, const char* key) {
   const auto found = json.find(key);
@@ -21,6 +26,18 @@ std::string text_of(const Json& json, const char* key) {
 std::uint64_t number_of(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+// "accepted by uid 0": 0. A gateway says so of pins and approvals.
+std::optional<std::uint64_t> uid_in(std::string_view reason) {
+  constexpr std::string_view before = "by uid ";
+  const std::size_t at = reason.rfind(before);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = reason.substr(at + before.size());
+  std::uint64_t uid = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), uid);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return uid;
 }
 
 std::string lines_text(std::uint64_t first, std::uint64_t last) {
@@ -39,9 +56,13 @@ struct LogVerifier::Known {
   std::string gateway;
   std::uint64_t number = 0;
   std::uint64_t uid = 0;
+  std::string tool;
+  std::string reason;
+  std::string text;
+  std::uint64_t format = 0;
 
-  explicit Known(std::string_view text) {
-    const Json json = Json::parse(text, nullptr, false);
+  explicit Known(std::string_view whole_line) {
+    const Json json = Json::parse(whole_line, nullptr, false);
     if (!json.is_object()) return;
     is_json = true;
     kind = text_of(json, "kind");
@@ -51,6 +72,11 @@ struct LogVerifier::Known {
     gateway = text_of(json, "gateway");
     number = number_of(json, "n");
     uid = number_of(json, "uid");
+    format = number_of(json, "format");
+    if (kind != "pin" && kind != "approval" && kind != "switched") return;
+    tool = text_of(json, "tool");
+    reason = text_of(json, "reason");
+    text = text_of(json, "text");
   }
 
   bool opens() const { return kind == "log_opened"; }
@@ -83,10 +109,14 @@ void LogVerifier::line(std::string_view text) {
     report_.first = sealed->sequence;
     knows_all_gateways_ = sealed->sequence == 1;
   }
-  if (known.opens()) check_opening();
+  if (known.opens()) {
+    check_opening();
+    tells_visits_ = known.format >= 2;
+  }
   check_torn(known);
   check_link(*sealed, known);
   check_gateway(known);
+  check_word(known);
   check_anchor(*sealed);
   closed_ = known.kind == "log_closed";
   has_former_ = true;
@@ -192,6 +222,42 @@ void LogVerifier::check_gateway(const Known& known) {
                                 former.last + 1, known.number - 1, known.gateway, known.uid));
 }
 
+// What an administrator did is told by the gateway, which may have been taken over. That he was
+// there is told by the supervisor.
+void LogVerifier::check_word(const Known& known) {
+  const auto by = uid_in(known.reason);
+  if (!by || visits_.size() >= most_gateways || words_.size() >= most_gateways) return;
+  const std::uint64_t sequence = report_.last.sequence + 1;
+  if (known.kind == "switched") {
+    if (known.tool != admin_connected || !known.text.starts_with(gateway_beginning)) return;
+    constexpr std::size_t name_size = 16;
+    visits_.try_emplace({known.text.substr(gateway_beginning.size(), name_size), *by}, sequence);
+    return;
+  }
+  // A user's own word comes by no administrator's connection.
+  if (!tells_visits_ || *by == known.uid) return;
+  Visit visit{known.gateway, *by};
+  if (visits_.contains(visit)) return;
+  words_.try_emplace(
+      std::move(visit),
+      Word{file_, line_, sequence,
+           fmt::format("gateway {} (uid {}) says \"{}\", but the supervisor tells of no "
+                       "connection of uid {} to it",
+                       known.gateway, known.uid, known.reason, *by)});
+}
+
+void LogVerifier::name_unbacked_words() {
+  // What was told of it may have made room for newer lines.
+  const Grade grade = knows_all_gateways_ ? Grade::broken : Grade::interrupted;
+  for (auto& [visit, word] : words_) {
+    const auto seen = visits_.find(visit);
+    if (seen != visits_.end() && seen->second <= word.sequence + latest_visit) continue;
+    file_ = std::move(word.file);
+    line_ = word.line;
+    find(grade, std::move(word.what));
+  }
+}
+
 void LogVerifier::check_anchor(const SealedLine& sealed) {
   if (!anchor_ || sealed.sequence != anchor_->sequence) return;
   anchor_met_ = true;
@@ -201,6 +267,12 @@ void LogVerifier::check_anchor(const SealedLine& sealed) {
 }
 
 LogReport LogVerifier::finish() {
+  check_end();
+  name_unbacked_words();
+  return std::move(report_);
+}
+
+void LogVerifier::check_end() {
   if (torn_.ends_with('\n')) {
     found_break("the log ends with what is no line of it: altered, or put there");
   } else if (!torn_.empty()) {
@@ -221,7 +293,6 @@ LogReport LogVerifier::finish() {
          fmt::format("the line with seq {} that the anchor names has made room for newer ones",
                      anchor_->sequence));
   }
-  return std::move(report_);
 }
 
 }  // namespace cellblock::audit

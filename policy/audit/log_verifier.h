@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/audit/chain.h"
@@ -70,6 +71,9 @@ class LogVerifier {
   void check_link(const SealedLine& sealed, const Known& known);
   void explain_break(const SealedLine& sealed);
   void check_gateway(const Known& known);
+  void check_word(const Known& known);
+  void name_unbacked_words();
+  void check_end();
   void check_anchor(const SealedLine& sealed);
   void found_break(std::string what);
 
@@ -88,6 +92,20 @@ class LogVerifier {
   std::uint64_t writers_ = 0;
   std::map<std::string, Gateway, std::less<>> gateways_;
   bool knows_all_gateways_ = false;
+
+  /// A gateway, and an administrator's uid.
+  using Visit = std::pair<std::string, std::uint64_t>;
+  struct Word {
+    std::string file;
+    std::uint64_t line = 0;
+    std::uint64_t sequence = 0;
+    std::string what;
+  };
+  /// The first line in which the supervisor tells of it.
+  std::map<Visit, std::uint64_t> visits_;
+  /// Words that a gateway tells of, before such a line was met. The first of each.
+  std::map<Visit, Word> words_;
+  bool tells_visits_ = false;  ///< by its format, the log has such lines from here on
 };
 
 }  // namespace cellblock::audit

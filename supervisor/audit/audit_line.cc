@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "policy/audit/log_names.h"
+
 namespace cellblock::audit {
 namespace {
 
@@ -123,8 +125,9 @@ std::optional<std::string> record_fields(const wire::AuditRecord& record, std::s
 
 Result<std::string> opening_fields(const Opening& opening, std::string_view boot, WallTime time) {
   std::string fields =
-      fmt::format(R"(,"boot":"{}","time":"{}","kind":"log_opened","reason":"{}","previous":"{}")",
-                  boot, text_of(time), opening.reason, hex_of(opening.former));
+      fmt::format(R"(,"boot":"{}","time":"{}","kind":"log_opened","reason":"{}","previous":"{}",)"
+                  R"("format":{})",
+                  boot, text_of(time), opening.reason, hex_of(opening.former), log_format);
   if (opening.torn.empty()) return fields;
   const Sha256 torn = CELLBLOCK_TRY(sha256(opening.torn));
   return fields +

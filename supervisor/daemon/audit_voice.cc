@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "policy/audit/log_names.h"
 #include "supervisor/kernel/audit_packet.h"
 
 namespace cellblock::daemon {
@@ -62,15 +63,35 @@ void AuditVoice::hear() {
   send();
 }
 
-wire::AuditRecord record_of(const Switched& switched) {
+namespace {
+
+wire::AuditRecord told(std::string_view what, std::uint32_t by, std::int32_t pid) {
   wire::AuditRecord record;
   record.kind = wire::AuditKind::switched;
-  record.outcome = switched.outcome;
-  record.pid = switched.pid;
-  record.tool_length = static_cast<std::uint8_t>(switched.which.size());
-  std::ranges::copy(switched.which, record.tool.begin());
-  std::ranges::copy(fmt::format("by uid {}", switched.by), record.reason.begin());
+  record.outcome = wire::AuditOutcome::ok;
+  record.pid = pid;
+  record.tool_length = static_cast<std::uint8_t>(what.size());
+  std::ranges::copy(what, record.tool.begin());
+  std::ranges::copy(fmt::format("by uid {}", by), record.reason.begin());
   return record;
+}
+
+}  // namespace
+
+wire::AuditRecord record_of(const Switched& switched) {
+  wire::AuditRecord record = told(switched.which, switched.by, switched.pid);
+  record.outcome = switched.outcome;
+  return record;
+}
+
+wire::AuditRecord record_of(const AdminConnected& connected) {
+  wire::AuditRecord record = told(audit::admin_connected, connected.by, connected.pid);
+  record.session = connected.connection;
+  return record;
+}
+
+std::string gateway_text(std::uint64_t gateway, std::uint32_t user) {
+  return fmt::format("{}{:016x} of uid {}", audit::gateway_beginning, gateway, user);
 }
 
 }  // namespace cellblock::daemon

@@ -58,4 +58,15 @@ struct Switched {
 };
 wire::AuditRecord record_of(const Switched& switched);
 
+/// An administrator's connection, as it is handed to a user's gateway. Who has been there is told
+/// by the supervisor: a gateway that was taken over could make up an administrator's word.
+struct AdminConnected {
+  std::uint32_t by = 0;  ///< a uid, as the kernel says
+  std::int32_t pid = 0;
+  std::uint64_t connection = 0;
+};
+wire::AuditRecord record_of(const AdminConnected& connected);
+/// Its text, by which `cellblock audit verify` knows that gateway's lines.
+std::string gateway_text(std::uint64_t gateway, std::uint32_t user);
+
 }  // namespace cellblock::daemon

@@ -48,6 +48,12 @@ void Daemon::carry_out(const PermitOnly& action) {
 
 void Daemon::carry_out(const HandOver& action) {
   const Pending& waiting = pending_.at(action.connection);
+  if (waiting.peer.via == wire::SessionVia::admin) {
+    voice_.add(
+        record_of(AdminConnected{
+            .by = waiting.peer.uid, .pid = waiting.peer.pid, .connection = action.connection}),
+        gateway_text(audit_.gateway_name(action.uid), action.uid));
+  }
   const auto sent =
       gateways_.at(action.uid)->hand_over(action.connection, waiting.peer, waiting.socket.get());
   if (!sent) {

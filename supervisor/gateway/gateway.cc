@@ -5,6 +5,9 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "policy/access/rights.h"
@@ -37,6 +40,14 @@ void fill_from_kernel(std::span<std::byte> bytes) {
   }
 }
 
+// Whoever has looked at call 17 of a gateway that is gone does not name another one's by it. Short
+// enough to be typed.
+std::uint64_t random_approval() {
+  std::array<std::byte, sizeof(std::uint32_t)> bytes{};
+  fill_from_kernel(bytes);
+  return 100'000 + std::bit_cast<std::uint32_t>(bytes) % 900'000;
+}
+
 // The name of a token is for the audit log and for status: nothing is decided by it.
 Peer peer_of(const wire::SessionGrant& grant, const std::optional<HttpListen>& http) {
   const bool named =
@@ -66,7 +77,7 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       ids_(fill_from_kernel),
       sealer_(fill_from_kernel),
       kept_total_(config_.results, fill_from_kernel),
-      policy_(config_),
+      policy_(config_, random_approval()),
       supervisor_(loop, std::move(channels.supervisor),
                   {.session = [this](const wire::SessionGrant& grant,
                                      Fd connection) { open_session(grant, std::move(connection)); },

@@ -198,6 +198,27 @@ TEST_P(Admin, SwitchesEverythingOffUntilItIsSwitchedOnAgain) {
   EXPECT_THAT(recorded.text, HasSubstr("enable  " + by));
 }
 
+TEST_P(Admin, IsRecordedByTheSupervisorWhereAGatewayTellsOfTheWord) {
+  start_asking();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  host.send({{"jsonrpc", "2.0"},
+             {"id", "held"},
+             {"method", "tools/call"},
+             {"params", {{"name", "echo"}, {"arguments", {{"text", "held"}}}}}});
+  const std::string id = wait_for_a_call()["id"];
+  EXPECT_GE(id.size(), whose().size() + std::string(".100001").size())
+      << "numbers begin at a random one: " << id;
+  EXPECT_EQ(run({"approve", "allow", id}, admin()).exit, 0);
+  host.end_input();
+  daemon_.stop();
+  const std::string log = daemon_.directory().path("log/audit.log");
+  const Said told = run({"audit", "search", "--kind", "switched", "--log", log}, admin());
+  EXPECT_THAT(told.text, HasSubstr(fmt::format("connect  by uid {}  gateway ", admin().uid)));
+  const Said sound = run({"audit", "verify", "--log", log}, admin());
+  EXPECT_EQ(sound.exit, 0) << sound.text;
+}
+
 TEST_P(Admin, ToConnectToASwitchSwitchesNothing) {
   start();
   Host silent(daemon_.socket() + ".admin.disable", admin());

@@ -1,11 +1,15 @@
 // A gateway that was taken over: what it asks the launcher for is put into its channel by the test.
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "supervisor/kernel/audit_packet.h"
 #include "supervisor/kernel/wire.h"
 #include "tests/integration/daemon.h"
 #include "tests/unit/lingering_socket.h"
@@ -82,6 +86,29 @@ TEST_F(TakenOver, GatewaysThatAskWithoutEndWhatTheirCellsUseKeepNobodyElseWaitin
   for (int i = 0; i < 5'000 && send_record(channel_.get(), request); ++i) continue;
   Host of_bob = daemon_.connect(bob);
   of_bob.open_session("of-bob");
+}
+
+TEST_F(TakenOver, GatewaysMakeUpNoWordOfAnAdministratorUnnoticed) {
+  Host of_alice = daemon_.connect(alice);
+  of_alice.open_session("common");
+  take_over();
+  if (IsSkipped() || HasFatalFailure()) return;
+  const Fd audit(
+      static_cast<int>(::syscall(SYS_pidfd_getfd, gateway_.get(), wire::gateway_fd::audit, 0)));
+  ASSERT_TRUE(audit.valid());
+  wire::AuditRecord word;
+  word.kind = wire::AuditKind::approval;
+  word.outcome = wire::AuditOutcome::ok;
+  word.number = 1'000'000;
+  std::ranges::copy(std::string_view("allowed by uid 0"), word.reason.begin());
+  ASSERT_TRUE(send_audit(audit.get(), word, {}, 0));
+  of_alice.end_input();
+  EXPECT_TRUE(daemon_.stop());
+  const auto verify = daemon_.command(
+      {"audit", "verify", "--log", daemon_.directory().path("log/audit.log")}, User{0, 0, {}});
+  static_cast<void>(verify->wait());
+  EXPECT_THAT(verify->output().all() + verify->errors().all(),
+              testing::HasSubstr("but the supervisor tells of no connection of uid 0"));
 }
 
 }  // namespace

@@ -33,6 +33,15 @@ ApprovalRequest call(const std::string& arguments, std::uint64_t session = 1) {
           .time = seconds{120}};
 }
 
+TEST(ApprovalNumbers, GoOnFromTheOneThatTheyAreGiven) {
+  Approvals approvals(417'011);
+  Waiter waiter;
+  const auto asked = approvals.ask(call("{}"), waiter, start);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->entry().number, 417'012U);
+  EXPECT_EQ(approvals.decide(1, Word::allow, admin, start), nullptr);
+}
+
 class ApprovalsTest : public ::testing::Test {
  protected:
   Approval ask(ApprovalRequest request, Instant now = start) {

@@ -115,7 +115,7 @@ TEST(AuditLine, AnOpeningSaysWhatItIsChainedToAndWhatWasTorn) {
   EXPECT_EQ(whole.value(),
             R"(,"boot":"00ff","time":"2023-11-14T22:13:20.042Z","kind":"log_opened",)"
             R"("reason":"created","previous":")" +
-                std::string(64, '0') + '"');
+                std::string(64, '0') + R"(","format":2)");
   const auto torn = opening_fields({.reason = "continued", .former = {}, .torn = "{\"s"}, "", time);
   EXPECT_THAT(torn.value(), ::testing::EndsWith(R"(,"torn_bytes":3,"torn_sha256":")" +
                                                 hex_of(sha256("{\"s").value()) + '"'));

@@ -226,6 +226,20 @@ TEST_F(AuditVoiceTest, TellsWhoSwitchedWhatAndWhy) {
   EXPECT_EQ(text, "a fire");
 }
 
+TEST_F(AuditVoiceTest, TellsWhichAdministratorIsConnectedToWhichGateway) {
+  voice_.renew();
+  voice_.add(record_of(AdminConnected{.by = 64102, .pid = 7, .connection = 12}),
+             gateway_text(0xab, 1000));
+  wire::AuditRecord record;
+  std::string text;
+  ASSERT_TRUE(receive_audit(writer_.get(), record, text, MSG_DONTWAIT));
+  EXPECT_EQ(record.kind, wire::AuditKind::switched) << "which is the supervisor's alone to tell";
+  EXPECT_EQ(std::string(record.tool.data(), record.tool_length), "connect");
+  EXPECT_STREQ(record.reason.data(), "by uid 64102");
+  EXPECT_EQ(record.session, 12U);
+  EXPECT_EQ(text, "gateway 00000000000000ab of uid 1000");
+}
+
 TEST_F(AuditVoiceTest, KeepsWhatNoWriterHasWrittenForTheNextOne) {
   disable("before there is one");
   voice_.renew();

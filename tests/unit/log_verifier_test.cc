@@ -312,5 +312,84 @@ TEST(LogVerifier, KeepsABoundedNumberOfFindings) {
   EXPECT_EQ(report.more_findings, 999U - LogVerifier::most_findings);
 }
 
+// --- words of administrators ---------------------------------------------------------------------
+
+std::string gateway_line(const char* kind, int number, const char* reason) {
+  return R"(,"uid":1000,"gateway":"00000000000000aa","n":)" + std::to_string(number) +
+         R"(,"kind":")" + kind + R"(","tool":"x","reason":")" + reason + '"';
+}
+
+std::string visit_line(int number, const char* gateway, int admin) {
+  return R"(,"uid":1,"gateway":"00000000000000ff","n":)" + std::to_string(number) +
+         R"(,"kind":"switched","session":7,"tool":"connect","reason":"by uid )" +
+         std::to_string(admin) + R"(","text":"gateway )" + gateway + R"( of uid 1000")";
+}
+
+Log log_of_format_2() {
+  Log log;
+  log.add(opening(log.at) + R"(,"format":2)");
+  return log;
+}
+
+std::vector<std::string> named(const Log& log) {
+  std::vector<std::string> texts;
+  for (const Finding& finding : verify(log.files).findings) {
+    if (finding.grade != Grade::interrupted) texts.push_back(finding.what);
+  }
+  return texts;
+}
+
+TEST(WordsOfAdministrators, AreBackedByALineOfTheSupervisors) {
+  Log log = log_of_format_2();
+  log.add(visit_line(1, "00000000000000aa", 0));
+  log.add(gateway_line("approval", 1, "allowed by uid 0"));
+  log.add(gateway_line("pin", 2, "accepted by uid 0"));
+  log.add(gateway_line("pin", 3, "withheld: changed"));
+  log.add(gateway_line("approval", 4, "allowed by the host"));
+  EXPECT_THAT(named(log), IsEmpty());
+}
+
+TEST(WordsOfAdministrators, AreNamedWhereTheSupervisorTellsOfNoConnection) {
+  struct Row {
+    const char* gateway;
+    int admin;
+  };
+  for (const Row& row : {Row{"00000000000000bb", 0}, Row{"00000000000000aa", 5}}) {
+    Log log = log_of_format_2();
+    log.add(visit_line(1, row.gateway, row.admin));
+    log.add(gateway_line("approval", 1, "allowed by uid 0"));
+    log.add(gateway_line("pin", 2, "accepted by uid 0"));
+    EXPECT_THAT(named(log),
+                ElementsAre(HasSubstr(R"(says "allowed by uid 0", but the supervisor)")));
+  }
+}
+
+TEST(WordsOfAdministrators, MayComeJustBeforeTheSupervisorsLine) {
+  Log log = log_of_format_2();
+  log.add(gateway_line("approval", 1, "denied by uid 0"));
+  log.add(visit_line(1, "00000000000000aa", 0));
+  EXPECT_THAT(named(log), IsEmpty());
+}
+
+TEST(WordsOfAdministrators, AreNotLookedForInLogsThatDoNotTellOfConnections) {
+  Log log;
+  log.add(gateway_line("approval", 1, "denied by uid 0"));
+  EXPECT_THAT(named(log), IsEmpty());
+}
+
+TEST(WordsOfAdministrators, AreNotWhatAUserDecidesForHimself) {
+  Log log = log_of_format_2();
+  log.add(gateway_line("pin", 1, "accepted by uid 1000"));
+  EXPECT_THAT(named(log), IsEmpty());
+}
+
+TEST(LineTime, IsReadAsTheWriterWritesIt) {
+  EXPECT_EQ(time_of(R"({"seq":1,"time":"2023-11-14T22:13:20.042Z","kind":"x")"), 1'700'000'000);
+  for (const char* body : {"", "{}", R"("time":"2023-11-14")", R"("time":"2023-13-14T22:13:20")",
+                           R"("time":"2023-11-14 22:13:20Z")"}) {
+    EXPECT_EQ(time_of(body), std::nullopt) << body;
+  }
+}
+
 }  // namespace
 }  // namespace cellblock::audit

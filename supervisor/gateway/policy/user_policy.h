@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "policy/approvals/approvals.h"
 #include "policy/config.h"
 #include "policy/rates/call_places.h"
@@ -10,8 +12,9 @@ namespace cellblock::gateway {
 
 /// What policy keeps of one user for as long as the user's gateway lives: longer than any session.
 struct UserPolicy {
-  explicit UserPolicy(const Config& config)
-      : places(config), redactions(config), argument_texts(config) {}
+  /// `last_approval`: behind it the numbers of approvals begin.
+  explicit UserPolicy(const Config& config, std::uint64_t last_approval = 0)
+      : places(config), approvals(last_approval), redactions(config), argument_texts(config) {}
 
   /// The configuration has changed: what was made of it is made anew.
   void reconfigure() {
