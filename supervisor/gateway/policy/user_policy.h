@@ -5,6 +5,7 @@
 #include "policy/approvals/approvals.h"
 #include "policy/config.h"
 #include "policy/rates/call_places.h"
+#include "supervisor/gateway/io/held_bytes.h"
 #include "supervisor/gateway/policy/argument_texts.h"
 #include "supervisor/gateway/policy/redactions.h"
 
@@ -27,6 +28,7 @@ struct UserPolicy {
   Approvals approvals;
   Redactions redactions;
   ArgumentTexts argument_texts;
+  HeldBytes held;  ///< of all sessions
 };
 
 }  // namespace cellblock::gateway
