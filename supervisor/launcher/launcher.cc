@@ -47,7 +47,7 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, Fd supervisor, Fd confi
       cells_(loop),
       burial_(loop),
       attachments_(loop),
-      egress_(factory_, cells_, config_bytes_, [this] { stop_if_empty(); }) {}
+      egress_(factory_, cells_, [this] { stop_if_empty(); }) {}
 
 SysResult<void> Launcher::start() {
   CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));
