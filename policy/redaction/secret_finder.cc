@@ -34,6 +34,31 @@ std::uint8_t digit_at(std::string_view text, std::size_t at) {
   return base64_digits[static_cast<unsigned char>(text[at])];
 }
 
+constexpr std::array<std::uint8_t, 256> hex_digits = [] {
+  std::array<std::uint8_t, 256> digits{};
+  digits.fill(no_digit);
+  for (std::uint8_t i = 0; i < 10; ++i) digits[static_cast<unsigned char>('0' + i)] = i;
+  for (std::uint8_t i = 0; i < 6; ++i) {
+    digits[static_cast<unsigned char>('a' + i)] = digits[static_cast<unsigned char>('A' + i)] =
+        static_cast<std::uint8_t>(10 + i);
+  }
+  return digits;
+}();
+
+bool is_hex_digit(char c) { return hex_digits[static_cast<unsigned char>(c)] != no_digit; }
+
+// `digits` are hexadecimal, and even in number.
+std::string bytes_of_hex(std::string_view digits) {
+  std::string bytes;
+  bytes.reserve(digits.size() / 2);
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    const unsigned high = hex_digits[static_cast<unsigned char>(digits[i])];
+    const unsigned low = hex_digits[static_cast<unsigned char>(digits[i + 1])];
+    bytes += static_cast<char>(high << 4U | low);
+  }
+  return bytes;
+}
+
 enum class Wanted { first, all };
 
 }  // namespace
@@ -73,6 +98,19 @@ class SecretFinder::Search {
 
   void in_base64(std::string_view text);
 
+  // Nobody knows at which of its digits a byte begins.
+  void in_hex(std::string_view text) {
+    for (std::size_t begin = 0; begin < text.size() && !is_done();) {
+      const auto* const end = std::find_if_not(text.begin() + begin, text.end(), is_hex_digit);
+      const std::string_view digits(text.begin() + begin, end);
+      if (digits.size() >= 2 * shortest_marked) {
+        hex_run(digits, begin);
+        hex_run(digits.substr(1), begin + 1);
+      }
+      begin += digits.size() + 1;
+    }
+  }
+
   void escaped(std::string_view text, Escapes escapes) {
     if (is_done() || !has_escapes(text, escapes)) return;
     const std::string meant = unescape(text, escapes);
@@ -80,9 +118,19 @@ class SecretFinder::Search {
     Search search(finder_, wanted_, here);
     search.plainly(meant);
     if (!search.is_done()) search.in_base64(meant);
+    if (!search.is_done()) search.in_hex(meant);
     std::ranges::sort(here, {}, [](const Finding& finding) { return finding.where.begin; });
     move_to_escaped(text, escapes, here);
     found_.insert(found_.end(), here.begin(), here.end());
+  }
+
+  void hex_run(std::string_view digits, std::size_t begin) {
+    std::vector<Finding> here;
+    Search(finder_, wanted_, here).plainly(bytes_of_hex(digits));
+    for (const Finding& finding : here) {
+      found_.push_back(
+          {{begin + 2 * finding.where.begin, begin + 2 * finding.where.end}, finding.what});
+    }
   }
 
   /// The longest mark that `rest` begins with; null: none.
@@ -193,6 +241,7 @@ bool SecretFinder::occurs_in(std::string_view text) const {
   Search search(*this, Wanted::first, found);
   search.plainly(text);
   if (!search.is_done()) search.in_base64(text);
+  if (!search.is_done()) search.in_hex(text);
   search.escaped(text, Escapes::json);
   search.escaped(text, Escapes::percent);
   return !found.empty();
@@ -203,6 +252,7 @@ void SecretFinder::find(std::string_view text, std::vector<Finding>& found) cons
   Search search(*this, Wanted::all, found);
   search.plainly(text);
   search.in_base64(text);
+  search.in_hex(text);
   search.escaped(text, Escapes::json);
   search.escaped(text, Escapes::percent);
 }

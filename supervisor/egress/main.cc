@@ -16,9 +16,11 @@
 /// cellblock-egress: started by the launcher for one cell, in a cell of its own that has the host's
 /// network. No argument, no environment. What it needs:
 ///
-/// - the descriptors of wire::egress_fd: the gateway's channel, the sealed configuration, a sealed
-///   wire::EgressStart, and the sockets it names. dns_udp is bound to one address, not to all:
-///   answers leave from the address that the socket has. direct sockets may be IPv4, IPv6 or both.
+/// - the descriptors of wire::egress_fd: the gateway's channel, a sealed configuration (in which
+/// the
+///   launcher leaves its server's egress alone), a sealed wire::EgressStart, and the sockets it
+///   names. dns_udp is bound to one address, not to all: answers leave from the address that the
+///   socket has. direct sockets may be IPv4, IPv6 or both.
 /// - files, to read: its shared libraries, /dev/urandom (c-ares makes its query ids from it, and
 ///   would make do with worse), /etc/resolv.conf, /etc/hosts, /etc/nsswitch.conf (both for c-ares;
 ///   missing ones are taken for the usual). It writes none, and has no use for /proc or /tmp.

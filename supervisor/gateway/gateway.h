@@ -50,6 +50,9 @@ class Gateway final : private GatewayServices {
   /// channel.
   void shut_down();
 
+  /// What is only kept so that the next message need not allocate it.
+  void forget_scratch() { scanner_ = MessageScanner(); }
+
  private:
   struct History {
     StderrRing errors;

@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include <cerrno>
@@ -40,6 +41,17 @@ Result<std::optional<MetricsPage>> map_metrics(const Config& config) {
   return CELLBLOCK_TRY(MetricsPage::map(page.get(), numbers, MetricsPage::Use::count));
 }
 
+// Messages may have megabytes, and come seldom. What they took is given back rather than kept for
+// the next one: large pieces at once, the rest when nothing happens.
+constexpr int large = 256 << 10;
+constexpr Milliseconds idle_time{2'000};
+
+void bound_free_memory() {
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, large);
+  ::mallopt(M_TRIM_THRESHOLD, 2 * large);
+}
+
 Result<void> run() {
   ignore_broken_pipes();
   Fd termination = CELLBLOCK_TRY(receive_termination());
@@ -63,6 +75,10 @@ Result<void> run() {
     gateway.shut_down();
   };
   CELLBLOCK_CHECK(signals.watch.want_read(true));
+  loop->when_idle(idle_time, [&gateway] {
+    gateway.forget_scratch();
+    ::malloc_trim(0);
+  });
   CELLBLOCK_CHECK(loop->run());
   return {};
 }
@@ -70,6 +86,7 @@ Result<void> run() {
 }  // namespace
 
 int main() {
+  bound_free_memory();
   set_up_log("cellblock-gateway");
   const auto ran = run();
   if (ran) return EXIT_SUCCESS;

@@ -38,15 +38,36 @@ SysResult<void> EventLoop::turn() {
     const auto watch = watches_.find(id);
     if (watch != watches_.end()) watch->second->ready(event.events);
   }
+  if (count > 0 && on_idle_) idle_at_ = now_ + idle_time_;
   // After the descriptors: a deadline of zero lets everything that is readable come first.
   expire();
   run_deferred();
+  look_whether_idle();
   return {};
 }
 
+void EventLoop::when_idle(Milliseconds time, std::function<void()> then) {
+  idle_time_ = time;
+  on_idle_ = std::move(then);
+  idle_at_ = now_ + time;
+}
+
+void EventLoop::look_whether_idle() {
+  if (!idle_at_ || *idle_at_ > now_) return;
+  idle_at_.reset();
+  on_idle_();
+}
+
+std::optional<Time> EventLoop::next_due() const {
+  if (timers_.empty()) return idle_at_;
+  const Time timer = timers_.begin()->first;
+  return idle_at_ ? std::min(timer, *idle_at_) : timer;
+}
+
 int EventLoop::wait_milliseconds() const {
-  if (timers_.empty()) return -1;
-  const auto left = std::chrono::ceil<Milliseconds>(timers_.begin()->first - now_).count();
+  const auto due = next_due();
+  if (!due) return -1;
+  const auto left = std::chrono::ceil<Milliseconds>(*due - now_).count();
   return static_cast<int>(std::clamp<decltype(left)>(left, 0, std::numeric_limits<int>::max()));
 }
 

@@ -33,6 +33,10 @@ class EventLoop {
   SysResult<void> turn();
   void stop() { stopped_ = true; }
 
+  /// `then` runs once no descriptor has been ready for so long, and next after one has been again.
+  /// Timers do not count.
+  void when_idle(Milliseconds time, std::function<void()> then);
+
   /// When this turn began.
   Time now() const { return now_; }
 
@@ -46,6 +50,8 @@ class EventLoop {
   int wait_milliseconds() const;
   void expire();
   void run_deferred();
+  std::optional<Time> next_due() const;
+  void look_whether_idle();
 
   Fd epoll_;
   Time now_ = std::chrono::steady_clock::now();
@@ -56,6 +62,9 @@ class EventLoop {
   std::uint64_t next_watch_ = 1;
   std::multimap<Time, class Timer*> timers_;
   std::vector<std::function<void()>> deferred_;
+  Milliseconds idle_time_{};
+  std::function<void()> on_idle_;
+  std::optional<Time> idle_at_;  ///< no value: nothing has been ready since it was told
 };
 
 /// Interest in one descriptor, which must stay open until forget() or the end of this object.

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "policy/config_bytes.h"
 #include "policy/probe_declaration.h"
 #include "supervisor/launcher/command_stamp.h"
 #include "supervisor/launcher/own_root.h"
@@ -42,6 +43,15 @@ std::uint64_t workspace_attributes(const Server& server) {
   if (server.workspace->access == Access::read) attributes |= MOUNT_ATTR_RDONLY;
   if (!server.execute_writable) attributes |= MOUNT_ATTR_NOEXEC;
   return attributes;
+}
+
+Config egress_alone(const Server& server) {
+  Config config;
+  Server& only = config.servers.emplace_back();
+  only.name = server.name;
+  only.network = server.network;
+  only.egress = server.egress;
+  return config;
 }
 
 }  // namespace
@@ -249,11 +259,16 @@ SetupResult<StartedOwn> CellFactory::start_metrics(const std::vector<int>& chann
   return start_own({made_.metrics, wire::OwnProgram::metrics}, channels);
 }
 
-SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends, int config_bytes) {
-  const auto words =
-      make_sealed("cellblock-egress", std::as_bytes(std::span(&ends.sockets.start, 1)));
+// The rules that it is to hold to, and of the rest of the configuration nothing.
+SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends) {
+  const auto rules = make_sealed(
+      "cellblock-config", encode(egress_alone(config_.servers[ends.sockets.start.server_index])));
+  if (!rules) return failed_at(SetupStep::prepare, rules.error());
+  wire::EgressStart start = ends.sockets.start;
+  start.server_index = 0;
+  const auto words = make_sealed("cellblock-egress", std::as_bytes(std::span(&start, 1)));
   if (!words) return failed_at(SetupStep::prepare, words.error());
-  std::vector<int> channels = {ends.events.second.get(), config_bytes, words->get()};
+  std::vector<int> channels = {ends.events.second.get(), rules->get(), words->get()};
   for (const Fd& socket : ends.sockets.sockets) channels.push_back(socket.get());
   return start_own({made_.egress, wire::OwnProgram::egress}, channels);
 }

@@ -87,7 +87,7 @@ class CellFactory {
   SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_http(const std::vector<int>& channels);
   SetupResult<StartedOwn> start_metrics(const std::vector<int>& channels);
-  SetupResult<StartedOwn> start_egress(const EgressEnds& ends, int config_bytes);
+  SetupResult<StartedOwn> start_egress(const EgressEnds& ends);
   void give_back(std::uint32_t id) { base_.own_ids.give_back(id); }
 
   /// To be refilled whenever its timer says so.

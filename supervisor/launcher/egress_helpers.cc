@@ -3,7 +3,7 @@
 namespace cellblock::launcher {
 
 void EgressHelpers::start(std::uint64_t cell, const EgressEnds& ends) {
-  auto started = factory_.start_egress(ends, config_bytes_.get());
+  auto started = factory_.start_egress(ends);
   if (!started) return cells_.kill_without_egress(cell, started.error().facts());
   const std::uint32_t id = started->id;
   const auto helper = cells_.add(

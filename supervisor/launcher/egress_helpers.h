@@ -12,11 +12,9 @@ namespace cellblock::launcher {
 /// own. Neither outlives the other. One thread.
 class EgressHelpers {
  public:
-  /// `config_bytes`: what holds whenever a helper is started. `ended` is called after the end of
-  /// each.
-  EgressHelpers(CellFactory& factory, Cells& cells, const Fd& config_bytes,
-                std::function<void()> ended)
-      : factory_(factory), cells_(cells), config_bytes_(config_bytes), ended_(std::move(ended)) {}
+  /// `ended` is called after the end of each.
+  EgressHelpers(CellFactory& factory, Cells& cells, std::function<void()> ended)
+      : factory_(factory), cells_(cells), ended_(std::move(ended)) {}
 
   /// For this cell. Without a helper the cell is killed, and its end says why.
   void start(std::uint64_t cell, const EgressEnds& ends);
@@ -28,7 +26,6 @@ class EgressHelpers {
 
   CellFactory& factory_;
   Cells& cells_;
-  const Fd& config_bytes_;
   std::function<void()> ended_;
   std::map<std::uint64_t, std::uint64_t> helpers_;  ///< of a server's cell, the helper's
 };

@@ -48,7 +48,7 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, Fd supervisor, Fd confi
       burial_(loop),
       attachments_(loop),
       homes_(loop),
-      egress_(factory_, cells_, config_bytes_, [this] { stop_if_empty(); }) {}
+      egress_(factory_, cells_, [this] { stop_if_empty(); }) {}
 
 SysResult<void> Launcher::start() {
   CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));

@@ -9,7 +9,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
+#include "supervisor/kernel/wire.h"
 #include "tests/integration/daemon.h"
 
 namespace cellblock::harness {
@@ -205,6 +208,25 @@ TEST_F(EgressEndToEnd, NodesFetchReachesANameOnTheListAndNoOther) {
   };
   EXPECT_THAT(fetch("https://files.example.org/"), HasSubstr("200: hello from outside"));
   EXPECT_THAT(fetch("https://other.example.org/"), HasSubstr("failed: ENOTFOUND"));
+}
+
+TEST_F(EgressEndToEnd, ItsHelperIsToldOfNoOtherServer) {
+  const std::string egress =
+      "network = \"egress\"\negress = { allow = [\"files.example.org:80\"] }";
+  start_with(table("run", python, "run_server.py", egress, "profile = \"python\"") +
+             server_of_build(daemon_, "unrelated", "echo_server"));
+  Host host = daemon_.connect();
+  host.open_session("run");
+  EXPECT_EQ(host.call_for_text("run", {{"command", curl("http://files.example.org/")}}),
+            "0: hello from outside");
+  const auto helpers = daemon_.processes_named("cellblock-egress");
+  ASSERT_EQ(helpers.size(), 1U);
+  std::ifstream config(fmt::format("/proc/{}/fd/{}", helpers[0], wire::egress_fd::config));
+  if (!config) GTEST_SKIP() << "the kernel shows no descriptors of the helper";
+  const std::string told{std::istreambuf_iterator<char>(config), {}};
+  EXPECT_THAT(told, HasSubstr("files.example.org"));
+  EXPECT_THAT(told, Not(HasSubstr("unrelated")));
+  EXPECT_THAT(told, Not(HasSubstr("run_server.py")));
 }
 
 TEST_F(EgressEndToEnd, ASuffixNamesWhatIsBelowIt) {

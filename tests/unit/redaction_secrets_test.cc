@@ -73,6 +73,31 @@ TEST(SecretFinder, FindsASecretInBase64ThatIsBrokenIntoLines) {
   }
 }
 
+std::string hex(std::string_view bytes, std::string_view digits) {
+  std::string text;
+  for (const char byte : bytes) {
+    text += digits[static_cast<unsigned char>(byte) >> 4U];
+    text += digits[static_cast<unsigned char>(byte) & 15U];
+  }
+  return text;
+}
+
+TEST(SecretFinder, FindsASecretInHexadecimalDigitsOfEitherCaseAtEachPlace) {
+  const SecretFinder finder = finder_of({token});
+  for (const std::string digits : {"0123456789abcdef", "0123456789ABCDEF"}) {
+    for (const std::string before : {"", "a", "ab", "0x", "hash: "}) {
+      EXPECT_EQ(without_findings(finder, before + hex(token, digits) + "0"), before + "0");
+    }
+    EXPECT_EQ(without_findings(finder, hex("user:" + token + "!", digits)),
+              hex("user:", digits) + hex("!", digits));
+    EXPECT_EQ(without_findings(finder, hex(token.substr(1), digits)), hex(token.substr(1), digits))
+        << "part of it is not it";
+  }
+  EXPECT_EQ(without_findings(finder, R"("\u0037)" + hex(token, "0123456789abcdef").substr(1) + '"'),
+            "\"\"")
+      << "a digit of it is escaped";
+}
+
 TEST(SecretFinder, FindsAUrlEscapedAndAJsonEscapedSecret) {
   const SecretFinder finder = finder_of({token});
   EXPECT_EQ(without_findings(finder, "?t=s3cr%22et%5cvalue%2Fwith%2Bodd%3Dsigns%26more&b"),

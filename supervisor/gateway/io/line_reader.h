@@ -49,6 +49,9 @@ class LineReader {
   /// Bytes that come before what is read next.
   void prefill(std::string_view bytes);
 
+  /// Bytes of memory.
+  std::size_t held() const { return splitter_.capacity(); }
+
   /// From now on what comes in is read and thrown away.
   void discard() { discarding_ = true; }
 

@@ -21,6 +21,9 @@ iovec piece_of(std::string_view bytes) {
   return {const_cast<char*>(bytes.data()), bytes.size()};  // NOLINT(*-const-cast): only read
 }
 
+// To assign an empty string would keep the memory.
+void give_back(std::string& text) { std::string().swap(text); }
+
 }  // namespace
 
 LineWriter::LineWriter(Watch& watch, std::size_t max_queued, Write write,
@@ -91,12 +94,12 @@ void LineWriter::sent(std::size_t count) {
   if (sent_ != queue_.size()) return;
   sent_ = 0;
   queue_.clear();
-  if (queue_.capacity() > keep_capacity) queue_ = std::string{};
+  if (queue_.capacity() > keep_capacity) give_back(queue_);
 }
 
 void LineWriter::break_off(WriterState why) {
   if (is_open()) state_ = why;
-  queue_ = std::string{};
+  give_back(queue_);
   sent_ = 0;
   blocked_ = false;
   interest();

@@ -5,6 +5,7 @@
 #include "policy/approvals/approvals.h"
 #include "policy/config.h"
 #include "policy/rates/call_places.h"
+#include "supervisor/gateway/io/held_bytes.h"
 #include "supervisor/gateway/policy/argument_texts.h"
 #include "supervisor/gateway/policy/path_reports.h"
 #include "supervisor/gateway/policy/redactions.h"
@@ -34,6 +35,7 @@ struct UserPolicy {
   Redactions redactions;
   ArgumentTexts argument_texts;
   PathReports path_reports;
+  HeldBytes held;  ///< of all sessions
 };
 
 }  // namespace cellblock::gateway

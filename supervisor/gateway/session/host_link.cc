@@ -146,6 +146,11 @@ std::size_t HostLink::queued() {
   return socket_writer_.queued() + (stdio_ ? stdio_->writer->queued() : 0);
 }
 
+std::size_t HostLink::held() {
+  if (closed_) return 0;
+  return socket_reader_.held() + (stdio_ ? stdio_->reader->held() : 0) + queued();
+}
+
 void HostLink::flush() {
   if (closed_) return;
   if (stdio_) stdio_->writer->flush();

@@ -53,6 +53,8 @@ class HostLink {
   void deliver() { mcp_in().deliver(); }
   void flush();
   std::size_t queued();
+  /// Bytes of memory: of lines that are coming in, and of what the host has not read.
+  std::size_t held();
   WriterState output_state() { return mcp_out().state(); }
 
   /// As if the host had said this before what is read next.

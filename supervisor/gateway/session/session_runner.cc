@@ -73,6 +73,13 @@ std::string_view way_of(wire::SessionVia via) {
   return {};
 }
 
+std::string holds_too_much(std::size_t most) {
+  return fmt::format(
+      "the sessions of this user hold more than {} MiB of lines without an end and of answers that "
+      "nobody has read: finish or read some, then connect again",
+      most >> 20U);
+}
+
 bool is_of(const CellRunner& cell, std::uint32_t server) {
   return cell.cell().plan().server == server && !cell.cell().is_over();
 }
@@ -83,10 +90,13 @@ SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection
     : services_(services),
       session_(std::move(peer), shared_parts(services), *this),
       host_(services.loop(), std::move(connection), bounds_of(services.config()), host_receiver()),
+      held_(services.policy().held),
       deadline_(services.loop(), [this] {
         session_.deadline(now());
         settle();
       }) {
+  const HostLink::Bounds bounds = bounds_of(services.config());
+  services.policy().held.allow_at_least(2 * (bounds.max_line + bounds.max_queued));
   const Peer& who = session_.peer();
   const std::string admin = who.is_admin ? fmt::format("uid {}", who.uid) : std::string();
   record({}, {.kind = wire::AuditKind::session_opened,
@@ -265,12 +275,23 @@ void SessionRunner::settle_cells() {
 }
 
 void SessionRunner::check_host() {
+  check_held();
   const WriterState to_host = host_.output_state();
   if (to_host == WriterState::open || host_.is_closing()) return;
   if (to_host == WriterState::overflowed) {
     spdlog::warn("session {}: its host reads nothing, and more is waiting for it than may",
                  session_.peer().session);
   }
+  session_.host_ended(HostEnd::gone, now());
+}
+
+void SessionRunner::check_held() {
+  if (held_.set(host_.held()) || host_.is_closing()) return;
+  spdlog::warn("session {}: ended, since the sessions of its user hold more than may be held",
+               session_.peer().session);
+  const Failure failure{.code = FailureCode::too_many,
+                        .message = holds_too_much(services_.policy().held.most())};
+  to_host(std::array<std::string_view, 2>{error_reply({}, failure), "\n"});
   session_.host_ended(HostEnd::gone, now());
 }
 

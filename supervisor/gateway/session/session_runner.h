@@ -10,6 +10,7 @@
 #include "policy/server_set.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/gateway_services.h"
+#include "supervisor/gateway/io/held_bytes.h"
 #include "supervisor/gateway/session/host_link.h"
 #include "supervisor/gateway/session/session.h"
 #include "supervisor/gateway/session/status_report.h"
@@ -85,6 +86,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   std::size_t fullest_queue() const;
   void settle_cells();
   void check_host();
+  void check_held();
   void balance();
   void retire();
   void note_turn();
@@ -96,6 +98,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   Session session_;
   HostLink host_;
   std::optional<SessionJournal> journal_;  ///< none: nobody goes on with it after a crash
+  HeldBytes::Part held_;
   Timer deadline_;
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  ///< as Lane::here_
   bool host_reported_ = false;
