@@ -1,67 +1,19 @@
 #include "policy/session_journal.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstring>
-#include <new>
 
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t begun_mark = 0x4a42'4c01;  // changes with the layout
-constexpr std::uint32_t too_long = UINT32_MAX;
-
-enum class Part : std::uint8_t { memory, calls, input };
-constexpr std::array<std::size_t, 3> part_bytes = {320U << 10, 64U << 10, 128U << 10};
-
-/// Each part has two places: the one that counts, and the one that is written next.
-struct PartHead {
-  std::uint32_t current;
-  std::array<std::uint32_t, 2> length;
-};
-
-struct Head {
-  std::uint32_t begun;
-  std::uint32_t partial_output;
-  std::array<PartHead, 3> parts;
-};
+using namespace journal;
 
 constexpr std::size_t first_part = 4096;
 static_assert(sizeof(Head) <= first_part);
 static_assert(first_part + (2 * (part_bytes[0] + part_bytes[1] + part_bytes[2])) <=
               session_journal_bytes);
 
-constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
-
-std::size_t place_of(Part part, std::uint32_t which) {
-  std::size_t place = first_part;
-  for (std::size_t i = 0; i < index_of(part); ++i) place += 2 * part_bytes.at(i);
-  return place + (which * part_bytes.at(index_of(part)));
-}
-
-Head& head_of(std::span<char> memory) {
-  return *std::launder(reinterpret_cast<Head*>(memory.data()));  // NOLINT(*-reinterpret-cast)
-}
-
-void store(std::uint32_t& number, std::uint32_t value) {
-  std::atomic_ref(number).store(value, std::memory_order_release);
-}
-
-void put(std::span<char> memory, Part part, std::string_view mark,
-         std::optional<std::string_view> bytes) {
-  PartHead& head = head_of(memory).parts.at(index_of(part));
-  const std::uint32_t next = head.current == 0 ? 1 : 0;
-  const bool fits = bytes && mark.size() + bytes->size() <= part_bytes.at(index_of(part));
-  if (fits) {
-    char* const place = memory.data() + place_of(part, next);
-    std::ranges::copy(mark, place);
-    std::ranges::copy(*bytes, place + mark.size());
-  }
-  const std::size_t length = fits ? mark.size() + bytes->size() : too_long;
-  store(head.length.at(next), static_cast<std::uint32_t>(length));
-  store(head.current, next);
-}
+constexpr std::string_view shape_marks = "rlm";
 
 /// nullopt: it did not fit, or it makes no sense.
 std::optional<std::string_view> part_of(std::span<const char> memory, const Head& head, Part part) {
@@ -71,10 +23,6 @@ std::optional<std::string_view> part_of(std::span<const char> memory, const Head
   if (length > part_bytes.at(index_of(part))) return std::nullopt;
   return std::string_view(memory.data() + place_of(part, which), length);
 }
-
-constexpr std::string_view shape_marks = "rlm";
-constexpr char taken_mark = 't';
-constexpr char later_mark = 'l';
 
 std::vector<JournalledCall> calls_in(std::string_view text) {
   std::vector<JournalledCall> calls;
@@ -101,34 +49,19 @@ void read_input(std::string_view text, JournalContent& content) {
 
 }  // namespace
 
-JournalWriter::JournalWriter(std::span<char> memory) : memory_(memory) {
-  set_memory("null");
-  set_calls({});
-  set_input("", false);
+std::size_t journal::place_of(Part part, std::uint32_t which) {
+  std::size_t place = first_part;
+  for (std::size_t i = 0; i < index_of(part); ++i) place += 2 * part_bytes.at(i);
+  return place + (which * part_bytes.at(index_of(part)));
 }
 
-void JournalWriter::begin() { store(head_of(memory_).begun, begun_mark); }
-
-void JournalWriter::set_memory(const std::optional<std::string>& json) {
-  put(memory_, Part::memory, {}, json);
-}
-
-void JournalWriter::set_calls(const std::vector<JournalledCall>& calls) {
+std::string journal::text_of(const std::vector<JournalledCall>& calls) {
   std::string text;
   for (const JournalledCall& call : calls) {
     text += shape_marks.at(static_cast<std::size_t>(call.shape));
     text.append(call.id).push_back('\n');
   }
-  put(memory_, Part::calls, {}, text);
-}
-
-void JournalWriter::set_input(std::optional<std::string_view> bytes, bool is_taken) {
-  const char mark = is_taken ? taken_mark : later_mark;
-  put(memory_, Part::input, {&mark, 1}, bytes);
-}
-
-void JournalWriter::set_partial_output(bool is_partial) {
-  store(head_of(memory_).partial_output, is_partial ? 1 : 0);
+  return text;
 }
 
 std::optional<JournalContent> read_journal(std::span<const char> memory) {

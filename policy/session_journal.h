@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,27 +28,39 @@ struct JournalledCall {
   bool operator==(const JournalledCall&) const = default;
 };
 
-/// The gateway's side. Each part is replaced as a whole: a reader finds the old one or the new one,
-/// whenever the writer is killed. What does not fit is marked as too long.
-class JournalWriter {
- public:
-  /// `memory`: session_journal_bytes, zero; outlives it.
-  explicit JournalWriter(std::span<char> memory);
-  /// From now on it counts.
-  void begin();
+/// How the memory is laid out. Each part has two places: the one that counts, and the one that is
+/// written next. A part is replaced by one store of `current`, so a reader finds the old one or the
+/// new one, whenever the writer is killed.
+namespace journal {
 
-  /// nullopt: the session cannot go on elsewhere.
-  void set_memory(const std::optional<std::string>& json);
-  void set_calls(const std::vector<JournalledCall>& calls);
-  /// What was read of the host. `is_taken`: its whole lines may be carried out now; else they are
-  /// for later. nullopt: too long to be kept.
-  void set_input(std::optional<std::string_view> bytes, bool is_taken);
-  /// The last line to the host has not been written to its end.
-  void set_partial_output(bool is_partial);
+inline constexpr std::uint32_t begun_mark = 0x4a42'4c01;  ///< changes with the layout
+inline constexpr std::uint32_t too_long = UINT32_MAX;     ///< as a length: it did not fit
 
- private:
-  std::span<char> memory_;
+enum class Part : std::uint8_t { memory, calls, input };
+inline constexpr std::array<std::size_t, 3> part_bytes = {320U << 10, 64U << 10, 128U << 10};
+
+struct PartHead {
+  std::uint32_t current;
+  std::array<std::uint32_t, 2> length;
 };
+
+struct Head {
+  std::uint32_t begun;           ///< begun_mark: it counts
+  std::uint32_t partial_output;  ///< 1: the last line to the host was not written to its end
+  std::array<PartHead, 3> parts;
+};
+
+constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
+/// Of the part's place 0 or 1, in bytes from the beginning.
+std::size_t place_of(Part part, std::uint32_t which);
+
+/// Part::calls.
+std::string text_of(const std::vector<JournalledCall>& calls);
+/// What Part::input begins with: lines of it may be carried out, or are for later.
+inline constexpr char taken_mark = 't';
+inline constexpr char later_mark = 'l';
+
+}  // namespace journal
 
 struct JournalContent {
   std::optional<std::string> memory;  ///< raw JSON; nullopt: the session cannot go on

@@ -70,7 +70,7 @@ MACHINE_FOLDERS = {
     "supervisor/gateway/metrics": {"meter"},
     "supervisor/gateway/policy": set(),
     "supervisor/gateway/results": set(),
-    "supervisor/gateway/session": {"host_link", "session_runner"},
+    "supervisor/gateway/session": {"host_link", "session_journal", "session_runner"},
     "supervisor/metrics": {"main", "server", "totals"},
     "supervisor/http": {
         "backend", "connection", "main", "outbox", "request_parser", "server", "server_places",

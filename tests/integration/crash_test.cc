@@ -200,6 +200,28 @@ TEST_P(EarlyCrash, WaitsOnlyForASilentServerAndOnlyTheHandshakeTimeout) {
   expect_status_has("/state", "failed");
 }
 
+TEST_P(EarlyCrash, TellsASilentServerWithoutANetworkHowToGiveItOne) {
+  const json answer =
+      failure_of_behaviour("wait-for-the-network", "start = { handshake_timeout = \"1s\" }");
+  ASSERT_TRUE(answer.contains("error")) << answer.dump();
+  EXPECT_EQ(answer["error"]["data"]["code"], "handshake_timeout");
+  EXPECT_THAT(answer["error"]["message"].get<std::string>(),
+              HasSubstr("it was refused \"socket(AF_INET)\""));
+  EXPECT_THAT(answer["error"]["data"]["advice"].get<std::string>(),
+              HasSubstr("network = \"egress\" and egress.allow = [\"api.example.org:443\"]"));
+}
+
+TEST_P(EarlyCrash, SaysOfAServerThatWasKilledInACallThatItWasKilled) {
+  const json attached = attach_to_behaviour("die-in-a-call");
+  ASSERT_TRUE(attached.contains("result")) << attached.dump();
+  ASSERT_TRUE(first_answer().contains("result"));
+  const json answer = host_->call("echo", {{"text", "hello"}});
+  const json error = answer["result"]["_meta"]["cellblock/error"];
+  EXPECT_EQ(error["verdict"], "crash") << answer.dump(2);
+  EXPECT_EQ(error["facts"]["signal"], SIGKILL);
+  EXPECT_THAT(error["cause"].get<std::string>(), HasSubstr("killed by signal 9 (SIGKILL)"));
+}
+
 TEST_P(EarlyCrash, ShowsTheNoiseOfAServerThatPrintsItsUsage) {
   const json answer = failure_of_behaviour("print-noise-and-exit");
   expect_crash(answer, "exited", "exited with code 2");

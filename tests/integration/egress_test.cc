@@ -273,6 +273,33 @@ TEST_F(EgressEndToEnd, ANameThatResolvesToAnAddressOfNoInternetIsNotDialled) {
   }
 }
 
+TEST_P(EgressInMode, AServerThatHangsOnANameThatItMayNotReachIsToldSo) {
+  const std::string hang =
+      daemon_.directory().write("scripts/hang.py",
+                                "import socket, time\n"
+                                "try: socket.getaddrinfo('other.example.org', 443)\n"
+                                "except OSError: time.sleep(3600)\n",
+                                0644);
+  const std::string allow =
+      fmt::format("allow = {{ users = [{}], tools = [\"*\"] }}\nread = [\"{}\"]\n",
+                  daemon_.user().uid, daemon_.directory().path("scripts"));
+  start_with(
+      server_table(daemon_, "hangs", {std::string(python), hang},
+                   allow + "profile = \"python\"\nnetwork = \"egress\"\negress = { allow = "
+                           "[\"files.example.org:80\"] }\nstart = { handshake_timeout = \"3s\" }"));
+  Host host = daemon_.connect();
+  nlohmann::json answer = host.attach("hangs");
+  if (!answer.contains("error")) {
+    answer = host.request("initialize", {{"protocolVersion", "2025-11-25"},
+                                         {"capabilities", nlohmann::json::object()},
+                                         {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
+  }
+  EXPECT_THAT(answer["error"]["message"].get<std::string>(),
+              HasSubstr("it was refused \"resolve other.example.org\""));
+  EXPECT_THAT(answer["error"]["data"]["advice"].get<std::string>(),
+              HasSubstr("egress.allow = [\"other.example.org:443\"]"));
+}
+
 TEST_F(EgressEndToEnd, ARangeOpensItsAddressesAndNamesThatResolveToThem) {
   start("\"10.0.0.0/8:80\", \"inside.example.org:80\"");
   EXPECT_EQ(run(curl("http://10.0.0.5/")), "0: hello from outside");

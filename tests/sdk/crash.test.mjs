@@ -117,6 +117,51 @@ for (const which of ['gateway', 'launcher', 'supervisor']) {
   });
 }
 
+describe('a client over HTTP, when the gateway is killed', () => {
+  const over = new Daemon();
+  const port = 20_000 + (process.pid % 20_000);
+  let token;
+  before(async () => {
+    declareMock(over, 'mock', rules, ['era = "legacy"']);
+    token = over.listenOnHttp(port);
+    await over.start();
+  });
+  after(() => over.stop());
+
+  async function post(message, headers) {
+    const response = await fetch(`http://127.0.0.1:${port}/mcp/mock`, {
+      method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', Authorization: `Bearer ${token}`, ...headers },
+    });
+    return { status: response.status, session: response.headers.get('mcp-session-id'), text: response.text() };
+  }
+
+  const modern = (id, name) => post(
+    { id, method: 'tools/call', params: { name, arguments: {}, _meta: envelope } },
+    { 'Mcp-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': name },
+  );
+
+  test('goes on with its next request in the modern era, and hears once of what was in flight', async () => {
+    assert.match(await (await modern(1, 'ok')).text, /"ok"/);
+    const lost = modern(2, 'slow');
+    for (let calls = 0; calls < 2;) {
+      const { servers } = JSON.parse(await over.command('status', '--json'));
+      calls = servers[0].cells.reduce((sum, cell) => sum + cell.calls, 0);
+    }
+    await over.crash('gateway');
+    assert.match(await (await lost).text, /"id":2,"error":.*server_failed/);
+    assert.match(await (await modern(3, 'ok')).text, /"ok"/);
+  });
+
+  test('is told in the legacy era that its session is over, as the revision has it', async () => {
+    const clientInfo = { name: 'http', version: '1' };
+    const { session } = await post({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+    await over.crash('gateway');
+    const headers = { 'Mcp-Session-Id': session, 'Mcp-Protocol-Version': '2025-11-25' };
+    assert.equal((await post({ id: 2, method: 'ping' }, headers)).status, 404);
+  });
+});
+
 test('more than one crash is ridden through', async () => {
   const host = new RawHost(daemon.throughCell('mock'));
   await host.open();

@@ -1,6 +1,10 @@
 // Servers that come up late, not at all, or speak another era than their declaration says.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { Daemon } from './support/daemon.mjs';
@@ -22,11 +26,43 @@ before(async () => {
   });
   declareMock(daemon, 'not-modern', { 'server/discover': unknown }, ['era = "modern"']);
   declareMock(daemon, 'not-legacy', { initialize: unknown }, ['era = "legacy"']);
+  declareMock(daemon, 'works', {}, ['era = "legacy"']);
   declareMock(daemon, 'broken', { 'server/discover': [{ line: 'oh' }, { exit: 3 }], initialize: [{ exit: 3 }] });
   daemon.more += '[catalogue]\nera_timeout = "200ms"\n';
   await daemon.start();
 });
 after(() => daemon.stop());
+
+// `cellblock connect` between plain files: { code, out }.
+async function betweenFiles(server, lines) {
+  const { command, args, env } = daemon.throughCell(server);
+  const [input, output] = ['in', 'out'].map((name) => path.join(daemon.directory, name));
+  fs.writeFileSync(input, lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join(''));
+  const files = [fs.openSync(input, 'r'), fs.openSync(output, 'w')];
+  const child = spawn(command, args, { env, stdio: [...files, 'ignore'] });
+  const [code] = await once(child, 'exit');
+  files.forEach((file) => fs.closeSync(file));
+  return { code, out: fs.readFileSync(output, 'utf8') };
+}
+
+const introduce = {
+  id: 1, method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'files', version: '1' } },
+};
+
+describe('between plain files', () => {
+  test('a server that fails is told by the exit code', async () => {
+    const { code, out } = await betweenFiles('broken', [introduce]);
+    assert.match(out, /exited with code 3/);
+    assert.notEqual(code, 0);
+  });
+
+  test('a session that its host ended is none', async () => {
+    const { code, out } = await betweenFiles('works', [introduce, { method: 'notifications/initialized' }]);
+    assert.match(out, /"serverInfo"/);
+    assert.equal(code, 0);
+  });
+});
 
 async function withHost(transport, talk) {
   const host = new RawHost(transport);

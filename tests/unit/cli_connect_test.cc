@@ -40,8 +40,8 @@ void write_to(int descriptor, const std::string& text) {
 void echo_over_handed_stdio(FakeConnection& peer, std::string* attached = nullptr) {
   const auto attach = peer.read_line().value_or("");
   if (attached != nullptr) *attached = attach;
-  ASSERT_EQ(peer.fds.size(), 2U) << attach;
-  EXPECT_THAT(attach, HasSubstr(R"("stdio":true)"));
+  ASSERT_EQ(peer.fds.size(), 3U) << attach;
+  EXPECT_THAT(attach, HasSubstr(R"("stdio":true,"journal":true)"));
   peer.answer(attach, R"({"server":"files","session":"1","cell":"1","stdio":true})");
   for (auto line = read_line_from(peer.fds[0].get()); !line.empty();
        line = read_line_from(peer.fds[0].get())) {
@@ -114,6 +114,32 @@ TEST_P(Handover, GoesOnAtTheNextDaemonWithWhatTheFirstOneGaveIt) {
     EXPECT_EQ(bridge.wait().exit_code, 0);
   }
   EXPECT_THAT(daemons.attach_of_second, HasSubstr(R"("resume":{"v":[1]})"));
+}
+
+// The first daemon dies before it has read anything; the next one echoes.
+TEST(Connect, GoesOnAtTheNextDaemonWhereTheFirstOneDiedWithoutAWord) {
+  std::string attach_of_second;
+  std::atomic<bool> is_second = false;
+  {
+    FakeGateway gateway([&](FakeConnection& peer) {
+      if (is_second.exchange(true)) return echo_over_handed_stdio(peer, &attach_of_second);
+      peer.answer(peer.read_line().value_or(""),
+                  R"({"server":"files","session":"1","stdio":true,"journal":true})");
+    });
+    Subprocess bridge(connect_words(gateway.path()));
+    bridge.write("two\n");
+    EXPECT_EQ(bridge.read_line(), "handed two");
+    EXPECT_EQ(bridge.wait().exit_code, 0);
+  }
+  EXPECT_THAT(attach_of_second, HasSubstr(R"("resume":{"memory":null,"unread":""})"));
+}
+
+TEST(Connect, EndsWithADaemonThatDiesAndHasWrittenNoJournal) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    peer.answer(peer.read_line().value_or(""), R"({"session":"1","stdio":true})");
+  });
+  Subprocess bridge(connect_words(gateway.path()));
+  EXPECT_NE(bridge.wait().exit_code, 0);
 }
 
 TEST(Connect, EndsWithItsHostWhileNoDaemonComesBack) {
@@ -226,7 +252,7 @@ TEST(Connect, LeavesWhenTheHostIsGoneThoughTheGatewaySaysNothing) {
 TEST_P(Handover, PassesAnAnswerThatComesAfterTheEndOfInput) {
   FakeGateway gateway([](FakeConnection& peer) {
     const auto attach = peer.read_line().value_or("");
-    ASSERT_EQ(peer.fds.size(), 2U) << attach;
+    ASSERT_EQ(peer.fds.size(), 3U) << attach;
     peer.answer(attach, R"({"server":"files","session":"1","cell":"1","stdio":true})");
     EXPECT_EQ(read_line_from(peer.fds[0].get()), "one");
     EXPECT_EQ(read_line_from(peer.fds[0].get()), "");
@@ -253,12 +279,12 @@ TEST(Connect, JustLeavesOnSigterm) {
 TEST(Connect, HandsTheWorkspaceOverAsTheLastDescriptor) {
   FakeGateway gateway([](FakeConnection& peer) {
     const auto attach = peer.read_line().value_or("");
-    EXPECT_THAT(attach, HasSubstr(R"("stdio":true,"workspace":true)"));
-    ASSERT_EQ(peer.fds.size(), 3U);
+    EXPECT_THAT(attach, HasSubstr(R"("stdio":true,"journal":true,"workspace":true)"));
+    ASSERT_EQ(peer.fds.size(), 4U);
     struct stat status{};
-    ASSERT_EQ(::fstat(peer.fds[2].get(), &status), 0);
+    ASSERT_EQ(::fstat(peer.fds[3].get(), &status), 0);
     EXPECT_TRUE(S_ISDIR(status.st_mode));
-    EXPECT_NE(::fcntl(peer.fds[2].get(), F_GETFL) & O_PATH, 0);
+    EXPECT_NE(::fcntl(peer.fds[3].get(), F_GETFL) & O_PATH, 0);
   });
   auto words = connect_words(gateway.path());
   words.insert(words.end(), {"--workspace", "/usr"});

@@ -4,6 +4,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
 #include <utility>
 
 namespace cellblock::gateway {
@@ -21,6 +25,11 @@ bool is_sound(int memory) {
          status.st_size == static_cast<off_t>(session_journal_bytes);
 }
 
+// Another process reads it, when this one has gone.
+void store(std::uint32_t& number, std::uint32_t value) {
+  std::atomic_ref(number).store(value, std::memory_order_release);
+}
+
 }  // namespace
 
 std::unique_ptr<JournalMemory> JournalMemory::map(const Fd& memory) {
@@ -33,6 +42,52 @@ std::unique_ptr<JournalMemory> JournalMemory::map(const Fd& memory) {
 }
 
 JournalMemory::~JournalMemory() { ::munmap(mapped_.data(), mapped_.size()); }
+
+JournalWriter::JournalWriter(std::span<char> memory) : memory_(memory) {
+  set_memory("null");
+  set_calls({});
+  set_input("", false);
+}
+
+journal::Head& JournalWriter::head() const {
+  return *std::launder(reinterpret_cast<journal::Head*>(memory_.data()));  // NOLINT(*-cast)
+}
+
+void JournalWriter::begin() { store(head().begun, journal::begun_mark); }
+
+void JournalWriter::put(journal::Part part, std::string_view mark,
+                        std::optional<std::string_view> bytes) {
+  const std::size_t index = journal::index_of(part);
+  journal::PartHead& own = head().parts.at(index);
+  const std::uint32_t next = current_.at(index) == 0 ? 1 : 0;
+  const bool fits = bytes && mark.size() + bytes->size() <= journal::part_bytes.at(index);
+  if (fits) {
+    char* const place = memory_.data() + journal::place_of(part, next);
+    std::ranges::copy(mark, place);
+    std::ranges::copy(*bytes, place + mark.size());
+  }
+  const std::size_t length = fits ? mark.size() + bytes->size() : journal::too_long;
+  store(own.length.at(next), static_cast<std::uint32_t>(length));
+  store(own.current, next);
+  current_.at(index) = next;
+}
+
+void JournalWriter::set_memory(const std::optional<std::string>& json) {
+  put(journal::Part::memory, {}, json);
+}
+
+void JournalWriter::set_calls(const std::vector<JournalledCall>& calls) {
+  put(journal::Part::calls, {}, journal::text_of(calls));
+}
+
+void JournalWriter::set_input(std::optional<std::string_view> bytes, bool is_taken) {
+  const char mark = is_taken ? journal::taken_mark : journal::later_mark;
+  put(journal::Part::input, {&mark, 1}, bytes);
+}
+
+void JournalWriter::set_partial_output(bool is_partial) {
+  store(head().partial_output, is_partial ? 1 : 0);
+}
 
 SessionJournal::SessionJournal(std::unique_ptr<JournalMemory> memory, Source source)
     : memory_(std::move(memory)), source_(std::move(source)), writer_(memory_->bytes()) {}

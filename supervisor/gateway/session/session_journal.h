@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,31 @@ class JournalMemory {
 
  private:
   std::span<char> mapped_;
+};
+
+/// Writes the parts: each is replaced as a whole, and one that does not fit is marked as too long.
+class JournalWriter {
+ public:
+  /// `memory`: session_journal_bytes, zero; outlives it.
+  explicit JournalWriter(std::span<char> memory);
+  /// From now on it counts.
+  void begin();
+
+  /// nullopt: the session cannot go on elsewhere.
+  void set_memory(const std::optional<std::string>& json);
+  void set_calls(const std::vector<JournalledCall>& calls);
+  /// What was read of the host. `is_taken`: its whole lines may be carried out now; else they are
+  /// for later. nullopt: too long to be kept.
+  void set_input(std::optional<std::string_view> bytes, bool is_taken);
+  /// The last line to the host has not been written to its end.
+  void set_partial_output(bool is_partial);
+
+ private:
+  journal::Head& head() const;
+  void put(journal::Part part, std::string_view mark, std::optional<std::string_view> bytes);
+
+  std::span<char> memory_;
+  std::array<std::uint32_t, journal::part_bytes.size()> current_{};
 };
 
 class SessionJournal {
