@@ -30,6 +30,8 @@ DOCUMENTS = [
 SKIPPED = {
     ("README.md", "examples/quickstart.sh"): "run at the end, by examples/README.md: it installs more packages than Install does",
     ("README.md", "tests/run.sh"): "runs all tests",
+    ("README.md", "cellblock inspect files"): "needs a terminal",
+    ("README.md", "cellblock top"): "needs a terminal",
     ("docs/configuration.md", 'echo "+memory +cpu +pids +io"'): "for machines without a service manager",
     ("docs/configuration.md", "mkdir /sys/fs/cgroup/cellblock"): "for machines without a service manager",
     ("docs/configuration.md", "sudo python3 -m venv"): "needs Python's package index",

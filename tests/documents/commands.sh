@@ -19,7 +19,7 @@ while IFS= read -r -d '' -u 3 label && IFS= read -r -d '' -u 3 kind &&
     skip) report skipped "$label" "$text"; echo "        $argument"; continue ;;
     write) write_file '' "$argument" "$text" >"$said" 2>&1 ;;
     append) write_file -a "$argument" "$text" >"$said" 2>&1 ;;
-    run) wanted=$argument; eval "$text" >"$said" 2>&1 3<&- <<<y ;;  # y: what apt asks
+    run) wanted=$argument; eval "$text" >"$said" 2>&1 3<&- < <(yes '' | head -c 65536) ;;  # empty lines: what is asked has a default
   esac
   status=$?
   [ $status = "$wanted" ] && word=ok || word=FAILED

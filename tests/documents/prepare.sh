@@ -11,7 +11,7 @@ useradd --create-home --shell /bin/bash --groups sudo,users alice
 groupadd --users alice agents
 chmod 0700 /home/alice
 echo 'alice ALL=(ALL:ALL) NOPASSWD: ALL
-Defaults env_keep += "CCACHE_DIR CCACHE_READONLY NODE_EXTRA_CA_CERTS"' >/etc/sudoers.d/alice
+Defaults env_keep += "CCACHE_DIR CCACHE_READONLY CCACHE_TEMPDIR NODE_EXTRA_CA_CERTS"' >/etc/sudoers.d/alice
 # Where it is outside: what was built there is then not built again.
 mkdir -p "$source"
 above=$(dirname "$source")

@@ -63,11 +63,11 @@ if [ -n "$built" ]; then tar -rf "$work/files/source.tar" -C "$source" --exclude
 # What the commands need of this machine to reach the network, and of what it has compiled.
 cp /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt "$work/files/"
 echo "$cache/archives /var/cache/apt/archives rw" >"$work/binds"
-environment=(LC_ALL=C.UTF-8 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt)
+environment=(LANG="${LANG:-C.UTF-8}" NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt)
 compiled=${CCACHE_DIR:-$HOME/.cache/ccache}
 if [ -d "$compiled" ]; then
   echo "$compiled /opt/ccache ro" >>"$work/binds"
-  environment+=(CCACHE_DIR=/opt/ccache CCACHE_READONLY=1)
+  environment+=(CCACHE_DIR=/opt/ccache CCACHE_READONLY=1 CCACHE_TEMPDIR=/tmp/ccache)  # LANG is part of its keys
 fi
 
 mkdir "$group"
@@ -110,7 +110,7 @@ for steps in "$work"/files/plan/*.steps; do
   IFS=- read -r _ _ network _ <<<"$name"
   left=$((limit - SECONDS + started))
   [ "$left" -gt 0 ] || left=1
-  in_machine "$network" timeout "$left" runuser -l alice -w LC_ALL,CCACHE_DIR,CCACHE_READONLY,NODE_EXTRA_CA_CERTS \
+  in_machine "$network" timeout "$left" runuser -l alice -w LANG,CCACHE_DIR,CCACHE_READONLY,CCACHE_TEMPDIR,NODE_EXTRA_CA_CERTS \
     -c "cd $source && bash /opt/checks/commands.sh /opt/checks/plan/$name $verbose" || failed=1
 done
 echo "$((SECONDS - started)) s"
