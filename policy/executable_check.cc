@@ -75,9 +75,10 @@ void check_program(const Scope& scope, const ServerText& text, const HostFacts& 
   } else if (!found->second.unsafe.empty()) {
     scope.error(
         text.program->at, "program",
-        fmt::format("somebody else could change what is in \"{}\": {}; allowed: a directory "
+        fmt::format("somebody else could change what is in \"{0}\": {1}; allowed: a directory "
                     "that, with everything in it and above it, only root (or, rootless, "
-                    "you) can change",
+                    "you) can change (chown -R root: {0}, since npm keeps the owners that a "
+                    "package names; chmod -R go-w {0})",
                     path, found->second.unsafe));
   }
 }

@@ -1,18 +1,27 @@
 #!/bin/bash
-# Becomes systemd of a machine of its own; run.sh starts it in new namespaces. boot.sh WORK ROOT_TAR SERVERS
+# Becomes systemd of a machine of its own; a run.sh starts it in new namespaces. boot.sh WORK ROOT_TAR [SERVERS]
+# WORK/files becomes /opt/checks; checks.sh in it is started as a service. SERVERS becomes /opt/mcp/node_modules. WORK/binds has
+# lines `SOURCE TARGET OPTIONS`: directories of the host that the machine sees.
 set -euo pipefail
-work=$1 tar=$2 servers=$3 root=$1/root
+work=$1 tar=$2 servers=${3:-} root=$1/root
 mount --make-rprivate /
-mount -t tmpfs -o mode=755,size=4g root "$root"
+mount -t tmpfs -o mode=755,size=8g root "$root"
 tar -xf "$tar" -C "$root" --numeric-owner --exclude='./dev/*'
-mkdir -p "$root/opt/mcp" "$root/opt/checks"
-cp -r --no-preserve=ownership "$servers" "$root/opt/mcp/node_modules"
-chmod -R go-w "$root/opt/mcp"
+if [ -n "$servers" ]; then
+  mkdir -p "$root/opt/mcp"
+  cp -r --no-preserve=ownership "$servers" "$root/opt/mcp/node_modules"
+  chmod -R go-w "$root/opt/mcp"
+fi
+mkdir -p "$root/opt/checks"
 cp -r "$work/files/." "$root/opt/checks/"
 echo cellblock-system >"$root/etc/hostname"
 for unit in systemd-sysctl systemd-udevd systemd-modules-load systemd-networkd systemd-resolved getty@tty1 apt-daily; do
   ln -sf /dev/null "$root/etc/systemd/system/$unit.service"
 done
+if [ -e "$work/files/checks.sh" ]; then
+  mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
+  ln -s ../checks.service "$root/etc/systemd/system/multi-user.target.wants/"
+fi
 cat >"$root/etc/systemd/system/checks.service" <<'UNIT'
 [Unit]
 Description=The checks of cellblock's packages
@@ -22,8 +31,6 @@ ExecStart=/bin/bash /opt/checks/checks.sh
 StandardOutput=append:/run/told/out
 StandardError=append:/run/told/out
 UNIT
-mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
-ln -s ../checks.service "$root/etc/systemd/system/multi-user.target.wants/"
 
 mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
 mount -t sysfs -o ro,nosuid,nodev,noexec sysfs "$root/sys"
@@ -42,6 +49,13 @@ mount -t tmpfs -o mode=1777,nosuid,nodev shm "$root/dev/shm"
 mount -t tmpfs -o mode=755,nosuid,nodev run "$root/run"
 mkdir "$root/run/told"
 mount --bind "$work/told" "$root/run/told"
+if [ -e "$work/binds" ]; then
+  while read -r source target options; do
+    mkdir -p "$root$target"
+    mount --bind "$source" "$root$target"
+    mount -o "remount,bind,$options" "$root$target"
+  done <"$work/binds"
+fi
 hostname cellblock-system
 cd "$root"
 pivot_root . .

@@ -281,6 +281,7 @@ TEST(ConfigDepth, HoldsEveryRuleOfIdentitiesAndFiles) {
       {"program = \"/opt/none\"", "server.s.program", "does not exist"},
       {"program = \"/opt/file\"", "server.s.program", "is no directory"},
       {"program = \"/opt/open\"", "server.s.program", "owned by uid 1000"},
+      {"program = \"/opt/open\"", "server.s.program", "chown -R root: /opt/open"},
       {"program = \"opt\"", "server.s.program", "not absolute"},
       {"program = \"/opt/mcp:/data\"", "server.s.program", "has a colon"},
       {"sha256 = \"abc\"", "server.s.sha256", "64 hexadecimal"},
