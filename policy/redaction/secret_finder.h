@@ -11,7 +11,8 @@
 namespace cellblock {
 
 /// Finds secrets by their marks: as they are, in base64 (either alphabet, at any place in it, over
-/// line breaks), in hexadecimal digits of either case, URL-escaped and JSON-escaped. Time in proportion to the text, whatever is in it.
+/// line breaks), in hexadecimal digits of either case, URL-escaped and JSON-escaped. Time in
+/// proportion to the text, whatever is in it.
 class SecretFinder {
  public:
   explicit SecretFinder(const SecretMarks& marks);

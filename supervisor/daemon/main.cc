@@ -290,6 +290,17 @@ Result<void> give_everything_up(const Config& config) {
   return prove_powerless(config.identity.first_cell_id);
 }
 
+// Those besides the gateways, where there are any.
+Result<void> start_listeners(Daemon& daemon, const Config& config, Sockets& sockets) {
+  if (config.http) {
+    CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
+  }
+  if (config.metrics) {
+    CELLBLOCK_CHECK(daemon.start_metrics(std::move(sockets.metrics), launcher_patience));
+  }
+  return {};
+}
+
 Result<void> run(const Options& options) {
   static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until there is something that could be reloaded
   ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
@@ -335,12 +346,7 @@ Result<void> run(const Options& options) {
     Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
     daemon.relay_with(relay);
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
-    if (config.http) {
-      CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
-    }
-    if (config.metrics) {
-      CELLBLOCK_CHECK(daemon.start_metrics(std::move(sockets.metrics), launcher_patience));
-    }
+    CELLBLOCK_CHECK(start_listeners(daemon, config, sockets));
     daemon.take_reloads(reload_facts(options, read_by), std::move(own_program));
     served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
     closing = daemon.close_connections();
