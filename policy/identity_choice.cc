@@ -62,7 +62,7 @@ class OwnerMounts {
     if (!source.known) return nullptr;
     const auto found = std::ranges::find(people_, source.uid, &Person::uid);
     if (found == people_.end()) return nullptr;
-    const std::uint32_t gid = found->gid.value_or(source.gid);
+    const std::uint32_t gid = found->gid.value_or(source.uid);
     return problem_of_person({source.uid, gid}, identity_) ? nullptr : &*found;
   }
 
@@ -73,11 +73,13 @@ class OwnerMounts {
     if (facts.id_mapping != IdMapping::impossible) {
       mounts_.push_back({.bind = static_cast<std::uint32_t>(bind),
                          .uid = owner.uid,
-                         .gid = owner.gid.value_or(source.gid)});
+                         .gid = owner.gid.value_or(source.uid)});
       return std::nullopt;
     }
-    const bool needs_it =
-        !suffices(source.of_stranger, access) && suffices(source.of_owner, access);
+    // Where others use the server too, what one of them does with a path is no reason for their
+    // cells.
+    const bool needs_it = people_.size() == 1 && !suffices(source.of_stranger, access) &&
+                          suffices(source.of_owner, access);
     if (!needs_it) return std::nullopt;
     return fmt::format("{}, and it cannot be mounted with another owner: {}",
                        needs_owner(server_.binds[bind], source), facts.no_id_mapping);

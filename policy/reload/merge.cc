@@ -15,6 +15,7 @@ Server tombstone(Server server) {
   server.enabled = false;
   server.rules.clear();
   server.secrets.clear();
+  server.owner_mounts.clear();
   server.secret_marks = {};
   return server;
 }

@@ -3,10 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/mount.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -19,29 +20,39 @@
 namespace cellblock::daemon {
 namespace {
 
-constexpr std::uint64_t all_ids = 0xffff'ffffU;  // the last id means "no id"
+// Nobody's: the kernel gives no such id to anybody, and no cell has it.
+constexpr std::uint32_t unowned_group = 0xffff'fffd;
 
-std::string line(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
-  return count == 0 ? std::string() : fmt::format("{} {} {}\n", from, to, count);
+std::string line(std::uint32_t from, std::uint32_t to) {
+  return fmt::format("{} {} 1\n", from, to);
 }
 
-// All but two ids stay what they are: a directory may belong to a group that its owner is not in
-// first, and what is made there belongs to it as well.
-std::string group_lines(std::uint32_t group, std::uint32_t id) {
-  const std::uint64_t low = std::min(group, id);
-  const std::uint64_t high = std::max(group, id);
-  std::string lines = line(group, id, 1);
-  lines += line(0, 0, low);
-  if (low == high) return lines + line(low + 1, low + 1, all_ids - low - 1);
-  return lines + line(low + 1, low + 1, high - low - 1) +
-         line(high + 1, high + 1, all_ids - high - 1);
+// A directory may belong to a group that is not its owner's: what is made there does so too, which
+// takes that this group has an id in the mount. Whoever enters the namespace must gain none by it.
+std::string group_lines(const IdMap& map, std::uint32_t group_of_source) {
+  const std::string owners = line(map.gid, map.id);
+  return group_of_source == map.gid ? owners : owners + line(group_of_source, unowned_group);
+}
+
+// Else what is mounted in the copy is mounted on the host too, and the other way round
+// (mount_namespaces(7), shared subtrees).
+SysResult<void> leave_peers(int tree) {
+  mount_attr attributes{};
+  attributes.propagation = MS_PRIVATE;
+  if (::syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                sizeof attributes) < 0) {
+    return sys_fail("mount_setattr");
+  }
+  return {};
 }
 
 SysResult<Fd> copy_tree(int source) {
   const long tree = ::syscall(SYS_open_tree, source, "",
                               OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
   if (tree < 0) return sys_fail("open_tree");
-  return Fd(static_cast<int>(tree));
+  Fd copy(static_cast<int>(tree));
+  CELLBLOCK_CHECK(leave_peers(copy.get()));
+  return copy;
 }
 
 Result<void> change_owner(int tree, int user_namespace) {
@@ -61,9 +72,11 @@ Result<void> change_owner(int tree, int user_namespace) {
 }  // namespace
 
 Result<Fd> id_mapped_tree(int source, const IdMap& map) {
+  struct stat status{};
+  if (::fstat(source, &status) < 0) return std::unexpected<Error>(sys_fail("fstat").error());
   Fd tree = CELLBLOCK_TRY(copy_tree(source));
   const Fd ids =
-      CELLBLOCK_TRY(mapped_user_namespace(line(map.uid, map.id, 1), group_lines(map.gid, map.id)));
+      CELLBLOCK_TRY(mapped_user_namespace(line(map.uid, map.id), group_lines(map, status.st_gid)));
   CELLBLOCK_CHECK(change_owner(tree.get(), ids.get()));
   return tree;
 }

@@ -22,9 +22,13 @@ constexpr char mount_mark = 'm';
 // A line that a crash cut off is the launcher's to remove; its id was never used.
 Result<std::string> read_ids(const std::string& state_directory) {
   const std::string path = state_directory + "/ids";
-  const auto file = open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW);
+  const auto file = open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file && file.error().number == ENOENT) return std::string();
   if (!file) return fail(path + ": " + file.error().text());
+  struct stat status{};
+  if (::fstat(file->get(), &status) < 0 || !S_ISREG(status.st_mode)) {
+    return fail(path + " is not a regular file");
+  }
   const auto bytes = read_all(file->get(), max_ids_bytes, Sealing::any);
   if (!bytes) return fail(path + ": " + bytes.error().text());
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());

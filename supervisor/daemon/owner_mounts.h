@@ -18,7 +18,7 @@ struct MadeMount {
   std::string server;
   OwnerMount mount;
   Fd tree;              ///< detached; not valid: see `problem`
-  std::string problem;  ///< why it could not be made: that server's cells alone will not start
+  std::string problem;  ///< why it could not be made: the client's cells are strangers there
 };
 
 /// All of a configuration whose ids are assigned. The source is opened anew: no symbolic link may

@@ -3,17 +3,24 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
+#include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 
 #include "supervisor/daemon/privileges.h"
+#include "supervisor/daemon/wait_readable.h"
+#include "supervisor/kernel/pidfd.h"
 #include "supervisor/kernel/quiet_fork.h"
 
 namespace cellblock::daemon {
 namespace {
+
+constexpr std::chrono::milliseconds patience{2'000};
 
 // Exit codes of the child; others mean that nothing was found out.
 constexpr int told = 64;
@@ -22,14 +29,18 @@ constexpr int writes = 2;
 
 // --- in the child -------------------------------------------------------------------------------
 
+bool change_file_system_ids(uid_t uid, gid_t gid) {
+  ::setfsgid(gid);
+  ::setfsuid(uid);
+  return static_cast<gid_t>(::setfsgid(gid)) == gid && static_cast<uid_t>(::setfsuid(uid)) == uid;
+}
+
+// For files alone: by its other ids that user could stop this process, which somebody waits for.
 bool become(const AskedIdentity& identity) {
   if (identity.user_namespace >= 0 && ::setns(identity.user_namespace, CLONE_NEWUSER) < 0) {
     return false;
   }
-  // A change from one ordinary user to another leaves capabilities as they are.
-  return ::setgroups(0, nullptr) == 0 &&
-         ::setresgid(identity.gid, identity.gid, identity.gid) == 0 &&
-         ::setresuid(identity.uid, identity.uid, identity.uid) == 0 &&
+  return ::setgroups(0, nullptr) == 0 && change_file_system_ids(identity.uid, identity.gid) &&
          drop_all_capabilities().has_value();
 }
 
@@ -57,6 +68,9 @@ std::optional<PathRights> rights_at(int descriptor, bool is_directory,
   const pid_t child = fork_deaf();
   if (child < 0) return std::nullopt;
   if (child == 0) look_and_exit(descriptor, is_directory, identity);
+  // A file system may let the question wait for as long as it likes.
+  const Fd end = open_pidfd(child);
+  if (!end.valid() || !wait_readable(end.get(), patience)) ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return std::nullopt;

@@ -101,8 +101,8 @@ class OwnedEntries {
   OwnedEntries(const std::vector<RootEntry>& entries, const Server& server, const OwnerTrees& trees)
       : entries_(entries), server_(server), trees_(trees) {}
 
-  /// With the paths of this user as that user's. Another owner's path is taken from that owner's
-  /// mount, where a cell is a stranger: the launcher itself may have no way to it.
+  /// With the paths of this user as that user's. Another owner's path is what it is without that
+  /// owner: where the way to it is closed, nothing is there.
   std::vector<RootEntry> seen_by(std::optional<std::uint32_t> user) const {
     std::vector<RootEntry> entries = entries_;
     for (RootEntry& entry : entries) {
@@ -110,8 +110,12 @@ class OwnedEntries {
       const OwnerMount* mount = mount_for(entry, user);
       if (mount == nullptr) continue;
       const Bind& bind = server_.binds[mount->bind];
-      const std::string place = trees_.place(bind, *mount);
-      if (!place.empty()) entry.own_place = place + entry.content.substr(bind.source.size());
+      const std::string place = mount->uid == user ? trees_.place(bind, *mount) : std::string();
+      if (place.empty()) {
+        entry.closed_place = trees_.closed_place();
+      } else {
+        entry.own_place = place + entry.content.substr(bind.source.size());
+      }
     }
     return entries;
   }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,6 +51,16 @@ SysResult<void> add_attributes(int tree, std::uint64_t attributes, Reach reach) 
   words.attr_set = attributes;
   const int flags = AT_EMPTY_PATH | (reach == Reach::whole_tree ? AT_RECURSIVE : 0);
   if (syscall(SYS_mount_setattr, tree, "", flags, &words, sizeof words) < 0) {
+    return sys_fail("mount_setattr");
+  }
+  return {};
+}
+
+SysResult<void> leave_peers(int tree) {
+  mount_attr words{};
+  words.propagation = MS_PRIVATE;
+  if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &words, sizeof words) <
+      0) {
     return sys_fail("mount_setattr");
   }
   return {};

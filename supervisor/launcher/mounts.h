@@ -19,6 +19,10 @@ enum class Reach : std::uint8_t { this_mount, whole_tree };
 /// Adds MOUNT_ATTR_* to a detached tree.
 SysResult<void> add_attributes(int tree, std::uint64_t attributes, Reach reach);
 
+/// Ends what ties a detached tree to the mounts that it was copied from: what is mounted or
+/// unmounted on one side is not on the other (mount_namespaces(7), shared subtrees).
+SysResult<void> leave_peers(int tree);
+
 /// Puts a detached tree at `path` below `directory`, or at `directory` itself when path is "".
 SysResult<void> attach_tree(int tree, int directory, const char* path);
 

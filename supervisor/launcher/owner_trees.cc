@@ -56,11 +56,11 @@ std::string OwnerTrees::place(const Bind& bind, const OwnerMount& mount) const {
 SysResult<void> OwnerTrees::attach_one(const Bind& bind, const OwnerMount& mount, Fd brought,
                                        const OwnerTrees& before) {
   if (places_.contains(key_of(bind, mount))) return {};  // of another server
-  if (!brought.valid()) {
-    const std::string kept = before.place(bind, mount);
-    if (kept.empty()) return {};
-    brought = CELLBLOCK_TRY(clone_tree_at(AT_FDCWD, kept.c_str()));
+  if (!brought.valid() && !before.place(bind, mount).empty()) {
+    brought = CELLBLOCK_TRY(clone_tree_at(AT_FDCWD, before.place(bind, mount).c_str()));
   }
+  if (!brought.valid()) return {};
+  CELLBLOCK_CHECK(leave_peers(brought.get()));
   const std::string place = directory_ + "/" + std::to_string(places_.size());
   CELLBLOCK_CHECK(make_mount_point(brought.get(), place));
   CELLBLOCK_CHECK(attach_tree(brought.get(), AT_FDCWD, place.c_str()));
@@ -75,13 +75,18 @@ SysResult<void> OwnerTrees::attach(const Config& config, int line, const OwnerTr
   if (!brought.empty() && brought.size() != count) {
     return std::unexpected(SysError{"recvmsg", EBADMSG});
   }
+  // Whoever brings some brings all that there are: of one that could not be made the old one is
+  // another directory's by now.
+  const OwnerTrees none;
+  const OwnerTrees& kept = brought.empty() ? before : none;
   brought.resize(count);
   if (mkdir(directory_.c_str(), 0755) < 0) return sys_fail("mkdir");
+  if (mkdir(closed_place().c_str(), 0) < 0) return sys_fail("mkdir");
   std::size_t next = 0;
   for (const Server& server : config.servers) {
     for (const OwnerMount& mount : server.owner_mounts) {
       CELLBLOCK_CHECK(
-          attach_one(server.binds[mount.bind], mount, std::move(brought[next++]), before));
+          attach_one(server.binds[mount.bind], mount, std::move(brought[next++]), kept));
     }
   }
   return {};

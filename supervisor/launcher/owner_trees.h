@@ -20,12 +20,15 @@ class OwnerTrees {
   /// `directory`: of a tree store; made if there is anything to attach.
   explicit OwnerTrees(std::string directory) : directory_(std::move(directory)) {}
 
-  /// `line`: a socket with a record for each, in the configuration's order, and nothing else. Of
-  /// one that does not come what `before` has is copied; of one that it has not there is none.
+  /// `line`: a socket with a record for each, in the configuration's order, and nothing else. One
+  /// without any: what `before` has is copied. Of one that does not come otherwise there is none.
   SysResult<void> attach(const Config& config, int line, const OwnerTrees& before);
 
   /// A path of the launcher's own root; empty: there is none, and the host's path is what it is.
   std::string place(const Bind& bind, const OwnerMount& mount) const;
+
+  /// An empty directory that no cell may enter; there where anything is attached.
+  std::string closed_place() const { return directory_ + "/closed"; }
 
  private:
   /// Source on the host; uid and gid on disk; the cell's id.

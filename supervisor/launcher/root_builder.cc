@@ -98,8 +98,10 @@ SysResult<Fd> open_mount_point(int root, const Place& place, int source) {
 }
 
 SysResult<Fd> clone_source(const HostTree& host, const RootEntry& entry) {
-  if (entry.own_place.empty()) return host.clone(relative(entry.content));
-  return clone_tree_at(AT_FDCWD, entry.own_place.c_str());
+  if (!entry.own_place.empty()) return clone_tree_at(AT_FDCWD, entry.own_place.c_str());
+  auto tree = host.clone(relative(entry.content));
+  const bool is_closed = !tree && tree.error().number == EACCES && !entry.closed_place.empty();
+  return is_closed ? clone_tree_at(AT_FDCWD, entry.closed_place.c_str()) : std::move(tree);
 }
 
 // The check saw a directory or a file. Whoever can replace it could put a socket there.

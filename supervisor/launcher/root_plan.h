@@ -28,6 +28,7 @@ struct RootEntry {
   int declared = -1;  ///< index into Server::binds that it is for, or -1: the cell has it by itself
   /// bind: a place in the launcher's own root (owner_trees.h) instead of the host's path
   std::string own_place = {};
+  std::string closed_place = {};  ///< bind: likewise, where there is no way to the host's path
 };
 
 /// What the plan has to know of the host.
