@@ -1,5 +1,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,7 +50,7 @@ class SourceFactsTest : public testing::Test {
     return path;
   }
   static SourceFacts look_at(const std::string& path) {
-    return look_at_sources({path}, {.id = cell_id}).at(path);
+    return look_at_sources({path}, {.id = cell_id}, {}).at(path);
   }
 
   std::string place_;
@@ -185,6 +188,45 @@ TEST_F(IdMappedTreeTest, AFileAloneIsMappedToo) {
   ASSERT_EQ(::chown(path.c_str(), alice, alice), 0);
   ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
   EXPECT_EQ(look_at(path).id_mapping, IdMapping::possible);
+}
+
+TEST_F(IdMappedTreeTest, FilesOfAGroupThatIsNotTheSourcesAreNotTheCells) {
+  const std::string path = make("project", alice, 0700);
+  std::ofstream(path + "/of_group") << "the group's";
+  ASSERT_EQ(::chown((path + "/of_group").c_str(), bob, 0), 0);
+  ASSERT_EQ(::chmod((path + "/of_group").c_str(), 0660), 0);
+  EXPECT_EQ(as_cell(mapped(path), "of_group", O_RDONLY), EACCES);
+}
+
+// In a mount namespace in which every mount is shared, as systemd has it.
+int mounts_reach_the_copy(const std::string& path, const std::string& seen_at) {
+  if (::unshare(CLONE_NEWNS) < 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0 ||
+      ::mount("", "/", nullptr, MS_REC | MS_SHARED, nullptr) < 0) {
+    return 2;
+  }
+  const auto source = open_source(path, Links::refuse);
+  const auto tree = id_mapped_tree(source->get(), {alice, alice, cell_id});
+  if (!tree || ::syscall(SYS_move_mount, tree->get(), "", AT_FDCWD, seen_at.c_str(),
+                         MOVE_MOUNT_F_EMPTY_PATH) < 0) {
+    return 3;
+  }
+  if (::mount("tmpfs", (path + "/disk").c_str(), "tmpfs", 0, nullptr) < 0) return 4;
+  struct stat there{};
+  struct stat here{};
+  if (::stat((path + "/disk").c_str(), &there) < 0) return 5;
+  if (::stat((seen_at + "/disk").c_str(), &here) < 0) return 6;
+  return there.st_dev == here.st_dev ? 1 : 0;
+}
+
+TEST_F(IdMappedTreeTest, WhatTheHostMountsBelowTheSourceIsNotMountedInIt) {
+  const std::string path = make("project", alice, 0700);
+  make("project/disk", alice, 0700);
+  const std::string seen_at = make("seen", 0, 0755);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(mounts_reach_the_copy(path, seen_at));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "step " << WEXITSTATUS(status);
 }
 
 TEST_F(IdMappedTreeTest, NoSymbolicLinkLeadsToWhatIsMapped) {

@@ -67,19 +67,28 @@ TEST_F(IdentityChoiceTest, NobodysPathThatIsNoUserOfTheServerIsMounted) {
   EXPECT_THAT(choice.mounts, IsEmpty());
 }
 
-TEST_F(IdentityChoiceTest, AUidWithoutAnAccountIsAnOwnerWithThePathsGroup) {
+TEST_F(IdentityChoiceTest, AUidWithoutAnAccountIsAnOwnerInNoGroupOfThisHosts) {
   people_ = {{7000, std::nullopt}};
   declare("/srv/p", Access::write, owned(7000, {}));
   EXPECT_THAT(choose().mounts, ElementsAre(OwnerMount{.bind = 0, .uid = 7000, .gid = 7000}));
 }
 
 TEST_F(IdentityChoiceTest, WhereNoMountCanBeHadTheClientIsTakenIfThePathNeedsItsOwner) {
+  people_.resize(1);
   declare("/home/alice/p", Access::write, owned(1000, {true, false}), IdMapping::impossible);
   const auto choice = choose();
   EXPECT_EQ(choice.run_as.kind, RunAsKind::client);
   EXPECT_THAT(choice.run_as.reason, HasSubstr("write /home/alice/p needs its owner"));
   EXPECT_THAT(choice.run_as.reason, HasSubstr("no such kernel"));
   EXPECT_THAT(choice.mounts, IsEmpty());
+}
+
+TEST_F(IdentityChoiceTest, WhatOneUsersFileSystemLacksChangesNothingForTheOthers) {
+  declare("/home/alice/p", Access::write, owned(1000, {}), IdMapping::impossible);
+  declare("/home/bob/p", Access::write, owned(1001, {}));
+  const auto choice = choose();
+  EXPECT_EQ(choice.run_as.kind, RunAsKind::own);
+  EXPECT_THAT(choice.mounts, ElementsAre(OwnerMount{.bind = 1, .uid = 1001, .gid = 100}));
 }
 
 TEST_F(IdentityChoiceTest, WhereNoMountCanBeHadADedicatedIdStaysIfOthersMayUseThePath) {
