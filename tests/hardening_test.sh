@@ -38,4 +38,12 @@ for name in cellblockd cellblock cellblock-launcher cellblock-gateway cellblock-
     complain "$name" "looks for libraries in the current directory"
   fi
 done
-[ "$bad" -eq 0 ] && echo "position-independent, full RELRO, no executable stack, stack protector"
+
+# What these leave in a program cannot be told apart from what less would leave.
+commands=$directory/../compile_commands.json
+for flag in -D_FORTIFY_SOURCE=3 -ftrivial-auto-var-init=zero; do
+  [ -e "$commands" ] || { complain "$commands" "is not there"; break; }
+  without=$(grep -E '"command":.* -c [^ ]*/(policy|supervisor|client)/' "$commands" | grep -cv -- " $flag " || true)
+  [ "$without" -eq 0 ] || complain "$flag" "is missing from $without of the commands that compile"
+done
+[ "$bad" -eq 0 ] && echo "position-independent, full RELRO, no executable stack, stack protector, fortified, no uninitialised variables"
