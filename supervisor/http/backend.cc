@@ -26,8 +26,11 @@ bool Backend::send(std::span<const std::string_view> slices) {
   return true;
 }
 
+// Nobody reads any more. What came before may say why: its end is read.
 void Backend::flush() {
-  if (socket_ && !ended_ && !socket_->outbox.flush()) end();
+  if (!socket_ || ended_ || is_deaf_ || socket_->outbox.flush()) return;
+  is_deaf_ = true;
+  static_cast<void>(socket_->watch.want_write(false));
 }
 
 // One read in a turn, so that no gateway starves the others.

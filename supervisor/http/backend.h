@@ -57,7 +57,8 @@ class Backend {
   LineSplitter splitter_;
   Events events_;
   std::unique_ptr<Socket> socket_;
-  std::string early_;  ///< sent before there is a socket
+  std::string early_;     ///< sent before there is a socket
+  bool is_deaf_ = false;  ///< it takes no more
   bool ended_ = false;
 };
 

@@ -162,7 +162,7 @@ void LegacySession::park(std::string_view line) {
 void LegacySession::end(std::string_view error) {
   link_.close();
   for (auto& [id, waiting] : std::exchange(waiting_, {})) {
-    if (waiting.answer) waiting.answer->finish(error_line(id, error));
+    if (waiting.answer) waiting.answer->finish(error_line(id, error), status_of_end(error));
   }
   if (get_) get_->end();
   get_.reset();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 // The first request of the link, so no host's id can be the same in it.
 constexpr std::string_view attach_id = R"("cellblock-http-attach")";
 constexpr std::size_t most_waiting_bytes = 16U << 20;
+constexpr std::size_t longest_error_read = 1U << 20;
+constexpr int overloaded = -31006;  // FailureCode::too_many
 
 std::string attach_request(std::string_view server) {
   // The name is checked: letters, digits and hyphens.
@@ -24,6 +27,12 @@ std::string attach_request(std::string_view server) {
 }
 
 }  // namespace
+
+unsigned status_of_end(std::string_view error) {
+  if (error.size() > longest_error_read) return 200;
+  const auto tree = nlohmann::json::parse(error, nullptr, /*allow_exceptions=*/false);
+  return tree.is_object() && tree.value("code", nlohmann::json()) == overloaded ? 503 : 200;
+}
 
 std::string error_line(std::string_view id, std::string_view error) {
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, error);

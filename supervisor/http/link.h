@@ -51,6 +51,10 @@ class Link {
   std::string error_;
 };
 
+/// Of an answer to what the end of a link leaves unanswered: 503 for what there is too much of,
+/// else 200, with the error in the body.
+unsigned status_of_end(std::string_view error);
+
 /// {"jsonrpc":"2.0","id":...,"error":...}
 std::string error_line(std::string_view id, std::string_view error);
 

@@ -167,7 +167,7 @@ void ModernLink::end_stream(std::string_view number) {
 void ModernLink::end(std::string_view error) {
   link_.close();
   for (auto& [number, waiting] : std::exchange(waiting_, {})) {
-    waiting.answer.finish(error_line(waiting.id, error));
+    waiting.answer.finish(error_line(waiting.id, error), status_of_end(error));
   }
 }
 

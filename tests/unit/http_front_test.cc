@@ -126,6 +126,19 @@ class HttpFront : public testing::Test {
   Front front_{around_, listen_with_token()};
 };
 
+TEST_F(HttpFront, WhoIsTurnedAwayForTooManyConnectionsIsAnsweredWith503) {
+  const std::string refusal =
+      R"({"jsonrpc":"2.0","error":{"code":-31006,"message":"Too many connections"}})";
+  ask(1, post(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{}})"));
+  hear(1, refusal);
+  EXPECT_EQ(status_of(1), 503U);
+  EXPECT_EQ(body_of(1)["error"]["code"], -31006);
+  ask(2, modern("tools/list", ""));
+  hear(2, refusal);
+  EXPECT_EQ(status_of(2), 503U);
+  EXPECT_EQ(body_of(2)["error"]["code"], -31006);
+}
+
 TEST_F(HttpFront, ARequestIsJudgedByItsHeadersAlone) {
   const Request good = post("");
   const std::vector<std::tuple<const char*, Request, unsigned>> cases = {
