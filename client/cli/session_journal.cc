@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
 #include "policy/session_journal.h"
+#include "policy/system_names.h"
 
 namespace cellblock::cli {
 namespace {
@@ -29,10 +29,10 @@ using Json = nlohmann::ordered_json;
 constexpr int size_seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
 
 std::unexpected<client::Error> no_memory(const char* call) {
-  return std::unexpected(
-      client::Error{.code = client::ErrorCode::unavailable,
-                    .text = std::string("no memory for the session's journal: ") + call + ": " +
-                            std::strerror(errno)});
+  return std::unexpected(client::Error{
+      .code = client::ErrorCode::unavailable,
+      .text =
+          std::string("no memory for the session's journal: ") + call + ": " + errno_name(errno)});
 }
 
 Failure crash_failure() {

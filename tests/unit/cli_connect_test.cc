@@ -139,6 +139,7 @@ TEST(Connect, EndsWithADaemonThatDiesAndHasWrittenNoJournal) {
     peer.answer(peer.read_line().value_or(""), R"({"session":"1","stdio":true})");
   });
   Subprocess bridge(connect_words(gateway.path()));
+  EXPECT_EQ(bridge.read_line(), "");  // its end: its host is still there
   EXPECT_NE(bridge.wait().exit_code, 0);
 }
 
