@@ -49,10 +49,13 @@ else
   as_host() { CELLBLOCK_SOCKET=$socket "$work/bin/$1" "${@:2}"; }
 fi
 
+# Without root, what cells left behind belongs to ids that /etc/subuid gives this user.
+remove() { rm -rf "$1" 2>/dev/null || unshare --user --map-root-user --map-auto rm -rf "$1"; }
+
 daemon='' work=''
 clean_up() {
   if [ -n "$daemon" ]; then kill "$daemon" 2>/dev/null && wait "$daemon" || true; fi
-  if [ -n "$work" ]; then rm -rf "$work"; fi
+  if [ -n "$work" ]; then remove "$work"; fi
 }
 trap clean_up EXIT
 

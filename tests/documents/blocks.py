@@ -3,8 +3,9 @@
 
 Of each document in DOCUMENTS the steps, in order, are written to OUT/NN-PART-NETWORK-name.steps, one after the other: label,
 kind, argument and text, each ended by a NUL. A step is one command of an `sh` block (kind `run`, argument the status that it
-has to end with), a file (`write` or `append`, argument its path), or what cannot be done here (`skip`, argument the reason). A file is a block in another language
-whose first line names it in a comment: `# /etc/x.toml`, or `# /etc/x.toml, below …` if it goes below what is there."""
+has to end with), a file (`write` or `append`, argument its path), or what is not done here (`skip`, argument the reason). A
+file is a block in another language whose first line names it in a comment: `# /etc/x.toml`, or `# /etc/x.toml, below …` if it
+goes below what is there."""
 
 import dataclasses
 import itertools
