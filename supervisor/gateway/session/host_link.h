@@ -45,6 +45,9 @@ class HostLink {
   void deliver() { mcp_in().deliver(); }
   void flush();
   std::size_t queued();
+  /// Of what it sends, the attach on the socket included.
+  LineProgress progress();
+  bool is_held() const { return flow_ == HostFlow::held || paused_; }
   WriterState output_state() { return mcp_out().state(); }
 
   /// As if the host had said this before what is read next.
