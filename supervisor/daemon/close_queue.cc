@@ -145,6 +145,7 @@ bool CloseQueue::has_waiting() const {
 
 std::vector<pid_t> CloseQueue::children() const {
   std::vector<pid_t> pids;
+  pids.reserve(children_.size());
   for (const auto& [pid, child] : children_) pids.push_back(pid);
   return pids;
 }

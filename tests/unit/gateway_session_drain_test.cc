@@ -44,5 +44,13 @@ TEST_F(SessionTest, ADrainThatTakesTooLongFailsWhatIsMissing) {
   EXPECT_TRUE(session().is_over());
 }
 
+TEST_F(SessionTest, AHostThatIsNotWaitedForAnyLongerIsToldWhyAndTheSessionEnds) {
+  session().give_host_up(HostPatience::Verdict::waits, now_);
+  EXPECT_FALSE(session().is_over());
+  session().give_host_up(HostPatience::Verdict::silent, now_);
+  EXPECT_EQ(effects_.last_to_host()["error"]["data"]["code"], "invalid_request");
+  EXPECT_TRUE(session().is_over());
+}
+
 }  // namespace
 }  // namespace cellblock::gateway::testing

@@ -62,10 +62,20 @@ void LineReader::deliver() {
       maybe_buffered_ = false;
       break;
     }
+    skipped_ = 0;
+    if (next.kind == LineSplitter::Kind::too_long || !next.line.empty()) ++lines_;
     if (next.kind == LineSplitter::Kind::line) receiver_.line(next.line);
     if (next.kind == LineSplitter::Kind::too_long) receiver_.too_long(next.length);
   }
   delivering_ = false;
+}
+
+LineProgress LineReader::progress() const {
+  if (over_) return {.lines = lines_};
+  const bool is_skipping = !splitter_.unread();
+  return {.lines = lines_,
+          .has_begun = is_skipping || splitter_.unfinished() != 0,
+          .skipped = is_skipping ? skipped_ : 0};
 }
 
 bool LineReader::turn() {
@@ -82,6 +92,7 @@ bool LineReader::turn() {
   if (discarding_) return true;
   splitter_.written(result.count);
   maybe_buffered_ = true;
+  skipped_ += result.count;
   deliver();
   return true;
 }

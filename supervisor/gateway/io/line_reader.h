@@ -8,6 +8,7 @@
 
 #include "policy/line_splitter.h"
 #include "supervisor/gateway/io/byte_io.h"
+#include "supervisor/gateway/io/line_progress.h"
 #include "supervisor/kernel/event_loop.h"
 
 /// Lines from one stream, as fast as the receiver takes them and no faster: at most one read in a
@@ -51,6 +52,7 @@ class LineReader {
 
   /// Bytes of memory.
   std::size_t held() const { return splitter_.capacity(); }
+  LineProgress progress() const;
 
   /// From now on what comes in is read and thrown away.
   void discard() { discarding_ = true; }
@@ -67,6 +69,8 @@ class LineReader {
   bool over_ = false;
   bool discarding_ = false;
   bool delivering_ = false;
+  std::uint64_t lines_ = 0;
+  std::size_t skipped_ = 0;
   bool maybe_buffered_ = false;  ///< a hold left lines in the splitter
 };
 

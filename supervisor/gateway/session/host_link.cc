@@ -135,11 +135,17 @@ void HostLink::set_paused(bool paused) {
 
 void HostLink::apply_flow() {
   if (closing_) return;
-  if (flow_ == HostFlow::held || paused_) {
+  if (is_held()) {
     mcp_in().hold();
   } else {
     mcp_in().flow();
   }
+}
+
+LineProgress HostLink::progress() {
+  LineProgress progress = mcp_in().progress();
+  if (stdio_) progress.lines += socket_reader_.progress().lines;
+  return progress;
 }
 
 std::size_t HostLink::queued() {

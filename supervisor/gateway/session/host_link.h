@@ -55,6 +55,9 @@ class HostLink {
   std::size_t queued();
   /// Bytes of memory: of lines that are coming in, and of what the host has not read.
   std::size_t held();
+  /// Of what it sends, the attach on the socket included.
+  LineProgress progress();
+  bool is_held() const { return flow_ == HostFlow::held || paused_; }
   WriterState output_state() { return mcp_out().state(); }
 
   /// As if the host had said this before what is read next.

@@ -25,6 +25,7 @@
 #include "supervisor/gateway/results/kept_results.h"
 #include "supervisor/gateway/session/attachment.h"
 #include "supervisor/gateway/session/control_request.h"
+#include "supervisor/gateway/session/host_patience.h"
 #include "supervisor/gateway/session/peer.h"
 #include "supervisor/gateway/session/resumption.h"
 
@@ -86,6 +87,8 @@ class Session final : private LegEffects, private CallWaiter {
   void host_line(std::string_view line, Time now);
   void host_line_too_long(std::size_t seen);
   void host_ended(HostEnd how, Time now);
+  /// It is told why it is not waited for any longer, and the session ends.
+  void give_host_up(HostPatience::Verdict why, Time now);
 
   void deadline(Time now);
   enum class StopReason : std::uint8_t { stopped, shutting_down };

@@ -59,6 +59,13 @@ void Session::answer_control(std::string_view id, const ControlRequest& request)
                           });
 }
 
+void Session::give_host_up(HostPatience::Verdict why, Time now) {
+  if (state_ == State::closing || why == HostPatience::Verdict::waits) return;
+  const HostGivenUp given_up = host_given_up(why, server_);
+  reply_to_host(error_reply("", given_up.failure));
+  end_with(given_up.reason, given_up.failure, now);
+}
+
 // An administrator looks after every server that there is.
 std::optional<Failure> Session::refuse_about(const std::string& server) const {
   if (!peer_.is_admin) return refuse_use(config_, access_, server);

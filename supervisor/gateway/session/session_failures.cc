@@ -50,6 +50,26 @@ Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* serv
                        name_or_nothing(server));
 }
 
+HostGivenUp host_given_up(HostPatience::Verdict why, const Server* server) {
+  const std::string_view name = name_or_nothing(server);
+  if (why == HostPatience::Verdict::endless_line) {
+    return {"endless_line", plain_failure(FailureCode::too_large,
+                                          "a line goes on far beyond its limit; the connection is "
+                                          "closed: send shorter messages",
+                                          name)};
+  }
+  if (why == HostPatience::Verdict::slow_line) {
+    return {"slow_line", plain_failure(FailureCode::invalid_request,
+                                       "a line was begun and not ended within 60 s; the connection "
+                                       "is closed: end each message with a newline",
+                                       name)};
+  }
+  return {"silent", plain_failure(FailureCode::invalid_request,
+                                  "nothing was said within 120 s of connecting; the connection is "
+                                  "closed: connect again when there is something to say",
+                                  name)};
+}
+
 // Other noise, JSON from a logger included, is nobody's answer; nor is a notification whose fault
 // lies beyond the grammar. In doubt it is one: its caller must not wait for ever.
 bool may_be_an_answer(std::string_view line, MessageFault fault) {

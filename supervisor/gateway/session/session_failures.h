@@ -9,6 +9,7 @@
 #include "policy/failure.h"
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/audit/audit_note.h"
+#include "supervisor/gateway/session/host_patience.h"
 
 /// What a session answers when it is not the cell that ended. `server` is null before an attach.
 namespace cellblock::gateway {
@@ -21,6 +22,11 @@ Failure only_admins_approve();
 /// At the door of administrators.
 Failure no_servers_here();
 Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server);
+struct HostGivenUp {
+  std::string_view reason;  ///< of the audit record
+  Failure failure;
+};
+HostGivenUp host_given_up(HostPatience::Verdict why, const Server* server);
 Failure bad_answer(const Refused& refused, const Server* server);
 /// The declared `era` of a server is not what it speaks. `code`: of its error, printable.
 Failure declared_era_refused(const Server& server, std::string_view method, std::string_view code);

@@ -19,6 +19,9 @@ namespace {
 // Where one side is held back because the other does not keep up, and where it may go on.
 constexpr std::size_t high_water = 1U << 20;
 constexpr std::size_t low_water = 256U << 10;
+// Of a line beyond its limit as much again as the longest may have, and so much at least: it may
+// still end.
+constexpr std::size_t least_skipped = 8U << 20;
 
 // One bound for all servers, since nobody knows before attach which it will be; the session holds
 // each line to its own.
@@ -91,12 +94,20 @@ SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection
       session_(std::move(peer), shared_parts(services), *this),
       host_(services.loop(), std::move(connection), bounds_of(services.config()), host_receiver()),
       held_(services.policy().held),
-      deadline_(services.loop(), [this] {
-        session_.deadline(now());
+      deadline_(services.loop(),
+                [this] {
+                  session_.deadline(now());
+                  settle();
+                }),
+      patience_({.most_skipped = std::max(least_skipped, bounds_of(services.config()).max_line)},
+                services.loop().now()),
+      patience_due_(services.loop(), [this] {
+        patience_set_.reset();
         settle();
       }) {
   const HostLink::Bounds bounds = bounds_of(services.config());
   services.policy().held.allow_at_least(2 * (bounds.max_line + bounds.max_queued));
+  watch_host();
   const Peer& who = session_.peer();
   const std::string admin = who.is_admin ? fmt::format("uid {}", who.uid) : std::string();
   record({}, {.kind = wire::AuditKind::session_opened,
@@ -257,6 +268,7 @@ void SessionRunner::answer_control(const ControlRequest& request, ControlAnswere
 void SessionRunner::settle() {
   host_.deliver();
   settle_cells();
+  watch_host();
   check_host();
   host_.flush();
   note_turn();
@@ -272,6 +284,17 @@ void SessionRunner::note_turn() {
 // By index: what a cell's end brings about may add another one.
 void SessionRunner::settle_cells() {
   for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i]->settle();
+}
+
+// The timer is left where it is as long as that is not too late: most lines are whole at once.
+void SessionRunner::watch_host() {
+  if (host_.is_closing()) return patience_due_.cancel();
+  patience_.look(host_.progress(), host_.is_held(), now());
+  session_.give_host_up(patience_.verdict(now()), now());
+  const auto due = patience_.due();
+  if (!due || (patience_set_ && *patience_set_ <= *due) || host_.is_closing()) return;
+  patience_set_ = due;
+  patience_due_.set(std::chrono::ceil<Milliseconds>(*due - now()));
 }
 
 void SessionRunner::check_host() {

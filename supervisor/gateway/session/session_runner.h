@@ -12,6 +12,7 @@
 #include "supervisor/gateway/gateway_services.h"
 #include "supervisor/gateway/io/held_bytes.h"
 #include "supervisor/gateway/session/host_link.h"
+#include "supervisor/gateway/session/host_patience.h"
 #include "supervisor/gateway/session/session.h"
 #include "supervisor/gateway/session/status_report.h"
 
@@ -85,6 +86,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   Fd workspace_for(const CellPlan& plan);
   std::size_t fullest_queue() const;
   void settle_cells();
+  void watch_host();
   void check_host();
   void check_held();
   void balance();
@@ -100,6 +102,9 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   std::optional<SessionJournal> journal_;  ///< none: nobody goes on with it after a crash
   HeldBytes::Part held_;
   Timer deadline_;
+  HostPatience patience_;
+  Timer patience_due_;
+  std::optional<Time> patience_set_;  ///< what that one is set to
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  ///< as Lane::here_
   bool host_reported_ = false;
   bool finished_ = false;
