@@ -22,13 +22,14 @@ constexpr milliseconds longest_delay{10'000};
 // A writer that lived this long did not die of what killed the one before it.
 constexpr milliseconds healthy_life{60'000};
 
-// Less is worth a warning each time that lines make room.
+// Less is worth a warning when lines make room.
 constexpr std::int64_t short_reach = 24LL * 3600;
 
 std::int64_t unix_time() { return static_cast<std::int64_t>(std::time(nullptr)); }
 
-void tell_reach(std::int64_t seconds) {
-  if (seconds >= short_reach) return;
+constexpr std::int64_t between_warnings = 600;
+
+void warn_of_reach(std::int64_t seconds) {
   spdlog::warn(
       "the audit log reaches back no more than {} h {} min, since it is full and its oldest lines "
       "made room: make it larger (audit.keep, audit.max_bytes), or bound who calls so much "
@@ -106,9 +107,17 @@ Result<void> AuditLink::go_on_in_next_file() {
   former_ = std::exchange(files_.current, next);
   const bool made_room = std::exchange(files_.files[next].since, unix_time()) != 0;
   spdlog::info("the audit log goes on in its file {} of {}", next, files_.files.size() - 1);
-  if (made_room) tell_reach(unix_time() - oldest());
+  if (made_room) look_at_reach();
   if (on_oldest) on_oldest(oldest());
   return {};
+}
+
+void AuditLink::look_at_reach() {
+  const std::int64_t now = unix_time();
+  const std::int64_t reach = now - oldest();
+  if (reach >= short_reach || now < warned_ + between_warnings) return;
+  warned_ = now;
+  warn_of_reach(reach);
 }
 
 std::int64_t AuditLink::oldest() const {

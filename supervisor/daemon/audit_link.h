@@ -59,6 +59,7 @@ class AuditLink {
   void start_again_later();
   void hear();
   Result<void> go_on_in_next_file();
+  void look_at_reach();
 
   boost::asio::io_context& loop_;
   const AuditRules& rules_;
@@ -68,6 +69,7 @@ class AuditLink {
   std::unique_ptr<ReadWatch> control_;
   std::map<std::uint32_t, std::uint64_t> gateways_;  ///< each user's last one
   std::uint64_t own_name_ = 0;                       ///< likewise; 0: none yet
+  std::int64_t warned_ = 0;  ///< when it was last told that the log reaches back too little
   bool running_ = false;
   std::chrono::milliseconds delay_;
   std::chrono::steady_clock::time_point started_at_;

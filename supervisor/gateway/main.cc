@@ -47,9 +47,11 @@ constexpr int large = 256 << 10;
 constexpr Milliseconds idle_time{2'000};
 
 void bound_free_memory() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): one thread
   ::mallopt(M_ARENA_MAX, 1);
   ::mallopt(M_MMAP_THRESHOLD, large);
   ::mallopt(M_TRIM_THRESHOLD, 2 * large);
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 Result<void> run() {
@@ -77,7 +79,7 @@ Result<void> run() {
   CELLBLOCK_CHECK(signals.watch.want_read(true));
   loop->when_idle(idle_time, [&gateway] {
     gateway.forget_scratch();
-    ::malloc_trim(0);
+    static_cast<void>(::malloc_trim(0));
   });
   CELLBLOCK_CHECK(loop->run());
   return {};
