@@ -84,6 +84,7 @@ bool differs_otherwise(const Server& used, Server fresh) {
   if (!fresh.found.broken.empty()) fresh.found.broken = used.found.broken;
   if (!fresh.found.broken.empty()) fresh.fingerprint = used.fingerprint;
   fresh.found.others_can_change = used.found.others_can_change;
+  fresh.ownership = used.ownership;  // words: whom cells are there says run_as, and owner_mounts
   return used != fresh;
 }
 
