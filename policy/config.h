@@ -279,7 +279,9 @@ struct Listen {
   std::uint32_t mode = 0660;
   std::optional<std::uint32_t> group;  ///< of the socket; none: the daemon's
   std::uint32_t max_connections_per_user = 64;
-  std::uint32_t max_users = 256;  ///< gateways at one time
+  std::uint32_t max_users = 256;                     ///< gateways at one time
+  std::chrono::milliseconds first_message{120'000};  ///< of a session, from connect(2)
+  std::chrono::milliseconds line{60'000};            ///< from its first byte to its end
   bool operator==(const Listen&) const = default;
 };
 

@@ -115,7 +115,8 @@ auto fields(Is<Server> auto& v) {
                   v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
-  return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users);
+  return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users,
+                  v.first_message, v.line);
 }
 auto fields(Is<HttpToken> auto& v) { return std::tie(v.sha256, v.uid, v.gid, v.groups, v.name); }
 auto fields(Is<HttpListen> auto& v) {

@@ -44,6 +44,8 @@ SocketText read_socket(TableReader reader) {
   socket.group = reader.id("group");
   socket.max_connections_per_user = reader.integer("max_connections_per_user");
   socket.max_users = reader.integer("max_users");
+  socket.first_message_timeout = reader.text("first_message_timeout");
+  socket.line_timeout = reader.text("line_timeout");
   return socket;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 
 #include "policy/allow_check.h"
@@ -18,6 +19,8 @@ namespace {
 
 constexpr Range<std::int64_t> connections_range{1, 4096};
 constexpr Range<std::int64_t> users_range{1, 4096};
+constexpr Range<std::chrono::milliseconds> patience_range{std::chrono::seconds(1),
+                                                          std::chrono::hours(1)};
 // With what cells take to end it stays below the patience of the shipped units.
 constexpr Range<std::chrono::milliseconds> drain_range{std::chrono::milliseconds{0},
                                                        std::chrono::milliseconds{25'000}};
@@ -187,6 +190,9 @@ Listen check_listen(Complaints& complaints, const ConfigText& text, RunMode mode
   check_integer(scope, "max_connections_per_user", socket.max_connections_per_user,
                 connections_range, listen.max_connections_per_user);
   check_integer(scope, "max_users", socket.max_users, users_range, listen.max_users);
+  check_duration(scope, "first_message_timeout", socket.first_message_timeout, patience_range,
+                 listen.first_message);
+  check_duration(scope, "line_timeout", socket.line_timeout, patience_range, listen.line);
   return listen;
 }
 

@@ -15,8 +15,8 @@ namespace cellblock::gateway {
 class HostPatience {
  public:
   struct Bounds {
-    Milliseconds first_message{120'000};  ///< since the session was opened
-    Milliseconds line{60'000};            ///< since its first byte, or since it is read again
+    Milliseconds first_message{};  ///< since the session was opened
+    Milliseconds line{};            ///< since its first byte, or since it is read again
     std::size_t most_skipped = 0;         ///< bytes of a line beyond its limit
   };
   enum class Verdict : std::uint8_t { waits, silent, slow_line, endless_line };

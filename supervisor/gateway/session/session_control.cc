@@ -61,7 +61,7 @@ void Session::answer_control(std::string_view id, const ControlRequest& request)
 
 void Session::give_host_up(HostPatience::Verdict why, Time now) {
   if (state_ == State::closing || why == HostPatience::Verdict::waits) return;
-  const HostGivenUp given_up = host_given_up(why, server_);
+  const HostGivenUp given_up = host_given_up(why, config_.listen, server_);
   reply_to_host(error_reply("", given_up.failure));
   end_with(given_up.reason, given_up.failure, now);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "policy/foreign_framing.h"
+#include "policy/units.h"
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
@@ -50,7 +51,7 @@ Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* serv
                        name_or_nothing(server));
 }
 
-HostGivenUp host_given_up(HostPatience::Verdict why, const Server* server) {
+HostGivenUp host_given_up(HostPatience::Verdict why, const Listen& listen, const Server* server) {
   const std::string_view name = name_or_nothing(server);
   if (why == HostPatience::Verdict::endless_line) {
     return {"endless_line", plain_failure(FailureCode::too_large,
@@ -59,15 +60,21 @@ HostGivenUp host_given_up(HostPatience::Verdict why, const Server* server) {
                                           name)};
   }
   if (why == HostPatience::Verdict::slow_line) {
-    return {"slow_line", plain_failure(FailureCode::invalid_request,
-                                       "a line was begun and not ended within 60 s; the connection "
-                                       "is closed: end each message with a newline",
-                                       name)};
+    return {"slow_line",
+            plain_failure(FailureCode::invalid_request,
+                          fmt::format("a line was begun and not ended within {} "
+                                      "(socket.line_timeout); the connection is closed: end each "
+                                      "message with a newline",
+                                      duration_text(listen.line)),
+                          name)};
   }
-  return {"silent", plain_failure(FailureCode::invalid_request,
-                                  "nothing was said within 120 s of connecting; the connection is "
-                                  "closed: connect again when there is something to say",
-                                  name)};
+  return {"silent",
+          plain_failure(FailureCode::invalid_request,
+                        fmt::format("nothing was said within {} of connecting "
+                                    "(socket.first_message_timeout); the connection is closed: "
+                                    "connect again when there is something to say",
+                                    duration_text(listen.first_message)),
+                        name)};
 }
 
 // Other noise, JSON from a logger included, is nobody's answer; nor is a notification whose fault

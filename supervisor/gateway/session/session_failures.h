@@ -26,7 +26,7 @@ struct HostGivenUp {
   std::string_view reason;  ///< of the audit record
   Failure failure;
 };
-HostGivenUp host_given_up(HostPatience::Verdict why, const Server* server);
+HostGivenUp host_given_up(HostPatience::Verdict why, const Listen& listen, const Server* server);
 Failure bad_answer(const Refused& refused, const Server* server);
 /// The declared `era` of a server is not what it speaks. `code`: of its error, printable.
 Failure declared_era_refused(const Server& server, std::string_view method, std::string_view code);

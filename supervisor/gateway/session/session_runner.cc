@@ -87,6 +87,12 @@ bool is_of(const CellRunner& cell, std::uint32_t server) {
   return cell.cell().plan().server == server && !cell.cell().is_over();
 }
 
+HostPatience::Bounds patience_of(const Config& config) {
+  return {.first_message = config.listen.first_message,
+          .line = config.listen.line,
+          .most_skipped = std::max(least_skipped, bounds_of(config).max_line)};
+}
+
 }  // namespace
 
 SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection)
@@ -99,8 +105,7 @@ SessionRunner::SessionRunner(GatewayServices& services, Peer peer, Fd connection
                   session_.deadline(now());
                   settle();
                 }),
-      patience_({.most_skipped = std::max(least_skipped, bounds_of(services.config()).max_line)},
-                services.loop().now()),
+      patience_(patience_of(services.config()), services.loop().now()),
       patience_due_(services.loop(), [this] {
         patience_set_.reset();
         settle();
