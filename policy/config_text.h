@@ -42,7 +42,7 @@ struct SocketText {
   Maybe<std::string> mode;
   Maybe<IdText> group;
   Maybe<std::int64_t> max_connections_per_user;
-    Maybe<std::int64_t> max_users;
+  Maybe<std::int64_t> max_users;
   Maybe<std::string> first_message_timeout;
   Maybe<std::string> line_timeout;
 };

@@ -16,8 +16,8 @@ class HostPatience {
  public:
   struct Bounds {
     Milliseconds first_message{};  ///< since the session was opened
-    Milliseconds line{};            ///< since its first byte, or since it is read again
-    std::size_t most_skipped = 0;         ///< bytes of a line beyond its limit
+    Milliseconds line{};           ///< since its first byte, or since it is read again
+    std::size_t most_skipped = 0;  ///< bytes of a line beyond its limit
   };
   enum class Verdict : std::uint8_t { waits, silent, slow_line, endless_line };
 
