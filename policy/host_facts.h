@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -127,8 +128,9 @@ struct HostFacts {
   std::map<std::uint32_t, std::vector<std::uint32_t>> groups_of;  ///< by uid; all of a user's
   ByName<ProgramFacts> programs;                                  ///< by path as written
   std::map<std::uint32_t, std::uint32_t> primary_groups;          ///< by uid; only users that exist
-  std::map<std::uint32_t, GroupMembers> members;                  ///< by gid
-  std::uint32_t landlock_abi = 0;                                 ///< 0: no Landlock
+  std::set<std::uint32_t> unused_group_numbers;   ///< of the uids without an account
+  std::map<std::uint32_t, GroupMembers> members;  ///< by gid
+  std::uint32_t landlock_abi = 0;                 ///< 0: no Landlock
   Cgroup cgroup{.missing_because = "no cgroup was looked for"};
 };
 

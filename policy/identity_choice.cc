@@ -61,9 +61,8 @@ class OwnerMounts {
   const Person* owner_of(const SourceOwnership& source) const {
     if (!source.known) return nullptr;
     const auto found = std::ranges::find(people_, source.uid, &Person::uid);
-    if (found == people_.end()) return nullptr;
-    const std::uint32_t gid = found->gid.value_or(source.uid);
-    return problem_of_person({source.uid, gid}, identity_) ? nullptr : &*found;
+    if (found == people_.end() || !found->gid) return nullptr;
+    return problem_of_person({source.uid, *found->gid}, identity_) ? nullptr : &*found;
   }
 
   std::optional<std::string> add(std::size_t bind, const Person& owner) {
@@ -71,9 +70,8 @@ class OwnerMounts {
     const Access access = server_.binds[bind].access;
     const auto& facts = facts_.sources.find(server_.binds[bind].source)->second;
     if (facts.id_mapping != IdMapping::impossible) {
-      mounts_.push_back({.bind = static_cast<std::uint32_t>(bind),
-                         .uid = owner.uid,
-                         .gid = owner.gid.value_or(source.uid)});
+      mounts_.push_back(
+          {.bind = static_cast<std::uint32_t>(bind), .uid = owner.uid, .gid = *owner.gid});
       return std::nullopt;
     }
     // Where others use the server too, what one of them does with a path is no reason for their
@@ -104,6 +102,7 @@ IdentityChoice choose_identity(const Server& server, const std::vector<Person>& 
   OwnerMounts mounts(server, people, identity, facts);
   if (auto reason = mounts.add_all()) return {as_client(std::move(*reason)), {}};
   std::vector<OwnerMount> added = mounts.take();
+  if (added.size() > room && people.size() != 1) return {};  // cells are strangers there
   if (added.size() > room) {
     return {as_client(fmt::format("more than {} declared paths belong to users, so not all can be "
                                   "mounted with another owner",

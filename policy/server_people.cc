@@ -61,7 +61,11 @@ std::vector<Person> people_of(const Server& server, const std::vector<Role>& rol
   std::map<std::uint32_t, std::optional<std::uint32_t>> people;
   for (const std::uint32_t uid : named.uids) {
     const auto account = account_of(uid, facts);
-    people[uid] = account ? std::optional(account->gid) : std::nullopt;
+    if (account) {
+      people[uid] = account->gid;
+    } else {
+      people[uid] = facts.unused_group_numbers.contains(uid) ? std::optional(uid) : std::nullopt;
+    }
   }
   for (const std::uint32_t gid : named.gids) {
     const auto found = facts.members.find(gid);

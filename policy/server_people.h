@@ -31,7 +31,9 @@ inline constexpr std::uint32_t nobody = 65'534;
 
 struct Person {
   std::uint32_t uid = 0;
-  std::optional<std::uint32_t> gid;  ///< the primary group; none: the uid has no account
+  /// The primary group, or without an account the group of the uid's number where nobody has that;
+  /// none: not known.
+  std::optional<std::uint32_t> gid;
 };
 /// One by one, members of groups included, sorted by uid. Members whom a directory service does not
 /// list are not found.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "policy/path_rules.h"
 #include "policy/server_people.h"
 
 namespace cellblock {
@@ -88,20 +87,6 @@ SourceAccess source_access(const Server& server, std::size_t bind, const CellCli
           .problem = fmt::format("{} {}: no, {}", verb_of(declared.access), declared.source,
                                  owner_text(source, user)),
           .remedy = remedy_for(server, declared, source, user)};
-}
-
-std::optional<SourceAccess> refused_access(const Server& server, std::string_view cell_path,
-                                           const CellClient& user, const Identity& identity) {
-  std::optional<std::size_t> innermost;
-  for (std::size_t i = 0; i < server.binds.size(); ++i) {
-    if (!is_at_or_below(cell_path, server.binds[i].target)) continue;
-    const bool is_deeper =
-        !innermost || server.binds[i].target.size() > server.binds[*innermost].target.size();
-    if (is_deeper) innermost = i;
-  }
-  if (!innermost) return std::nullopt;
-  SourceAccess access = source_access(server, *innermost, user, identity);
-  return access.allowed ? std::nullopt : std::optional(std::move(access));
 }
 
 }  // namespace cellblock

@@ -2,9 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "policy/config.h"
 
@@ -35,10 +33,5 @@ PathRights rights_of(const SourceOwnership& source, std::uint32_t uid, std::uint
 
 /// Whether these rights are what the declaration gives.
 bool suffices(const PathRights& rights, Access access);
-
-/// Of the bind behind a path in the cell, where this user's cell cannot use it; nullopt: it can, or
-/// no bind is there.
-std::optional<SourceAccess> refused_access(const Server& server, std::string_view cell_path,
-                                           const CellClient& user, const Identity& identity);
 
 }  // namespace cellblock

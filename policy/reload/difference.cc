@@ -81,8 +81,10 @@ Keys cell_keys(const Server& used, const Server& fresh) {
 bool differs_otherwise(const Server& used, Server fresh) {
   for_each_policy_member_of_server([&](const char*, auto member) { fresh.*member = used.*member; });
   // Cells that run go on where no other could be made in their place.
-  if (!fresh.found.broken.empty()) fresh.found.broken = used.found.broken;
-  if (!fresh.found.broken.empty()) fresh.fingerprint = used.fingerprint;
+  if (!fresh.found.broken.empty()) {
+    fresh.found.broken = used.found.broken;
+    fresh.fingerprint = used.fingerprint;
+  }
   fresh.found.others_can_change = used.found.others_can_change;
   fresh.ownership = used.ownership;  // words: whom cells are there says run_as, and owner_mounts
   return used != fresh;
@@ -94,7 +96,14 @@ const char* unsaid(const Server& used, const Server& fresh) {
   return used.fingerprint != fresh.fingerprint ? "files of its command" : "what is found on disk";
 }
 
-ChangedServer changed_server(const Server& used, const Server& fresh) {
+// The same identity for another reason is no other one.
+Server with_reason_of(const Server& used, Server fresh) {
+  fresh.run_as.reason = used.run_as.reason;
+  return fresh;
+}
+
+ChangedServer changed_server(const Server& used, const Server& as_read) {
+  const Server fresh = with_reason_of(used, as_read);
   ChangedServer changed{.name = fresh.name, .keys = cell_keys(used, fresh)};
   if (changed.keys.empty() && differs_otherwise(used, fresh)) {
     changed.keys.emplace_back(unsaid(used, fresh));
@@ -131,9 +140,13 @@ Keys keys_at_start(const Config& used, const Config& fresh) {
                   .key("audit", &Config::audit)
                   .key("daemon.cgroup", &Config::cgroup)
                   .key("sandbox", &Config::kernel)
-                  .key("run_as = \"client\" of further users", &Config::clients)
+
                   .key("results.kept", &Config::results)
                   .take();
+  // Rootless that is the user alone, whom the launcher always can be.
+  if (fresh.mode == RunMode::system && used.clients != fresh.clients) {
+    keys.emplace_back("run_as = \"client\" of further users");
+  }
   // The doors of administrators have the mode that they were opened with.
   if (used.admins.empty() && !fresh.admins.empty()) keys.emplace_back("daemon.admins (the first)");
   return keys;
@@ -142,6 +155,7 @@ Keys keys_at_start(const Config& used, const Config& fresh) {
 bool differs_otherwise(const Config& used, Config fresh) {
   for_each_policy_member([&](const char*, auto member) { fresh.*member = used.*member; });
   fresh.servers = used.servers;
+  if (fresh.mode == RunMode::user) fresh.clients = used.clients;
   return used != fresh;
 }
 

@@ -29,6 +29,25 @@ void keep_rules(const Server& used, Server& fresh) {
   if (std::ranges::equal(used.rules, fresh.rules, is_same)) fresh.rules = used.rules;
 }
 
+// A server whose path has gone is broken until it is back: whom its cells are is not decided by
+// that.
+void keep_identity(const Server& used, Server& fresh) {
+  const bool same = used.binds == fresh.binds && used.workspace == fresh.workspace;
+  if (fresh.found.broken.empty() || !same) return;
+  fresh.run_as = used.run_as;
+  fresh.ownership = used.ownership;
+  fresh.owner_mounts = used.owner_mounts;
+}
+
+// Whom the launcher can be it goes on to be able to be.
+void keep_clients(const Config& used, Config& fresh) {
+  for (const ClientId& client : used.clients) {
+    const auto place = std::ranges::lower_bound(fresh.clients, client.uid, {}, &ClientId::uid);
+    const bool is_there = place != fresh.clients.end() && place->uid == client.uid;
+    if (!is_there) fresh.clients.insert(place, client);
+  }
+}
+
 }  // namespace
 
 Config merged(const Config& used, Config fresh) {
@@ -39,6 +58,7 @@ Config merged(const Config& used, Config fresh) {
       fresh.servers.push_back(tombstone(server));
     } else {
       keep_rules(server, *again);
+      keep_identity(server, *again);
       fresh.servers.push_back(std::move(*again));
       declared.erase(again);
     }
@@ -46,6 +66,7 @@ Config merged(const Config& used, Config fresh) {
   std::ranges::move(declared, std::back_inserter(fresh.servers));
   // Found out once, at the start.
   fresh.cgroup = used.cgroup;
+  keep_clients(used, fresh);
   fresh.kernel.landlock_abi = used.kernel.landlock_abi;
   // Rootless, the start has looked for subordinate ids.
   if (fresh.mode == RunMode::user) fresh.identity = used.identity;

@@ -229,6 +229,10 @@ class Loader {
   void take_over_closed(HostFacts& facts) {
     if (request_.in_use == nullptr || daemon::may_mount()) return;
     for (auto& [path, source] : facts.sources) {
+      if (const std::string why = unmapped_in_use(path, source); !why.empty()) {
+        source.id_mapping = IdMapping::impossible;
+        source.no_id_mapping = why;
+      }
       if (!source.is_closed) continue;
       if (const auto before = ownership_in_use(path)) {
         source.kind = PathKind::directory;
@@ -241,6 +245,22 @@ class Loader {
                           "it; remedy: run `cellblock reload` as root");
       }
     }
+  }
+
+  // Why the running daemon has no mount of it though it knows the same owner; empty: it has, or
+  // does not.
+  std::string unmapped_in_use(const std::string& path, const SourceFacts& source) const {
+    for (const Server& server : request_.in_use->servers) {
+      for (std::size_t i = 0; i < server.ownership.size(); ++i) {
+        const SourceOwnership& before = server.ownership[i];
+        const bool same_owner = before.known && before.uid == source.ownership.uid;
+        if (server.binds[i].source != path || !same_owner) continue;
+        const bool is_mounted = std::ranges::any_of(
+            server.owner_mounts, [i](const OwnerMount& mount) { return mount.bind == i; });
+        if (!is_mounted) return "it was not when cellblockd started";
+      }
+    }
+    return {};
   }
 
   std::optional<SourceOwnership> ownership_in_use(const std::string& path) const {

@@ -51,7 +51,11 @@ void gather_accounts(const FactsWanted& wanted, HostFacts& facts) {
     if (const auto gid = find_group(name)) facts.groups[name] = *gid;
   }
   for (const uid_t uid : wanted.uids) {
-    if (const auto user = find_user(uid)) facts.primary_groups[uid] = user->gid;
+    if (const auto user = find_user(uid)) {
+      facts.primary_groups[uid] = user->gid;
+    } else if (name_of_group(uid).empty()) {
+      facts.unused_group_numbers.insert(uid);
+    }
   }
   for (const uid_t uid : wanted.token_uids) facts.groups_of[uid] = groups_of(uid);
   for (const std::string& name : wanted.token_users) {

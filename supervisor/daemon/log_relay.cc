@@ -74,7 +74,7 @@ void LogRelay::watch(boost::asio::io_context& loop) {
   auto channel = duplicate(channel_.get());
   if (!channel) return;  // all is read at the end
   channel_watch_ = std::make_unique<ReadWatch>(loop, std::move(*channel), [this] { receive(); });
-  for (auto& [number, source] : sources_) watch_source(number, source);
+  std::erase_if(sources_, [this](auto& entry) { return !watch_source(entry.first, entry.second); });
 }
 
 void LogRelay::stop_watching() {
@@ -96,15 +96,18 @@ void LogRelay::receive() {
         sources_.try_emplace(number, Source{.pipe = std::move(received->fds[0]),
                                             .name = who(whose),
                                             .lines = LogLines(name_of(whose.program))});
-    if (loop_ != nullptr) watch_source(number, place->second);
+    if (loop_ != nullptr && !watch_source(number, place->second)) sources_.erase(place);
   }
 }
 
-void LogRelay::watch_source(std::uint64_t number, Source& source) {
+// Without a free descriptor nobody would read it: its writer's writes fail then, and wait for
+// nobody.
+bool LogRelay::watch_source(std::uint64_t number, Source& source) {
   auto pipe = duplicate(source.pipe.get());
-  if (!pipe) return;  // as above
+  if (!pipe) return false;
   source.watch = std::make_unique<ReadWatch>(*loop_, std::move(*pipe),
                                              [this, number] { on_readable(number); });
+  return true;
 }
 
 void LogRelay::on_readable(std::uint64_t number) {

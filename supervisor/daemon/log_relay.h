@@ -43,7 +43,7 @@ class LogRelay {
   enum class Left : std::uint8_t { something, nothing, all_said };
 
   void receive();
-  void watch_source(std::uint64_t number, Source& source);
+  bool watch_source(std::uint64_t number, Source& source);
   void on_readable(std::uint64_t number);
   Left read_some(Source& source);
   void read_on_later();

@@ -82,8 +82,10 @@ Result<void> assign_owner_ids(Config& config) {
   }
   for (Server& server : config.servers) {
     for (OwnerMount& mount : server.owner_mounts) {
-      mount.cell_id = CELLBLOCK_TRY(take_id(table, server.name, mount.uid));
+      mount.cell_id = take_id(table, server.name, mount.uid).value_or(0);
     }
+    // Without an id the client's cells will not start, and say so.
+    std::erase_if(server.owner_mounts, [](const OwnerMount& mount) { return mount.cell_id == 0; });
   }
   return {};
 }

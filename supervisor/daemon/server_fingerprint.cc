@@ -68,6 +68,10 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
       [&](const char*, auto member) { declared.*member = undeclared.*member; });
   declared.secret_marks = {};
   declared.found = {};
+  // Nor what the kernel said of the paths, and whom cells are there for it.
+  declared.ownership = {};
+  declared.owner_mounts = {};
+  declared.run_as.reason.clear();
   declared.stop = {};
   declared.health = {};
   const std::vector<std::byte> bytes = encode(declared);

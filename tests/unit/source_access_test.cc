@@ -110,14 +110,5 @@ TEST(SourceAccess, ARefusalNamesPathOwnerModeAndRemedy) {
   EXPECT_THAT(own.remedy, HasSubstr("run_as = \"auto\""));
 }
 
-TEST(SourceAccess, OfAPathInTheCellIsThatOfTheInnermostBind) {
-  Server server = with(directory(1000, 1000, 0700), Access::write);
-  server.binds.push_back({"/srv/open", "/data/open", Access::read});
-  server.ownership.push_back(directory(0, 0, 0755));
-  EXPECT_TRUE(refused_access(server, "/data/a.txt", bob, identity));
-  EXPECT_FALSE(refused_access(server, "/data/open/a.txt", bob, identity));
-  EXPECT_FALSE(refused_access(server, "/database", bob, identity));
-}
-
 }  // namespace
 }  // namespace cellblock
