@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,7 +75,10 @@ void LogRelay::watch(boost::asio::io_context& loop) {
   auto channel = duplicate(channel_.get());
   if (!channel) return;  // all is read at the end
   channel_watch_ = std::make_unique<ReadWatch>(loop, std::move(*channel), [this] { receive(); });
-  std::erase_if(sources_, [this](auto& entry) { return !watch_source(entry.first, entry.second); });
+  for (auto entry = sources_.begin(); entry != sources_.end();) {
+    const bool is_watched = watch_source(entry->first, entry->second);
+    entry = is_watched ? std::next(entry) : sources_.erase(entry);
+  }
 }
 
 void LogRelay::stop_watching() {
