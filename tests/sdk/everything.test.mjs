@@ -154,7 +154,7 @@ for (const sdk of sdks) {
     test('shows the server nothing but the declared environment', async () => {
       const { content } = await celled.call('get-env');
       const names = Object.keys(JSON.parse(content[0].text)).sort();
-      assert.deepEqual(names, ['HOME', 'LANG', 'PATH', 'TMPDIR', 'TZ', 'USER']);
+      assert.deepEqual(names, ['HOME', 'LANG', 'NODE_OPTIONS', 'PATH', 'PYTHONNOUSERSITE', 'TMPDIR', 'TZ', 'USER']);
     });
   });
 

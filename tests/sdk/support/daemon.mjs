@@ -230,6 +230,8 @@ allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${li
   // SIGKILL to a process of cellblock's own: 'gateway', 'launcher' or 'supervisor'. Without the last two
   // nothing is left, and a daemon is started again, as a service manager does it.
   async crash(which) {
+    // Answered by that gateway when it has done all that it was doing: so an answer that the host has is noted.
+    await this.command('status');
     const names = { gateway: 'cellblock-gatew', launcher: 'cellblock-launc' };
     const pids = which === 'supervisor' ? [this.process.pid] : this.#descendants(names[which]);
     if (pids.length !== 1) throw new Error(`${pids.length} processes are the ${which}`);
