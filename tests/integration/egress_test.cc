@@ -356,7 +356,12 @@ TEST_F(EgressEndToEnd, TheHelperAndItsCellEndTogether) {
   start("\"files.example.org:80\"");
   Host host = daemon_.connect();
   host.open_session("run");
-  const auto helpers = daemon_.processes_named("cellblock-egress");
+  // It has its name when its own set-up is done, which the session does not wait for.
+  auto helpers = daemon_.processes_named("cellblock-egress");
+  for (int i = 0; i < 1'000 && helpers.empty(); ++i) {
+    host.request("ping");
+    helpers = daemon_.processes_named("cellblock-egress");
+  }
   ASSERT_EQ(helpers.size(), 1U);
   // A call that would not end by itself.
   host.send({{"jsonrpc", "2.0"},
