@@ -67,9 +67,11 @@ TEST_F(IdentityChoiceTest, NobodysPathThatIsNoUserOfTheServerIsMounted) {
   EXPECT_THAT(choice.mounts, IsEmpty());
 }
 
-TEST_F(IdentityChoiceTest, AUidWithoutAnAccountIsAnOwnerInNoGroupOfThisHosts) {
+TEST_F(IdentityChoiceTest, WhoseGroupIsNotKnownIsNoOwner) {
   people_ = {{7000, std::nullopt}};
   declare("/srv/p", Access::write, owned(7000, {}));
+  EXPECT_THAT(choose().mounts, IsEmpty());
+  people_ = {{7000, 7000}};  // nobody's group: people_of()
   EXPECT_THAT(choose().mounts, ElementsAre(OwnerMount{.bind = 0, .uid = 7000, .gid = 7000}));
 }
 
@@ -96,11 +98,14 @@ TEST_F(IdentityChoiceTest, WhereNoMountCanBeHadADedicatedIdStaysIfOthersMayUseTh
   EXPECT_EQ(choose().run_as.kind, RunAsKind::own);
 }
 
-TEST_F(IdentityChoiceTest, MoreMountsThanThereIsRoomForMakeItTheClient) {
+TEST_F(IdentityChoiceTest, MoreMountsThanThereIsRoomForAreNone) {
   declare("/home/alice/p", Access::write, owned(1000, {}));
   declare("/home/bob/p", Access::write, owned(1001, {}));
   EXPECT_EQ(choose(RunMode::system, 2).run_as.kind, RunAsKind::own);
-  EXPECT_EQ(choose(RunMode::system, 1).run_as.kind, RunAsKind::client);
+  EXPECT_EQ(choose(RunMode::system, 1).run_as.kind, RunAsKind::own) << "nor the client of others";
+  EXPECT_THAT(choose(RunMode::system, 1).mounts, IsEmpty());
+  people_.resize(1);
+  EXPECT_EQ(choose(RunMode::system, 0).run_as.kind, RunAsKind::client);
 }
 
 TEST_F(IdentityChoiceTest, AWorkspaceIsTheClients) {
