@@ -9,10 +9,10 @@
 
 #include <cerrno>
 
+#include "policy/server_people.h"
+
 namespace cellblock::daemon {
 namespace {
-
-constexpr uid_t first_person = 1000;
 
 /// This thread's rights to files, until the end of the scope.
 class FileSystemUser {

@@ -24,20 +24,6 @@ constexpr std::size_t max_id_file = 4U << 20;
 constexpr std::uint32_t least_ids = 16;  // below that, cells would run out at once
 constexpr std::uint32_t most_ids = 65'536;
 
-std::string file_of(pid_t process, const char* name) {
-  return "/proc/" + std::to_string(process) + "/" + name;
-}
-
-// The kernel takes a map in one write only.
-Result<void> write_once(const std::string& path, const std::string& text) {
-  const auto file = open_at(AT_FDCWD, path.c_str(), O_WRONLY);
-  if (!file) return fail(path + ": " + file.error().text());
-  if (const auto written = write_all(file->get(), text); !written) {
-    return fail(path + ": " + written.error().text());
-  }
-  return {};
-}
-
 std::string line(std::uint32_t first, std::uint32_t count) {
   const std::string id = std::to_string(first);
   return id + " " + id + " " + std::to_string(count) + "\n";
@@ -75,8 +61,8 @@ std::string lines(const std::vector<IdRange>& ranges) {
 
 Result<void> write_with_capabilities(pid_t launcher, const Config& config) {
   const MappedIds ids = mapped_ids(config);
-  CELLBLOCK_CHECK(write_once(file_of(launcher, "uid_map"), lines(ids.uids)));
-  return write_once(file_of(launcher, "gid_map"), lines(ids.gids));
+  CELLBLOCK_CHECK(write_process_file(launcher, "uid_map", lines(ids.uids)));
+  return write_process_file(launcher, "gid_map", lines(ids.gids));
 }
 
 Result<void> run_helper(const char* helper, pid_t launcher, std::uint32_t own,
@@ -95,12 +81,26 @@ Result<void> write_with_helpers(pid_t launcher, const Identity& identity) {
 // Without a privileged helper the kernel wants setgroups gone before it takes a gid map: a group
 // can also deny access, and leaving it would be a gain.
 Result<void> write_own_ids(pid_t launcher, const Identity& identity) {
-  CELLBLOCK_CHECK(write_once(file_of(launcher, "setgroups"), "deny"));
-  CELLBLOCK_CHECK(write_once(file_of(launcher, "uid_map"), line(identity.uid, 1)));
-  return write_once(file_of(launcher, "gid_map"), line(identity.gid, 1));
+  CELLBLOCK_CHECK(write_process_file(launcher, "setgroups", "deny"));
+  CELLBLOCK_CHECK(write_process_file(launcher, "uid_map", line(identity.uid, 1)));
+  return write_process_file(launcher, "gid_map", line(identity.gid, 1));
 }
 
 }  // namespace
+
+std::string process_file(pid_t process, const char* name) {
+  return "/proc/" + std::to_string(process) + "/" + name;
+}
+
+Result<void> write_process_file(pid_t process, const char* name, const std::string& text) {
+  const std::string path = process_file(process, name);
+  const auto file = open_at(AT_FDCWD, path.c_str(), O_WRONLY);
+  if (!file) return fail(path + ": " + file.error().text());
+  if (const auto written = write_all(file->get(), text); !written) {
+    return fail(path + ": " + written.error().text());
+  }
+  return {};
+}
 
 MapWay choose_rootless_ids(Identity& identity) {
   identity.uid = ::getuid();

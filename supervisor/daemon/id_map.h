@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 #include "policy/config.h"
 #include "policy/result.h"
 
@@ -21,5 +23,11 @@ MapWay choose_rootless_ids(Identity& identity);
 
 /// `launcher` has made its user namespace and waits.
 Result<void> write_id_maps(pid_t launcher, const Config& config, MapWay way);
+
+/// "/proc/PID/NAME"
+std::string process_file(pid_t process, const char* name);
+
+/// In one write: the kernel takes a map in no more.
+Result<void> write_process_file(pid_t process, const char* name, const std::string& text);
 
 }  // namespace cellblock::daemon

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "policy/server_people.h"
 #include "supervisor/daemon/accounts.h"
 #include "supervisor/daemon/file_system_user.h"
 #include "supervisor/daemon/id_map.h"
@@ -22,8 +23,6 @@ namespace cellblock::daemon {
 namespace {
 
 constexpr mode_t permission_bits = 07777;
-constexpr uid_t first_person = 1000;
-
 bool is_owned_by(uid_t owner, std::span<const uid_t> owners) {
   return std::ranges::find(owners, owner) != owners.end();
 }

@@ -22,20 +22,6 @@ namespace {
 constexpr std::chrono::milliseconds patience{10'000};
 constexpr int line_descriptor = 3;
 
-std::string file_of(pid_t process, const char* name) {
-  return "/proc/" + std::to_string(process) + "/" + name;
-}
-
-// The kernel takes a map in one write only.
-Result<void> write_once(const std::string& path, const std::string& text) {
-  const auto file = open_at(AT_FDCWD, path.c_str(), O_WRONLY);
-  if (!file) return fail(path + ": " + file.error().text());
-  if (const auto written = write_all(file->get(), text); !written) {
-    return fail(path + ": " + written.error().text());
-  }
-  return {};
-}
-
 /// A process in a user namespace that it has made, until the end of the scope.
 class Holder {
  public:
@@ -76,15 +62,15 @@ class Holder {
 Result<Fd> namespace_with(const std::function<Result<void>(pid_t)>& write_maps) {
   const Holder holder = CELLBLOCK_TRY(Holder::start());
   CELLBLOCK_CHECK(write_maps(holder.pid()));
-  return CELLBLOCK_TRY(open_at(AT_FDCWD, file_of(holder.pid(), "ns/user").c_str(), O_RDONLY));
+  return CELLBLOCK_TRY(open_at(AT_FDCWD, process_file(holder.pid(), "ns/user").c_str(), O_RDONLY));
 }
 
 }  // namespace
 
 Result<Fd> mapped_user_namespace(const std::string& uids, const std::string& gids) {
   return namespace_with([&](pid_t pid) -> Result<void> {
-    CELLBLOCK_CHECK(write_once(file_of(pid, "uid_map"), uids));
-    return write_once(file_of(pid, "gid_map"), gids);
+    CELLBLOCK_CHECK(write_process_file(pid, "uid_map", uids));
+    return write_process_file(pid, "gid_map", gids);
   });
 }
 
