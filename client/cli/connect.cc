@@ -8,6 +8,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/control_channel.h"
+#include "client/cli/crash_pauses.h"
 #include "client/cli/daemon_return.h"
 #include "client/cli/failure_since.h"
 #include "client/cli/first_request.h"
@@ -29,8 +30,6 @@ using client::ErrorCode;
 constexpr std::chrono::seconds first_request_time{10};
 
 constexpr std::chrono::milliseconds turned_away_pause{500};
-
-constexpr std::chrono::milliseconds crash_pause{50};
 
 // For a host that reads nothing, when its answers are to be told.
 constexpr std::chrono::seconds answers_to_lost_time{10};
@@ -110,6 +109,18 @@ struct Part {
 Exit end_disconnected(const Context& context) {
   return explain(context,
                  {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"});
+}
+
+Exit end_crashing(const Context& context) {
+  return explain(context, {.code = ErrorCode::disconnected,
+                           .text = fmt::format("{} gateways have crashed one after the other: see "
+                                               "the log of cellblockd",
+                                               CrashPauses::most_in_a_row + 1)});
+}
+
+std::chrono::milliseconds lived_since(Deadline began) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               began);
 }
 
 // Nobody else writes to the host now. It hears at once what it will never be answered; with what it
@@ -220,10 +231,16 @@ Exit run_connect(const Context& context, const ConnectRequest& request) {
                       .directory = directory->get(),
                       .handover = both ? Handover::yes : Handover::no};
   ControlChannel control(std::move(*socket));
+  CrashPauses pauses;
+  auto began = std::chrono::steady_clock::now();
   Part part = serve(bridge, control, attach(bridge, control, {}));
   while (!part.resume.empty()) {
-    // One that crashes whenever it is connected to is not to keep a processor busy.
-    if (part.is_crash && !host_stays(crash_pause)) return Exit::ok;
+    if (part.is_crash) {
+      const auto pause = pauses.after(lived_since(began));
+      if (!pause) return end_crashing(quiet);
+      if (!host_stays(*pause)) return Exit::ok;
+    }
+    began = std::chrono::steady_clock::now();
     part = go_on(bridge, part);
   }
   return part.exit;
