@@ -8,35 +8,17 @@
 #include <vector>
 
 #include "client/cli/context.h"
-#include "client/cli/inspect/envelope.h"
+#include "client/cli/inspect/inspect_request.h"
+#include "client/cli/server_request.h"
 #include "client/cli/top/rows.h"
 
 /// One function a command. Each writes its result to stdout and its errors to stderr.
 namespace cellblock::cli {
 
-/// Which server, and how it is reached.
-struct ServerRequest {
-  std::string server;
-  std::string workspace;  ///< a directory, or empty
-  std::string role;       ///< to be narrowed to, or empty
-  std::chrono::milliseconds timeout{60'000};
-};
-
 struct CallRequest {
   ServerRequest to;
   std::string tool;
   std::vector<std::string> arguments;  ///< as call_arguments() takes them
-};
-
-enum class Frames : std::uint8_t { hidden, shown };
-enum class Timings : std::uint8_t { hidden, shown };
-
-struct InspectRequest {
-  ServerRequest to;                ///< no server: all at once
-  std::vector<std::string> words;  ///< the command; none: a prompt at the terminal
-  Era era = Era::legacy;           ///< what is spoken to the server
-  Frames frames = Frames::hidden;
-  Timings timings = Timings::hidden;
 };
 
 Exit run_tools(const Context& context, const ServerRequest& request);

@@ -12,7 +12,7 @@
 #include "policy/jsonrpc.h"
 #include "supervisor/gateway/audit/audit_record.h"
 #include "supervisor/gateway/cell/stderr_log.h"
-#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/message/audit_state.h"
 #include "supervisor/gateway/conversation/sealer.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
 #include "supervisor/gateway/session/control_request.h"

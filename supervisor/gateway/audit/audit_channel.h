@@ -8,7 +8,7 @@
 
 #include "policy/config.h"
 #include "supervisor/gateway/audit/audit_health.h"
-#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/message/audit_state.h"
 #include "supervisor/kernel/event_loop.h"
 #include "supervisor/kernel/sys.h"
 #include "supervisor/kernel/wire.h"

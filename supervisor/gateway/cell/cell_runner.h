@@ -13,7 +13,7 @@
 #include "supervisor/gateway/cell/server_cell.h"
 #include "supervisor/gateway/cell/stderr_log.h"
 #include "supervisor/gateway/gateway_services.h"
-#include "supervisor/gateway/session/status_report.h"
+#include "supervisor/gateway/cell/cell_row.h"
 
 /// One cell with its pipes and its timer: carries out what the machine (server_cell.h) decides. Of
 /// a session, of the survey of a catalogue, or of the gateway where several sessions share it.

@@ -22,7 +22,9 @@
 #include "supervisor/gateway/conversation/open_tasks.h"
 #include "supervisor/gateway/conversation/task_progress.h"
 #include "supervisor/gateway/conversation/upstream_ids.h"
+#include "supervisor/gateway/message/audit_state.h"
 #include "supervisor/gateway/message/slices.h"
+#include "supervisor/gateway/message/traffic.h"
 #include "supervisor/gateway/policy/call_access.h"
 #include "supervisor/gateway/policy/redaction_gate.h"
 #include "supervisor/gateway/policy/request_gate.h"
@@ -32,11 +34,6 @@
 /// side may say to the other and keeps their ids and progress tokens apart. Knows no descriptors
 /// and nothing of the cell's life.
 namespace cellblock::gateway {
-
-enum class AuditState : std::uint8_t { writable, broken };
-
-/// broken: what was recorded is not in the log.
-using WhenRecorded = std::function<void(AuditState, Time now)>;
 
 class ConversationEffects {
  public:
@@ -54,20 +51,6 @@ class ConversationEffects {
 
  protected:
   ~ConversationEffects() = default;
-};
-
-struct Traffic {
-  std::uint64_t calls = 0;            ///< requests sent to the server
-  std::uint64_t late_answers = 0;     ///< to calls that were cancelled
-  std::uint64_t foreign_answers = 0;  ///< to calls that never were
-  /// Progress and cancellations that name nothing in flight, and what is no notification of MCP.
-  std::uint64_t stray_notifications = 0;
-
-  Traffic& operator+=(const Traffic& more) {
-    calls += more.calls, late_answers += more.late_answers;
-    foreign_answers += more.foreign_answers, stray_notifications += more.stray_notifications;
-    return *this;
-  }
 };
 
 class Conversation final : private CallWaiter, private ApprovalWaiter {

@@ -6,7 +6,7 @@
 
 #include "policy/config.h"
 #include "policy/failure.h"
-#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/message/audit_state.h"
 #include "supervisor/gateway/policy/session_access.h"
 
 /// Who may attach to which server. Pure.
