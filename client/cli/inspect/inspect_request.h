@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/common/server_request.h"
 #include "client/cli/inspect/envelope.h"
-#include "client/cli/server_request.h"
 
 namespace cellblock::cli {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "supervisor/gateway/cell/cell_lifetime.h"
+#include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/message/traffic.h"
-#include "supervisor/gateway/session/control_request.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock::gateway {
 

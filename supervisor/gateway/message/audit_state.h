@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "supervisor/gateway/io/clock.h"
+#include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
 

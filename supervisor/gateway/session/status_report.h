@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "policy/config.h"
-#include "policy/failure.h"
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
 #include "policy/pins/pin_set.h"
 #include "policy/redaction/redactor.h"
-#include "supervisor/gateway/audit/audit_health.h"
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
-#include "supervisor/gateway/cell/cell_ledger.h"
 #include "supervisor/gateway/cell/cell_row.h"
+#include "supervisor/gateway/cell/restart_policy.h"
 #include "supervisor/gateway/cell/stderr_log.h"
-#include "supervisor/gateway/life/server_life.h"
-#include "supervisor/gateway/session/control_request.h"
+#include "supervisor/gateway/message/control_request.h"
+#include "supervisor/gateway/records/audit_health.h"
+#include "supervisor/gateway/records/cell_incidents.h"
 
 /// cellblock/status and cellblock/logs: values in, raw JSON out.
 namespace cellblock::gateway {
