@@ -28,8 +28,8 @@ failed=0
 longest_input() {
   case $1 in
     line_splitter | gateway_record | received_descriptors) echo 512 ;;
-    egress_* | config_bytes) echo 1024 ;;
-    audit_records) echo 8192 ;;
+    egress_* | config_bytes | launcher_records) echo 1024 ;;
+    audit_records) echo 4096 ;;
     *) echo 2048 ;;
   esac
 }
