@@ -19,6 +19,7 @@ fi
 
 most_files=400
 most_bytes=80000
+longest_run=300 # seconds of one input, by the clock: whoever fuzzes when nobody else works may wait
 slice=120 # seconds after which the time that was spent is written down
 corpora=$(cd "$(dirname "$0")/corpus" && pwd)
 state=$build/fuzz-state
@@ -27,7 +28,7 @@ failed=0
 
 longest_input() {
   case $1 in
-    line_splitter | gateway_record | received_descriptors) echo 512 ;;
+    line_splitter | received_descriptors) echo 512 ;;
     egress_* | config_bytes | launcher_records) echo 1024 ;;
     audit_records) echo 4096 ;;
     *) echo 2048 ;;
@@ -39,8 +40,8 @@ run() {
   local name=$1 status=0 user system
   shift
   local TIMEFORMAT='%U %S'
-  { time "$build/bin/${name}_fuzz" -max_len="$(longest_input "$name")" -timeout=20 \
-      -artifact_prefix="$state/$name.crashes/" "$@" >>"$state/$name.log" 2>&1; } \
+  { time "$build/bin/${name}_fuzz" -max_len="$(longest_input "$name")" -timeout="$longest_run" \
+      -report_slow_units=1000000 -artifact_prefix="$state/$name.crashes/" "$@" >>"$state/$name.log" 2>&1; } \
     2>"$state/$name.time" || status=$?
   read -r user system < <(tail -n 1 "$state/$name.time")
   awk -v a="$(seconds_of "$name")" -v b="$user" -v c="$system" 'BEGIN { print a + b + c }' \
@@ -57,7 +58,7 @@ try_crashes_again() {
   local name=$1 input
   for input in "$state/$name.crashes"/*; do
     [ -f "$input" ] || continue
-    "$build/bin/${name}_fuzz" -timeout=20 "$input" >>"$state/$name.log" 2>&1 || continue
+    "$build/bin/${name}_fuzz" -timeout="$longest_run" "$input" >>"$state/$name.log" 2>&1 || continue
     mv "$input" "$state/$name/$(sha1sum "$input" | cut -d ' ' -f 1)"
   done
 }
