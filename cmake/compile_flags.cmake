@@ -45,5 +45,10 @@ if(CELLBLOCK_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+if(CELLBLOCK_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
+endif()
+
 # A library that no code of a program needs is not linked to it.
 add_link_options(-Wl,--as-needed)
