@@ -13,6 +13,7 @@ import subprocess
 import sys
 import termios
 
+from apart import end_with_parent
 from daemon import HOSTS_GROUP, PATIENCE, as_user
 
 PREFIX = "io.modelcontextprotocol/"
@@ -81,7 +82,7 @@ def pause_after(message):
     return min((data.get("retry_after_ms") or meta.get("retry_after_ms") or 50) / 1000, 5)
 
 
-async def dial(path, uid):
+def connected(path, uid):
     """A connection by somebody else: the kernel notes who it is at connect."""
     connection = socket.socket(socket.AF_UNIX)
     groups = os.getgroups()
@@ -97,6 +98,12 @@ async def dial(path, uid):
         os.seteuid(0)
         os.setegid(0)
         os.setgroups(groups)
+        end_with_parent()
+    return connection
+
+
+async def dial(path, uid):
+    connection = connected(path, uid)
     connection.setblocking(False)
     return await asyncio.open_unix_connection(sock=connection, limit=LONGEST_LINE)
 
