@@ -3,6 +3,7 @@ cellblock's that has a code, or its connection ends. Everything else is a fault.
 
 import asyncio
 import collections
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -258,5 +259,6 @@ class Host:
         try:
             await asyncio.wait_for(self.process.wait(), 2)  # as the SDKs do it
         except asyncio.TimeoutError:
-            self.process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has ended just now
+                self.process.send_signal(signal.SIGTERM)
             await asyncio.wait_for(self.process.wait(), PATIENCE)
