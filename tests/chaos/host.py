@@ -67,6 +67,18 @@ class Call:
         return hashlib.sha256(json.dumps(self.arguments, separators=(",", ":")).encode()).hexdigest()
 
 
+class Reading(Call):
+    """What it answers is known otherwise than by what it asks."""
+
+    def __init__(self, path, text, tool):
+        super().__init__(text, tool, "path")
+        self.path = path
+
+    @property
+    def arguments(self):
+        return {"path": self.path}
+
+
 def failure_of(message):
     """The code of cellblock's failure, or None of an answer that is none."""
     if "error" in message:
