@@ -32,6 +32,7 @@ class Ledger:
         self.outcomes = collections.Counter()
         self.cut = self.torn = 0
         self.ignored = []  # read by the daemon, and neither answered nor refused before the connection's end
+        self.cut_lines = []  # behind a bridge, of gateways that were killed in the midst of one
         self.faults = []
         self.answered_digests = set()
 
@@ -215,7 +216,13 @@ class Host:
         if not line.endswith(b"\n"):
             self.ledger.torn += 1  # its writer was killed in the middle of it
             return
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError as error:
+            if not self.bridge:
+                raise
+            self.ledger.cut_lines.append(f"{self.label}: {error}")  # with a newline from the bridge: decision 53
+            return
         if "method" in message:
             if "id" in message:
                 self.send({"id": message["id"], "error": {"code": -32601, "message": "no"}})

@@ -16,6 +16,7 @@ async def one_round(world, event):
     faults = [f"{event.name}: {fault}" for fault in ledger.faults]
     if not event.cuts:
         faults += [f"{event.name}: never answered: {what}" for what in ledger.ignored]
-    ledger.faults.clear()
-    ledger.ignored.clear()
+        faults += [f"{event.name}: a line that is no message: {what}" for what in ledger.cut_lines]
+    for told in [ledger.faults, ledger.ignored, ledger.cut_lines]:
+        told.clear()
     return faults
