@@ -19,7 +19,7 @@ class LogShare {
   /// What a gateway begins with, of a day's: a user whose gateways come and go gets no more by it.
   static constexpr std::uint64_t first_hours = 1;
   /// About those of the default log. A smaller one keeps less, rather than stop its users.
-  static constexpr std::uint64_t fewest_calls = 250'000;
+  static constexpr std::uint64_t fewest_calls = 140'000;
 
   /// No bound where the log only grows, where its one user is the only one, and where the
   /// configuration leaves users' calls unbounded.
