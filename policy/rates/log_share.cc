@@ -34,15 +34,19 @@ nanoseconds LogShare::interval() const {
   return nanoseconds(period) / static_cast<std::int64_t>(calls_);
 }
 
+Instant LogShare::full(Instant now) const {
+  return full_ ? std::max(*full_, now) : now + period - std::chrono::hours(first_hours);
+}
+
 nanoseconds LogShare::wait(Instant now) {
   if (calls_ == 0) return nanoseconds{0};
-  if (!full_) full_ = now + period - std::chrono::hours(first_hours);
+  full_ = full(now);
   return std::max(nanoseconds{0}, *full_ + interval() - now - period);
 }
 
 void LogShare::take(Instant now) {
   if (calls_ == 0) return;
-  full_ = std::max(full_.value_or(now), now) + interval();
+  full_ = full(now) + interval();
 }
 
 }  // namespace cellblock

@@ -8,7 +8,7 @@
 #include "policy/rates/token_bucket.h"
 
 /// How many calls of one user the audit log has room for, so that no user pushes the lines of
-/// others out of it within a day. Pure.
+/// others out of it within a day. An attach and a cell's start and end count as a call each. Pure.
 namespace cellblock {
 
 class LogShare {
@@ -36,6 +36,7 @@ class LogShare {
 
  private:
   std::chrono::nanoseconds interval() const;
+  Instant full(Instant now) const;
 
   std::uint64_t calls_ = 0;
   std::optional<Instant>

@@ -92,6 +92,27 @@ TEST(LogShare, BeginsWithAnHourAndGivesADayInADay) {
       << "never more than a day's";
 }
 
+TEST(LogShare, IsTakenByWhatHasLinesButNoPlaceAsByCalls) {
+  const Config config = logged(1U << 20, 1);
+  CallPlaces places(config);
+  std::uint64_t taken = 0;
+  for (; !places.out_of_log(start); ++taken) places.note_in_log(start);
+  EXPECT_EQ(taken, LogShare::fewest_calls / 24) << "a gateway that is new has no more";
+  places.note_in_log(start);
+  const auto busy = places.out_of_log(start);
+  ASSERT_TRUE(busy);
+  EXPECT_EQ(busy->why, Busy::Why::log_share);
+  EXPECT_FALSE(places.out_of_log(start + busy->retry_after));
+}
+
+TEST(LogShare, BeginsWithAnHourAlsoWhereNobodyAskedBeforeItWasTakenOf) {
+  LogShare share(logged(64U << 20, 15));
+  share.take(start);
+  std::uint64_t calls = 1;
+  for (; share.wait(start) == 0ns; ++calls) share.take(start);
+  EXPECT_EQ(calls, 149'796U / 24);
+}
+
 TEST(LogShare, IsOneForAllSessionsOfAUser) {
   struct Nobody final : CallWaiter {
     void place_is_free() override {}

@@ -24,6 +24,14 @@ struct ServerLedger {
   EgressTotals egress;
 };
 
+/// What all cells of one user may cause, for as long as the user's gateway lives: cells come and
+/// go.
+struct IncidentBudgets {
+  AuditBudget denials = AuditBudget::of_user();
+  AuditBudget connections = AuditBudget::of_user();
+  AuditBudget targets = AuditBudget::of_user();  ///< that are new
+};
+
 struct Moment {
   Time time;
   std::int64_t unix_ms = 0;
@@ -33,8 +41,9 @@ class CellLedger {
  public:
   using Record = std::function<void(const wire::AuditRecord&)>;
 
-  /// `server` and `books` outlive it.
-  CellLedger(AuditOrigin origin, const Server& server, ServerLedger& books, Record record);
+  /// `server`, `books` and `user` outlive it.
+  CellLedger(AuditOrigin origin, const Server& server, ServerLedger& books, IncidentBudgets& user,
+             Record record);
 
   void denied(const wire::Denial& denial, Moment now);
   void egress(const wire::EgressEvent& event, Moment now);
@@ -56,6 +65,7 @@ class CellLedger {
   AuditOrigin origin_;
   const Server& server_;
   ServerLedger& books_;
+  IncidentBudgets& user_;
   Record record_;
   AuditBudget denials_;
   AuditBudget connections_;
