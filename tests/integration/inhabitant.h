@@ -39,6 +39,8 @@ class Inhabitant {
     held_ = ::ptrace(PTRACE_SEIZE, pid_, nullptr, PTRACE_O_TRACEEXIT) == 0;
     return held_;
   }
+  /// Lets it go on to its end, for which somebody else waits.
+  void release() { ::ptrace(PTRACE_CONT, std::exchange(pid_, -1), nullptr, nullptr); }
   /// Waits for its end, which is not the test's doing.
   bool is_killed() {
     int status = 0;
