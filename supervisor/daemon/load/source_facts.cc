@@ -180,15 +180,15 @@ auto texts_of(Facts& facts) {
 bool send_facts(int line, const SourceFacts& facts) {
   const SourceOwnership& of = facts.ownership;
   SentFacts answer{.kind = facts.kind,
-                .is_closed = facts.is_closed,
-                .id_mapping = facts.id_mapping,
-                .known = of.known,
-                .uid = of.uid,
-                .gid = of.gid,
-                .mode = of.mode,
-                .of_owner = of.of_owner,
-                .of_group = of.of_group,
-                .of_stranger = of.of_stranger};
+                   .is_closed = facts.is_closed,
+                   .id_mapping = facts.id_mapping,
+                   .known = of.known,
+                   .uid = of.uid,
+                   .gid = of.gid,
+                   .mode = of.mode,
+                   .of_owner = of.of_owner,
+                   .of_group = of.of_group,
+                   .of_stranger = of.of_stranger};
   std::string bytes(sizeof answer, '\0');
   const auto texts = texts_of(facts);
   for (std::size_t i = 0; i < texts.size(); ++i) {
