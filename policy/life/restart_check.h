@@ -1,12 +1,12 @@
 #pragma once
 
+#include "policy/config_reader/written.h"
 #include "policy/life/restart_rules.h"
-#include "policy/life/restart_text.h"
 #include "policy/value_check.h"
 
 namespace cellblock {
 
 /// `scope`: of the server.
-RestartRules check_restart(const Scope& scope, const RestartText& text);
+RestartRules check_restart(const Scope& scope, const Written& written);
 
 }  // namespace cellblock

@@ -3,16 +3,16 @@
 #include <vector>
 
 #include "policy/rates/call_rules.h"
-#include "policy/rates/calls_text.h"
+#include "policy/server_text.h"
 #include "policy/value_check.h"
 
 namespace cellblock {
 
 /// `scope`: of the main file's top level.
-UserCalls check_user_calls(const Scope& scope, const UserCallsText& text);
+UserCalls check_user_calls(const Scope& scope, const Written& written);
 
 /// `scope`: of the server.
-ServerCalls check_server_calls(const Scope& scope, const ServerCallsText& text,
-                               const std::vector<ToolCallsText>& tools);
+ServerCalls check_server_calls(const Scope& scope, const Written& written,
+                               const std::vector<ToolText>& tools);
 
 }  // namespace cellblock
