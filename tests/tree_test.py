@@ -10,24 +10,29 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LONGEST_FILE = 400
+LONGEST_SOURCE = 600
+LONGEST_HEADER = 400
 LONGEST_TEST = 600  # tables of cases
 LONGEST_BLOCK = 60
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 # Folder -> the project's folders that it may include from. Everything else is forbidden.
+SHARED = ["policy", "supervisor/os", "supervisor/ipc", "supervisor/log"]
 MAY_INCLUDE = {
     "policy": ["policy"],
     "client": ["policy", "client", "cellblock"],
-    "supervisor/kernel": ["policy", "supervisor/kernel"],
-    "supervisor/launcher": ["policy", "supervisor/kernel", "supervisor/launcher"],
-    "supervisor/gateway": ["policy", "supervisor/kernel", "supervisor/gateway"],
-    "supervisor/egress": ["policy", "supervisor/kernel", "supervisor/egress"],
+    "supervisor/os": ["policy", "supervisor/os"],
+    "supervisor/ipc": ["policy", "supervisor/os", "supervisor/ipc"],
+    "supervisor/log": ["policy", "supervisor/os", "supervisor/log"],
+    "supervisor/launcher": [*SHARED, "supervisor/launcher"],
+    "supervisor/gateway": [*SHARED, "supervisor/gateway"],
+    "supervisor/egress": [*SHARED, "supervisor/egress"],
     "supervisor/probe": ["policy", "supervisor/probe"],
-    "supervisor/http": ["policy", "supervisor/kernel", "supervisor/http"],
-    "supervisor/metrics": ["policy", "supervisor/kernel", "supervisor/http", "supervisor/metrics"],
-    "supervisor/audit": ["policy", "supervisor/kernel", "supervisor/audit"],
-    "supervisor/daemon": ["policy", "supervisor/kernel", "supervisor/daemon"],
+    "supervisor/http_connection": [*SHARED, "supervisor/http_connection"],
+    "supervisor/http": [*SHARED, "supervisor/http_connection", "supervisor/http"],
+    "supervisor/metrics": [*SHARED, "supervisor/http_connection", "supervisor/metrics"],
+    "supervisor/audit": [*SHARED, "supervisor/audit"],
+    "supervisor/daemon": [*SHARED, "supervisor/daemon"],
 }
 PROJECT_FOLDERS = ("policy/", "supervisor/", "client/", "cellblock/", "tests/", "examples/")
 
@@ -39,58 +44,64 @@ NOT_IN_POLICY = re.compile(
 # Constants of the kernel's interface, which tables of system calls and of their arguments have to
 # name.
 POLICY_EXCEPTIONS = {
-    "policy/internet_address.cc": {"arpa/inet.h"},  # inet_pton: text to bytes, nothing else
-    "policy/internal_syscalls.cc": {
+    "policy/base/internet_address.cc": {"arpa/inet.h"},  # inet_pton: text to bytes, nothing else
+    "policy/syscalls/internal_syscalls.cc": {
         "fcntl.h", "linux/prctl.h", "linux/sched.h", "sys/socket.h"},
-    "policy/syscall_arguments.h": {
+    "policy/syscalls/syscall_arguments.h": {
         "asm/ioctls.h", "fcntl.h", "linux/fs.h", "linux/netlink.h", "linux/prctl.h",
         "linux/sched.h", "linux/seccomp.h", "netinet/in.h", "sys/mman.h", "sys/shm.h",
         "sys/socket.h", "sys/stat.h"},
-    "policy/native_calls.h": {"linux/audit.h"},
-    "policy/syscall_numbers.cc": {"sys/syscall.h"},
-    "policy/system_names.cc": {"linux/audit.h"},
-    "policy/telling_words.cc": {"sys/syscall.h"},
+    "policy/syscalls/native_abi.h": {"linux/audit.h"},
+    "policy/syscalls/syscall_numbers.cc": {"sys/syscall.h"},
+    "policy/failures/errno_and_signal_names.cc": {"linux/audit.h"},
+    "policy/syscalls/significant_arguments.cc": {"sys/syscall.h"},
 }
+
+# The inside of a unit, in files of its own.
+KNOWN_UNIT_RINGS = [
+    ["policy/jsonrpc/jsonrpc", "policy/jsonrpc/jsonrpc_members", "policy/jsonrpc/jsonrpc_walk"],
+    ["supervisor/gateway/checks/kept_results", "supervisor/gateway/checks/kept_total"],
+    ["client/lib/reconnecting", "client/lib/session_core"],
+]
 
 # Where everything is a pure machine, decided by hand-fed events, but the adaptors named here, which
 # carry out what a machine decides.
 MACHINE_FOLDERS = {
     "supervisor/egress": {
-        "connection", "dialer", "dns_lookups", "dns_sockets", "event_sender", "flow", "helper", "later",
-        "main", "relay", "resolver", "socket_io", "surroundings"},
+        "connection", "dialer", "dns_lookups", "dns_sockets", "event_sender", "flow", "helper", "deferred_work",
+        "main", "relay", "resolver", "socket_io", "egress_context"},
     "supervisor/gateway/aggregate": set(),
-    "supervisor/gateway/audit": {"audit_channel"},
-    "supervisor/gateway/catalogue": {"catalogue_runner", "catalogue_store", "kept_files", "pin_keeper", "pin_store", "survey_runner"},
-    "supervisor/gateway/cell": {"cell_link", "cell_runner", "launcher_channel", "shared_cells", "spare_cells"},
-    "supervisor/gateway/conversation": set(),
-    "supervisor/gateway/era": set(),
-    "supervisor/gateway/leg": set(),
-    "supervisor/gateway/life": {"start_gate"},
+    "supervisor/gateway/catalogue": {
+        "catalogue_runner", "catalogue_store", "kept_files", "pin_keeper", "pin_store", "discovery_runner"},
+    "supervisor/gateway/cell": {
+        "cell_link", "cell_runner", "gateway_services", "launcher_channel", "shared_cells", "spare_cells",
+        "start_queue"},
+    "supervisor/gateway/checks": set(),
     "supervisor/gateway/message": set(),
-    "supervisor/gateway/metrics": {"meter"},
-    "supervisor/gateway/policy": set(),
-    "supervisor/gateway/results": set(),
+    "supervisor/gateway/records": {"audit_channel", "meter"},
+    "supervisor/gateway/route": set(),
     "supervisor/gateway/session": {"host_link", "session_journal", "session_runner"},
+    "supervisor/gateway/translate": set(),
+    "supervisor/gateway/upstream": set(),
     "supervisor/metrics": {"main", "server", "totals"},
-    "supervisor/http": {
-        "backend", "connection", "main", "outbox", "request_parser", "server", "server_places",
-        "socket_io", "supervisor_link"},
+    "supervisor/http_connection": {"connection", "outbox", "request_parser", "socket_io"},
+    "supervisor/http": {"backend", "main", "server", "server_places", "supervisor_link"},
 }
 # Machines in folders that are mostly none.
 MACHINES = [
-    "supervisor/audit/audit_line", "supervisor/daemon/cgroup_view", "supervisor/daemon/explain_end",
-    "supervisor/daemon/service_offer", "supervisor/daemon/service_status", "supervisor/daemon/socket_match",
-    "supervisor/daemon/subordinate_ids", "supervisor/daemon/user_table",
-    "supervisor/launcher/cell_bounds", "supervisor/launcher/cell_end",
-    "supervisor/launcher/cell_identity", "supervisor/launcher/denial_counts",
-    "supervisor/launcher/group_files", "supervisor/launcher/id_pool",
-    "supervisor/launcher/landlock_ruleset", "supervisor/launcher/rate_budget",
-    "supervisor/launcher/refusals", "supervisor/launcher/root_plan", "supervisor/probe/expected",
+    "supervisor/audit/audit_line", "supervisor/daemon/load/cgroup_text", "supervisor/daemon/report/explain_end",
+    "supervisor/daemon/start/service_offer", "supervisor/daemon/run/service_status", "supervisor/daemon/start/socket_match",
+    "supervisor/daemon/load/subordinate_ids", "supervisor/daemon/run/user_table",
+    "supervisor/launcher/run/cell_bounds", "supervisor/launcher/run/cell_end",
+    "supervisor/launcher/prepare/cell_identity", "supervisor/launcher/run/denial_counts",
+    "supervisor/launcher/prepare/group_files", "supervisor/launcher/prepare/id_pool",
+    "supervisor/launcher/child/landlock_ruleset", "supervisor/launcher/run/rate_budget",
+    "supervisor/launcher/prepare/denied_call_errno", "supervisor/launcher/child/root_plan", "supervisor/probe/expected",
     "supervisor/probe/mcp_server",
 ]
 # The macros that take a wait status apart, and the type of a process id.
-MACHINE_EXCEPTIONS = {"supervisor/launcher/cell_end.cc": {"sys/wait.h"},
-                      "supervisor/launcher/cell_end.h": {"sys/types.h"}}
+MACHINE_EXCEPTIONS = {"supervisor/launcher/run/cell_end.cc": {"sys/wait.h"},
+                      "supervisor/launcher/run/cell_end.h": {"sys/types.h"}}
 NOT_IN_MACHINES = re.compile(r"^(boost/|sys/|unistd\.h|fcntl\.h|poll\.h|spdlog/|thread$|mutex$)")
 
 FORBIDDEN_WORDS = re.compile(
@@ -188,70 +199,121 @@ class Includes(unittest.TestCase):
                     self.assertTrue(read(name).startswith("#pragma once\n"))
 
 
-# The inside of a unit, in files of its own: takes the unit's types from the unit's header.
-INSIDE_OF = {"policy/jsonrpc_walk": "policy/jsonrpc", "policy/jsonrpc_members": "policy/jsonrpc_walk"}
+def target_of(folder):
+    """The library of a folder: its path, but for the two that are built as one."""
+    if folder in ("client/lib", "client/c", "client/include/cellblock"):
+        return "cellblock-client"
+    return folder.replace("/", "_")
 
 
-class Links(unittest.TestCase):
-    """CMakeLists.txt states which unit links which; the linker forgives what headers alone take."""
+def rings(edges):
+    """Groups of nodes that reach each other (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            ring = []
+            while not ring or ring[-1] != node:
+                ring.append(stack.pop())
+            if len(ring) > 1:
+                found.append(sorted(ring))
+
+    sys.setrecursionlimit(10_000)
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return found
+
+
+class Folders(unittest.TestCase):
+    """A folder is one target. Its CMakeLists.txt states what it links; the linker forgives what headers
+    alone take."""
 
     def setUp(self):
-        text = re.sub(r"#.*", "", read("CMakeLists.txt"))
-        text = text.replace("${gateway}", "supervisor/gateway")
-        self.files, self.public, self.private = {}, {}, {}
-        for call in re.findall(r"cellblock_unit\(([^)]*)\)", text):
-            path, *words = call.split()
-            if path != "path":
-                self.add(path.replace("/", "_"), [path + ".h", path + ".cc"], words)
-        for call in re.findall(r"cellblock_program\(([^)]*)\)", text):
-            name, main, *words = call.split()
-            if not main.startswith("$"):
-                self.add(name, [main], ["PRIVATE", *words])
-        for call in re.findall(r"target_link_libraries\(([^)]*)\)", text):
-            name, *words = call.split()
-            if name in self.files:
-                self.private[name].update(words)
+        self.units, self.public, self.private = {}, {}, {}
+        for name in tracked():
+            if not name.startswith(("policy/", "supervisor/", "client/")) or not name.endswith("CMakeLists.txt"):
+                continue
+            folder = name.rsplit("/", 1)[0]
+            text = re.sub(r"#.*", "", read(name))
+            for variable, words in re.findall(r"set\((\w+)\s([^)]*)\)", text):
+                text = text.replace("${" + variable + "}", words)
+            call = re.search(r"cellblock_folder\(([^)]*)\)", text)
+            if call:
+                lists = {"UNITS": [], "PUBLIC": [], "PRIVATE": []}
+                for word in call.group(1).split():
+                    if word in lists:
+                        kind = lists[word]
+                    else:
+                        kind.append(word)
+                self.units[folder] = set(lists["UNITS"])
+                self.public[target_of(folder)] = set(lists["PUBLIC"])
+                self.private[target_of(folder)] = set(lists["PRIVATE"])
+        self.edges = {}  # folder -> folders, by includes; likewise units
+        self.unit_edges = {}
+        files = set(sources())
+        for name in files:
+            if not name.startswith(("policy/", "supervisor/", "client/")):
+                continue
+            if unit_of(name).endswith(("/main", "/manual_main")):
+                continue  # the program's own, which links what it likes
+            for include in INCLUDE.findall(read(name)):
+                if include in files and unit_of(include) != unit_of(name):
+                    self.unit_edges.setdefault(unit_of(name), set()).add(unit_of(include))
+                    here, there = name.rsplit("/", 1)[0], include.rsplit("/", 1)[0]
+                    if here != there:
+                        self.edges.setdefault(here, set()).add(there)
 
-    def add(self, name, files, words):
-        self.files[name] = [file for file in files if (ROOT / file).is_file()]
-        self.public[name], self.private[name] = set(), set()
-        for word in words:
-            if word in ("PUBLIC", "PRIVATE"):
-                edges = self.public[name] if word == "PUBLIC" else self.private[name]
-            else:
-                edges.add(word)
-
-    def reachable(self, name):
-        found, waiting = {name}, [*self.public[name], *self.private[name]]
+    def reachable(self, target):
+        found, waiting = {target}, [*self.public[target], *self.private[target]]
         while waiting:
-            unit = waiting.pop()
-            if unit not in found:
-                found.add(unit)
-                waiting.extend(self.public.get(unit, ()))
+            other = waiting.pop()
+            if other not in found:
+                found.add(other)
+                waiting.extend(self.public.get(other, ()))
         return found
 
-    def test_the_units_were_found(self):
-        self.assertGreater(len(self.files), 100)
-        self.assertIn("supervisor/daemon/main.cc", self.files["cellblockd"])
+    def test_every_file_is_a_unit_of_its_folder(self):
+        self.assertGreater(len(self.units), 40)
+        for name in sources():
+            folder, file = name.rsplit("/", 1)
+            if folder in self.units and unit_of(file) not in ("main", "manual_main"):
+                with self.subTest(file=name):
+                    self.assertIn(unit_of(file), self.units[folder])
 
-    def test_a_unit_includes_only_what_it_links(self):
-        for name, files in self.files.items():
-            reachable = self.reachable(name)
-            for file in files:
-                for include in INCLUDE.findall(read(file)):
-                    unit = include.removesuffix(".h")
-                    if INSIDE_OF.get(file.rsplit(".", 1)[0]) == unit:
-                        continue
-                    unit = unit.replace("/", "_")
-                    with self.subTest(file=file, include=include):
-                        self.assertTrue(unit not in self.files or unit in reachable)
+    def test_a_folder_includes_only_what_it_links(self):
+        for folder, used in self.edges.items():
+            if target_of(folder) not in self.public:
+                continue
+            reachable = self.reachable(target_of(folder))
+            for other in used:
+                with self.subTest(folder=folder, includes=other):
+                    self.assertIn(target_of(other), reachable)
+
+    def test_no_two_folders_include_each_other(self):
+        self.assertEqual(rings(self.edges), [])
+
+    def test_no_two_folders_link_each_other(self):
+        self.assertEqual(rings({t: self.public[t] | self.private[t] for t in self.public}), [])
+
+    def test_no_two_units_include_each_other(self):
+        self.assertEqual([ring for ring in rings(self.unit_edges) if ring not in KNOWN_UNIT_RINGS], [])
 
 
 class Shape(unittest.TestCase):
     def test_files_hold_one_idea(self):
         for name in sources():
             with self.subTest(file=name):
-                longest = LONGEST_TEST if name.startswith("tests/") else LONGEST_FILE
+                longest = (LONGEST_TEST if name.startswith("tests/") else
+                           LONGEST_HEADER if name.endswith(".h") else LONGEST_SOURCE)
                 self.assertLessEqual(read(name).count("\n"), longest)
 
     def test_functions_are_short(self):
@@ -298,8 +360,8 @@ ASKED_IN = {
 
 def readers():
     """The files that ask for keys."""
-    return ["policy/config_text.cc", *(name for name in sources("policy/")
-                                       if name.endswith("_reader.cc") and unit_of(name) != "policy/toml_reader")]
+    return ["policy/config_reader/config_text.cc", *(name for name in sources("policy/")
+                                       if name.endswith("_reader.cc") and unit_of(name) != "policy/config_reader/toml_reader")]
 
 
 def body_of(function, name):
@@ -327,11 +389,11 @@ def told_keys(section, prefix):
 
 class Documentation(unittest.TestCase):
     def setUp(self):
-        code = re.search(r"step_names = \{(.*?)\};", read("policy/setup_step.cc"), re.DOTALL)
+        code = re.search(r"step_names = \{(.*?)\};", read("policy/failures/setup_step.cc"), re.DOTALL)
         self.steps = re.findall(r'"(\w+)"', code.group(1))
 
     def test_the_names_of_the_set_up_steps_are_those_of_the_code(self):
-        header = re.search(r"enum class SetupStep.*?\{(.*?)\};", read("policy/setup_step.h"), re.DOTALL)
+        header = re.search(r"enum class SetupStep.*?\{(.*?)\};", read("policy/failures/setup_step.h"), re.DOTALL)
         self.assertEqual(re.findall(r"^\s*(\w+)(?: = 0)?,", header.group(1), re.MULTILINE), self.steps)
 
     def test_architecture_lists_the_set_up_steps_with_their_exit_codes(self):
@@ -339,7 +401,7 @@ class Documentation(unittest.TestCase):
         self.assertEqual(listed, [(str(64 + place), step) for place, step in enumerate(self.steps)][1:])
 
     def test_a_cell_is_set_up_in_the_order_of_the_list(self):
-        setup, execution = "supervisor/launcher/child_setup.cc", "supervisor/launcher/child_exec.cc"
+        setup, execution = "supervisor/launcher/child/child_setup.cc", "supervisor/launcher/child/child_exec.cc"
         files = {"start_guardian": setup, "become_guardian": setup, "give_up_privilege": setup,
                  "start_server": setup, "exec_server": execution}
 
@@ -375,7 +437,7 @@ class Documentation(unittest.TestCase):
                 self.assertEqual(told_keys(section_of(text, heading), prefix), asked)
 
     def test_the_manual_of_the_daemon_has_its_options(self):
-        options = re.findall(r'"--([a-z-]+)"', read("supervisor/daemon/options.cc"))
+        options = re.findall(r'"--([a-z-]+)"', read("supervisor/daemon/start/options.cc"))
         page = read("docs/man/cellblockd.8.in")
         self.assertGreater(len(options), 6)
         for option in options:
@@ -393,7 +455,7 @@ class Documentation(unittest.TestCase):
 
     def test_configuration_lists_the_weakenings_of_the_code(self):
         code = set(re.findall(r'(?:emplace_back|push_back|format)\(\s*"([a-z_.-]+)(?= =| \()',
-                              read("policy/weakenings.cc")))
+                              read("policy/sandbox/weakenings.cc")))
         section = section_of(read("docs/configuration.md"), "## Weakenings")
         listed = "".join(re.split(r"^- ", section, flags=re.MULTILINE)[1:])
         told = set(re.findall(r"`([a-z_.-]+)(?=[ `])", listed))
@@ -415,13 +477,13 @@ class Documentation(unittest.TestCase):
         self.assertLessEqual(alerted, set(code))
 
     def test_the_alert_about_crashes_leaves_out_the_ends_that_are_none(self):
-        body = re.search(r"bool is_on_purpose.*?\n}\n\nbool is_crash.*?\n}", read("policy/crash_verdict.cc"), re.DOTALL)
+        body = re.search(r"bool is_on_purpose.*?\n}\n\nbool is_crash.*?\n}", read("policy/failures/end_verdict.cc"), re.DOTALL)
         no_crashes = re.findall(r"Verdict::(\w+)", body.group(0))
         left_out = re.search(r'verdict!~"([^"]*)"', read("examples/metrics/alerts.yaml"))
         self.assertEqual(sorted(left_out.group(1).split("|")), sorted(no_crashes))
 
     def test_protocol_lists_the_failure_codes_of_the_code(self):
-        header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failure.h"), re.DOTALL)
+        header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure.h"), re.DOTALL)
         codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
         table = re.findall(r"^\| `(\w+)` \| (-\d+) \|", read("docs/protocol.md"), re.MULTILINE)
         self.assertEqual([name for name, _ in table], codes)

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "client/c/handles.h"
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 /// A connection of the C interface.
 

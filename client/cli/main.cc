@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-#include "client/cli/commands.h"
-#include "client/cli/flags.h"
-#include "client/cli/stdio.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/flags.h"
+#include "client/cli/terminal/stdio.h"
 
 namespace {
 

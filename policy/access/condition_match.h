@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "policy/access/arguments.h"
-#include "policy/access/rule.h"
+#include "policy/config/access_rule.h"
 
 /// Whether a call's arguments are within a rule's conditions.
 namespace cellblock {

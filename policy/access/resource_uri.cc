@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "policy/utf8.h"
+#include "policy/base/utf8.h"
 
 namespace cellblock {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/access/rule.h"
+#include "policy/config/access_rule.h"
 
 /// The URI of a resource in the spelling in which rules compare it.
 ///

@@ -7,8 +7,8 @@
 
 #include "policy/access/arguments.h"
 #include "policy/access/condition_match.h"
-#include "policy/access/rule.h"
 #include "policy/access/subject.h"
+#include "policy/config/access_rule.h"
 
 /// What one person may do with one server: the one function that calls, lists and reports ask.
 ///

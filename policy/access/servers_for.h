@@ -1,8 +1,8 @@
 #pragma once
 
 #include "policy/access/subject.h"
-#include "policy/config.h"
-#include "policy/server_set.h"
+#include "policy/base/server_set.h"
+#include "policy/config/config.h"
 
 namespace cellblock {
 

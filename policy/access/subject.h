@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "policy/access/rule.h"
+#include "policy/config/access_rule.h"
 
 /// Who asks.
 namespace cellblock {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/printable.h"
+#include "policy/base/printable.h"
 
 namespace cellblock {
 namespace {

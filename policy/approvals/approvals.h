@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "policy/access/rule.h"
+#include "policy/config/access_rule.h"
 #include "policy/rates/token_bucket.h"
 
 /// Calls that wait for somebody's word. An approval is of one call as it will be sent, and of no

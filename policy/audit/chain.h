@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "policy/result.h"
-#include "policy/sha256.h"
+#include "policy/base/result.h"
+#include "policy/encoding/sha256.h"
 
 /// The chain of the audit log. A line is `BODY,"hash":"H"}`, where BODY begins with `{"seq":N` and
 /// H is the SHA-256 over the former line's hash (32 bytes) and BODY: whoever changes, removes or

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 namespace cellblock {
 

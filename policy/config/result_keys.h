@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 namespace cellblock {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "policy/config/rate_keys.h"
 #include "policy/config/result_keys.h"
 

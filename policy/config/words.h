@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 /// The words that the TOML has for the values of its enums, in the order of the values: what reads
 /// them, prints them and bounds them in bytes has one list.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "policy/config_reader/written.h"
-#include "policy/toml_reader.h"
+#include "policy/config_reader/toml_reader.h"
 
 /// The visitor that takes a table's keys out of the TOML: each has to be of its type, and none may
 /// be there that the visitor function does not name.

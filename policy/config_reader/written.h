@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "policy/located.h"
+#include "policy/config_reader/located.h"
 
 /// A table as it is written: which of its keys are there with a value of the right type, and where.
 /// What the values mean says the table's visitor function (config/installation_keys.h,

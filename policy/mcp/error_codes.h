@@ -1,7 +1,7 @@
 #pragma once
 
 /// The numbers of errors that JSON-RPC and MCP give a meaning. cellblock's own are in
-/// policy/failure.h.
+/// policy/failures/failure.h.
 namespace cellblock::mcp {
 
 inline constexpr int parse_error = -32700;

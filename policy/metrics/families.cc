@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "policy/crash_verdict.h"
-#include "policy/failure.h"
+#include "policy/failures/end_verdict.h"
+#include "policy/failures/failure.h"
 
 namespace cellblock::metrics {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/canonical_json.h"
+#include "policy/json/canonical_json.h"
 
 namespace cellblock {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::array pinned_members{"annotations",  "arguments", "description",
                                     "inputSchema",  "mimeType",  "name",
@@ -18,8 +18,8 @@ constexpr std::string_view digits = "0123456789abcdef";
 
 bool names_it(std::string_view member) { return member == "name" || member == "uriTemplate"; }
 
-std::string text_of(const Json& item, bool with_name) {
-  Json kept = Json::object();
+std::string text_of(const OrderedJson& item, bool with_name) {
+  OrderedJson kept = OrderedJson::object();
   for (const char* member : pinned_members) {
     const auto found = item.find(member);
     if (found != item.end() && (with_name || !names_it(member))) kept[member] = *found;
@@ -35,7 +35,7 @@ Digest digest_of(std::string_view text) {
   return digest;
 }
 
-Definition definition_of(const Json& item) {
+Definition definition_of(const OrderedJson& item) {
   Definition definition{.text = text_of(item, true)};
   definition.digest = digest_of(definition.text);
   definition.body = digest_of(text_of(item, false));

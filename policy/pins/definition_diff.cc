@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "policy/printable.h"
+#include "policy/base/printable.h"
 
 namespace cellblock {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "policy/hidden_characters.h"
-#include "policy/utf8.h"
+#include "policy/base/hidden_characters.h"
+#include "policy/base/utf8.h"
 
 namespace cellblock {
 namespace {

@@ -4,21 +4,21 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "policy/base/printable.h"
 #include "policy/pins/name_fold.h"
 #include "policy/pins/suspicion.h"
-#include "policy/printable.h"
 
 namespace cellblock {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using mcp::ListKind;
 
 constexpr std::size_t longest_about = 256;
 
 bool is_pinned_kind(ListKind kind) { return kind != ListKind::resources; }
 
-const std::string* identity_of(ListKind kind, const Json& item) {
+const std::string* identity_of(ListKind kind, const OrderedJson& item) {
   if (!item.is_object()) return nullptr;
   const auto found = item.find(mcp::facts_of(kind).identity);
   return found == item.end() ? nullptr : found->get_ptr<const std::string*>();
@@ -48,7 +48,7 @@ bool PinSet::is_first_sight(const Sight& sight, std::int64_t now_ms) const {
          (now_ms >= sight.began_ms && now_ms - sight.began_ms < first_sight_ms);
 }
 
-PinEvents PinSet::see(PinView view, ListKind kind, const Json& items, PageEnd end,
+PinEvents PinSet::see(PinView view, ListKind kind, const OrderedJson& items, PageEnd end,
                       const Neighbours& neighbours, std::int64_t now_ms) {
   PinEvents events;
   if (damaged_ || !is_pinned_kind(kind) || !items.is_array()) return events;
@@ -56,7 +56,7 @@ PinEvents PinSet::see(PinView view, ListKind kind, const Json& items, PageEnd en
   Sight& sight = sights_.at(view % pin_views).at(static_cast<std::size_t>(kind));
   const bool first = is_first_sight(sight, now_ms);
   std::size_t pinned = 0;
-  for (const Json& item : items) {
+  for (const OrderedJson& item : items) {
     const std::string* name = identity_of(kind, item);
     if (name == nullptr) continue;
     see_one({kind, *name, item, first, neighbours, now_ms}, events, pinned);
@@ -70,8 +70,8 @@ PinEvents PinSet::see(PinView view, ListKind kind, const Json& items, PageEnd en
 }
 
 // Nothing is judged; but arguments are held to what was seen last.
-void PinSet::remember(ListKind kind, const Json& items, std::int64_t now_ms) {
-  for (const Json& item : items) {
+void PinSet::remember(ListKind kind, const OrderedJson& items, std::int64_t now_ms) {
+  for (const OrderedJson& item : items) {
     const std::string* name = identity_of(kind, item);
     Pin* pin = name == nullptr ? nullptr : place(kind, *name);
     if (pin != nullptr) keep(kind, *name, *pin, definition_of(item), now_ms);
@@ -200,7 +200,7 @@ bool PinSet::admits(ListKind kind, std::string_view name) const {
   return pin != nullptr && pin->is_accepted() && pin->withheld == Withholding::no;
 }
 
-bool PinSet::admits_item(ListKind kind, const Json& item) const {
+bool PinSet::admits_item(ListKind kind, const OrderedJson& item) const {
   if (mode_ == PinMode::off || !is_pinned_kind(kind)) return true;
   const std::string* name = identity_of(kind, item);
   if (name == nullptr || !admits(kind, *name)) return false;

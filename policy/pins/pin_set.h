@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "policy/mcp/lists.h"
 #include "policy/pins/definition.h"
 

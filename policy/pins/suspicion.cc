@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "policy/hidden_characters.h"
-#include "policy/printable.h"
+#include "policy/base/hidden_characters.h"
+#include "policy/base/printable.h"
 
 namespace cellblock {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t longest_quote = 120;
 
 // In canonical JSON a backslash is two.
-constexpr std::string_view escape = R"(\\u{)";
+constexpr std::string_view canonical_escape = R"(\\u{)";
 
 // A blank stands for any number of blanks and line ends, as canonical JSON writes them.
 constexpr std::string_view instructions =
@@ -66,9 +66,9 @@ bool has_name(std::string_view text, const std::string& name) {
 }  // namespace
 
 std::optional<std::string> hidden_character_in(std::string_view definition) {
-  for (auto at = definition.find(escape); at != std::string_view::npos;
-       at = definition.find(escape, at + 1)) {
-    const std::string_view after = definition.substr(at + escape.size());
+  for (auto at = definition.find(canonical_escape); at != std::string_view::npos;
+       at = definition.find(canonical_escape, at + 1)) {
+    const std::string_view after = definition.substr(at + canonical_escape.size());
     if (!is_hidden_escape(after)) continue;
     return "U+" + std::string(after.substr(0, after.find('}')));
   }

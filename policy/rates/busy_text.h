@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/rates/call_places.h"
+#include "policy/rates/call_slots.h"
 
 namespace cellblock {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <optional>
 
-#include "policy/rates/call_rules.h"
+#include "policy/config/call_rules.h"
 #include "policy/rates/token_bucket.h"
 
 namespace cellblock {

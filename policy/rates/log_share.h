@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "policy/rates/token_bucket.h"
 
 /// How many calls of one user the audit log has room for, so that no user pushes the lines of

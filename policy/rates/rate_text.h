@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "policy/rates/call_rules.h"
-#include "policy/result.h"
+#include "policy/base/result.h"
+#include "policy/config/call_rules.h"
 
 /// Rates as they stand in the TOML. Strict, as units.h is.
 namespace cellblock {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "policy/rates/call_rules.h"
+#include "policy/config/call_rules.h"
 
 namespace cellblock {
 

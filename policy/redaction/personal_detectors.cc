@@ -72,7 +72,7 @@ TextRange with_a_digit(const DetectorMatch& match) {
 
 // A label begins where a word does, or behind an underscore (`patient_mrn`), and ends where its
 // value begins: in the same text, or as the value of the member that has this name.
-const std::string number_of = "[ _-]?(?:number|num|nr|no|id|identifier)?";
+const std::string number_suffix = "[ _-]?(?:number|num|nr|no|id|identifier)?";
 
 std::string labelled(std::string_view label, std::string_view value) {
   return fmt::format(R"((?i:(?:\b|_)(?:{}))\W+{})", label, value);
@@ -100,14 +100,14 @@ std::vector<Detector> numbers() {
        social_security},
       {"iban", pii_set, R"(\b[A-Z]{2}[0-9]{2}(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,3})?\b)", iban},
       {"passport", pii_set,
-       labelled("passport" + number_of, R"((?i:(?:number|no|nr)\W+)?([0-9A-Z]{6,9})\b)"),
+       labelled("passport" + number_suffix, R"((?i:(?:number|no|nr)\W+)?([0-9A-Z]{6,9})\b)"),
        with_a_digit},
       {"driving_licence", pii_set,
-       labelled("(?:driver'?s?|driving)[ _-]?licen[cs]e" + number_of,
+       labelled("(?:driver'?s?|driving)[ _-]?licen[cs]e" + number_suffix,
                 R"((?i:(?:number|no|nr)\W+)?([0-9A-Z][0-9A-Z -]{3,18}[0-9A-Z])\b)"),
        with_a_digit},
       {"medical_record", phi_set,
-       labelled("mrn|(?:medical|health|patient)[ _-]?record" + number_of +
+       labelled("mrn|(?:medical|health|patient)[ _-]?record" + number_suffix +
                     "|(?:patient|chart)[ _-]?(?:number|num|no|id|identifier)|mr[ _-]?no",
                 R"((?i:(?:number|no|nr)\W+)?([A-Za-z]{0,4}-?[0-9][0-9-]{2,14}[A-Za-z]?)\b)"),
        nullptr},
@@ -121,7 +121,7 @@ std::vector<Detector> numbers() {
        R"([0-9]-?[AC-HJKMNP-RT-Y]{2}[0-9]{2}\b)",
        nullptr},
       {"nhs_number", phi_set,
-       labelled("nhs" + number_of,
+       labelled("nhs" + number_suffix,
                 R"((?i:(?:number|no|nr)\W+)?([0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{4})\b)"),
        nhs_number},
   };

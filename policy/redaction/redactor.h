@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "policy/message_edit.h"
+#include "policy/base/result.h"
+#include "policy/config/redaction_rules.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
 #include "policy/redaction/finding.h"
-#include "policy/redaction/rules.h"
 #include "policy/redaction/scanner.h"
 #include "policy/redaction/secret_finder.h"
-#include "policy/result.h"
 
 namespace cellblock {
 

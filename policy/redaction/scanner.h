@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/base/result.h"
+#include "policy/config/redaction_rules.h"
 #include "policy/redaction/detectors.h"
 #include "policy/redaction/finding.h"
-#include "policy/redaction/rules.h"
-#include "policy/result.h"
 
 namespace cellblock {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/redaction/secret_mark.h"
+#include "policy/config/secret_mark.h"
 
 namespace cellblock {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 /// What a reload changes, said by the names of keys: never what they are. Pure.
 namespace cellblock {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/server_set.h"
+#include "policy/base/server_set.h"
 
 namespace cellblock {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 /// A configuration that is to take the place of one in use: processes go on naming a server by its
 /// index. Pure.

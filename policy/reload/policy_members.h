@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 /// What of a configuration decides about requests and not about cells: it takes effect at once, and
 /// what a server offers does not depend on it. Named once: what changes at once, what needs other

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "policy/printable.h"
+#include "policy/base/printable.h"
 
 namespace cellblock {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "policy/audit/chain.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 
 /// The fields of the audit log's lines, as policy/audit/chain.h seals them. Pure. All ASCII
 /// (everything else escaped), each beginning with a comma.

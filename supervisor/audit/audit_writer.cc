@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "supervisor/kernel/audit_packet.h"
+#include "supervisor/ipc/audit_packet.h"
 
 namespace cellblock::audit {
 namespace {

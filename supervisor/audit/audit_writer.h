@@ -9,7 +9,7 @@
 #include "supervisor/audit/audit_line.h"
 #include "supervisor/audit/chained_log.h"
 #include "supervisor/audit/journal.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 struct pollfd;
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "supervisor/audit/audit_line.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::audit {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "supervisor/audit/audit_line.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 /// The lines of the log as entries of the system's journal, with fields of their own.
 namespace cellblock::audit {

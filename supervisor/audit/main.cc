@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "supervisor/audit/audit_writer.h"
-#include "supervisor/kernel/helper_process.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/helper_process.h"
 
 /// cellblock-audit: started by the launcher in a cell of its own, with the descriptors of
 /// wire::audit_fd, no argument and no environment.

@@ -10,13 +10,11 @@ namespace {
 
 using wire::EgressReason;
 
-constexpr std::uint8_t handshake_record = 22;
-constexpr std::size_t record_header = 5;
 // Early data that servers take is a quarter of it.
 constexpr std::size_t most_held = 65'536;
 
 bool begins_as_handshake(std::string_view bytes) {
-  return static_cast<std::uint8_t>(bytes[0]) == handshake_record;
+  return static_cast<std::uint8_t>(bytes[0]) == tls_handshake_record;
 }
 
 }  // namespace
@@ -100,8 +98,8 @@ bool ClearHandshake::take_answer() {
 bool ClearHandshake::pass_over_record() {
   if (judge_hello(held_).kind == HelloKind::not_tls) return refuse(EgressReason::malformed);
   ByteReader header(held_);
-  header.take(record_header - 2);
-  wanted_ = record_header + header.take16();
+  header.take(tls_record_header - 2);
+  wanted_ = tls_record_header + header.take16();
   return !header.ran_out() && held_.size() >= wanted_ && pass(wanted_);
 }
 

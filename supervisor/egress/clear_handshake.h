@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "supervisor/egress/server_answer.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock::egress {
 

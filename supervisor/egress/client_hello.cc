@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "policy/egress_policy.h"
+#include "policy/egress/egress_policy.h"
 #include "supervisor/egress/byte_reader.h"
 
 namespace cellblock::egress {
@@ -12,10 +12,8 @@ namespace {
 
 constexpr std::uint8_t first_record_type = 20;  // change of cipher, alert, handshake,
 constexpr std::uint8_t last_record_type = 24;   // application data, heartbeat
-constexpr std::uint8_t handshake_record = 22;
 constexpr std::uint8_t client_hello = 1;
 constexpr std::uint8_t tls_major = 3;
-constexpr std::size_t record_header = 5;
 constexpr std::size_t message_header = 4;
 constexpr std::size_t longest_record = 16'384;
 constexpr std::size_t longest_message = 16'384;
@@ -31,8 +29,8 @@ bool is_tls(std::string_view bytes) {
 // servers take any.
 bool may_be_hello(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
-  return at(0) == handshake_record && (bytes.size() < 2 || at(1) == tls_major) &&
-         (bytes.size() <= record_header || at(record_header) == client_hello);
+  return at(0) == tls_handshake_record && (bytes.size() < 2 || at(1) == tls_major) &&
+         (bytes.size() <= tls_record_header || at(tls_record_header) == client_hello);
 }
 
 struct Message {
@@ -52,8 +50,8 @@ std::optional<std::size_t> size_of(std::string_view message) {
 Message message_of(std::string_view bytes) {
   std::string gathered;
   ByteReader reader(bytes);
-  while (reader.rest().size() >= record_header) {
-    const bool is_handshake = reader.take8() == handshake_record;
+  while (reader.rest().size() >= tls_record_header) {
+    const bool is_handshake = reader.take8() == tls_handshake_record;
     const bool is_tls = reader.take8() == tls_major;
     reader.take8();
     const std::size_t length = reader.take16();
@@ -75,7 +73,7 @@ Message message_of(std::string_view bytes) {
               .size = bytes.size() - reader.rest().size()};
     }
   }
-  return {.wanted = bytes.size() - reader.rest().size() + record_header + 1};
+  return {.wanted = bytes.size() - reader.rest().size() + tls_record_header + 1};
 }
 
 // One entry, and that a host name: a list could be read from either end.
@@ -122,7 +120,7 @@ Hello judge_hello(std::string_view bytes) {
   if (bytes.empty()) return {};
   if (!is_tls(bytes)) return {.kind = HelloKind::not_tls};
   if (!may_be_hello(bytes)) return {.kind = HelloKind::malformed};
-  if (bytes.size() <= record_header) return {};
+  if (bytes.size() <= tls_record_header) return {};
   const Message message = message_of(bytes);
   if (message.kind == HelloKind::no_name) {
     Hello hello = read_body(message.body);

@@ -7,6 +7,11 @@
 
 namespace cellblock::egress {
 
+/// ContentType, RFC 8446 5.1.
+inline constexpr std::uint8_t tls_handshake_record = 22;
+/// Bytes of a TLSPlaintext before its fragment.
+inline constexpr std::size_t tls_record_header = 5;
+
 enum class HelloKind : std::uint8_t {
   need_more,
   not_tls,    ///< some other protocol: nothing to compare

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "policy/egress_policy.h"
+#include "policy/egress/egress_policy.h"
 
 namespace cellblock::egress {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/egress/deferred_work.h"
 #include "supervisor/egress/dialer.h"
-#include "supervisor/egress/later.h"
+#include "supervisor/egress/egress_context.h"
 #include "supervisor/egress/proxy_request.h"
 #include "supervisor/egress/relay.h"
-#include "supervisor/egress/surroundings.h"
 #include "supervisor/egress/target.h"
 
 namespace cellblock::egress {

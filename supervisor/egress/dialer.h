@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "policy/special_addresses.h"
-#include "supervisor/egress/later.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/sys.h"
+#include "policy/egress/special_addresses.h"
+#include "supervisor/egress/deferred_work.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::egress {
 

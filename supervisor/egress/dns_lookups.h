@@ -11,7 +11,7 @@
 #include "supervisor/egress/dns_responder.h"
 #include "supervisor/egress/question_budget.h"
 #include "supervisor/egress/resolver.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock::egress {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "policy/egress_policy.h"
+#include "policy/egress/egress_policy.h"
 #include "supervisor/egress/byte_reader.h"
 
 namespace cellblock::egress {

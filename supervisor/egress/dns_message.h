@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/special_addresses.h"
+#include "policy/egress/special_addresses.h"
 
 /// The little of RFC 1035 and RFC 6891 that a resolver for one cell needs: one question in, one
 /// answer of at most one address out. Compressed names are refused, since no question needs one.

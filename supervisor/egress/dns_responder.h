@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "supervisor/egress/dns_message.h"
 #include "supervisor/egress/lookup.h"
 #include "supervisor/egress/name_table.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock::egress {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "supervisor/egress/deferred_work.h"
 #include "supervisor/egress/dns_lookups.h"
 #include "supervisor/egress/flow.h"
-#include "supervisor/egress/later.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock::egress {
 

@@ -7,7 +7,7 @@
 #include <deque>
 #include <optional>
 
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock::egress {
 

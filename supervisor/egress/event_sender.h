@@ -1,10 +1,10 @@
 #pragma once
 
+#include "supervisor/egress/deferred_work.h"
 #include "supervisor/egress/event_queue.h"
-#include "supervisor/egress/later.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/sys.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::egress {
 

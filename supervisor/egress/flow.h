@@ -7,7 +7,7 @@
 
 #include "supervisor/egress/byte_budget.h"
 #include "supervisor/egress/socket_io.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock::egress {
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "policy/egress_policy.h"
+#include "policy/egress/egress_policy.h"
 
 namespace cellblock::egress {
 

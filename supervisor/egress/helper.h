@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "supervisor/egress/connection.h"
 #include "supervisor/egress/dns_sockets.h"
+#include "supervisor/egress/egress_context.h"
 #include "supervisor/egress/event_sender.h"
-#include "supervisor/egress/surroundings.h"
-#include "supervisor/kernel/sys.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::egress {
 

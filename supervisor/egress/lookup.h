@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "policy/special_addresses.h"
+#include "policy/egress/special_addresses.h"
 
 namespace cellblock::egress {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "supervisor/egress/helper.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/helper_process.h"
-#include "supervisor/kernel/sealed_config.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/sealed_config.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/helper_process.h"
 
 /// cellblock-egress: started by the launcher for one cell, in a cell of its own that has the host's
 /// network. No argument, no environment. What it needs:

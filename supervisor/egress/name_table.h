@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/synthetic_range.h"
+#include "policy/egress/synthetic_range.h"
 
 namespace cellblock::egress {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "supervisor/egress/target.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock::egress {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "supervisor/egress/clear_handshake.h"
+#include "supervisor/egress/deferred_work.h"
 #include "supervisor/egress/flow.h"
-#include "supervisor/egress/later.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock::egress {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "policy/result.h"
-#include "supervisor/egress/later.h"
+#include "policy/base/result.h"
+#include "supervisor/egress/deferred_work.h"
 #include "supervisor/egress/lookup.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 struct ares_channeldata;
 struct ares_addrinfo;

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "supervisor/egress/byte_reader.h"
+#include "supervisor/egress/client_hello.h"
 
 namespace cellblock::egress {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using namespace std::literals;
 
 constexpr std::uint8_t alert_record = 21;
-constexpr std::uint8_t handshake_record = 22;
 constexpr std::uint8_t server_hello = 2;
 constexpr std::size_t before_random = 1 + 3 + 2;  // type, length, version
 constexpr std::size_t random_size = 32;
@@ -37,11 +37,11 @@ AnswerKind judge_answer(std::string_view bytes) {
   while (!reader.rest().empty()) {
     const std::uint8_t type = reader.take8();
     // A warning may come before the greeting.
-    if (type != handshake_record && type != alert_record) return AnswerKind::other;
+    if (type != tls_handshake_record && type != alert_record) return AnswerKind::other;
     reader.take16();
     const std::size_t length = reader.take16();
     if (reader.ran_out()) return AnswerKind::need_more;
-    if (type == handshake_record) message.append(reader.rest().substr(0, length));
+    if (type == tls_handshake_record) message.append(reader.rest().substr(0, length));
     if (!message.empty()) {
       const AnswerKind kind = judge_message(message);
       if (kind != AnswerKind::need_more) return kind;

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "policy/special_addresses.h"
-#include "supervisor/kernel/sys.h"
+#include "policy/egress/special_addresses.h"
+#include "supervisor/os/sys.h"
 
 /// TCP and UDP, none of which ever waits.
 namespace cellblock::egress {

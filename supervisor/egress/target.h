@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/special_addresses.h"
+#include "policy/egress/special_addresses.h"
 
 namespace cellblock::egress {
 

@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "policy/access/rights.h"
-#include "policy/find_server.h"
-#include "policy/life/stop_time.h"
-#include "policy/server_set.h"
-#include "supervisor/gateway/io/wall_clock.h"
+#include "policy/base/server_set.h"
+#include "policy/config/find_server.h"
+#include "policy/config/stop_time.h"
 #include "supervisor/gateway/session/approval_report.h"
 #include "supervisor/gateway/session/pin_control.h"
 #include "supervisor/gateway/session/server_report.h"
-#include "supervisor/kernel/peer_options.h"
+#include "supervisor/os/peer_options.h"
+#include "supervisor/os/wall_clock.h"
 
 namespace cellblock::gateway {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "policy/access/rights.h"
+#include "supervisor/gateway/cell/eviction.h"
 #include "supervisor/gateway/gateway.h"
-#include "supervisor/gateway/io/wall_clock.h"
-#include "supervisor/gateway/life/eviction.h"
+#include "supervisor/os/wall_clock.h"
 
 /// Cells between those who need them and the launcher.
 namespace cellblock::gateway {

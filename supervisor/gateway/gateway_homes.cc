@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "policy/find_server.h"
+#include "policy/config/find_server.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/gateway/session/home_report.h"
 

@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "policy/base/server_set.h"
 #include "policy/reload/merge.h"
-#include "policy/server_set.h"
 #include "supervisor/gateway/gateway.h"
-#include "supervisor/kernel/sealed_config.h"
+#include "supervisor/ipc/sealed_config.h"
 
 /// Another configuration, while sessions are open. See docs/decisions/0037.
 namespace cellblock::gateway {

@@ -9,11 +9,11 @@
 #include "policy/metrics/families.h"
 #include "supervisor/gateway/catalogue/catalogue_store.h"
 #include "supervisor/gateway/gateway.h"
-#include "supervisor/kernel/helper_process.h"
-#include "supervisor/kernel/metrics_page.h"
-#include "supervisor/kernel/own_log.h"
-#include "supervisor/kernel/sealed_config.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/metrics_page.h"
+#include "supervisor/ipc/sealed_config.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/log/own_log.h"
+#include "supervisor/os/helper_process.h"
 
 // Started by the launcher, never by a person: everything comes by descriptor (wire::gateway_fd).
 
@@ -59,8 +59,8 @@ Result<void> run() {
   Fd termination = CELLBLOCK_TRY(receive_termination());
   GatewayChannels channels;
   channels.supervisor = CELLBLOCK_TRY(adopt(wire::gateway_fd::supervisor));
-  // The filter lets nobody mark or close this one (policy/internal_syscalls.cc); nothing is
-  // executed here that could inherit it.
+  // The filter lets nobody mark or close this one (policy/syscalls/internal_syscalls.cc); nothing
+  // is executed here that could inherit it.
   channels.launcher = Fd(wire::gateway_fd::launcher);
   channels.audit = CELLBLOCK_TRY(adopt(wire::gateway_fd::audit));
   const Fd sealed = CELLBLOCK_TRY(adopt(wire::gateway_fd::config));

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/http/surroundings.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 

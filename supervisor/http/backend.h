@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "policy/line_splitter.h"
-#include "supervisor/http/outbox.h"
-#include "supervisor/kernel/event_loop.h"
+#include "policy/jsonrpc/line_splitter.h"
+#include "supervisor/http_connection/outbox.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock::http {
 

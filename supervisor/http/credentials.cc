@@ -2,8 +2,8 @@
 
 #include <openssl/crypto.h>
 
-#include "policy/sha256.h"
-#include "supervisor/http/request.h"
+#include "policy/encoding/sha256.h"
+#include "supervisor/http_connection/request.h"
 
 namespace cellblock::http {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 namespace cellblock::http {
 

@@ -6,12 +6,12 @@
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
 #include "supervisor/http/request_rules.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 namespace {
 
 constexpr std::size_t most_links = 32;  // of one identity: one for each path it uses
-constexpr int overloaded = -31006;      // FailureCode::too_many
 constexpr int no_server = -31001;       // FailureCode::not_allowlisted
 constexpr std::string_view connection_lost =
     R"({"code":-31003,"message":"The connection to cellblock's gateway ended","data":{"code":"server_failed"}})";
@@ -140,7 +140,7 @@ void Front::begin_session(const Question& question, const Message& message) {
   const CallerKey owner = key_of(question.caller);
   std::string name = around_.random_name();
   if (name.empty() || sessions_of(owner) >= max_sessions_) {
-    return refuse(question, error_page(503, id, overloaded,
+    return refuse(question, error_page(503, id, too_many_code,
                                        "Too many sessions; end one (DELETE) and try again"));
   }
   auto session = std::unique_ptr<Session>(
@@ -214,7 +214,7 @@ void Front::ask_modern(const Question& question, const Message& message) {
   auto found = links_.find(key);
   if (found == links_.end()) {
     if (links_of(key.first) >= most_links) {
-      return refuse(question, error_page(503, message.id.in(question.line), overloaded,
+      return refuse(question, error_page(503, message.id.in(question.line), too_many_code,
                                          "Too many servers are in use at one time"));
     }
     found = links_

@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "policy/config.h"
-#include "policy/jsonrpc.h"
-#include "supervisor/http/access.h"
+#include "policy/config/config.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/http/credentials.h"
 #include "supervisor/http/legacy_session.h"
 #include "supervisor/http/modern_link.h"
+#include "supervisor/http_connection/access.h"
 
 namespace cellblock::http {
 
@@ -25,7 +25,7 @@ class Front {
  public:
   using Time = std::chrono::milliseconds;  ///< since any fixed point
 
-  /// `idle_tokens`: policy/idle_tokens.h.
+  /// `idle_tokens`: policy/access/tokens_without_rights.h.
   Front(Surroundings& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens = {});
 
   /// By the headers alone, before a byte of the body is read.

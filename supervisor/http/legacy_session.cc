@@ -6,6 +6,7 @@
 
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::size_t most_waiting = 256;
 constexpr std::size_t most_parked = 64;
 constexpr std::size_t most_parked_bytes = 1U << 20;
-constexpr int overloaded = -31006;  // FailureCode::too_many
 
 bool send_line(Link& link, std::string_view line) {
   const std::array<std::string_view, 2> slices{line, "\n"};
@@ -27,7 +27,7 @@ bool is_about_changes(const Message& message) {
 }
 
 Reply busy(std::string_view id) {
-  return error_page(503, id, overloaded, "Too many requests wait in this session");
+  return error_page(503, id, too_many_code, "Too many requests wait in this session");
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "policy/control_methods.h"
+#include "policy/mcp/control_methods.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 constexpr std::string_view attach_id = R"("cellblock-http-attach")";
 constexpr std::size_t most_waiting_bytes = 16U << 20;
 constexpr std::size_t longest_error_read = 1U << 20;
-constexpr int overloaded = -31006;  // FailureCode::too_many
 
 std::string attach_request(std::string_view server) {
   // The name is checked: letters, digits and hyphens.
@@ -31,7 +31,7 @@ std::string attach_request(std::string_view server) {
 unsigned status_of_end(std::string_view error) {
   if (error.size() > longest_error_read) return 200;
   const auto tree = nlohmann::json::parse(error, nullptr, /*allow_exceptions=*/false);
-  return tree.is_object() && tree.value("code", nlohmann::json()) == overloaded ? 503 : 200;
+  return tree.is_object() && tree.value("code", nlohmann::json()) == too_many_code ? 503 : 200;
 }
 
 std::string error_line(std::string_view id, std::string_view error) {

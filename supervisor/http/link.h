@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "supervisor/http/surroundings.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 

@@ -1,10 +1,10 @@
 #include <utility>
 
 #include "supervisor/http/server.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/helper_process.h"
-#include "supervisor/kernel/sealed_config.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/sealed_config.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/helper_process.h"
 
 /// cellblock-http: started by the launcher in a cell of its own, with the descriptors of
 /// wire::http_fd, no argument and no environment. It parses HTTP, and nobody's rights hang on it:

@@ -8,17 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "policy/jsonrpc/message_edit.h"
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
-#include "policy/message_edit.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 namespace {
 
-constexpr std::size_t most_waiting = 1024;
-constexpr std::size_t longest_error_read = 1U << 20;
-constexpr int overloaded = -31006;  // FailureCode::too_many
+constexpr std::size_t most_waiting_messages = 1024;
+constexpr std::size_t longest_modern_error = 1U << 20;
 
 std::string without_newline(EditedMessage edited) {
   std::string text = edited.flatten();
@@ -45,7 +45,7 @@ std::string cancellation(std::uint64_t number, std::string_view version) {
 }  // namespace
 
 unsigned status_of_error(std::string_view error) {
-  if (error.size() > longest_error_read) return 200;
+  if (error.size() > longest_modern_error) return 200;
   const auto tree = nlohmann::json::parse(error, nullptr, /*allow_exceptions=*/false);
   if (!tree.is_object() || !tree.contains("code") || !tree["code"].is_number_integer()) return 200;
   switch (tree["code"].get<std::int64_t>()) {
@@ -72,8 +72,8 @@ void ModernLink::post(ExchangeId exchange, std::string_view line, const Message&
   replace(edits, message.id, std::to_string(number));
   replace(edits, message.meta_progress_token, std::to_string(number));
   const EditedMessage edited(line, std::move(edits));
-  if (waiting_.size() >= most_waiting || !link_.send(edited.slices())) {
-    return around_.reply(exchange, error_page(503, waiting.id, overloaded,
+  if (waiting_.size() >= most_waiting_messages || !link_.send(edited.slices())) {
+    return around_.reply(exchange, error_page(503, waiting.id, too_many_code,
                                               "Too many requests wait for this server"));
   }
   waiting_.emplace(number, std::move(waiting));

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "policy/base64.h"
+#include "policy/config/names.h"
+#include "policy/encoding/base64.h"
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
 #include "policy/mcp/revisions.h"
-#include "policy/names.h"
 
 namespace cellblock::http {
 namespace {

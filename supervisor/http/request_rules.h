@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "policy/jsonrpc.h"
-#include "supervisor/http/request.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/http_connection/request.h"
 
 /// What MCP's Streamable HTTP demands of one request, of either era. Pure.
 namespace cellblock::http {

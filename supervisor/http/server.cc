@@ -11,7 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "policy/idle_tokens.h"
+#include "policy/access/tokens_without_rights.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 using std::chrono::duration_cast;
 
 constexpr Milliseconds tick_interval{15'000};
-constexpr Milliseconds a_moment{50};
 constexpr Milliseconds patience_at_the_end{2'000};
 constexpr std::uint64_t most_body_bytes = 64U << 20;  // of all that come in at one time
 constexpr std::uint64_t body_share = 16U << 20;       // of one caller
@@ -120,7 +120,7 @@ void Server::finish() {
 void Server::fail_listening(int error) {
   failure_ = fmt::format("accept4: {}", std::generic_category().message(error));
   listening_.forget();
-  last_moment_.set(a_moment);
+  last_moment_.set(retry_pause);
 }
 
 void Server::welcome(Fd socket, std::optional<Caller> peer) {

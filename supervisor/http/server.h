@@ -7,13 +7,13 @@
 #include <set>
 #include <string>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "supervisor/http/backend.h"
-#include "supervisor/http/connection.h"
 #include "supervisor/http/front.h"
 #include "supervisor/http/share_budget.h"
 #include "supervisor/http/supervisor_link.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/http_connection/connection.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock::http {
 

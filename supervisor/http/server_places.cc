@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "supervisor/http/server.h"
+#include "supervisor/http_connection/http_context.h"
 
 // Who gets a place among the connections over TCP, and who has to go for it.
 namespace cellblock::http {
@@ -17,7 +18,6 @@ constexpr int accepts_per_wake = 16;
 // For the first request of a connection while others want its place: whoever connects as fast as it
 // can fills the kernel's queue, where the others keep their turn, and pushes out only itself.
 constexpr Milliseconds stranger_time{100};
-constexpr Milliseconds a_moment{50};
 
 Fd accept_one(int socket) {
   return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -38,7 +38,7 @@ void Server::accept_some() {
     if (tcp_guests_ >= config_.http->max_connections && !make_room()) {
       // They wait in the kernel's queue.
       static_cast<void>(listening_.want_read(false));
-      return pause_.set(a_moment);
+      return pause_.set(retry_pause);
     }
     Fd socket = accept_one(listener_.get());
     if (socket.valid()) {
@@ -48,7 +48,7 @@ void Server::accept_some() {
     if (is_broken(errno)) return fail_listening(errno);
     if (errno != EMFILE && errno != ENFILE) return;
     static_cast<void>(listening_.want_read(false));
-    return pause_.set(a_moment);
+    return pause_.set(retry_pause);
   }
 }
 

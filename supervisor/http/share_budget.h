@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-#include "supervisor/http/caller.h"
+#include "supervisor/http_connection/caller.h"
 
 namespace cellblock::http {
 

@@ -4,9 +4,9 @@
 #include <deque>
 #include <functional>
 
-#include "supervisor/http/caller.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/http_connection/caller.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock::http {
 

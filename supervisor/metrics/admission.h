@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "supervisor/http/access.h"
-#include "supervisor/http/request.h"
+#include "supervisor/http_connection/access.h"
+#include "supervisor/http_connection/request.h"
 
 /// What is answered: `GET /metrics`, and nothing else. Pure.
 namespace cellblock::metrics {

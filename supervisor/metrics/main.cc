@@ -1,10 +1,10 @@
 #include <utility>
 
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/helper_process.h"
-#include "supervisor/kernel/sealed_config.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/sealed_config.h"
+#include "supervisor/ipc/wire.h"
 #include "supervisor/metrics/server.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/helper_process.h"
 
 /// cellblock-metrics: started by the launcher in a cell of its own, with the descriptors of
 /// wire::metrics_fd, no argument and no environment. It reads what scrapers say over HTTP, and can

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "policy/config.h"
-#include "supervisor/http/connection.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/wire.h"
+#include "policy/config/config.h"
+#include "supervisor/http_connection/connection.h"
+#include "supervisor/ipc/wire.h"
 #include "supervisor/metrics/totals.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock::metrics {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "supervisor/kernel/metrics_page.h"
+#include "supervisor/ipc/metrics_page.h"
 #include "supervisor/metrics/exposition.h"
 
 namespace cellblock::metrics {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "policy/probe_declaration.h"
+#include "policy/sandbox/probe_declaration.h"
 #include "supervisor/probe/attempt.h"
 
 /// Which attempts are meant to succeed in a cell.

@@ -4,9 +4,9 @@
 //   cellblock-probe --run [--tsv|--json] [ID...]  runs them here, wherever that is
 //   cellblock-probe --mcp                         is an MCP server on stdin and stdout
 //
-// `--declared TEXT` (policy/probe_declaration.h) tells what is declared for the cell, so that what
-// is open by declaration is told from what should not be. `--target KIND=VALUE` names something
-// outside to aim at. `--bombs` and `--with-fatal` add the attempts of those dangers.
+// `--declared TEXT` (policy/sandbox/probe_declaration.h) tells what is declared for the cell, so
+// that what is open by declaration is told from what should not be. `--target KIND=VALUE` names
+// something outside to aim at. `--bombs` and `--with-fatal` add the attempts of those dangers.
 //
 // The MCP server has one tool, `run`. Its arguments, all optional:
 //   {"only": ["ID", ...], "bombs": false, "fatal": false,

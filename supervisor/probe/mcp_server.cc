@@ -2,10 +2,10 @@
 
 #include <charconv>
 
+#include "policy/base/result.h"
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
 #include "policy/mcp/revisions.h"
-#include "policy/result.h"
 
 namespace cellblock::probe {
 namespace {

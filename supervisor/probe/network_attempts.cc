@@ -16,7 +16,7 @@
 #include <cstring>
 #include <string>
 
-#include "policy/probe_declaration.h"
+#include "policy/sandbox/probe_declaration.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

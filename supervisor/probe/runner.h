@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/probe_declaration.h"
+#include "policy/sandbox/probe_declaration.h"
 #include "supervisor/probe/attempt.h"
 
 namespace cellblock::probe {

@@ -13,8 +13,8 @@
 #include <functional>
 #include <vector>
 
-#include "policy/syscall_rules.h"
-#include "supervisor/launcher/denials.h"
+#include "policy/syscalls/syscall_rules.h"
+#include "supervisor/launcher/run/denials.h"
 #include "tests/unit/filtered_child.h"
 
 namespace cellblock::launcher {

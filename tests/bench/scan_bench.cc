@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 
 /// How fast lines are scanned: `scan_bench`. The best of several rounds is printed.
 namespace {

@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "policy/config_bytes.h"
-#include "supervisor/launcher/cell_factory.h"
-#include "supervisor/launcher/cells.h"
+#include "policy/config/config_bytes.h"
+#include "supervisor/launcher/run/cell_factory.h"
+#include "supervisor/launcher/run/cells.h"
 #include "tests/containment/launcher_process.h"
 #include "tests/integration/test_directory.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/bench/times.h"
 
 /// Ways to run /bin/true and wait for its end, each in a process of its own that does one at a

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/integration/process.h"
 
 /// One way to reach the echo server: a program whose standard input and output are an MCP session.

@@ -6,9 +6,9 @@
 
 #include <cstring>
 
-#include "supervisor/launcher/attached_record.h"
-#include "supervisor/launcher/cell_factory.h"
-#include "supervisor/launcher/cells.h"
+#include "supervisor/launcher/child/attached_record.h"
+#include "supervisor/launcher/run/cell_factory.h"
+#include "supervisor/launcher/run/cells.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

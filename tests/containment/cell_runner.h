@@ -3,9 +3,9 @@
 #include <functional>
 #include <string>
 
-#include "policy/cell_facts.h"
-#include "policy/config.h"
-#include "supervisor/launcher/cells.h"
+#include "policy/config/config.h"
+#include "policy/failures/end_facts.h"
+#include "supervisor/launcher/run/cells.h"
 #include "tests/integration/test_directory.h"
 
 namespace cellblock::containment {

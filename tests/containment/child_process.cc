@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::containment {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/containment/child_process.h"
 #include "tests/containment/containment_fixture.h"
 #include "tests/containment/launcher_process.h"

@@ -1,6 +1,6 @@
 // What the network of a server with egress answers, before any helper serves it.
 
-#include "supervisor/launcher/egress_network.h"
+#include "supervisor/launcher/prepare/egress_network.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <cstring>
 #include <functional>
 
-#include "supervisor/launcher/namespace_stage.h"
-#include "supervisor/launcher/network_pool.h"
+#include "supervisor/launcher/child/run_in_namespace.h"
+#include "supervisor/launcher/prepare/network_pool.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

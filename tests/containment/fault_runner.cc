@@ -11,9 +11,9 @@
 #include <fstream>
 #include <set>
 
-#include "supervisor/launcher/network_pool.h"
-#include "supervisor/launcher/own_root.h"
-#include "supervisor/launcher/root_builder.h"
+#include "supervisor/launcher/prepare/network_pool.h"
+#include "supervisor/launcher/prepare/own_root.h"
+#include "supervisor/launcher/prepare/root_builder.h"
 #include "tests/containment/launcher_process.h"
 
 #ifndef CELLBLOCK_FAULT_INJECTION

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "supervisor/launcher/spawn.h"
+#include "supervisor/launcher/run/spawn.h"
 
 /// Spawns one cell whose set-up goes wrong, in a launcher that can take faults.
 namespace cellblock::containment {

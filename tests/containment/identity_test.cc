@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "supervisor/kernel/file_stamp.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/file_stamp.h"
+#include "supervisor/os/sys.h"
 #include "tests/containment/containment_fixture.h"
 #include "tests/containment/launcher_process.h"
 

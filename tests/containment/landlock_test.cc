@@ -22,8 +22,8 @@
 #include <cstring>
 #include <functional>
 
-#include "supervisor/kernel/sys.h"
-#include "supervisor/launcher/child_landlock.h"
+#include "supervisor/launcher/child/child_landlock.h"
+#include "supervisor/os/sys.h"
 #include "tests/containment/child_process.h"
 #include "tests/containment/launcher_process.h"
 #include "tests/integration/test_directory.h"

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "supervisor/kernel/sys.h"
-#include "supervisor/launcher/init.h"
+#include "supervisor/launcher/child/init.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::containment {
 namespace {

@@ -12,10 +12,10 @@
 #include <sstream>
 #include <vector>
 
-#include "supervisor/daemon/children.h"
-#include "supervisor/daemon/id_map.h"
-#include "supervisor/daemon/privileges.h"
-#include "supervisor/daemon/spawn.h"
+#include "supervisor/daemon/load/children.h"
+#include "supervisor/daemon/load/id_map.h"
+#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/load/spawn.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "policy/config.h"
-#include "policy/config_bytes.h"
-#include "supervisor/daemon/launcher_process.h"
+#include "policy/config/config.h"
+#include "policy/config/config_bytes.h"
+#include "supervisor/daemon/start/launcher_process.h"
 #include "tests/containment/root_helper.h"
 #include "tests/integration/test_directory.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "policy/syscall_numbers.h"
-#include "policy/syscall_rules.h"
+#include "policy/syscalls/syscall_numbers.h"
+#include "policy/syscalls/syscall_rules.h"
 #include "tests/containment/launcher_process.h"
 #include "tests/containment/outside_lacks.h"
 #include "tests/containment/probe_expectations.h"

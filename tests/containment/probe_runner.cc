@@ -16,7 +16,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "policy/probe_declaration.h"
+#include "policy/sandbox/probe_declaration.h"
 #include "tests/containment/cell_runner.h"
 #include "tests/containment/child_process.h"
 #include "tests/containment/launcher_process.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "tests/containment/outside.h"
 #include "tests/integration/test_directory.h"
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::containment {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "policy/config.h"
-#include "supervisor/daemon/cgroup_setup.h"
+#include "policy/config/config.h"
+#include "supervisor/daemon/start/cgroup_setup.h"
 
 namespace cellblock::containment {
 

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <csignal>
 
-#include "supervisor/kernel/sys.h"
-#include "supervisor/launcher/child_workspace.h"
+#include "supervisor/launcher/child/child_workspace.h"
+#include "supervisor/os/sys.h"
 #include "tests/containment/child_process.h"
 #include "tests/containment/containment_fixture.h"
 #include "tests/containment/launcher_process.h"

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "supervisor/gateway/catalogue/catalogue_file.h"
-#include "supervisor/gateway/catalogue/clean_answer.h"
-#include "supervisor/gateway/catalogue/metadata.h"
-#include "supervisor/gateway/catalogue/visible_text.h"
+#include "supervisor/gateway/checks/clean_answer.h"
+#include "supervisor/gateway/checks/metadata.h"
+#include "supervisor/gateway/checks/visible_text.h"
 #include "tests/fuzz/check.h"
 
 namespace {

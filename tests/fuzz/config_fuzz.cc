@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/config_bytes.h"
-#include "policy/config_check.h"
+#include "policy/config/config_bytes.h"
+#include "policy/config_check/config_check.h"
 #include "tests/fuzz/check.h"
 
 // The first byte chooses the door: text as an admin's file, or bytes as a sealed descriptor.

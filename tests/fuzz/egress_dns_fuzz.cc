@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/egress_policy.h"
+#include "policy/egress/egress_policy.h"
 #include "supervisor/egress/dns_message.h"
 #include "tests/fuzz/check.h"
 

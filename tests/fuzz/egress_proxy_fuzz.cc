@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "policy/egress_policy.h"
+#include "policy/egress/egress_policy.h"
 #include "supervisor/egress/proxy_request.h"
 #include "tests/fuzz/check.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "tests/fuzz/check.h"
 
 namespace {

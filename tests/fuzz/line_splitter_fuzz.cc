@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/line_splitter.h"
+#include "policy/jsonrpc/line_splitter.h"
 #include "tests/fuzz/check.h"
 
 namespace {

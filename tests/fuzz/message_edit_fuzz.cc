@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "policy/message_edit.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
 #include "tests/fuzz/check.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 #include "tests/integration/daemon.h"
 
 namespace cellblock::harness {

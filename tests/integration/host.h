@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/integration/process.h"
 
 /// An MCP host that speaks to the socket by hand, byte by byte.

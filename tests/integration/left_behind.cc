@@ -15,7 +15,7 @@
 #include <set>
 #include <sstream>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/integration/process.h"
 
 namespace cellblock::harness {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 /// Ports of 127.0.0.1.
 namespace cellblock::harness {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 /// Programs started by a test. Deadlines exist so that a broken program ends its test instead of
 /// hanging it: no test measures time by them.

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "supervisor/kernel/audit_packet.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/audit_packet.h"
+#include "supervisor/ipc/wire.h"
 #include "tests/integration/daemon.h"
 #include "tests/unit/lingering_socket.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "policy/names.h"
+#include "policy/config/names.h"
 #include "supervisor/gateway/aggregate/public_name.h"
 
 namespace cellblock::gateway {

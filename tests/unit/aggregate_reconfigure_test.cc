@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "policy/base/server_set.h"
 #include "policy/reload/merge.h"
-#include "policy/server_set.h"
 #include "tests/unit/aggregate_rig.h"
 
 // A session of all servers that is open while the configuration changes.

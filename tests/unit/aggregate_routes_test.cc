@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/resource_routes.h"
 #include "supervisor/gateway/aggregate/result_uris.h"
 #include "supervisor/gateway/aggregate/uri_template.h"

@@ -1,5 +1,3 @@
-#include "supervisor/launcher/attachments.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +8,8 @@
 #include <cstring>
 #include <optional>
 
-#include "supervisor/launcher/gateway_record.h"
+#include "supervisor/launcher/run/descriptor_receivers.h"
+#include "supervisor/launcher/run/gateway_record.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/unanswering_file.h"

@@ -1,4 +1,4 @@
-#include "supervisor/gateway/audit/audit_channel.h"
+#include "supervisor/gateway/records/audit_channel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/kernel/audit_packet.h"
+#include "supervisor/ipc/audit_packet.h"
 
 /// The test is the writer, and turns the loop by hand.
 namespace cellblock::gateway {

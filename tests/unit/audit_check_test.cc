@@ -1,4 +1,4 @@
-#include "policy/audit_check.h"
+#include "policy/config_check/audit_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What declared paths are judged by: their text, what is found there, and who could change that.
 
-#include "policy/bind_check.h"
+#include "policy/config_check/bind_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <string>
 
-#include "policy/config_check.h"
-#include "policy/path_rules.h"
+#include "policy/config/path_rules.h"
+#include "policy/config_check/config_check.h"
 
 namespace cellblock {
 namespace {

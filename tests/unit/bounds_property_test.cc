@@ -4,8 +4,8 @@
 #include <random>
 #include <string>
 
-#include "policy/bounds/bounded_result.h"
-#include "policy/bounds/json_text.h"
+#include "policy/json/json_text.h"
+#include "policy/results/bounded_result.h"
 
 // Whatever a server answers, what comes out is a result of the same kind within its bounds.
 namespace cellblock {

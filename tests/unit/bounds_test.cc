@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "policy/bounds/bounded_error.h"
-#include "policy/bounds/bounded_result.h"
-#include "policy/bounds/json_text.h"
+#include "policy/json/json_text.h"
+#include "policy/results/bounded_error.h"
+#include "policy/results/bounded_result.h"
 
 namespace cellblock {
 namespace {

@@ -1,4 +1,4 @@
-#include "policy/catalogue_check.h"
+#include "policy/config_check/catalogue_check.h"
 
 #include <gmock/gmock.h>
 

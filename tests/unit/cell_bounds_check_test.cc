@@ -1,4 +1,4 @@
-#include "policy/life/cell_bounds_check.h"
+#include "policy/config_check/cell_bounds_check.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/launcher/cell_bounds.h"
+#include "supervisor/launcher/run/cell_bounds.h"
 
 #include <gtest/gtest.h>
 

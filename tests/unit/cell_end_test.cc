@@ -1,4 +1,4 @@
-#include "supervisor/launcher/cell_end.h"
+#include "supervisor/launcher/run/cell_end.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

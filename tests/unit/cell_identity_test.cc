@@ -1,4 +1,4 @@
-#include "supervisor/launcher/cell_identity.h"
+#include "supervisor/launcher/prepare/cell_identity.h"
 
 #include <gtest/gtest.h>
 

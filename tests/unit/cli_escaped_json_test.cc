@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "client/cli/escaped_json.h"
+#include "client/cli/terminal/escaped_json.h"
 
 namespace cellblock::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/propose.h"
 #include "client/cli/import/secret_guess.h"
-#include "policy/config_text.h"
+#include "policy/config_reader/config_text.h"
 
 namespace cellblock::cli {
 namespace {

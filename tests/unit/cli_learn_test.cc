@@ -14,8 +14,8 @@
 #include "client/cli/learn/remedy.h"
 #include "client/cli/learn/said_paths.h"
 #include "client/cli/learn/session_lines.h"
-#include "policy/denial_remedy.h"
-#include "policy/syscall_numbers.h"
+#include "policy/syscalls/denial_remedy.h"
+#include "policy/syscalls/syscall_numbers.h"
 
 namespace cellblock::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/completions.h"
-#include "client/cli/flags.h"
-#include "client/cli/manual.h"
-#include "client/cli/markdown_page.h"
+#include "client/cli/commands/flags.h"
+#include "client/cli/manual/completions.h"
+#include "client/cli/manual/manual.h"
+#include "client/cli/manual/markdown_page.h"
 #include "tests/unit/subprocess.h"
 
 namespace cellblock::testing {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/server_table.h"
-#include "client/cli/status_text.h"
-#include "client/cli/text_table.h"
-#include "client/cli/waiting_text.h"
+#include "client/cli/status/server_table.h"
+#include "client/cli/status/status_text.h"
+#include "client/cli/status/waiting_text.h"
+#include "client/cli/terminal/text_table.h"
 #include "tests/unit/fake_gateway.h"
 #include "tests/unit/subprocess.h"
 

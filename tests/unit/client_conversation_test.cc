@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "client/conversation.h"
-#include "client/rpc_text.h"
+#include "client/connection/conversation.h"
+#include "client/connection/rpc_text.h"
 
 namespace cellblock::client {
 namespace {

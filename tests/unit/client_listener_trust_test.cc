@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "client/listener_trust.h"
+#include "client/connection/listener_trust.h"
 
 namespace cellblock::client {
 namespace {

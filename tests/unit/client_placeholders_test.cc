@@ -1,4 +1,4 @@
-#include "policy/client_placeholders.h"
+#include "policy/sandbox/client_placeholders.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "policy/config_bytes.h"
+#include "policy/config/config_bytes.h"
 
 #include <gtest/gtest.h>
 

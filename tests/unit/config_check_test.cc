@@ -1,4 +1,4 @@
-#include "policy/config_check.h"
+#include "policy/config_check/config_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "policy/weakenings.h"
+#include "policy/sandbox/weakenings.h"
 
 namespace cellblock {
 namespace {

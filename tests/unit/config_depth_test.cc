@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "policy/config_check.h"
-#include "policy/landlock_lacks.h"
-#include "policy/mapped_ids.h"
-#include "policy/names.h"
+#include "policy/config/names.h"
+#include "policy/config_check/config_check.h"
+#include "policy/sandbox/missing_landlock_features.h"
+#include "policy/sandbox/user_namespace_ids.h"
 
 // The keys that say how a cell is built: identity, files, network, calls, limits, executable.
 namespace cellblock {

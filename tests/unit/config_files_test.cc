@@ -1,4 +1,4 @@
-#include "supervisor/daemon/config_files.h"
+#include "supervisor/daemon/load/config_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "supervisor/daemon/accounts.h"
-#include "supervisor/daemon/check_report.h"
-#include "supervisor/daemon/command_file.h"
+#include "supervisor/daemon/load/accounts.h"
+#include "supervisor/daemon/load/command_file.h"
+#include "supervisor/daemon/report/check_report.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "policy/config_check.h"
+#include "policy/config_check/config_check.h"
 
 namespace cellblock {
 namespace {

@@ -4,10 +4,10 @@
 #include <array>
 #include <string>
 
-#include "policy/config_bytes.h"
-#include "policy/config_check.h"
-#include "policy/credential_name.h"
-#include "policy/facts_wanted.h"
+#include "policy/config/config_bytes.h"
+#include "policy/config_check/config_check.h"
+#include "policy/config_check/credential_name.h"
+#include "policy/config_check/facts_wanted.h"
 
 // Where the values of secrets come from.
 namespace cellblock {

@@ -1,4 +1,4 @@
-#include "policy/config_text.h"
+#include "policy/config_reader/config_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,3 @@
-#include "policy/crash_verdict.h"
-
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <sys/syscall.h>
@@ -9,6 +7,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+
+#include "policy/failures/end_verdict.h"
 
 namespace cellblock {
 namespace {

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "supervisor/daemon/activated_socket.h"
-#include "supervisor/daemon/listener.h"
-#include "supervisor/daemon/socket_match.h"
+#include "supervisor/daemon/run/listener.h"
+#include "supervisor/daemon/start/activated_socket.h"
+#include "supervisor/daemon/start/socket_match.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/admin_doors.h"
+#include "supervisor/daemon/run/admin_sockets.h"
 
 namespace cellblock::daemon {
 namespace {

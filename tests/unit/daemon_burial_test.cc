@@ -6,10 +6,10 @@
 #include <chrono>
 #include <csignal>
 
-#include "supervisor/daemon/burial.h"
-#include "supervisor/daemon/children.h"
-#include "supervisor/daemon/listener.h"
-#include "supervisor/daemon/own_children.h"
+#include "supervisor/daemon/load/child_processes.h"
+#include "supervisor/daemon/load/children.h"
+#include "supervisor/daemon/run/connection_closer.h"
+#include "supervisor/daemon/run/listener.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/unanswering_file.h"

@@ -13,8 +13,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "supervisor/daemon/cgroup_leftovers.h"
-#include "supervisor/daemon/cgroup_view.h"
+#include "supervisor/daemon/load/cgroup_leftovers.h"
+#include "supervisor/daemon/load/cgroup_text.h"
 #include "tests/integration/inhabitant.h"
 
 namespace cellblock::daemon {

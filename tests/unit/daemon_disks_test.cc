@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "supervisor/daemon/disks.h"
+#include "supervisor/daemon/load/disks.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/config_check.h"
-#include "supervisor/daemon/explain.h"
-#include "supervisor/daemon/explain_server.h"
+#include "policy/config_check/config_check.h"
+#include "supervisor/daemon/report/explain_rights.h"
+#include "supervisor/daemon/report/explain_server.h"
 
 namespace cellblock {
 namespace {

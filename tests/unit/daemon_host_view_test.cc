@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/daemon/host_view.h"
+#include "supervisor/daemon/start/host_view.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "supervisor/daemon/http_host.h"
+#include "supervisor/daemon/run/http_host.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
-#include "supervisor/daemon/children.h"
-#include "supervisor/daemon/launcher_process.h"
-#include "supervisor/daemon/spawn.h"
+#include "supervisor/daemon/load/children.h"
+#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/start/launcher_process.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "supervisor/daemon/log_lines.h"
+#include "supervisor/daemon/run/log_lines.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "policy/config_bytes.h"
+#include "policy/config/config_bytes.h"
+#include "policy/redaction/merged_secrets.h"
 #include "policy/redaction/secret_marks.h"
-#include "policy/reload/secret_places.h"
-#include "supervisor/daemon/known_peers.h"
-#include "supervisor/daemon/reload_desk.h"
-#include "supervisor/daemon/reload_report.h"
+#include "supervisor/daemon/run/peer_credential_cache.h"
+#include "supervisor/daemon/run/reload_server.h"
+#include "supervisor/daemon/start/reload_report.h"
 
 /// How another configuration comes to a daemon that runs.
 namespace cellblock::daemon {

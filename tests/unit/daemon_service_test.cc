@@ -3,9 +3,9 @@
 
 #include <chrono>
 
-#include "supervisor/daemon/pulse.h"
-#include "supervisor/daemon/service_offer.h"
-#include "supervisor/daemon/service_status.h"
+#include "supervisor/daemon/run/launcher_watchdog.h"
+#include "supervisor/daemon/run/service_status.h"
+#include "supervisor/daemon/start/service_offer.h"
 
 namespace cellblock::daemon {
 namespace {

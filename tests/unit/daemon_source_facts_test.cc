@@ -11,12 +11,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "supervisor/daemon/file_system_user.h"
-#include "supervisor/daemon/id_mapped_tree.h"
-#include "supervisor/daemon/owner_mounts.h"
-#include "supervisor/daemon/privileges.h"
-#include "supervisor/daemon/source_facts.h"
-#include "supervisor/daemon/user_namespace.h"
+#include "supervisor/daemon/load/file_system_user.h"
+#include "supervisor/daemon/load/id_mapped_tree.h"
+#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/load/source_facts.h"
+#include "supervisor/daemon/load/user_namespace.h"
+#include "supervisor/daemon/start/owner_mounts.h"
 
 /// Asked of this kernel, as root: the owners are ids that no account has.
 namespace cellblock::daemon {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/audit_voice.h"
-#include "supervisor/daemon/off_switch.h"
-#include "supervisor/daemon/switch_desk.h"
-#include "supervisor/kernel/audit_packet.h"
+#include "supervisor/daemon/run/kill_switch_listener.h"
+#include "supervisor/daemon/run/supervisor_audit_queue.h"
+#include "supervisor/daemon/start/kill_switch.h"
+#include "supervisor/ipc/audit_packet.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
 

@@ -1,4 +1,4 @@
-#include "supervisor/launcher/denial_counts.h"
+#include "supervisor/launcher/run/denial_counts.h"
 
 #include <gtest/gtest.h>
 

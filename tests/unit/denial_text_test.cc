@@ -1,4 +1,4 @@
-#include "policy/denial_text.h"
+#include "policy/syscalls/denial_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "policy/syscall_numbers.h"
-#include "policy/syscall_rules.h"
-#include "policy/telling_words.h"
+#include "policy/syscalls/significant_arguments.h"
+#include "policy/syscalls/syscall_numbers.h"
+#include "policy/syscalls/syscall_rules.h"
 
 namespace cellblock {
 namespace {

@@ -1,4 +1,4 @@
-#include "supervisor/launcher/denials.h"
+#include "supervisor/launcher/run/denials.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <csignal>
 #include <functional>
 
-#include "supervisor/launcher/filter_cache.h"
+#include "supervisor/launcher/prepare/filter_cache.h"
 #include "tests/unit/filtered_child.h"
 
 namespace cellblock::launcher {

@@ -1,4 +1,4 @@
-#include "policy/egress_policy.h"
+#include "policy/egress/egress_policy.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/config_bytes.h"
+#include "policy/config/config_bytes.h"
 #include "supervisor/egress/resolver.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
 #include "tests/unit/egress_question.h"
 #include "tests/unit/fake_resolver.h"
 #include "tests/unit/filtered_child.h"

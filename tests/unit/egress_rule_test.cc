@@ -1,11 +1,11 @@
-#include "policy/egress_rule.h"
+#include "policy/egress/egress_rule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "policy/special_addresses.h"
+#include "policy/egress/special_addresses.h"
 
 namespace cellblock {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/era/legacy_over_modern.h"
-#include "supervisor/gateway/era/modern_over_legacy.h"
 #include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/translate/legacy_over_modern.h"
+#include "supervisor/gateway/translate/modern_over_legacy.h"
 #include "tests/unit/era_rig.h"
 
 // A modern host at a modern server with both bridges between them: what one says must be what the

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/era/legacy_over_modern.h"
 #include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/translate/legacy_over_modern.h"
 #include "tests/unit/era_rig.h"
 
 namespace cellblock::gateway {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/era/bridge.h"
+#include "supervisor/gateway/translate/bridge.h"
 
 /// Feeds a bridge by hand and keeps what it says.
 namespace cellblock::gateway {

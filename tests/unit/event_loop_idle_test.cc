@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 namespace cellblock {
 namespace {

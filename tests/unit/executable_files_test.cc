@@ -6,10 +6,10 @@
 #include <array>
 #include <string>
 
-#include "supervisor/daemon/check_report.h"
-#include "supervisor/daemon/file_digest.h"
-#include "supervisor/daemon/program_tree.h"
-#include "supervisor/kernel/file_stamp.h"
+#include "supervisor/daemon/load/file_digest.h"
+#include "supervisor/daemon/load/program_tree.h"
+#include "supervisor/daemon/report/check_report.h"
+#include "supervisor/os/file_stamp.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

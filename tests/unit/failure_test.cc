@@ -1,4 +1,4 @@
-#include "policy/failure.h"
+#include "policy/failures/failure.h"
 
 #include <gtest/gtest.h>
 #include <linux/audit.h>

@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "supervisor/kernel/audit_packet.h"
-#include "supervisor/kernel/sys.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/audit_packet.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::gateway::testing {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/fd.h"
+#include "client/connection/fd.h"
 
 /// A gateway for tests of the client: a Unix socket server in this process that follows a script.
 /// Each connection runs the script on a thread of its own, with blocking calls.

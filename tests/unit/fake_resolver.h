@@ -14,7 +14,7 @@
 #include "supervisor/egress/dns_message.h"
 #include "supervisor/egress/flow.h"
 #include "supervisor/egress/socket_io.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 /// Sockets on the loopback network, and a resolver behind one of them.
 namespace cellblock::egress {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "supervisor/launcher/seccomp_filter.h"
+#include "supervisor/launcher/prepare/seccomp_filter.h"
 
 /// Runs a finished filter over calls that are not made, as the kernel would: what a call that this
 /// kernel does not have would be answered can be seen in no other way.

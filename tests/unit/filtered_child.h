@@ -13,8 +13,8 @@
 #include <cerrno>
 #include <string>
 
-#include "supervisor/kernel/sys.h"
-#include "supervisor/launcher/seccomp_filter.h"
+#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/os/sys.h"
 
 /// Runs code in a child process under a filter, loaded as the launcher's child loads it.
 namespace cellblock::testing_support {

@@ -1,4 +1,4 @@
-#include "policy/foreign_framing.h"
+#include "policy/mcp/foreign_framing.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/conversation/conversation.h"
-#include "supervisor/gateway/leg/cached_answers.h"
+#include "supervisor/gateway/route/cached_answers.h"
+#include "supervisor/gateway/upstream/upstream.h"
 
 /// Rules where calls and lists pass: what a person may not use does not exist for that person.
 namespace cellblock::gateway {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/redaction/secret_marks.h"
-#include "supervisor/gateway/policy/argument_texts.h"
+#include "supervisor/gateway/checks/argument_texts.h"
 
 namespace cellblock::gateway {
 namespace {

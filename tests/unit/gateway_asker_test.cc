@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/gateway/conversation/asker.h"
+#include "supervisor/gateway/upstream/question_prefix.h"
 
 namespace cellblock::gateway {
 namespace {

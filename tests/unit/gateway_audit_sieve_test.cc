@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/audit/audit_record.h"
-#include "supervisor/gateway/audit/audit_sieve.h"
+#include "supervisor/gateway/records/audit_limiter.h"
+#include "supervisor/gateway/records/audit_record.h"
 
 namespace cellblock::gateway {
 namespace {

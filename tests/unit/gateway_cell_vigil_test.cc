@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "supervisor/gateway/cell/cell_vigil.h"
+#include "supervisor/gateway/cell/cell_health.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "supervisor/gateway/catalogue/clean_answer.h"
+#include "supervisor/gateway/checks/clean_answer.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "supervisor/gateway/life/eviction.h"
+#include "supervisor/gateway/cell/eviction.h"
 
 namespace cellblock::gateway {
 namespace {

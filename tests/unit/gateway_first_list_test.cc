@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/policy/pin_book.h"
+#include "supervisor/gateway/checks/pin_book.h"
 #include "tests/unit/session_rig.h"
 
 namespace cellblock::gateway::testing {

@@ -3,9 +3,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "supervisor/gateway/results/kept_results.h"
-#include "supervisor/gateway/results/reading_tool.h"
-#include "supervisor/gateway/results/result_answers.h"
+#include "supervisor/gateway/checks/kept_results.h"
+#include "supervisor/gateway/checks/reading_tool.h"
+#include "supervisor/gateway/checks/result_answers.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/catalogue/learning.h"
+#include "supervisor/gateway/route/passive_discovery.h"
 
 namespace cellblock::gateway {
 namespace {

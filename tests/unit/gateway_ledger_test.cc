@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/cell/cell_ledger.h"
+#include "supervisor/gateway/records/cell_incidents.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/catalogue/metadata.h"
-#include "supervisor/gateway/catalogue/schema_check.h"
-#include "supervisor/gateway/catalogue/visible_text.h"
+#include "supervisor/gateway/checks/metadata.h"
+#include "supervisor/gateway/checks/schema_shape.h"
+#include "supervisor/gateway/checks/visible_text.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "supervisor/gateway/audit/audit_record.h"
-#include "supervisor/gateway/metrics/meter.h"
+#include "supervisor/gateway/records/audit_record.h"
+#include "supervisor/gateway/records/meter.h"
 
 namespace cellblock::gateway {
 namespace {

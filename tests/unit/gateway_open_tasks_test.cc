@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "supervisor/gateway/conversation/open_tasks.h"
+#include "supervisor/gateway/upstream/open_tasks.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "supervisor/gateway/cell/cell_failure.h"
-#include "supervisor/gateway/cell/noise_budget.h"
+#include "supervisor/gateway/cell/invalid_output_budget.h"
 #include "supervisor/gateway/cell/stderr_log.h"
-#include "supervisor/gateway/conversation/call_table.h"
-#include "supervisor/gateway/conversation/client_features.h"
-#include "supervisor/gateway/conversation/upstream_ids.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
+#include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/session/control_request.h"
+#include "supervisor/gateway/message/upstream_ids.h"
+#include "supervisor/gateway/upstream/client_features.h"
 
 namespace cellblock::gateway {
 namespace {

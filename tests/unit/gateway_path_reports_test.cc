@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "policy/message_edit.h"
-#include "supervisor/gateway/policy/path_reports.h"
+#include "policy/jsonrpc/message_edit.h"
+#include "supervisor/gateway/checks/path_reports.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -8,8 +8,8 @@
 #include "policy/access/rights.h"
 #include "supervisor/gateway/catalogue/pin_store.h"
 #include "supervisor/gateway/catalogue/pinned_catalogues.h"
-#include "supervisor/gateway/leg/first_list.h"
-#include "supervisor/gateway/policy/pin_gate.h"
+#include "supervisor/gateway/checks/pin_gate.h"
+#include "supervisor/gateway/route/first_list.h"
 #include "supervisor/gateway/session/pin_control.h"
 #include "tests/unit/scratch_directory.h"
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/config_bytes.h"
+#include "policy/config/config_bytes.h"
 #include "policy/reload/merge.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/unit/gateway_rig.h"
 
 // A whole gateway that is sent another configuration while sessions are open: what becomes of them,

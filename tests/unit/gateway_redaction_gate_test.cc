@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "policy/redaction/secret_marks.h"
-#include "supervisor/gateway/policy/redaction_gate.h"
+#include "supervisor/gateway/checks/redaction_gate.h"
 
 namespace cellblock::gateway {
 namespace {

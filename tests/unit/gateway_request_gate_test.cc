@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/policy/request_gate.h"
+#include "supervisor/gateway/checks/request_gate.h"
 
 namespace cellblock::gateway {
 namespace {

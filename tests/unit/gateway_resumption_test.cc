@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "policy/base64.h"
+#include "policy/encoding/base64.h"
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/session/resumption.h"
+#include "supervisor/gateway/session/session_handoff.h"
 
 namespace cellblock::gateway {
 namespace {

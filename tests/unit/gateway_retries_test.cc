@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "policy/crash_verdict.h"
-#include "supervisor/gateway/leg/retries.h"
+#include "policy/failures/end_verdict.h"
+#include "supervisor/gateway/route/retries.h"
 
 namespace cellblock::gateway {
 namespace {

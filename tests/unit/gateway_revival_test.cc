@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/gateway/leg/revival.h"
+#include "supervisor/gateway/route/session_replay.h"
 
 // What the next cell of a server is told of a legacy host's session.
 

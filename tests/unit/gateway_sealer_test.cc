@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "supervisor/gateway/conversation/sealer.h"
+#include "supervisor/gateway/message/sealer.h"
 
 namespace cellblock::gateway {
 namespace {

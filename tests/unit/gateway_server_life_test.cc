@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "supervisor/gateway/life/server_life.h"
-#include "supervisor/gateway/life/start_refusal.h"
+#include "supervisor/gateway/cell/restart_policy.h"
+#include "supervisor/gateway/cell/start_refusal.h"
 
 namespace cellblock::gateway {
 namespace {

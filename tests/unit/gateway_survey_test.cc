@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/catalogue/survey.h"
+#include "supervisor/gateway/catalogue/discovery.h"
 #include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {

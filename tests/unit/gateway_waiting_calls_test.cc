@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "supervisor/gateway/policy/pin_book.h"
+#include "supervisor/gateway/checks/pin_book.h"
 #include "tests/unit/session_rig.h"
 
 /// Calls that wait, for a place among those in flight or for somebody's word: what becomes of them

@@ -1,4 +1,4 @@
-#include "supervisor/launcher/group_files.h"
+#include "supervisor/launcher/prepare/group_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

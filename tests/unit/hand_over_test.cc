@@ -1,5 +1,3 @@
-#include "supervisor/launcher/hand_over.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,7 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "supervisor/launcher/state_directory.h"
+#include "supervisor/launcher/prepare/chown_tree.h"
+#include "supervisor/launcher/prepare/state_directory.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::launcher {

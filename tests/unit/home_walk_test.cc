@@ -1,6 +1,6 @@
 // What is in a home directory, counted and removed.
 
-#include "supervisor/launcher/home_walk.h"
+#include "supervisor/launcher/run/home_walk.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <string>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {
 namespace {

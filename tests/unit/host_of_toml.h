@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "policy/host_facts.h"
+#include "policy/config/host_facts.h"
 
 /// Facts about a host that a test writes down: tests/config/host.toml says how.
 namespace cellblock {

@@ -1,11 +1,11 @@
-#include "policy/http_check.h"
+#include "policy/config_check/http_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "policy/config_text.h"
+#include "policy/config_reader/config_text.h"
 
 namespace cellblock {
 namespace {

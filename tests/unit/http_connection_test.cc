@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "supervisor/http/connection.h"
 #include "supervisor/http/share_budget.h"
-#include "supervisor/kernel/peer_options.h"
+#include "supervisor/http_connection/connection.h"
+#include "supervisor/os/peer_options.h"
 
 namespace cellblock::http {
 namespace {

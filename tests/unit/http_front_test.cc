@@ -4,7 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "policy/sha256.h"
+#include "policy/encoding/sha256.h"
 #include "supervisor/http/front.h"
 
 namespace cellblock::http {

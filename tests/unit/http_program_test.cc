@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "policy/access/rule.h"
-#include "policy/config_bytes.h"
-#include "policy/sha256.h"
-#include "supervisor/kernel/wire.h"
+#include "policy/config/access_rule.h"
+#include "policy/config/config_bytes.h"
+#include "policy/encoding/sha256.h"
+#include "supervisor/ipc/wire.h"
 #include "tests/unit/filtered_child.h"
 
 namespace cellblock::http {

@@ -1,4 +1,4 @@
-#include "supervisor/launcher/id_pool.h"
+#include "supervisor/launcher/prepare/id_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "policy/id_table.h"
+#include "policy/config/id_table.h"
 
 #include <gmock/gmock.h>
 

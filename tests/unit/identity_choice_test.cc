@@ -1,4 +1,4 @@
-#include "policy/identity_choice.h"
+#include "policy/config_check/identity_choice.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
-#include "policy/internet_address.h"
+#include "policy/base/internet_address.h"
 
 #include <gtest/gtest.h>
 
-#include "policy/synthetic_range.h"
+#include "policy/egress/synthetic_range.h"
 
 namespace cellblock {
 namespace {

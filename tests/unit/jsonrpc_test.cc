@@ -1,4 +1,4 @@
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "supervisor/launcher/landlock_ruleset.h"
+#include "supervisor/launcher/child/landlock_ruleset.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "supervisor/launcher/landlock_rights.h"
+#include "supervisor/launcher/child/landlock_rights.h"
 
 namespace cellblock::launcher {
 namespace {

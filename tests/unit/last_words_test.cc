@@ -1,4 +1,4 @@
-#include "policy/last_words.h"
+#include "policy/failures/last_words.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "supervisor/launcher/burial.h"
+#include "supervisor/launcher/run/channel_closer.h"
 #include "tests/unit/lingering_socket.h"
 
 namespace cellblock::launcher {

@@ -1,4 +1,4 @@
-#include "policy/line_splitter.h"
+#include "policy/jsonrpc/line_splitter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 
 namespace cellblock {
 namespace {

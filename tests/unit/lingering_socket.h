@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock {
 

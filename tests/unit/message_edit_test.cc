@@ -1,4 +1,4 @@
-#include "policy/message_edit.h"
+#include "policy/jsonrpc/message_edit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

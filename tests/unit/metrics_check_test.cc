@@ -1,9 +1,9 @@
-#include "policy/metrics/metrics_check.h"
+#include "policy/config_check/metrics_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "policy/config_text.h"
+#include "policy/config_reader/config_text.h"
 
 namespace cellblock {
 namespace {

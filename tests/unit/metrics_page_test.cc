@@ -1,4 +1,4 @@
-#include "supervisor/kernel/metrics_page.h"
+#include "supervisor/ipc/metrics_page.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

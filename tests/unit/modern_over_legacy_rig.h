@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "supervisor/gateway/era/modern_over_legacy.h"
 #include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/translate/modern_over_legacy.h"
 #include "tests/unit/era_rig.h"
 
 namespace cellblock::gateway {

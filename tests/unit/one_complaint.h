@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "policy/complaint.h"
+#include "policy/config_reader/complaint.h"
 
 namespace cellblock {
 

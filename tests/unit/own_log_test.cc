@@ -1,4 +1,4 @@
-#include "supervisor/kernel/own_log.h"
+#include "supervisor/log/own_log.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -1,4 +1,4 @@
-#include "policy/bounds/page.h"
+#include "policy/results/page.h"
 
 #include <gmock/gmock.h>
 

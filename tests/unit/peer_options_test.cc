@@ -1,4 +1,4 @@
-#include "supervisor/kernel/peer_options.h"
+#include "supervisor/os/peer_options.h"
 
 #include <gtest/gtest.h>
 #include <sys/un.h>

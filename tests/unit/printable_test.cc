@@ -1,4 +1,4 @@
-#include "policy/printable.h"
+#include "policy/base/printable.h"
 
 #include <gtest/gtest.h>
 

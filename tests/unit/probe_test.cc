@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "policy/egress_rule.h"
-#include "policy/probe_declaration.h"
-#include "policy/syscall_rules.h"
+#include "policy/egress/egress_rule.h"
+#include "policy/sandbox/probe_declaration.h"
+#include "policy/syscalls/syscall_rules.h"
 #include "supervisor/probe/attempts.h"
 #include "supervisor/probe/expected.h"
 #include "supervisor/probe/mcp_server.h"

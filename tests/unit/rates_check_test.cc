@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "policy/config_text.h"
-#include "policy/rates/calls_check.h"
+#include "policy/config_check/calls_check.h"
+#include "policy/config_reader/config_text.h"
 
 namespace cellblock {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "policy/rates/busy_text.h"
 #include "policy/rates/call_deadline.h"
-#include "policy/rates/call_places.h"
+#include "policy/rates/call_slots.h"
 #include "policy/rates/log_share.h"
 #include "policy/rates/rate_text.h"
 

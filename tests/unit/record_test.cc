@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock {
 namespace {

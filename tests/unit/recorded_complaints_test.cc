@@ -19,10 +19,10 @@
 #include <iostream>
 #include <sstream>
 
-#include "policy/config_bytes.h"
-#include "policy/config_check.h"
-#include "policy/sha256.h"
-#include "supervisor/daemon/check_report.h"
+#include "policy/config/config_bytes.h"
+#include "policy/config_check/config_check.h"
+#include "policy/base/sha256.h"
+#include "supervisor/daemon/report/check_report.h"
 #include "tests/unit/host_of_toml.h"
 
 namespace cellblock {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "policy/config_bytes.h"
-#include "policy/config_check.h"
+#include "policy/config/config_bytes.h"
+#include "policy/config_check/config_check.h"
 
 /// `[redaction]` and what a server says otherwise.
 namespace cellblock {

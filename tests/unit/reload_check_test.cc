@@ -1,6 +1,6 @@
-#include "supervisor/launcher/reload_check.h"
-
 #include <gtest/gtest.h>
+
+#include "supervisor/launcher/prepare/reload_compatibility.h"
 
 namespace cellblock::launcher {
 namespace {

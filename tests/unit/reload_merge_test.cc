@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/find_server.h"
+#include "policy/config/find_server.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
 

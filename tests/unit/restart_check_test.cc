@@ -1,11 +1,11 @@
-#include "policy/life/restart_check.h"
+#include "policy/config_check/restart_check.h"
 
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
 
-#include "policy/config_text.h"
+#include "policy/config_reader/config_text.h"
 
 namespace cellblock {
 namespace {

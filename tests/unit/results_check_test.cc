@@ -1,4 +1,4 @@
-#include "policy/bounds/results_check.h"
+#include "policy/config_check/results_check.h"
 
 #include <gmock/gmock.h>
 

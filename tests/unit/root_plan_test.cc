@@ -1,4 +1,4 @@
-#include "supervisor/launcher/root_plan.h"
+#include "supervisor/launcher/child/root_plan.h"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "policy/schema/schema_check.h"
+#include "policy/schema/schema_validator.h"
 #include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <sys/random.h>
 
-#include "supervisor/gateway/conversation/sealer.h"
+#include "supervisor/gateway/message/sealer.h"
 #include "tests/unit/filtered_child.h"
 
 /// OpenSSL makes system calls of its own at its first use: under the filter where that happens.

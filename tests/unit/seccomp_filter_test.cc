@@ -1,4 +1,4 @@
-#include "supervisor/launcher/seccomp_filter.h"
+#include "supervisor/launcher/prepare/seccomp_filter.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@
 #include <cstring>
 #include <functional>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 #include "tests/unit/filtered_child.h"
 
 namespace cellblock::launcher {

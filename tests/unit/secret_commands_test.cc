@@ -1,4 +1,4 @@
-#include "supervisor/daemon/secret_commands.h"
+#include "supervisor/daemon/load/secret_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/children.h"
-#include "supervisor/daemon/own_children.h"
+#include "supervisor/daemon/load/child_processes.h"
+#include "supervisor/daemon/load/children.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::daemon {

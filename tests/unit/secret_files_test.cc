@@ -1,4 +1,4 @@
-#include "supervisor/daemon/secret_files.h"
+#include "supervisor/daemon/load/secret_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST(SecretFiles, RefusesACredentialThatOthersCouldReachOrThatIsNoFile) {
 class AsUser {
  public:
   explicit AsUser(uid_t uid) : changed_(::seteuid(uid) == 0) {}
-  ~AsUser() { static_cast<void>(::seteuid(0)); }
+  ~AsUser() { EXPECT_EQ(::seteuid(0), 0); }
   AsUser(const AsUser&) = delete;
   AsUser& operator=(const AsUser&) = delete;
   bool changed() const { return changed_; }

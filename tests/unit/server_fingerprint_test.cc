@@ -1,4 +1,4 @@
-#include "supervisor/daemon/server_fingerprint.h"
+#include "supervisor/daemon/load/server_fingerprint.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "client/cli/session_journal.h"
+#include "client/cli/common/session_journal.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/base64.h"
+#include "policy/encoding/base64.h"
 #include "supervisor/gateway/session/session_journal.h"
 
 // What a gateway writes (SessionJournal), read by the bridge as if it had been killed just then.

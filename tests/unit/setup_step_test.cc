@@ -1,4 +1,4 @@
-#include "policy/setup_step.h"
+#include "policy/failures/setup_step.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "policy/source_access.h"
+#include "policy/sandbox/source_access.h"
 
 #include <gmock/gmock.h>
 

@@ -1,10 +1,10 @@
-#include "policy/life/start_check.h"
+#include "policy/config_check/start_check.h"
 
 #include <gmock/gmock.h>
 
 #include <string>
 
-#include "policy/config_text.h"
+#include "policy/config_reader/config_text.h"
 #include "tests/unit/one_complaint.h"
 
 namespace cellblock {

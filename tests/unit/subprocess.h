@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "client/fd.h"
+#include "client/connection/fd.h"
 
 namespace cellblock::testing {
 

@@ -1,4 +1,4 @@
-#include "policy/syscall_groups.h"
+#include "policy/syscalls/syscall_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/internal_syscalls.h"
-#include "policy/syscall_refusals.h"
-#include "supervisor/kernel/wire.h"
+#include "policy/syscalls/internal_syscalls.h"
+#include "policy/syscalls/syscall_refusals.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock {
 namespace {

@@ -1,12 +1,12 @@
-#include "policy/syscall_rules.h"
+#include "policy/syscalls/syscall_rules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-#include "policy/syscall_groups.h"
-#include "policy/syscall_refusals.h"
+#include "policy/syscalls/syscall_groups.h"
+#include "policy/syscalls/syscall_refusals.h"
 
 namespace cellblock {
 namespace {

@@ -1,4 +1,4 @@
-#include "policy/trace_context.h"
+#include "policy/mcp/trace_context.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock {
 

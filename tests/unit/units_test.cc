@@ -1,4 +1,4 @@
-#include "policy/units.h"
+#include "policy/base/units.h"
 
 #include <gtest/gtest.h>
 

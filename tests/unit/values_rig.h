@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/conversation/conversation.h"
+#include "supervisor/gateway/upstream/upstream.h"
 
 /// Conversations of several sessions and cells that share one sealer, fed by hand.
 namespace cellblock::gateway::testing {

@@ -1,4 +1,4 @@
-#include "policy/workspace_match.h"
+#include "policy/sandbox/workspace_match.h"
 
 #include <gtest/gtest.h>
 

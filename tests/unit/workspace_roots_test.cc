@@ -1,4 +1,4 @@
-#include "supervisor/launcher/workspace_roots.h"
+#include "supervisor/launcher/prepare/workspace_roots.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

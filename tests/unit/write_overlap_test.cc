@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "policy/config_check.h"
+#include "policy/config_check/config_check.h"
 
 namespace cellblock {
 namespace {

@@ -1,9 +1,8 @@
-#include "policy/written_code.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "policy/weakenings.h"
+#include "policy/sandbox/weakenings.h"
+#include "policy/syscalls/run_time_code.h"
 
 namespace cellblock {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 

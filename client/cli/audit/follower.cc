@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "client/cli/audit/log_files.h"
-#include "client/fd.h"
+#include "client/connection/fd.h"
 #include "policy/audit/chain.h"
 
 namespace cellblock::cli {

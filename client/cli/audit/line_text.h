@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "client/cli/style.h"
+#include "client/cli/terminal/style.h"
 
 namespace cellblock::cli {
 

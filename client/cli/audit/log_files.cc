@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "client/fd.h"
+#include "client/connection/fd.h"
 #include "policy/audit/chain.h"
 #include "policy/audit/log_names.h"
 

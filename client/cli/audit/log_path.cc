@@ -7,8 +7,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "policy/complaint.h"
-#include "policy/config_text.h"
+#include "policy/config_reader/complaint.h"
+#include "policy/config_reader/config_text.h"
 
 namespace cellblock::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "client/cli/configuration.h"
+#include "client/cli/common/configuration.h"
 
 namespace cellblock::cli {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

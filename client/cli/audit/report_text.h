@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "client/cli/style.h"
+#include "client/cli/terminal/style.h"
 #include "policy/audit/log_verifier.h"
 
 namespace cellblock::cli {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/cli/json_text.h"
-#include "policy/names.h"
+#include "client/cli/terminal/json_text.h"
+#include "policy/config/names.h"
 
 namespace cellblock::cli {
 

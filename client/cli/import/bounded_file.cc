@@ -10,8 +10,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "client/cli/terminal_text.h"
-#include "client/fd.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/connection/fd.h"
 
 namespace cellblock::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string_view>
 
-#include "client/cli/terminal_text.h"
-#include "client/fd.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/connection/fd.h"
 
 namespace cellblock::cli {
 namespace {
@@ -26,13 +26,13 @@ client::OwnedFd opened(const std::string& path) {
   return client::OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 }
 
-std::unexpected<Error> cannot(const std::string& path, std::string_view why) {
+std::unexpected<Error> cannot_read(const std::string& path, std::string_view why) {
   return fail(fmt::format("{}: {}", safe_line(path), safe_line(why)));
 }
 
 std::unexpected<Error> unreadable(const std::string& path, archive* from) {
   const char* why = ::archive_error_string(from);
-  return cannot(path, why == nullptr ? "it is no zip archive that can be read" : why);
+  return cannot_read(path, why == nullptr ? "it is no zip archive that can be read" : why);
 }
 
 bool is_manifest(archive_entry* entry) {
@@ -50,7 +50,7 @@ Result<std::string> member_text(archive* from, const std::string& path, std::siz
     if (count == 0) return text;
     text.append(bytes.data(), static_cast<std::size_t>(count));
   }
-  return cannot(path, fmt::format("its manifest.json is longer than {} bytes", most));
+  return cannot_read(path, fmt::format("its manifest.json is longer than {} bytes", most));
 }
 
 }  // namespace
@@ -72,11 +72,12 @@ Result<std::string> packed_manifest(const std::string& path, std::size_t most) {
   archive_entry* entry = nullptr;
   for (int i = 0; i < most_members; ++i) {
     const int found = ::archive_read_next_header(from, &entry);
-    if (found == ARCHIVE_EOF) return cannot(path, "it has no manifest.json, so it is no bundle");
+    if (found == ARCHIVE_EOF)
+      return cannot_read(path, "it has no manifest.json, so it is no bundle");
     if (found != ARCHIVE_OK && found != ARCHIVE_WARN) return unreadable(path, from);
     if (is_manifest(entry)) return member_text(from, path, most);
   }
-  return cannot(path, fmt::format("it has more than {} members", most_members));
+  return cannot_read(path, fmt::format("it has more than {} members", most_members));
 }
 
 }  // namespace cellblock::cli

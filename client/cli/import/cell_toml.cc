@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "client/cli/terminal_text.h"
-#include "policy/utf8.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/utf8.h"
 
 namespace cellblock::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "client/cli/import/declared_server.h"
 #include "client/cli/import/import_format.h"
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 

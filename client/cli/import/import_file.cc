@@ -8,7 +8,7 @@
 #include "client/cli/import/host_reader.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/registry_reader.h"
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

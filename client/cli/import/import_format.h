@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 /// What is read: by whose words servers are declared.
 namespace cellblock::cli {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "client/cli/import/plain_json.h"
-#include "client/cli/terminal_text.h"
-#include "policy/toml_depth.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/config_reader/toml_depth.h"
 
 namespace cellblock::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 /// Configurations that others wrote, as JSON values. Bounded in size and depth; a name that stands
 /// twice in one object is an error, since nobody could say which was meant.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "client/cli/import/declared_server.h"
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 /// Members of objects that others wrote, as they are: escaping is for whoever prints them. One of
 /// another type than is expected is an error that names it; one that is absent is empty.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

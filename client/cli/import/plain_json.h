@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 

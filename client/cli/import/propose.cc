@@ -8,9 +8,9 @@
 #include "client/cli/import/proposed_command.h"
 #include "client/cli/import/proposed_environment.h"
 #include "client/cli/import/proposed_paths.h"
-#include "client/cli/terminal_text.h"
-#include "policy/egress_rule.h"
-#include "policy/names.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/config/names.h"
+#include "policy/egress/egress_rule.h"
 
 namespace cellblock::cli {
 namespace {
@@ -18,7 +18,9 @@ namespace {
 constexpr std::size_t longest_name = 63;
 constexpr std::size_t most_servers = 256;
 
-bool is_of_names(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9'); }
+bool is_server_name_letter(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
+}
 
 char lower(char byte) {
   return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
@@ -99,7 +101,7 @@ std::string server_name_for(const std::string& declared) {
   std::string name;
   for (const char raw : declared) {
     const char byte = lower(raw);
-    if (is_of_names(byte)) {
+    if (is_server_name_letter(byte)) {
       name += byte;
     } else if (!name.empty() && !name.ends_with('-')) {
       name += '-';

@@ -6,7 +6,7 @@
 #include "client/cli/import/declared_server.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/import/proposal.h"
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 

@@ -13,17 +13,17 @@
 #include "client/cli/import/placeholders.h"
 #include "client/cli/import/proposed_arguments.h"
 #include "client/cli/import/proposed_paths.h"
-#include "policy/command_habits.h"
+#include "policy/config_check/command_lint.h"
 
 namespace cellblock::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> compiling = {"node", "bun", "deno"};
 
-std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string profile_for(std::string_view program) {
-  const auto name = name_in(program);
+  const auto name = file_name(program);
   if (std::ranges::find(compiling, name) != compiling.end()) return "node";
   return name.starts_with("python") ? "python" : "native";
 }
@@ -71,7 +71,7 @@ void propose_npm(const PackageRun& run, const std::string& directory, const Mach
   proposal.profile = "node";
   proposal.command = {found_or(machine, "node", "/usr/bin/node")};
   if (!run.program.empty()) {
-    proposal.command.push_back(modules + ".bin/" + std::string(name_in(run.program)));
+    proposal.command.push_back(modules + ".bin/" + std::string(file_name(run.program)));
   } else if (installed) {
     proposal.command.push_back(installed->entry);
   } else {
@@ -89,7 +89,7 @@ void propose_pypi(const PackageRun& run, const std::string& directory, Proposal&
   proposal.steps.push_back(fmt::format("{}/bin/pip install --only-binary :all: {}", directory,
                                        as_word(pinned(run.package))));
   proposal.profile = "python";
-  const auto script = run.program.empty() ? run.package.name : std::string(name_in(run.program));
+  const auto script = run.program.empty() ? run.package.name : std::string(file_name(run.program));
   proposal.command = {directory + "/bin/python", directory + "/bin/" + script};
 }
 
@@ -135,8 +135,8 @@ void propose_program(const std::string& program, const MachineView& machine, con
 }
 
 bool is_interpreter(std::string_view program) {
-  return profile_for(program) != "native" || name_in(program) == "ruby" ||
-         name_in(program) == "perl" || name_in(program) == "php";
+  return profile_for(program) != "native" || file_name(program) == "ruby" ||
+         file_name(program) == "perl" || file_name(program) == "php";
 }
 
 // Where its other files are can only be guessed: beside it.

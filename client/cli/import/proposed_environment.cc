@@ -8,7 +8,7 @@
 #include "client/cli/import/placeholders.h"
 #include "client/cli/import/proposed_paths.h"
 #include "client/cli/import/secret_guess.h"
-#include "policy/environment_rules.h"
+#include "policy/sandbox/environment_rules.h"
 
 namespace cellblock::cli {
 namespace {

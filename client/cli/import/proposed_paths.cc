@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "client/cli/secret_paths.h"
+#include "client/cli/common/secret_paths.h"
 
 namespace cellblock::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "client/cli/import/declared_server.h"
-#include "policy/result.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "client/cli/call_arguments.h"
+#include "client/cli/common/call_arguments.h"
+#include "policy/base/result.h"
 #include "policy/mcp/methods.h"
-#include "policy/result.h"
 
 namespace cellblock::cli {
 namespace {

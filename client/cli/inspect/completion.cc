@@ -4,7 +4,7 @@
 
 #include "client/cli/inspect/command.h"
 #include "client/cli/inspect/words.h"
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "client/cli/common/missing_servers.h"
 #include "client/cli/inspect/command.h"
 #include "client/cli/inspect/completion.h"
 #include "client/cli/inspect/frame_text.h"
@@ -17,9 +18,8 @@
 #include "client/cli/inspect/result_text.h"
 #include "client/cli/inspect/terminal.h"
 #include "client/cli/inspect/words.h"
-#include "client/cli/json_text.h"
-#include "client/cli/missing_servers.h"
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

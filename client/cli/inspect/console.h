@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "client/cli/commands.h"
+#include "client/cli/common/context.h"
+#include "client/cli/inspect/inspect_request.h"
 
 namespace cellblock::cli {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "client/cli/inspect/schema_text.h"
-#include "client/cli/json_text.h"
-#include "client/cli/terminal_text.h"
-#include "policy/result.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 namespace {
@@ -18,7 +18,7 @@ using client::Result;
 
 constexpr std::size_t most_fields = 64;
 
-std::unexpected<client::Error> wrong(std::string text) {
+std::unexpected<client::Error> wrong_answer(std::string text) {
   return std::unexpected(
       client::Error{.code = client::ErrorCode::invalid_argument, .text = std::move(text)});
 }
@@ -62,7 +62,7 @@ Result<Json> chosen(const std::vector<Choice>& choices, std::string_view typed) 
     return choice.value == Json(typed) || choice.value.dump() == typed ||
            (!choice.title.empty() && choice.title == typed);
   });
-  if (found == choices.end()) return wrong("it is one of: " + choices_text(choices));
+  if (found == choices.end()) return wrong_answer("it is one of: " + choices_text(choices));
   return found->value;
 }
 
@@ -73,13 +73,13 @@ Result<Json> yes_or_no(std::string_view typed) {
   for (const std::string_view no : {"n", "no", "false"}) {
     if (typed == no) return Json(false);
   }
-  return wrong("it is yes or no");
+  return wrong_answer("it is yes or no");
 }
 
 Result<Json> number(std::string_view typed, std::string_view type) {
   auto value = Json::parse(typed, nullptr, false);
-  if (type == "integer" && !value.is_number_integer()) return wrong("it is a whole number");
-  if (!value.is_number()) return wrong("it is a number");
+  if (type == "integer" && !value.is_number_integer()) return wrong_answer("it is a whole number");
+  if (!value.is_number()) return wrong_answer("it is a number");
   return value;
 }
 
@@ -151,7 +151,7 @@ Result<Json> field_value(const FormField& field, std::string_view typed) {
   typed = trimmed(typed);
   if (!typed.empty()) return value_at(field.schema, typed);
   if (field.schema.contains("default")) return field.schema["default"];
-  if (field.required) return wrong("it is required");
+  if (field.required) return wrong_answer("it is required");
   return Json();
 }
 

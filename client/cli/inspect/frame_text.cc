@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

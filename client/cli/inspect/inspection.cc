@@ -8,12 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "client/cli/failure_since.h"
 #include "client/cli/inspect/offer_text.h"
 #include "client/cli/inspect/result_text.h"
-#include "client/cli/json_text.h"
-#include "client/cli/terminal_text.h"
-#include "client/tool_text.h"
+#include "client/cli/status/failure_since.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/connection/tool_text.h"
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
 

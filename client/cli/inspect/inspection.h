@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "client/cli/context.h"
+#include "client/cli/common/context.h"
 #include "client/cli/inspect/command.h"
 #include "client/cli/inspect/peer.h"
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/inspect/schema_text.h"
-#include "client/cli/json_text.h"
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/meta_keys.h"
 
 namespace cellblock::cli {

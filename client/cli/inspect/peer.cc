@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "client/rpc_text.h"
+#include "client/connection/rpc_text.h"
+#include "policy/base/result.h"
 #include "policy/mcp/methods.h"
-#include "policy/result.h"
 
 namespace cellblock::cli {
 namespace {

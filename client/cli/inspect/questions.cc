@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "client/cli/inspect/form.h"
-#include "client/cli/json_text.h"
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
 

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/content_text.h"
-#include "client/cli/json_text.h"
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/content_text.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/methods.h"
 
 namespace cellblock::cli {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "client/cli/secret_paths.h"
+#include "client/cli/common/secret_paths.h"
 
 namespace cellblock::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "client/cli/import/cell_toml.h"
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

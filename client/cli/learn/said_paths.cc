@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "client/cli/terminal_text.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "client/fd.h"
-#include "policy/result.h"
+#include "client/connection/fd.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 

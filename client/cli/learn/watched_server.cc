@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/cli/json_text.h"
-#include "client/cli/log_text.h"
-#include "policy/control_methods.h"
-#include "policy/result.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/log_text.h"
+#include "policy/base/result.h"
+#include "policy/mcp/control_methods.h"
 
 namespace cellblock::cli {
 namespace {

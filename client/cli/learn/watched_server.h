@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/context.h"
+#include "client/cli/common/context.h"
 #include "client/cli/learn/observed.h"
 
 namespace cellblock::cli {

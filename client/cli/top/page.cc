@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "client/cli/size_text.h"
-#include "client/cli/terminal_text.h"
-#include "client/cli/text_table.h"
+#include "client/cli/terminal/size_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/cli/terminal/text_table.h"
 
 namespace cellblock::cli {
 namespace {

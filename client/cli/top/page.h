@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/style.h"
+#include "client/cli/terminal/style.h"
 #include "client/cli/top/rows.h"
 
 /// The rows as lines of a screen.

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/json_text.h"
-#include "policy/crash_verdict.h"
+#include "client/cli/terminal/json_text.h"
+#include "policy/failures/end_verdict.h"
 
 namespace cellblock::cli {
 namespace {

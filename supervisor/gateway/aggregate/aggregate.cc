@@ -6,12 +6,12 @@
 #include "policy/mcp/error_codes.h"
 #include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/aggregate/say.h"
-#include "supervisor/gateway/aggregate/shown_answer.h"
-#include "supervisor/gateway/conversation/call_table.h"
-#include "supervisor/gateway/leg/modern_check.h"
+#include "supervisor/gateway/aggregate/host_messages.h"
+#include "supervisor/gateway/aggregate/response_rewrite.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/route/modern_request_check.h"
 
 namespace cellblock::gateway {
 namespace {

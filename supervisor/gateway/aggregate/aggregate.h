@@ -8,24 +8,24 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/config.h"
-#include "policy/failure.h"
-#include "policy/jsonrpc.h"
-#include "policy/server_set.h"
+#include "policy/base/server_set.h"
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/aggregate_calls.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
 #include "supervisor/gateway/aggregate/aggregate_streams.h"
-#include "supervisor/gateway/aggregate/assortment.h"
+#include "supervisor/gateway/aggregate/catalogue_load_state.h"
 #include "supervisor/gateway/aggregate/list_refresh.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/merged_lists.h"
 #include "supervisor/gateway/aggregate/modern_request.h"
 #include "supervisor/gateway/aggregate/own_ids.h"
-#include "supervisor/gateway/aggregate/supply.h"
 #include "supervisor/gateway/aggregate/waiting.h"
-#include "supervisor/gateway/catalogue/catalogue.h"
-#include "supervisor/gateway/conversation/sealer.h"
-#include "supervisor/gateway/policy/session_access.h"
+#include "supervisor/gateway/checks/catalogue.h"
+#include "supervisor/gateway/checks/session_access.h"
+#include "supervisor/gateway/message/sealer.h"
 
 /// Everything at once: one MCP server of the modern era made from all servers that a user may use.
 /// Towards each of them it is an MCP client of that era; what the server itself speaks is its leg's

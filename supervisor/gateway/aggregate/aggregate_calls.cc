@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/message_edit.h"
-#include "supervisor/gateway/aggregate/say.h"
-#include "supervisor/gateway/aggregate/shown_answer.h"
+#include "policy/jsonrpc/message_edit.h"
+#include "supervisor/gateway/aggregate/host_messages.h"
+#include "supervisor/gateway/aggregate/response_rewrite.h"
 #include "supervisor/gateway/message/replies.h"
 
 namespace cellblock::gateway {

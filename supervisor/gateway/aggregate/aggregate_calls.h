@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "policy/failure.h"
-#include "policy/jsonrpc.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
-#include "supervisor/gateway/aggregate/assortment.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/merged_lists.h"
 #include "supervisor/gateway/aggregate/own_ids.h"
 #include "supervisor/gateway/aggregate/request_route.h"
 #include "supervisor/gateway/aggregate/routed_calls.h"

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "supervisor/gateway/audit/audit_note.h"
 #include "supervisor/gateway/catalogue/catalogues.h"
-#include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/gateway/message/slices.h"
+#include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
 

@@ -6,12 +6,12 @@
 #include "policy/mcp/lists.h"
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/revisions.h"
-#include "supervisor/gateway/aggregate/introduction.h"
 #include "supervisor/gateway/aggregate/json_text.h"
-#include "supervisor/gateway/catalogue/metadata.h"
-#include "supervisor/gateway/era/reserved_meta.h"
-#include "supervisor/gateway/era/revisions.h"
+#include "supervisor/gateway/aggregate/server_info.h"
+#include "supervisor/gateway/checks/metadata.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/reserved_meta.h"
+#include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {
 namespace {

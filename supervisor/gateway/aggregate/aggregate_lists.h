@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "supervisor/gateway/aggregate/assortment.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/merged_lists.h"
 #include "supervisor/gateway/aggregate/unavailable.h"
-#include "supervisor/gateway/conversation/sealer.h"
-#include "supervisor/gateway/io/clock.h"
-#include "supervisor/gateway/results/reading_tool.h"
+#include "supervisor/gateway/checks/reading_tool.h"
+#include "supervisor/gateway/message/sealer.h"
+#include "supervisor/os/clock.h"
 
 /// Answers that need no server: the four lists and server/discover.
 namespace cellblock::gateway {

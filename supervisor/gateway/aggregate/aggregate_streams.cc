@@ -2,16 +2,16 @@
 
 #include <utility>
 
+#include "policy/jsonrpc/message_edit.h"
 #include "policy/mcp/lists.h"
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
-#include "policy/message_edit.h"
+#include "supervisor/gateway/aggregate/host_messages.h"
 #include "supervisor/gateway/aggregate/json_text.h"
 #include "supervisor/gateway/aggregate/modern_request.h"
-#include "supervisor/gateway/aggregate/say.h"
 #include "supervisor/gateway/aggregate/task_names.h"
-#include "supervisor/gateway/conversation/upstream_ids.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/upstream_ids.h"
 
 namespace cellblock::gateway {
 namespace {

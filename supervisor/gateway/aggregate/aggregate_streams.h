@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/failure.h"
-#include "policy/jsonrpc.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
-#include "supervisor/gateway/aggregate/assortment.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/merged_lists.h"
 #include "supervisor/gateway/aggregate/own_ids.h"
 #include "supervisor/gateway/aggregate/stream_filter.h"
 

@@ -7,9 +7,9 @@
 
 #include "policy/mcp/lists.h"
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
-#include "supervisor/gateway/aggregate/say.h"
-#include "supervisor/gateway/catalogue/list_pages.h"
-#include "supervisor/gateway/catalogue/metadata.h"
+#include "supervisor/gateway/aggregate/host_messages.h"
+#include "supervisor/gateway/checks/list_pages.h"
+#include "supervisor/gateway/checks/metadata.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
 

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
-#include "supervisor/gateway/aggregate/assortment.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/merged_lists.h"
 #include "supervisor/gateway/aggregate/own_ids.h"
-#include "supervisor/gateway/io/clock.h"
+#include "supervisor/os/clock.h"
 
 /// Lists that a running server says have changed, asked for again: all their pages.
 namespace cellblock::gateway {

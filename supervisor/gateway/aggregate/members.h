@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/config.h"
-#include "supervisor/gateway/policy/session_access.h"
+#include "policy/config/config.h"
+#include "supervisor/gateway/checks/session_access.h"
 
 namespace cellblock::gateway {
 

@@ -2,9 +2,9 @@
 
 #include "policy/mcp/meta_keys.h"
 #include "policy/mcp/revisions.h"
-#include "supervisor/gateway/era/reserved_meta.h"
-#include "supervisor/gateway/era/revisions.h"
 #include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/reserved_meta.h"
+#include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {
 

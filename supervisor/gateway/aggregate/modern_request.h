@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 
 namespace cellblock::gateway {
 

@@ -7,8 +7,8 @@
 
 /// The name that a server's tool or prompt has where there are many servers.
 ///
-/// Plain: `server__tool`. A server's name has no underscore (policy/names.h), so the first one ends
-/// it, whatever the tool is called: no two pairs have one plain name.
+/// Plain: `server__tool`. A server's name has no underscore (policy/config/names.h), so the first
+/// one ends it, whatever the tool is called: no two pairs have one plain name.
 ///
 /// Short: `server__stem_` and 20 hexadecimal digits of the SHA-256 of both names, where the plain
 /// name would be too long, has characters that hosts refuse, or itself ends as a short one does. So

@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "policy/message_edit.h"
-#include "supervisor/gateway/aggregate/assortment.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/merged_lists.h"
 
 /// To which server a request goes, and what it has to say there in place of what is shown here.
 namespace cellblock::gateway {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "supervisor/gateway/aggregate/uri_template.h"
-#include "supervisor/gateway/results/kept_uri.h"
+#include "supervisor/gateway/checks/kept_uri.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 
 namespace cellblock::gateway {
 

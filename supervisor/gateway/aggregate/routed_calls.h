@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/gateway/conversation/call_table.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
 
 namespace cellblock::gateway {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "supervisor/gateway/aggregate/assortment.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/merged_lists.h"
 #include "supervisor/gateway/aggregate/request_route.h"
 
 /// What a host wants to hear on a stream (subscriptions/listen), and what of it each server has.

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "policy/message_edit.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
 #include "supervisor/gateway/aggregate/members.h"
 
 /// A task's id says whose it is, `SERVER.ID`: the leg has sealed the rest already, and nobody

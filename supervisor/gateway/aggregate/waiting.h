@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/jsonrpc.h"
-#include "supervisor/gateway/io/clock.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "supervisor/gateway/catalogue/survey_talk.h"
+#include "supervisor/gateway/catalogue/discovery_messages.h"
 #include "supervisor/gateway/message/tree_reader.h"
 #include "supervisor/gateway/message/tree_writer.h"
 

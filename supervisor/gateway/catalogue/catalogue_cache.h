@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "policy/config.h"
-#include "policy/server_set.h"
+#include "policy/base/server_set.h"
+#include "policy/config/config.h"
 #include "supervisor/gateway/catalogue/catalogues.h"
-#include "supervisor/gateway/catalogue/metadata.h"
 #include "supervisor/gateway/catalogue/survey_start.h"
-#include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/checks/metadata.h"
+#include "supervisor/os/clock.h"
 
 /// The catalogues of one user's gateway and who waits for them: what Catalogues decides, without
 /// clocks, files or cells. Pure.

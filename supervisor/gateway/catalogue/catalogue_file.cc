@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "supervisor/gateway/catalogue/survey_talk.h"
+#include "supervisor/gateway/catalogue/discovery_messages.h"
 #include "supervisor/gateway/message/tree_reader.h"
 #include "supervisor/gateway/message/tree_writer.h"
 
@@ -33,8 +33,6 @@ std::string digest_of(std::string_view body) {
 std::string first_line(std::string_view body) {
   return fmt::format("{} {} {}\n", format_name, body.size(), digest_of(body));
 }
-
-std::string text_of(const Json& json) { return write_tree(json); }
 
 Json findings_json(const Findings& findings) { return findings.counts; }
 
@@ -134,7 +132,7 @@ std::optional<std::string_view> whole_body(std::string_view bytes) {
 }  // namespace
 
 std::string catalogue_file(const Fingerprint& fingerprint, const KeptCatalogue& kept) {
-  const std::string body = text_of(body_of(fingerprint, kept));
+  const std::string body = write_tree(body_of(fingerprint, kept));
   return first_line(body) + body;
 }
 

@@ -17,7 +17,7 @@ std::string_view name_of(Speaks speaks) {
 }
 
 // Those that were found; most servers have none.
-Json findings_json(const Findings& findings) {
+Json found_json(const Findings& findings) {
   Json json = Json::object();
   for (std::size_t i = 0; i < finding_count; ++i) {
     const auto finding = static_cast<Finding>(i);
@@ -61,7 +61,7 @@ void add_kept(Json& json, const KeptCatalogue& kept) {
   json["protocol_version"] = catalogue.protocol_version;
   json["found_at_ms"] = catalogue.found_at_ms;
   json["lists"] = counts_json(catalogue);
-  json["metadata"] = findings_json(kept.findings);
+  json["metadata"] = found_json(kept.findings);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/server_tag.h"
-#include "supervisor/gateway/io/wall_clock.h"
+#include "policy/base/server_tag.h"
+#include "supervisor/os/wall_clock.h"
 
 namespace cellblock::gateway {
 

@@ -13,8 +13,8 @@
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
 #include "supervisor/gateway/catalogue/catalogue_store.h"
 #include "supervisor/gateway/catalogue/catalogues.h"
-#include "supervisor/gateway/catalogue/survey_runner.h"
-#include "supervisor/gateway/gateway_services.h"
+#include "supervisor/gateway/catalogue/discovery_runner.h"
+#include "supervisor/gateway/cell/gateway_services.h"
 
 /// The catalogues of one user's gateway with their clocks, files and cells: carries out what the
 /// machine (catalogue_cache.h) decides.

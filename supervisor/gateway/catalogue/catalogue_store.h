@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 /// The files of one user's catalogues: SERVER.catalogue, in a directory that is his gateway's
 /// alone. It is a cache: what cannot be read is as if it were not there, and what cannot be written

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "policy/failure.h"
-#include "supervisor/gateway/catalogue/catalogue.h"
+#include "policy/failures/failure.h"
+#include "supervisor/gateway/checks/catalogue.h"
 
 /// What the rest of the gateway asks about catalogues. One per gateway; servers are named by their
 /// index in the configuration. Not for other threads. Whether a user may see a server or one of its

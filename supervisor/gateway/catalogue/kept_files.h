@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 /// Files in a directory that is this gateway's alone. Blocking; files of a few MiB.
 namespace cellblock::gateway {

@@ -5,12 +5,12 @@
 
 #include <utility>
 
+#include "policy/base/printable.h"
+#include "policy/base/server_tag.h"
 #include "policy/mcp/lists.h"
-#include "policy/printable.h"
-#include "policy/server_tag.h"
-#include "supervisor/gateway/audit/audit_record.h"
-#include "supervisor/gateway/io/wall_clock.h"
-#include "supervisor/gateway/policy/user_policy.h"
+#include "supervisor/gateway/checks/user_policy.h"
+#include "supervisor/gateway/records/audit_record.h"
+#include "supervisor/os/wall_clock.h"
 
 namespace cellblock::gateway {
 namespace {

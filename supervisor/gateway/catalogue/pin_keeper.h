@@ -8,8 +8,8 @@
 
 #include "policy/mcp/lists.h"
 #include "supervisor/gateway/catalogue/pin_store.h"
-#include "supervisor/gateway/gateway_services.h"
-#include "supervisor/gateway/policy/pin_book.h"
+#include "supervisor/gateway/cell/gateway_services.h"
+#include "supervisor/gateway/checks/pin_book.h"
 
 /// The pins of one user's gateway with their clock and files: carries out what the machine
 /// (policy/pin_book.h) decides.

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "policy/pins/pin_set.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 /// The files of one user's pins: SERVER.pins, beside his catalogues. No cache: what is there and
 /// cannot be read is damaged, and what is damaged admits nothing. Blocking, and synced.

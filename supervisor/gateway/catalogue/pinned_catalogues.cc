@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/bounds/raw_json.h"
+#include "policy/json/raw_json.h"
 #include "supervisor/gateway/message/tree_reader.h"
 #include "supervisor/gateway/message/tree_writer.h"
 

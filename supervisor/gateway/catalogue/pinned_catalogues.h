@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "supervisor/gateway/catalogue/catalogues.h"
-#include "supervisor/gateway/policy/pin_book.h"
-#include "supervisor/gateway/policy/redactions.h"
+#include "supervisor/gateway/checks/pin_book.h"
+#include "supervisor/gateway/checks/redactions.h"
 
 /// The catalogues without what is withheld, and without what redaction takes out: what everybody is
 /// given who shows them to a host. Pure.

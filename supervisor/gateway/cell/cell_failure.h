@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "policy/crash_verdict.h"
-#include "policy/failure.h"
-#include "supervisor/kernel/wire.h"
+#include "policy/failures/end_verdict.h"
+#include "policy/failures/failure.h"
+#include "supervisor/ipc/wire.h"
 
 /// The end of a cell as its host is told.
 namespace cellblock::gateway {

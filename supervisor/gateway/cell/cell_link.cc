@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "supervisor/gateway/io/wall_clock.h"
+#include "supervisor/os/wall_clock.h"
 
 namespace cellblock::gateway {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "supervisor/gateway/cell/stderr_log.h"
 #include "supervisor/gateway/io/endpoint.h"
 #include "supervisor/gateway/io/line_reader.h"

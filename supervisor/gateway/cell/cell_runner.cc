@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "policy/server_tag.h"
-#include "supervisor/gateway/cell/denied_log.h"
-#include "supervisor/gateway/io/wall_clock.h"
-#include "supervisor/gateway/policy/user_policy.h"
+#include "policy/base/server_tag.h"
+#include "supervisor/gateway/checks/user_policy.h"
+#include "supervisor/gateway/records/denied_log.h"
+#include "supervisor/os/wall_clock.h"
 
 namespace cellblock::gateway {
 

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/gateway/audit/audit_record.h"
 #include "supervisor/gateway/cell/cell_link.h"
+#include "supervisor/gateway/cell/cell_row.h"
+#include "supervisor/gateway/cell/gateway_services.h"
 #include "supervisor/gateway/cell/server_cell.h"
 #include "supervisor/gateway/cell/stderr_log.h"
-#include "supervisor/gateway/gateway_services.h"
-#include "supervisor/gateway/session/status_report.h"
+#include "supervisor/gateway/records/audit_record.h"
 
 /// One cell with its pipes and its timer: carries out what the machine (server_cell.h) decides. Of
 /// a session, of the survey of a catalogue, or of the gateway where several sessions share it.

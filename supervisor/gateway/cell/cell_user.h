@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "policy/failure.h"
-#include "policy/jsonrpc.h"
-#include "supervisor/gateway/io/clock.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/os/clock.h"
 
 /// Who uses a cell (server_cell.h): a lane of a session's leg (lane.h), or the survey of a server's
 /// catalogue. A cell of `cells = "per-user"` has several at once.

@@ -6,9 +6,9 @@
 
 #include "supervisor/gateway/io/record_reader.h"
 #include "supervisor/gateway/io/record_sender.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/sys.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::gateway {
 

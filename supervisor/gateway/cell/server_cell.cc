@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "supervisor/gateway/cell/cell_failure.h"
-#include "supervisor/gateway/session/session_failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 
@@ -16,7 +16,7 @@ namespace {
 /// Of requests by which we ask whether it lives, in raw JSON; those of its users are numbers.
 constexpr std::string_view sign_ids = "\"cellblock-sign-";
 
-bool is_on_purpose(GivenUp why) {
+bool was_ended_on_purpose(GivenUp why) {
   return why == GivenUp::asked_to_stop || why == GivenUp::idle || why == GivenUp::evicted;
 }
 
@@ -312,7 +312,7 @@ EndedCell ServerCell::end(const CellFacts& facts, Time now) const {
 
 void ServerCell::buried(const EndedCell& ended, const Failure& failure, Time now) {
   note(AuditKind::cell_ended,
-       is_on_purpose(ended.given_up) ? AuditOutcome::ok : AuditOutcome::error,
+       was_ended_on_purpose(ended.given_up) ? AuditOutcome::ok : AuditOutcome::error,
        failure.verdict.empty() ? name_of(failure.code) : std::string_view{failure.verdict});
   // How the probe ended says nothing about the server.
   if (plan_.program == wire::CellProgram::server) effects_.remember_end(failure);

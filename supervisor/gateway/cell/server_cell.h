@@ -8,21 +8,21 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/cell_facts.h"
-#include "policy/config.h"
-#include "policy/crash_verdict.h"
-#include "policy/failure.h"
-#include "policy/foreign_framing.h"
-#include "policy/jsonrpc.h"
-#include "supervisor/gateway/audit/audit_note.h"
+#include "policy/config/config.h"
+#include "policy/failures/end_facts.h"
+#include "policy/failures/end_verdict.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/mcp/foreign_framing.h"
+#include "supervisor/gateway/cell/cell_health.h"
 #include "supervisor/gateway/cell/cell_lifetime.h"
 #include "supervisor/gateway/cell/cell_user.h"
-#include "supervisor/gateway/cell/cell_vigil.h"
-#include "supervisor/gateway/cell/noise_budget.h"
-#include "supervisor/gateway/cell/shared_talk.h"
-#include "supervisor/gateway/io/clock.h"
+#include "supervisor/gateway/cell/client_multiplexer.h"
+#include "supervisor/gateway/cell/invalid_output_budget.h"
+#include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/gateway/message/slices.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/clock.h"
 
 /// One cell from the request to start it to its burial, and whoever uses it meanwhile. Validates
 /// what it says and hands it on; knows nothing of MCP's methods and nothing of hosts: where several

@@ -3,7 +3,7 @@
 
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/cell/server_cell.h"
-#include "supervisor/gateway/era/reserved_meta.h"
+#include "supervisor/gateway/message/reserved_meta.h"
 
 /// A cell's part in cell_vigil.h.
 namespace cellblock::gateway {

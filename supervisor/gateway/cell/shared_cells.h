@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "supervisor/gateway/cell/cell_row.h"
 #include "supervisor/gateway/cell/cell_runner.h"
-#include "supervisor/gateway/gateway_services.h"
-#include "supervisor/gateway/session/status_report.h"
+#include "supervisor/gateway/cell/gateway_services.h"
 
 /// The cells that all sessions of a gateway's user share (`cells = "per-user"`): one for each such
 /// server, from the first session that needs it until a while after the last has left it.

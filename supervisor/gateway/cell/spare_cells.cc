@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/server_set.h"
+#include "policy/base/server_set.h"
 
 namespace cellblock::gateway {
 
 namespace {
 
-bool is_of(const CellRunner& cell, std::uint32_t server) {
+bool is_spare_of(const CellRunner& cell, std::uint32_t server) {
   return cell.cell().plan().server == server && !cell.cell().is_over();
 }
 
@@ -39,7 +39,7 @@ std::unique_ptr<CellRunner> SpareCells::take(const CellPlan& plan, CellOwner own
                                              CellKeeper& keeper) {
   if (plan.program != wire::CellProgram::server || plan.has_workspace) return nullptr;
   const auto fits = [&plan](const Kept& kept) {
-    return is_of(*kept.runner, plan.server) && kept.runner->cell().takes_users() &&
+    return is_spare_of(*kept.runner, plan.server) && kept.runner->cell().takes_users() &&
            !kept.runner->is_ending();
   };
   auto best = std::ranges::find_if(cells_, fits);
@@ -85,7 +85,7 @@ void SpareCells::stop_all() {
 
 void SpareCells::end_all_of(std::uint32_t server) {
   for (Kept& kept : cells_) {
-    if (!is_of(*kept.runner, server)) continue;
+    if (!is_spare_of(*kept.runner, server)) continue;
     kept.is_told = true;
     kept.runner->cell().stop();
   }
@@ -165,13 +165,13 @@ bool SpareCells::may_keep_any(std::uint32_t index) const {
 
 // Fewer may be declared than before, or the server may not be used any more.
 void SpareCells::trim(std::uint32_t index) {
-  if (std::ranges::none_of(cells_,
-                           [index](const Kept& kept) { return is_of(*kept.runner, index); })) {
+  if (std::ranges::none_of(
+          cells_, [index](const Kept& kept) { return is_spare_of(*kept.runner, index); })) {
     return;
   }
   std::size_t room = may_keep_any(index) ? services_.config().servers[index].start.warm : 0;
   for (Kept& kept : cells_) {
-    if (!is_of(*kept.runner, index) || !kept.runner->cell().takes_users()) continue;
+    if (!is_spare_of(*kept.runner, index) || !kept.runner->cell().takes_users()) continue;
     if (room > 0) {
       --room;
       continue;
@@ -187,7 +187,7 @@ bool SpareCells::is_short_of(std::uint32_t index) const {
   if (!may_keep_any(index) || !hooks_.may_start(index)) return false;
   std::size_t waiting = 0;
   for (const Kept& kept : cells_) {
-    if (is_of(*kept.runner, index) && kept.runner->cell().takes_users()) ++waiting;
+    if (is_spare_of(*kept.runner, index) && kept.runner->cell().takes_users()) ++waiting;
   }
   return waiting < services_.config().servers[index].start.warm;
 }
@@ -204,13 +204,13 @@ void SpareCells::start(std::uint32_t server) {
 
 std::size_t SpareCells::count(std::uint32_t server) const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      cells_, [server](const Kept& kept) { return is_of(*kept.runner, server); }));
+      cells_, [server](const Kept& kept) { return is_spare_of(*kept.runner, server); }));
 }
 
 std::vector<CellRow> SpareCells::rows(std::uint32_t server, Time now) const {
   std::vector<CellRow> rows;
   for (const Kept& kept : cells_) {
-    if (!is_of(*kept.runner, server) || kept.runner->cell().id() == 0) continue;
+    if (!is_spare_of(*kept.runner, server) || kept.runner->cell().id() == 0) continue;
     rows.push_back(kept.runner->row(now));
   }
   return rows;

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "supervisor/gateway/cell/cell_row.h"
 #include "supervisor/gateway/cell/cell_runner.h"
-#include "supervisor/gateway/gateway_services.h"
-#include "supervisor/gateway/session/status_report.h"
+#include "supervisor/gateway/cell/gateway_services.h"
 
 /// Cells that run already and wait for a session (`start.warm`), so that it does not wait for the
 /// start of a runtime. Nothing is said to them and nothing is read from them before that.

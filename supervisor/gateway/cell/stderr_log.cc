@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "policy/printable.h"
+#include "policy/base/printable.h"
 
 namespace cellblock::gateway {
 

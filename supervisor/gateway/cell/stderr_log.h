@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/io/clock.h"
+#include "supervisor/os/clock.h"
 
 /// What the cells of one server wrote on stderr: whole lines, escaped, bounded in length, number
 /// and rate.

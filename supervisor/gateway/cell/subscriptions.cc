@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "supervisor/gateway/era/resource_match.h"
+#include "supervisor/gateway/message/resource_match.h"
 
 namespace cellblock::gateway {
 

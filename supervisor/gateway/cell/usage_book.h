@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/io/clock.h"
-#include "supervisor/kernel/wire.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/clock.h"
 
 /// What the cells use, as the launcher said last. It is asked when somebody wants to know, and by
 /// one request at a time. Pure: what is asked and told goes in and out.

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/sys.h"
 
 /// Reads and writes that never block, whatever flags the descriptor has.
 namespace cellblock::gateway {

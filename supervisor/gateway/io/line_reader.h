@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "policy/line_splitter.h"
+#include "policy/jsonrpc/line_splitter.h"
 #include "supervisor/gateway/io/byte_io.h"
 #include "supervisor/gateway/io/line_progress.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 /// Lines from one stream, as fast as the receiver takes them and no faster: at most one read in a
 /// turn of the loop, so that no stream starves another.

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "supervisor/gateway/io/byte_io.h"
-#include "supervisor/kernel/event_loop.h"
+#include "supervisor/os/event_loop.h"
 
 /// Messages to one stream. Small ones of one turn of the loop are gathered, since a copy of a few
 /// hundred bytes is cheaper than a system call; large ones are written from where they were read,

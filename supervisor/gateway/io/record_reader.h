@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "supervisor/gateway/io/record_sender.h"
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::gateway {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "supervisor/kernel/event_loop.h"
-#include "supervisor/kernel/sys.h"
+#include "supervisor/os/event_loop.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::gateway {
 

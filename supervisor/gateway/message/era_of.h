@@ -1,7 +1,7 @@
 #pragma once
 
-#include "policy/failure.h"
-#include "policy/jsonrpc.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
 
 namespace cellblock::gateway {
 

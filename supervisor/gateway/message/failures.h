@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "policy/failure.h"
+#include "policy/failures/failure.h"
 
 namespace cellblock::gateway {
 

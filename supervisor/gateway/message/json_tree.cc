@@ -12,6 +12,10 @@ Json parse_json(std::string_view raw) {
   return json.is_discarded() ? Json() : json;
 }
 
+std::string dump_json(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string text_of(const Json& json) { return write_tree(json); }
 
 const Json* member(const Json& json, std::string_view key) {
@@ -56,21 +60,21 @@ void leave_out(Json& json, std::initializer_list<std::string_view> keys) {
 std::string request_text(const Json& id, std::string_view method, const Json& params) {
   Json request{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}};
   if (!params.is_null()) request["params"] = params;
-  return text_of(request);
+  return write_tree(request);
 }
 
 std::string notification_text(std::string_view method, const Json& params) {
   Json notification{{"jsonrpc", "2.0"}, {"method", method}};
   if (!params.is_null()) notification["params"] = params;
-  return text_of(notification);
+  return write_tree(notification);
 }
 
 std::string result_text(std::string_view id, const Json& result) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, text_of(result));
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, write_tree(result));
 }
 
 std::string error_text(std::string_view id, const Json& error) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, text_of(error));
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, write_tree(error));
 }
 
 Json error_of(int code, std::string_view message) {

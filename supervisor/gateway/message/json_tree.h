@@ -11,6 +11,8 @@ namespace cellblock::gateway {
 using Json = nlohmann::ordered_json;
 
 /// Null where it is none.
+/// Replaces what is no UTF-8 instead of throwing.
+std::string dump_json(const Json& json);
 Json parse_json(std::string_view raw);
 /// One line; bytes that are no UTF-8 are replaced.
 std::string text_of(const Json& json);

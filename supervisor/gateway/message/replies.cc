@@ -4,19 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/control_methods.h"
+#include "policy/mcp/control_methods.h"
 #include "policy/mcp/methods.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Replaces what is no UTF-8 instead of throwing.
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 std::string id_member(std::string_view id) {
   return id.empty() ? std::string{} : fmt::format(R"("id":{},)", id);
@@ -26,7 +22,7 @@ std::string id_member(std::string_view id) {
 
 std::string protocol_error(std::string_view id, int code, std::string_view message) {
   return fmt::format(R"({{"jsonrpc":"2.0",{}"error":{{"code":{},"message":{}}}}})", id_member(id),
-                     code, text_of(Json(message)));
+                     code, dump_json(Json(message)));
 }
 
 std::string result_reply(std::string_view id, std::string_view result) {
@@ -43,26 +39,26 @@ std::string attached_reply(std::string_view id, const AttachedReply& reply) {
   if (reply.workspace) result["workspace"] = *reply.workspace;
   if (reply.probe) result["probe"] = *reply.probe;
   if (!reply.role.empty()) result["role"] = reply.role;
-  return result_reply(id, text_of(result));
+  return result_reply(id, dump_json(result));
 }
 
 std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
   return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"requestId":{},"reason":{}}}}})",
-                     mcp::notification::cancelled, id, text_of(Json(reason)));
+                     mcp::notification::cancelled, id, dump_json(Json(reason)));
 }
 
 std::string ended_notification(std::string_view reason, const Failure* failure) {
   const std::string what =
       failure == nullptr ? std::string{}
                          : fmt::format(R"(,"failure":{},"message":{})", failure_data(*failure),
-                                       text_of(Json(failure->message)));
+                                       dump_json(Json(failure->message)));
   return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"reason":{}{}}}}})",
-                     control_method::ended, text_of(Json(reason)), what);
+                     control_method::ended, dump_json(Json(reason)), what);
 }
 
 std::string resumable_notification(std::string_view reason, std::string_view resume) {
   return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"reason":{},"resume":{}}}}})",
-                     control_method::ended, text_of(Json(reason)), resume);
+                     control_method::ended, dump_json(Json(reason)), resume);
 }
 
 }  // namespace cellblock::gateway

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/failure.h"
+#include "policy/failures/failure.h"
 
 /// The lines that the gateway writes itself, without their newline.
 namespace cellblock::gateway {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/jsonrpc.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/message/slices.h"
 
 namespace cellblock::gateway {

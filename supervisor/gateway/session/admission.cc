@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "policy/find_server.h"
+#include "policy/config/find_server.h"
 #include "supervisor/gateway/message/failures.h"
-#include "supervisor/gateway/session/session_failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 

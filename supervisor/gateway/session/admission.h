@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "policy/config.h"
-#include "policy/failure.h"
-#include "supervisor/gateway/conversation/conversation.h"
-#include "supervisor/gateway/policy/session_access.h"
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
+#include "supervisor/gateway/checks/session_access.h"
+#include "supervisor/gateway/message/audit_state.h"
 
 /// Who may attach to which server. Pure.
 namespace cellblock::gateway {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "policy/bounds/raw_json.h"
+#include "policy/base/printable.h"
+#include "policy/json/raw_json.h"
 #include "policy/pins/definition.h"
-#include "policy/printable.h"
 
 namespace cellblock::gateway {
 namespace {

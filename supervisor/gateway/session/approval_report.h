@@ -4,9 +4,9 @@
 #include <string>
 
 #include "policy/approvals/approvals.h"
-#include "policy/config.h"
-#include "supervisor/gateway/io/clock.h"
-#include "supervisor/gateway/session/control_request.h"
+#include "policy/config/config.h"
+#include "supervisor/gateway/message/control_request.h"
+#include "supervisor/os/clock.h"
 
 /// cellblock/approvals and cellblock/approve: values in, raw JSON out.
 namespace cellblock::gateway {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "policy/config.h"
-#include "policy/failure.h"
-#include "supervisor/gateway/session/control_request.h"
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
+#include "supervisor/gateway/message/control_request.h"
 
 /// One cellblock/attach: what was asked for, what came with it, what is answered. Pure.
 namespace cellblock::gateway {

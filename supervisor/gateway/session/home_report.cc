@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "policy/names.h"
-#include "policy/system_names.h"
+#include "policy/config/names.h"
+#include "policy/failures/errno_and_signal_names.h"
 
 namespace cellblock::gateway {
 namespace {

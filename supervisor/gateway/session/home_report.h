@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "policy/config.h"
-#include "supervisor/kernel/wire.h"
+#include "policy/config/config.h"
+#include "supervisor/ipc/wire.h"
 
 namespace cellblock::gateway {
 

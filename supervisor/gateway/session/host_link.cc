@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "supervisor/kernel/peer_options.h"
+#include "supervisor/os/peer_options.h"
 
 namespace cellblock::gateway {
 

@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "policy/access/rights.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 using Place = std::pair<mcp::ListKind, std::string>;
 
@@ -65,7 +62,7 @@ std::string pins_reply(const Config& config, const PinBook& book, const ControlR
     if (reach == Reach::own_servers && !rights.may_use_server()) continue;
     servers.push_back(pin_list_json(server, book.of(i), rights, kept, request.pin.definitions));
   }
-  return text_of({{"servers", std::move(servers)}});
+  return dump_json({{"servers", std::move(servers)}});
 }
 
 std::string pin_accept_reply(PinBook& book, const PinBook::Decider& decider,
@@ -82,7 +79,7 @@ std::string pin_accept_reply(PinBook& book, const PinBook::Decider& decider,
       refused.push_back(std::move(json));
     }
   }
-  return text_of({{"accepted", std::move(accepted)}, {"refused", std::move(refused)}});
+  return dump_json({{"accepted", std::move(accepted)}, {"refused", std::move(refused)}});
 }
 
 std::string pin_forget_reply(PinBook& book, const PinBook::Decider& decider,
@@ -93,7 +90,7 @@ std::string pin_forget_reply(PinBook& book, const PinBook::Decider& decider,
     forgotten.push_back(json_of(place));
   }
   if (request.name.empty()) book.forget_all(decider);
-  return text_of({{"forgotten", std::move(forgotten)}});
+  return dump_json({{"forgotten", std::move(forgotten)}});
 }
 
 }  // namespace cellblock::gateway

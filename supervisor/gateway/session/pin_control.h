@@ -4,10 +4,10 @@
 #include <string>
 
 #include "policy/access/subject.h"
-#include "policy/config.h"
-#include "supervisor/gateway/policy/pin_book.h"
-#include "supervisor/gateway/session/control_request.h"
-#include "supervisor/gateway/session/peer.h"
+#include "policy/config/config.h"
+#include "supervisor/gateway/checks/pin_book.h"
+#include "supervisor/gateway/message/control_request.h"
+#include "supervisor/gateway/message/host_peer.h"
 #include "supervisor/gateway/session/pin_report.h"
 
 /// cellblock's requests about pins: values in, raw JSON out.

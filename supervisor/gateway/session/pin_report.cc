@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "policy/names.h"
-#include "policy/printable.h"
-#include "supervisor/gateway/policy/list_access.h"
-#include "supervisor/gateway/policy/pin_gate.h"
-#include "supervisor/gateway/policy/schema_book.h"
+#include "policy/base/printable.h"
+#include "policy/config/names.h"
+#include "supervisor/gateway/checks/list_access.h"
+#include "supervisor/gateway/checks/pin_gate.h"
+#include "supervisor/gateway/checks/schema_book.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -17,12 +17,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_notices = 16;
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_shown_name = 200;
 constexpr std::size_t most_text = 4U << 20;
 
 std::string notice_of(const PinSet::Entry& entry) {
-  return std::string(pin_kind_name(entry.kind)) + " \"" + printable(*entry.name, longest_name) +
-         "\" " + withheld_text(*entry.pin);
+  return std::string(pin_kind_name(entry.kind)) + " \"" +
+         printable(*entry.name, longest_shown_name) + "\" " + withheld_text(*entry.pin);
 }
 
 // What of a tool's inputSchema arguments are not held to; empty: nothing.

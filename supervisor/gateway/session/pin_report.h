@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "policy/access/rights.h"
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "policy/pins/pin_set.h"
-#include "supervisor/gateway/session/control_request.h"
+#include "supervisor/gateway/message/control_request.h"
 
 /// What is known of one server's pins, for people.
 namespace cellblock::gateway {

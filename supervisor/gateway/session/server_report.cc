@@ -4,8 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "policy/egress_rule.h"
-#include "policy/io_hold.h"
+#include "policy/egress/egress_rule.h"
+#include "policy/sandbox/io_limit_support.h"
 
 namespace cellblock::gateway {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "policy/access/rights.h"
-#include "policy/config.h"
-#include "policy/source_access.h"
-#include "supervisor/gateway/cell/cell_ledger.h"
+#include "policy/config/config.h"
+#include "policy/sandbox/source_access.h"
+#include "supervisor/gateway/records/cell_incidents.h"
 
 /// Parts of one server's entry in cellblock/status.
 namespace cellblock::gateway {

@@ -4,16 +4,16 @@
 #include <array>
 #include <utility>
 
-#include "policy/control_methods.h"
+#include "policy/mcp/control_methods.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/aggregate/ensemble.h"
-#include "supervisor/gateway/leg/modern_check.h"
+#include "supervisor/gateway/aggregate/aggregate_route.h"
 #include "supervisor/gateway/message/era_of.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/session_failures.h"
+#include "supervisor/gateway/route/modern_request_check.h"
 #include "supervisor/gateway/session/admission.h"
-#include "supervisor/gateway/session/host_bound.h"
-#include "supervisor/gateway/session/session_failures.h"
+#include "supervisor/gateway/session/overlong_message.h"
 
 namespace cellblock::gateway {
 

@@ -2,13 +2,13 @@
 #include <string>
 #include <utility>
 
-#include "policy/failure.h"
+#include "policy/failures/failure.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/session/admission.h"
 #include "supervisor/gateway/session/pin_control.h"
 #include "supervisor/gateway/session/session.h"
-#include "supervisor/gateway/session/session_failures.h"
 
 // The session's half that answers cellblock's own requests.
 namespace cellblock::gateway {

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/session_journal.h"
-#include "supervisor/kernel/sys.h"
+#include "policy/failures/resumable_session.h"
+#include "supervisor/os/sys.h"
 
-/// The journal of one session (policy/session_journal.h) in the bridge's memory. The gateway writes
-/// it and reads nothing of it, since the host may write there too.
+/// The journal of one session (policy/failures/resumable_session.h) in the bridge's memory. The
+/// gateway writes it and reads nothing of it, since the host may write there too.
 namespace cellblock::gateway {
 
 /// Memory of a host whose size is sealed, mapped.

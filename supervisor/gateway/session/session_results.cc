@@ -3,15 +3,15 @@
 #include <memory>
 #include <utility>
 
-#include "policy/failure.h"
+#include "policy/failures/failure.h"
 #include "policy/rates/busy_text.h"
-#include "supervisor/gateway/audit/argument_digest.h"
+#include "supervisor/gateway/checks/result_answers.h"
 #include "supervisor/gateway/message/era_of.h"
 #include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/results/result_answers.h"
+#include "supervisor/gateway/records/argument_digest.h"
 #include "supervisor/gateway/session/session.h"
-#include "supervisor/gateway/session/session_failures.h"
 
 // The session's part that reads on in results that were cut.
 namespace cellblock::gateway {

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/gateway/policy/user_policy.h"
+#include "supervisor/gateway/checks/user_policy.h"
 
 namespace cellblock::gateway {
 

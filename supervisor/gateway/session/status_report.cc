@@ -4,12 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/audit/chain.h"
-#include "policy/crash_verdict.h"
-#include "policy/landlock_lacks.h"
-#include "policy/names.h"
-#include "policy/weakenings.h"
-#include "policy/written_code.h"
+#include "policy/config/names.h"
+#include "policy/failures/end_verdict.h"
+#include "policy/sandbox/missing_landlock_features.h"
+#include "policy/sandbox/weakenings.h"
+#include "policy/syscalls/run_time_code.h"
 #include "supervisor/gateway/catalogue/catalogue_report.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/session/pin_report.h"
 #include "supervisor/gateway/session/server_report.h"
 
@@ -18,10 +19,6 @@ namespace cellblock::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // How far a state is on the way to being useful: the best cell speaks for its server, and that of a
 // probe or a survey for nobody. A spare one speaks where there is no other.
@@ -233,7 +230,7 @@ std::string status_json(const Config& config, const std::vector<ServerRow>& serv
   json["audit"] = json_of(audit);
   if (config.http) json["http"] = http_json(*config.http, http);
   json["servers"] = std::move(list);
-  return text_of(json);
+  return dump_json(json);
 }
 
 std::string logs_json(const StderrPage& page) {
@@ -242,7 +239,7 @@ std::string logs_json(const StderrPage& page) {
     list.push_back(
         {{"cell", std::to_string(line->cell)}, {"at_ms", line->at_ms}, {"text", line->text}});
   }
-  return text_of({{"lines", std::move(list)}, {"next", page.next}, {"missed", page.missed}});
+  return dump_json({{"lines", std::move(list)}, {"next", page.next}, {"missed", page.missed}});
 }
 
 std::string denied_json(const std::vector<const Denied*>& denied) {
@@ -255,9 +252,9 @@ std::string denied_json(const std::vector<const Denied*>& denied) {
                     {"reason", one->reason},
                     {"allow", one->allow}});
   }
-  return text_of({{"denied", std::move(list)}});
+  return dump_json({{"denied", std::move(list)}});
 }
 
-std::string stopped_json(std::size_t cells) { return text_of({{"stopped", cells}}); }
+std::string stopped_json(std::size_t cells) { return dump_json({{"stopped", cells}}); }
 
 }  // namespace cellblock::gateway

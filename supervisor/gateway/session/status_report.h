@@ -6,38 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "policy/config.h"
-#include "policy/failure.h"
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
 #include "policy/pins/pin_set.h"
 #include "policy/redaction/redactor.h"
-#include "supervisor/gateway/audit/audit_health.h"
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
-#include "supervisor/gateway/cell/cell_ledger.h"
-#include "supervisor/gateway/cell/cell_lifetime.h"
+#include "supervisor/gateway/cell/cell_row.h"
+#include "supervisor/gateway/cell/restart_policy.h"
 #include "supervisor/gateway/cell/stderr_log.h"
-#include "supervisor/gateway/conversation/conversation.h"
-#include "supervisor/gateway/life/server_life.h"
-#include "supervisor/gateway/session/control_request.h"
+#include "supervisor/gateway/message/control_request.h"
+#include "supervisor/gateway/records/audit_health.h"
+#include "supervisor/gateway/records/cell_incidents.h"
 
 /// cellblock/status and cellblock/logs: values in, raw JSON out.
 namespace cellblock::gateway {
-
-struct CellRow {
-  std::uint64_t cell = 0;
-  std::uint64_t session = 0;
-  std::set<std::uint64_t> sessions;  ///< that use it, where it is shared
-  CellState state = CellState::stopped;
-  std::int64_t uptime_ms = 0;
-  wire::CellProgram program = wire::CellProgram::server;
-  bool spare = false;
-  bool workspace = false;
-  bool revival = false;  ///< it took a session on
-  Traffic traffic;
-  std::uint64_t noise_lines = 0;      ///< of the server: no JSON-RPC
-  std::uint64_t malformed_lines = 0;  ///< of the host
-  std::vector<Label> labels;          ///< of its session, as the host says
-  wire::CellUsage usage = {};         ///< 0: not known
-};
 
 struct LastEnd {
   Failure failure;

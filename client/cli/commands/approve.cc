@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/common/admin_sockets.h"
+#include "client/cli/terminal/escaped_json.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/result.h"
+#include "policy/mcp/control_methods.h"
+
+// What administrators say about calls that wait. A call is named "UID.NUMBER".
+namespace cellblock::cli {
+namespace {
+
+/// One call that waits, in whoever's gateway.
+struct CallName {
+  std::uint32_t uid = 0;
+  std::uint64_t number = 0;
+};
+
+std::optional<CallName> call_name(std::string_view text) {
+  const auto dot = text.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto uid = uid_of(std::string(text.substr(0, dot)));
+  const std::string_view digits = text.substr(dot + 1);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_whole = error == std::errc{} && end == digits.data() + digits.size();
+  if (!uid || !is_whole || number == 0) return std::nullopt;
+  return CallName{*uid, number};
+}
+
+Context at(const Context& context, const Door& door) {
+  Context at_door = context;
+  at_door.socket = door.path;
+  at_door.whose = user_name(door.uid);
+  return at_door;
+}
+
+client::Result<Json> ask_about_calls(const Context& door, std::string_view method,
+                                     const Json& params) {
+  const auto text = CELLBLOCK_TRY(ask_daemon(door, method, params.dump()));
+  auto json = Json::parse(text, nullptr, false);
+  if (json.is_object()) return json;
+  return std::unexpected(client::Error{.code = client::ErrorCode::protocol,
+                                       .text = "the daemon's answer cannot be read"});
+}
+
+std::string raw_text(const Json& object, const char* name) {
+  return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : "";
+}
+
+std::string besides_text(const Json& call) {
+  const auto names = texts_of(call, "besides");
+  return names.empty() ? "" : fmt::format("\n    and {} (show it)", fmt::join(names, ", "));
+}
+
+std::string times_text(const Json& call) {
+  const auto times = number_of(call, "times");
+  return times > 1 ? fmt::format(", asked for {} times", times) : "";
+}
+
+void print_line(std::uint32_t uid, const Json& call) {
+  fmt::print("{}.{}  {}  {}  {} {}  {} s left{}\n    {}{}{}\n", uid, number_of(call, "approval"),
+             safe_line(user_name(uid)), text_of(call, "server"), text_of(call, "method"),
+             text_of(call, "name"), number_of(call, "left_ms") / 1000, times_text(call),
+             safe_line(raw_text(call, "arguments")),
+             call.contains("cut")
+                 ? fmt::format(" … ({} bytes in all: show it)", number_of(call, "arguments_bytes"))
+                 : "",
+             besides_text(call));
+}
+
+void print_whole(std::uint32_t uid, const Json& call) {
+  fmt::print(
+      "call:      {}.{}\nuser:      {} (uid {})\nserver:    {}\nmethod:    {}\nname:      {}\n"
+      "rule:      {} (asks: {})\nsession:   {}, cell {}\nleft:      {} s{}\n",
+      uid, number_of(call, "approval"), safe_line(user_name(uid)), uid, text_of(call, "server"),
+      text_of(call, "method"), text_of(call, "name"), text_of(call, "rule"),
+      text_of(call, "approver"), number_of(call, "session"), number_of(call, "cell"),
+      number_of(call, "left_ms") / 1000, times_text(call));
+  fmt::print(
+      "digest:    {}\nwhat the server will get: {} bytes; whatever is not ASCII is escaped\n{}\n",
+      text_of(call, "digest"), number_of(call, "params_bytes"),
+      escaped_json(raw_text(call, "params")));
+}
+
+/// Whose calls one may decide about: with a gateway of his own, an administrator sees those of
+/// others only.
+enum class Whose : std::uint8_t { all, others };
+
+void print_none(Whose whose) {
+  fmt::print("{}\n", whose == Whose::all
+                         ? "no call waits for an approval"
+                         : "no call of another user waits for an approval; about yours somebody "
+                           "else decides");
+}
+
+// Without any door nobody was asked, which is no news about calls.
+std::optional<client::Error> fault_without(const Context& context, const std::vector<Door>& doors) {
+  return doors.empty() ? daemon_fault(context) : std::nullopt;
+}
+
+Exit list(const Context& context) {
+  const auto doors = doors_beside(context.socket);
+  if (!doors) return explain(context, doors.error());
+  if (const auto fault = fault_without(context, *doors)) return explain(context, *fault);
+  Exit worst = Exit::ok;
+  auto whose = Whose::all;
+  Json all = Json::array();
+  for (const Door& door : *doors) {
+    const Context at_door = at(context, door);
+    const auto answer = ask_about_calls(at_door, control_method::approvals, Json::object());
+    if (!answer && is_for_others(door, answer.error())) {
+      whose = Whose::others;
+      continue;
+    }
+    if (!answer) {
+      worst = explain(at_door, answer.error());
+      continue;
+    }
+    for (Json& call : objects_of(*answer, "approvals")) {
+      if (context.output == Output::human) print_line(door.uid, call);
+      call["uid"] = door.uid;
+      call["id"] = fmt::format("{}.{}", door.uid, number_of(call, "approval"));
+      all.push_back(std::move(call));
+    }
+  }
+  if (context.output == Output::json) {
+    if (worst != Exit::ok) return worst;  // which has been said, as a document
+    return print_json(
+        Json{{"approvals", all}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  if (all.empty() && worst == Exit::ok) print_none(whose);
+  return worst;
+}
+
+Exit none_waits(const Context& context, const std::string& id) {
+  return explain(context,
+                 {.code = client::ErrorCode::refused,
+                  .text = fmt::format("no call \"{}\" waits: it was decided, given up, or its time "
+                                      "is over",
+                                      id)},
+                 "\"cellblock approve\" lists those that wait.");
+}
+
+Exit show(const Context& context, const CallName& name, const std::string& id) {
+  const Context door = at(context, door_of(context.socket, name.uid));
+  const auto answer =
+      ask_about_calls(door, control_method::approvals, Json{{"approval", name.number}});
+  if (!answer) return explain(door, answer.error());
+  const auto calls = objects_of(*answer, "approvals");
+  if (calls.empty()) return none_waits(context, id);
+  if (context.output == Output::json) return print_json(calls.front().dump());
+  print_whole(name.uid, calls.front());
+  return Exit::ok;
+}
+
+// Numbers begin at a random one with each gateway of a user. A digest tells for certain whether it
+// still is the call that somebody has looked at.
+client::Result<Json> params_of(const Context& door, const CallName& name,
+                               const ApproveRequest& request) {
+  Json params = {{"approval", name.number}, {"word", request.word}};
+  if (request.digest.empty()) return params;
+  const auto answer = CELLBLOCK_TRY(
+      ask_about_calls(door, control_method::approvals, Json{{"approval", name.number}}));
+  for (const Json& call : objects_of(answer, "approvals")) {
+    const std::string digest = raw_text(call, "digest");
+    if (digest.starts_with(request.digest)) {
+      params["digest"] = digest;
+      return params;
+    }
+  }
+  return std::unexpected(client::Error{
+      .code = client::ErrorCode::refused,
+      .text = fmt::format("no call \"{}\" of this digest waits; look at it again with "
+                          "\"cellblock approve show {}\"",
+                          request.id, request.id)});
+}
+
+Exit decide(const Context& context, const CallName& name, const ApproveRequest& request) {
+  const Context door = at(context, door_of(context.socket, name.uid));
+  const auto params = params_of(door, name, request);
+  if (!params) return explain(door, params.error());
+  const auto answer = ask_about_calls(door, control_method::approve, *params);
+  if (!answer) return explain(door, answer.error());
+  if (!answer->value("decided", false)) return none_waits(context, request.id);
+  if (context.output == Output::json) return print_json(answer->dump());
+  fmt::print("{} {}: {} of {}\n", request.word == "allow" ? "allowed once" : "denied",
+             safe_line(request.id), text_of(*answer, "name"), text_of(*answer, "server"));
+  return Exit::ok;
+}
+
+}  // namespace
+
+Exit run_approve(const Context& context, const ApproveRequest& request) {
+  if (request.word.empty()) return list(context);
+  const auto name = call_name(request.id);
+  if (!name) {
+    return explain(context, {.code = client::ErrorCode::invalid_argument,
+                             .text = fmt::format("\"{}\" is no call: \"cellblock approve\" lists "
+                                                 "those that wait, as UID.NUMBER",
+                                                 request.id)});
+  }
+  return request.word == "show" ? show(context, *name, request.id)
+                                : decide(context, *name, request);
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/common/configuration.h"
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/bundle_archive.h"
+#include "client/cli/import/cell_toml.h"
+#include "client/cli/import/import_file.h"
+#include "client/cli/import/input_json.h"
+#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+
+// Servers of hosts' configurations, as cells.
+namespace cellblock::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// Whose daemon it is for decides where its servers and secrets are.
+Places places_for(const Context& context) {
+  const auto found = configuration_of(context);
+  if (found.mode != Mode::user) {
+    return {.programs = "/opt/cellblock", .secrets = "/etc/cellblock/secrets"};
+  }
+  const auto directory = std::filesystem::path(found.path).parent_path();
+  return {.programs = variable("HOME") + "/.local/share/cellblock",
+          .secrets = (directory / "secrets").string()};
+}
+
+struct Document {
+  std::string text;
+  ImportQuestion question;
+};
+
+// A packed bundle is all that a zip archive can be here.
+Result<Document> document_in(const ImportRequest& request) {
+  std::error_code ignored;
+  const auto whole = std::filesystem::absolute(request.file, ignored);
+  const auto format = import_format_named(request.format);
+  if (request.file != "-" && is_zip(request.file)) {
+    auto manifest = CELLBLOCK_TRY(packed_manifest(request.file, max_import_bytes));
+    return Document{std::move(manifest), {format, {.archive = whole.string()}}};
+  }
+  auto text = CELLBLOCK_TRY(bounded_file(request.file, max_import_bytes));
+  return Document{std::move(text), {format, {.directory = whole.parent_path().string()}}};
+}
+
+// Of the file, not of the daemon: there is no advice to give.
+Exit explain_failure(const Context& context, const Error& error) {
+  fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
+  if (context.output == Output::json) {
+    print_json(
+        error_json({.code = client::ErrorCode::invalid_argument, .text = error.text}, Exit::error));
+  }
+  return Exit::error;
+}
+
+Json as_json(const std::vector<Proposal>& proposals, const std::string& toml) {
+  Json servers = Json::array();
+  for (const auto& proposal : proposals) {
+    Json secrets = Json::array();
+    for (const auto& secret : proposal.secrets) {
+      secrets.push_back(Json{{"variable", secret.variable}, {"file", secret.file}});
+    }
+    servers.push_back(Json{{"declared_as", proposal.declared_as},
+                           {"name", proposal.name},
+                           {"obstacle", proposal.obstacle},
+                           {"steps", proposal.steps},
+                           {"todos", proposal.todos},
+                           {"secrets", secrets},
+                           {"not_taken_over", proposal.remarks}});
+  }
+  return Json{{"toml", toml}, {"servers", servers}};
+}
+
+Exit hand_out(const Context& context, const ImportRequest& request,
+              const std::vector<Proposal>& proposals) {
+  const auto toml = cell_toml(proposals);
+  if (!request.output.empty()) {
+    const auto written = write_new_file(request.output, toml);
+    if (!written) return explain_failure(context, written.error());
+  }
+  if (context.output == Output::json) {
+    return print_json(as_json(proposals, toml).dump(-1, ' ', true, Json::error_handler_t::replace));
+  }
+  fmt::print(stderr, "{}", import_summary(proposals));
+  if (request.output.empty()) fmt::print("{}", toml);
+  return Exit::ok;
+}
+
+}  // namespace
+
+Exit run_import(const Context& context, const ImportRequest& request) {
+  const auto document = document_in(request);
+  if (!document) return explain_failure(context, document.error());
+  const auto servers = declared_servers(document->text, document->question);
+  const auto proposals = servers ? propose_all(*servers, this_machine(), places_for(context))
+                                 : Result<std::vector<Proposal>>(fail(servers.error().text));
+  if (!proposals) {
+    return explain_failure(
+        context, {fmt::format("{}: {}", safe_line(request.file), proposals.error().text)});
+  }
+  return hand_out(context, request, *proposals);
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,372 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/common/admin_sockets.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/style.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/result.h"
+#include "policy/mcp/control_methods.h"
+#include "policy/pins/definition_diff.h"
+
+// What servers' definitions are pinned, and what somebody makes of those that are not.
+namespace cellblock::cli {
+namespace {
+
+constexpr std::size_t short_digest = 12;
+constexpr std::size_t most_advised = 8;
+
+client::Result<std::string> ask_about_pins(const Context& context, std::string_view method,
+                                           const Json& params) {
+  return ask_daemon(context, method, params.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+client::Result<std::string> ask_for_pins(const Context& context, const PinRequest& request) {
+  Json params{{"definitions", true}};
+  if (!request.server.empty()) params["server"] = request.server;
+  return ask_about_pins(context, control_method::pins, params);
+}
+
+// As it was sent: escaping is for whoever prints it.
+std::string raw_text(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool is_true(const Json& object, const char* name) {
+  return object.value(name, Json()) == Json(true);
+}
+
+bool is_meant(const Json& definition, const PinRequest& request) {
+  return request.name.empty() || raw_text(definition, "name") == request.name;
+}
+
+bool is_withheld(const Json& definition) { return raw_text(definition, "state") == "withheld"; }
+
+std::string label_of(const Json& definition) {
+  return fmt::format("{} \"{}\"", text_of(definition, "kind"), text_of(definition, "name"));
+}
+
+std::string diff_text(const Json& definition, Style style) {
+  const auto is = definition.find("is");
+  if (is == definition.end()) return "  its text is too long to be kept or shown\n";
+  std::string text;
+  for (const auto& line :
+       definition_diff(raw_text(definition, "was"), raw_text(definition, "is"))) {
+    const bool was = line.side == DiffLine::Side::was;
+    const char* mark = line.side == DiffLine::Side::both ? " " : was ? "-" : "+";
+    const Colour colour = line.side == DiffLine::Side::both ? Colour::plain
+                          : was                             ? Colour::bad
+                                                            : Colour::good;
+    text += fmt::format("  {}\n", style.paint(colour, fmt::format("{} {}", mark, line.text)));
+  }
+  return text;
+}
+
+// Of what is pinned; empty: nobody said yes to it, it was let pass at first sight.
+std::string author_of(const Json& definition) {
+  const auto found = definition.find("accepted_by");
+  if (found == definition.end() || !found->is_number_unsigned()) return {};
+  const auto uid = found->get<std::uint64_t>();
+  if (uid > std::numeric_limits<std::uint32_t>::max()) return {};
+  return safe_line(user_name(static_cast<std::uint32_t>(uid)));
+}
+
+std::string withheld_text(const Json& server, const Json& definition, Style style) {
+  const std::string author = author_of(definition);
+  return fmt::format(
+      "{}: {} {}\n  digest {}\n{}{}", text_of(server, "server"), label_of(definition),
+      text_of(definition, "text"), text_of(definition, "digest"),
+      author.empty() ? "" : fmt::format("  what was pinned was accepted by {}\n", author),
+      diff_text(definition, style));
+}
+
+/// Behind a command that is named to whoever looks after another user's pins.
+std::string for_user(const Context& context) {
+  return context.whose.empty() ? std::string() : " --for " + safe_line(context.whose);
+}
+
+std::string server_line(const Context& context, const Json& server) {
+  std::size_t pinned = 0;
+  std::size_t withheld = 0;
+  for (const auto& one : objects_of(server, "definitions"))
+    ++(is_withheld(one) ? withheld : pinned);
+  std::string text =
+      fmt::format("{} (pin = \"{}\"): {} pinned, {} withheld\n", text_of(server, "server"),
+                  text_of(server, "pin"), pinned, withheld);
+  if (is_true(server, "damaged")) {
+    text += fmt::format(
+        "  what was pinned cannot be read, so nothing is let pass: \"cellblock pin "
+        "forget {}{}\" begins anew\n",
+        text_of(server, "server"), for_user(context));
+  }
+  if (!is_true(server, "kept")) text += "  kept in memory only, until this gateway ends\n";
+  if (const auto count = number_of(server, "overflowed"); count > 0) {
+    text += fmt::format("  {} times there was no room to keep one\n", count);
+  }
+  for (const auto& pattern : texts_of(server, "idle_patterns")) {
+    text += fmt::format("  \"{}\" in its rules names no tool that is pinned\n", pattern);
+  }
+  return text;
+}
+
+std::string list_text(const Context& context, const Json& server, const PinRequest& request,
+                      Style style) {
+  std::string text = server_line(context, server);
+  for (const auto& one : objects_of(server, "definitions")) {
+    if (!is_meant(one, request)) continue;
+    if (is_withheld(one)) {
+      text += fmt::format("  {}  {} {}\n", style.paint(Colour::bad, "withheld"), label_of(one),
+                          text_of(one, "text"));
+    } else {
+      const std::string author = author_of(one);
+      text += fmt::format("  pinned    {}  {}{}\n", label_of(one),
+                          text_of(one, "digest").substr(0, short_digest),
+                          author.empty() ? "" : "  accepted by " + author);
+      if (const auto unchecked = text_of(one, "unchecked"); !unchecked.empty()) {
+        text += fmt::format("            arguments are not held to {}\n", unchecked);
+      }
+    }
+  }
+  return text;
+}
+
+std::string diffs_text(const Context& /*context*/, const Json& server, const PinRequest& request,
+                       Style style) {
+  std::string text;
+  for (const auto& one : objects_of(server, "definitions")) {
+    if (is_withheld(one) && is_meant(one, request)) text += withheld_text(server, one, style);
+  }
+  return text;
+}
+
+// What names nothing must not pass for good news.
+client::Error unknown_definition(const PinRequest& request) {
+  return {.code = client::ErrorCode::refused,
+          .text = fmt::format("{} has shown no tool, prompt or template \"{}\"", request.server,
+                              request.name)};
+}
+
+std::string advice_to_list(const Context& context, const PinRequest& request) {
+  return fmt::format("\"cellblock pin list {}{}\" lists those that are known.",
+                     safe_line(request.server), for_user(context));
+}
+
+bool pins_nothing(const Json& server) { return raw_text(server, "pin") == "off"; }
+
+bool knows(const std::vector<Json>& servers, const PinRequest& request) {
+  return request.name.empty() || std::ranges::any_of(servers, [&](const Json& server) {
+           return pins_nothing(server) ||
+                  std::ranges::any_of(
+                      objects_of(server, "definitions"),
+                      [&](const Json& definition) { return is_meant(definition, request); });
+         });
+}
+
+client::Result<std::vector<Json>> servers_in(const Context& context, const std::string& pins,
+                                             const PinRequest& request) {
+  auto servers = objects_of(Json::parse(pins, nullptr, false), "servers");
+  if (!servers.empty() || request.server.empty()) return servers;
+  return std::unexpected(
+      client::Error{.code = client::ErrorCode::refused,
+                    .text = fmt::format("there is no server \"{}\" for {}", request.server,
+                                        context.whose.empty() ? "this user" : context.whose)});
+}
+
+template <class Text>
+Exit print_pins(const Context& context, const PinRequest& request, const char* nothing, Text text) {
+  const auto pins = ask_for_pins(context, request);
+  if (!pins) return explain(context, pins.error());
+  const auto servers = servers_in(context, *pins, request);
+  if (!servers) return explain(context, servers.error());
+  if (!knows(*servers, request)) {
+    return explain(context, unknown_definition(request), advice_to_list(context, request));
+  }
+  if (context.output == Output::json) return print_json(*pins);
+  std::string all;
+  for (const auto& server : *servers) all += text(context, server, request, Style::for_stdout());
+  fmt::print("{}", all.empty() ? nothing : all);
+  return Exit::ok;
+}
+
+struct Tally {
+  Json done = Json::array();
+  Json refused = Json::array();
+};
+
+void add_to(Json& list, const Json& answer, const char* name) {
+  for (const auto& one : objects_of(answer, name)) list.push_back(one);
+}
+
+// Only what was shown here: what has changed since, somebody has to look at again.
+client::Result<void> accept_one(const Context& context, const PinRequest& request,
+                                const Json& definition, Tally& tally) {
+  Json params{{"server", request.server},
+              {"kind", raw_text(definition, "kind")},
+              {"name", raw_text(definition, "name")}};
+  const auto digest = raw_text(definition, "digest");
+  if (!digest.empty()) params["digest"] = digest;
+  const auto text = CELLBLOCK_TRY(ask_about_pins(context, control_method::pin_accept, params));
+  const Json answer = Json::parse(text, nullptr, false);
+  add_to(tally.done, answer, "accepted");
+  add_to(tally.refused, answer, "refused");
+  return {};
+}
+
+void print_tally(const Tally& tally) {
+  for (const auto& one : tally.done) fmt::print("accepted {}\n", label_of(one));
+  for (const auto& one : tally.refused) {
+    fmt::print("not accepted: {}: {}\n", label_of(one), text_of(one, "reason"));
+  }
+}
+
+Exit end_with(const Context& context, const Tally& tally) {
+  if (context.output == Output::json) {
+    print_json(Json{{"accepted", tally.done}, {"refused", tally.refused}}.dump(
+        -1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    print_tally(tally);
+  }
+  return tally.refused.empty() ? Exit::ok : Exit::refused;
+}
+
+// By its beginning: whoever compares more than that by eye compares less.
+bool has_digest(const Json& definition, const std::string& beginning) {
+  return beginning.empty() || raw_text(definition, "digest").starts_with(beginning);
+}
+
+std::vector<Json> withheld_of(const Json& server) {
+  auto withheld = objects_of(server, "definitions");
+  std::erase_if(withheld, [](const Json& definition) { return !is_withheld(definition); });
+  return withheld;
+}
+
+Json names_of(const std::vector<Json>& definitions) {
+  Json names = Json::array();
+  for (const auto& one : definitions) {
+    names.push_back(Json{{"kind", raw_text(one, "kind")},
+                         {"name", raw_text(one, "name")},
+                         {"digest", raw_text(one, "digest")}});
+  }
+  return names;
+}
+
+std::string withheld_line(const Json& definition) {
+  const auto digest = text_of(definition, "digest");
+  return fmt::format(
+      "withheld: {}{}", label_of(definition),
+      digest.empty() ? ", which is too long to be accepted" : "\n    --digest " + digest);
+}
+
+// What could have been meant, one a line.
+std::string advice_on_withheld(const Context& context, const PinRequest& request,
+                               const std::vector<Json>& withheld) {
+  if (withheld.empty()) return "Nothing of this server is withheld.";
+  std::string advice;
+  for (const auto& one : withheld | std::views::take(most_advised)) {
+    advice += withheld_line(one) + "\n  ";
+  }
+  return advice + fmt::format("\"cellblock pin diff {}{}\" shows {}, line by line.",
+                              safe_line(request.server), for_user(context),
+                              withheld.size() > most_advised
+                                  ? fmt::format("all {}", withheld.size())
+                                  : std::string("what that is"));
+}
+
+std::string why_nothing(const PinRequest& request, const Json& server) {
+  if (pins_nothing(server)) {
+    return fmt::format("{} has pin = \"off\": nothing of it is withheld", request.server);
+  }
+  if (!knows({server}, request)) return unknown_definition(request).text;
+  return fmt::format(
+      "nothing was accepted: {} of {} that is withheld has a digest that begins with {}",
+      request.name.empty() ? "no definition" : fmt::format("no \"{}\"", request.name),
+      request.server, request.digest);
+}
+
+// Of a name that is withheld, that alone.
+std::vector<Json> named_or_all(const std::vector<Json>& withheld, const PinRequest& request) {
+  auto named = withheld;
+  std::erase_if(named, [&](const Json& one) { return !is_meant(one, request); });
+  return named.empty() ? withheld : named;
+}
+
+Exit accept_nothing(const Context& context, const PinRequest& request, const Json& server) {
+  const auto known = objects_of(server, "definitions");
+  const auto is_done = [&](const Json& one) {
+    return !is_withheld(one) && is_meant(one, request) && has_digest(one, request.digest);
+  };
+  const auto withheld = withheld_of(server);
+  const bool names_none = request.name.empty() && request.digest.empty();
+  if ((names_none && withheld.empty()) ||
+      (!request.name.empty() && std::ranges::any_of(known, is_done))) {
+    if (context.output == Output::json) return end_with(context, {});
+    fmt::print("{}\n", names_none ? "Nothing is withheld." : "It is pinned already.");
+    return Exit::ok;
+  }
+  const client::Error error{.code = client::ErrorCode::refused,
+                            .text = why_nothing(request, server),
+                            .data = Json{{"withheld", names_of(withheld)}}.dump(
+                                -1, ' ', false, Json::error_handler_t::replace)};
+  return explain(context, error,
+                 advice_on_withheld(context, request, named_or_all(withheld, request)));
+}
+
+}  // namespace
+
+Exit run_pin_list(const Context& context, const PinRequest& request) {
+  return print_pins(context, request, "There is no server that you may use.\n", list_text);
+}
+
+Exit run_pin_diff(const Context& context, const PinRequest& request) {
+  return print_pins(context, request, "Nothing is withheld.\n", diffs_text);
+}
+
+Exit run_pin_accept(const Context& context, const PinRequest& request) {
+  const auto pins = ask_for_pins(context, request);
+  if (!pins) return explain(context, pins.error());
+  const auto servers = servers_in(context, *pins, request);
+  if (!servers) return explain(context, servers.error());
+  auto meant = withheld_of(servers->front());
+  std::erase_if(meant, [&](const Json& one) {
+    return !is_meant(one, request) || !has_digest(one, request.digest);
+  });
+  if (meant.empty()) return accept_nothing(context, request, servers->front());
+  Tally tally;
+  for (const auto& one : meant) {
+    if (context.output == Output::human) {
+      fmt::print("{}", withheld_text(servers->front(), one, Style::for_stdout()));
+    }
+    const auto accepted = accept_one(context, request, one, tally);
+    if (!accepted) return explain(context, accepted.error());
+  }
+  return end_with(context, tally);
+}
+
+Exit run_pin_forget(const Context& context, const PinRequest& request) {
+  Json params{{"server", request.server}};
+  if (!request.name.empty()) params["name"] = request.name;
+  const auto forgotten = ask_about_pins(context, control_method::pin_forget, params);
+  if (!forgotten) return explain(context, forgotten.error());
+  const Json json = Json::parse(*forgotten, nullptr, false);
+  if (!request.name.empty() && objects_of(json, "forgotten").empty()) {
+    return explain(context, unknown_definition(request), advice_to_list(context, request));
+  }
+  if (context.output == Output::json) return print_json(*forgotten);
+  for (const auto& one : objects_of(json, "forgotten")) fmt::print("forgot {}\n", label_of(one));
+  if (request.name.empty()) {
+    fmt::print("What {} lists next is a first sight.\n", safe_line(request.server));
+  }
+  return Exit::ok;
+}
+
+}  // namespace cellblock::cli

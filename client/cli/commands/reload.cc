@@ -1,0 +1,53 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/common/admin_sockets.h"
+#include "client/cli/common/daemon_program.h"
+#include "client/connection/fd.h"
+#include "client/connection/unix_connect.h"
+
+// Whoever reloads reads the files: the daemon has given up the right to.
+namespace cellblock::cli {
+namespace {
+
+/// Where `cellblockd --reload` looks for the connection.
+constexpr int connection = 3;
+
+constexpr const char* for_root =
+    "Only root reloads cellblock's configuration; with --user, the user himself.";
+
+// A copy is not close-on-exec; a descriptor that has the number already stays what it was.
+bool outlives_exec(client::OwnedFd& socket) {
+  if (socket.get() != connection) return ::dup2(socket.get(), connection) == connection;
+  return ::fcntl(socket.release(), F_SETFD, 0) == 0;
+}
+
+Exit explain_unreached(const Context& context, const client::Error& error) {
+  if (error.code == client::ErrorCode::no_access) return explain(context, error, for_root);
+  if (error.code != client::ErrorCode::unreachable) return explain(context, error);
+  if (const auto fault = daemon_fault(context)) return explain(context, *fault);
+  return explain(context, error,
+                 "cellblockd runs, but without sockets for administrators: see its log.");
+}
+
+}  // namespace
+
+Exit run_reload(const Context& context, const ReloadRequest& request) {
+  auto socket = client::connect_blocking(switch_path(context.socket, "reload"));
+  if (!socket) return explain_unreached(context, socket.error());
+  if (!outlives_exec(*socket)) {
+    return explain(context, {.code = client::ErrorCode::too_many, .text = "no descriptor is free"});
+  }
+  auto words = daemon_words(context, request.config);
+  words.emplace_back("--reload");
+  if (request.dry_run) words.emplace_back("--dry-run");
+  if (context.output == Output::json) words.emplace_back("--json");
+  become(std::move(words));
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,174 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "client/cli/audit/log_files.h"
+#include "client/cli/audit/log_path.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/common/admin_sockets.h"
+#include "client/cli/status/status_text.h"
+#include "client/cli/status/waiting_text.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/result.h"
+#include "policy/mcp/control_methods.h"
+
+// What runs, what failed and why, and what waits for somebody.
+namespace cellblock::cli {
+namespace {
+
+client::Error no_such_server(const Context& context, const std::string& server) {
+  return {.code = client::ErrorCode::refused,
+          .text = fmt::format("there is no server \"{}\" for {}", server,
+                              context.whose.empty() ? "this user" : context.whose),
+          .data = Json{{"server", server}}.dump(-1, ' ', false, Json::error_handler_t::replace),
+          .failure = "not_allowlisted"};
+}
+
+// That nothing runs because somebody has switched it off is an answer.
+Exit print_disabled(const Context& context, const client::Error& error) {
+  if (context.output == Output::json) {
+    print_json(Json{{"enabled", false},
+                    {"state", error.failure},
+                    {"message", error.text},
+                    {"servers", Json::array()}}
+                   .dump(-1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    const auto width = terminal_width();
+    fmt::print("cellblock: {}\n{}\n{}\n", Style::for_stdout().paint(Colour::bad, error.failure),
+               wrapped("  " + safe_line(error.text), width, 2),
+               wrapped("  " + advice_on(error, {context.socket}), width, 2));
+  }
+  return exit_for(error);
+}
+
+Exit explain_status(const Context& context, const client::Error& error) {
+  if (!context.whose.empty() && error.code == client::ErrorCode::unreachable) {
+    const auto fault = daemon_fault(context);
+    if (fault) return explain_status({.socket = context.daemon, .output = context.output}, *fault);
+  }
+  return error.failure == "disabled" ? print_disabled(context, error) : explain(context, error);
+}
+
+// Not knowing that a call waits is not the same as that none does.
+std::string what_waits(const Context& context, std::uint32_t uid, const std::string& server) {
+  const auto width = terminal_width();
+  const auto answer = ask_daemon(context, control_method::approvals, "{}");
+  if (answer) return waiting_text(*answer, uid, server, Style::for_stdout(), width);
+  return wrapped(fmt::format("waiting: which calls wait for an approval could not be asked: {}\n",
+                             safe_line(answer.error().text)),
+                 width, 4);
+}
+
+// Of who may read the log: how far back it reaches.
+std::string reach_of_log(const Context& context) {
+  constexpr std::int64_t day = 24LL * 3600;
+  const auto files = log_files(audit_log_path(configuration_of(context)));
+  if (!files || files->empty() || files->front().since == 0) return {};
+  const LogFile& oldest = files->front();
+  const std::int64_t reach = std::max<std::int64_t>(std::time(nullptr) - oldest.since, 0);
+  const std::string text =
+      fmt::format("audit log: reaches back {} h {} min, to {:%Y-%m-%d %H:%M} UTC", reach / 3600,
+                  reach / 60 % 60, fmt::gmtime(static_cast<std::time_t>(oldest.since)));
+  // What has its first line has lost nothing yet.
+  if (oldest.first == 1 || reach >= day) return text + "\n";
+  return Style::for_stdout().paint(Colour::bad, text) +
+         "\n  less than a day: it is full, and its oldest lines made room. Make it larger "
+         "(audit.keep, audit.max_bytes)\n";
+}
+
+void print_status(const Context& context, std::uint32_t uid, const std::string& status,
+                  const std::string& server) {
+  fmt::print("{}", status_text(status, {.style = Style::for_stdout(),
+                                        .view = server.empty() ? StatusView::summary
+                                                               : StatusView::one_server,
+                                        .whose = context.whose,
+                                        .waiting = what_waits(context, uid, server),
+                                        .width = terminal_width()}));
+}
+
+}  // namespace
+
+Exit run_status(const Context& context, const std::string& server) {
+  auto status = ask_daemon(context, control_method::status, "{}");
+  if (!status) return explain_status(context, status.error());
+  if (!server.empty()) *status = only_server(*status, server);
+  if (status->empty()) return explain(context, no_such_server(context, server));
+  if (context.output == Output::json) return print_json(*status);
+  const auto uid = context.whose.empty() ? ::geteuid() : uid_of(context.whose).value_or(0);
+  print_status(context, uid, *status, server);
+  if (server.empty() && context.whose.empty()) fmt::print("{}", reach_of_log(context));
+  return Exit::ok;
+}
+
+namespace {
+
+/// Where a user's status is had, and what it is.
+struct Found {
+  Context from;
+  std::string status;
+};
+
+Context behind(const Context& context, const Door& door) {
+  Context at_door = context;
+  at_door.socket = door.path;
+  at_door.whose = user_name(door.uid);
+  return at_door;
+}
+
+// An administrator's own is not behind a door.
+client::Result<Found> find_status(const Context& context, const Door& door) {
+  Context from = behind(context, door);
+  auto status = ask_daemon(from, control_method::status, "{}");
+  if (status) return Found{from, std::move(*status)};
+  if (!is_for_others(door, status.error())) return std::unexpected(status.error());
+  from.socket = context.socket;
+  return Found{from, CELLBLOCK_TRY(ask_daemon(from, control_method::status, "{}"))};
+}
+
+}  // namespace
+
+Exit run_status_of_all(const Context& context, const std::string& server) {
+  const auto doors = doors_beside(context.socket);
+  if (!doors) return explain(context, doors.error());
+  const auto fault = doors->empty() ? daemon_fault(context) : std::nullopt;
+  if (fault) return explain_status(context, *fault);
+  Exit worst = Exit::ok;
+  Json users = Json::array();
+  for (const Door& door : *doors) {
+    auto found = find_status(context, door);
+    if (!found) {
+      worst = explain(behind(context, door), found.error());
+      continue;
+    }
+    if (!server.empty()) found->status = only_server(found->status, server);
+    if (found->status.empty()) continue;
+    const std::string& user = found->from.whose;
+    if (context.output == Output::json) {
+      users.push_back({{"uid", door.uid},
+                       {"user", user},
+                       {"status", Json::parse(found->status, nullptr, false)}});
+    } else {
+      fmt::print("{} (uid {}):\n", safe_line(user), door.uid);
+      print_status(found->from, door.uid, found->status, server);
+      fmt::print("\n");
+    }
+  }
+  if (context.output == Output::json) {
+    print_json(Json{{"users", users}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    if (doors->empty()) fmt::print("no gateway of any user runs here\n");
+    fmt::print("{}", reach_of_log(context));
+  }
+  return worst;
+}
+
+}  // namespace cellblock::cli

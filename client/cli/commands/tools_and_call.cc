@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/common/call_arguments.h"
+#include "client/cli/common/missing_servers.h"
+#include "client/cli/terminal/content_text.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/result.h"
+#include "policy/mcp/meta_keys.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+Exit print_tools_json(const std::vector<client::Tool>& tools) {
+  std::string array;
+  for (const auto& tool : tools) array += (array.empty() ? "" : ",") + tool.json;
+  return print_json("[" + array + "]");
+}
+
+Exit print_tools(const std::vector<client::Tool>& tools) {
+  std::size_t width = 0;
+  for (const auto& tool : tools) width = std::max(width, safe_line(tool.name).size());
+  const std::size_t room = terminal_width();
+  for (const auto& tool : tools) {
+    const auto line = fmt::format("{:<{}}  {}", safe_line(tool.name), width,
+                                  safe_line(first_line(tool.description)));
+    fmt::print("{}\n", cut_to(line, room));
+  }
+  if (tools.empty()) fmt::print(stderr, "This server offers you no tools.\n");
+  return Exit::ok;
+}
+
+client::Result<client::ToolResult> call(const Context& context, const CallRequest& request) {
+  const auto arguments = CELLBLOCK_TRY(call_arguments(request.arguments));
+  auto server = CELLBLOCK_TRY(open_server(
+      context, request.to.server, {.workspace = request.to.workspace, .role = request.to.role},
+      request.to.timeout));
+  return server.call_tool(request.tool, arguments, {.timeout = request.to.timeout, .stop = {}});
+}
+
+// What was left out is kept for as long as its session, and this one ends now.
+void say_what_is_left_out(const CallRequest& request, const std::string& result) {
+  const Json meta = object_of(Json::parse(result, nullptr, false), "_meta");
+  if (!meta.contains(mcp::meta_key::bounded)) return;
+  const auto& server = request.to.server;
+  const auto told = fmt::format(
+      "Something was left out, and is kept for this session only, which ends now: \"cellblock "
+      "inspect{}{}\" has one that stays.",
+      server.empty() ? "" : " ", safe_line(server));
+  fmt::print(stderr, "{}\n", wrapped(told, error_width(), 2));
+}
+
+}  // namespace
+
+Exit run_tools(const Context& context, const ServerRequest& request) {
+  MissingServers missing;
+  client::FrameObserver observer;
+  // A server's own lists may say anything there.
+  if (request.server.empty()) {
+    observer = [&missing](auto, std::string_view frame) { missing.see(frame); };
+  }
+  auto connection =
+      open_server(context, request.server, {.workspace = request.workspace, .role = request.role},
+                  request.timeout, std::move(observer));
+  if (!connection) return explain(context, connection.error());
+  const auto tools = connection->list_tools({.timeout = request.timeout, .stop = {}});
+  if (!tools) return explain(context, tools.error());
+  fmt::print(stderr, "{}", missing.take());
+  return context.output == Output::json ? print_tools_json(*tools) : print_tools(*tools);
+}
+
+Exit run_call(const Context& context, const CallRequest& request) {
+  const auto result = call(context, request);
+  if (!result) return explain(context, result.error());
+  if (context.output == Output::json) {
+    print_json(result->json);
+  } else {
+    say(content_text(result->json));
+  }
+  say_what_is_left_out(request, result->json);
+  return result->is_error ? Exit::tool_error : Exit::ok;
+}
+
+}  // namespace cellblock::cli

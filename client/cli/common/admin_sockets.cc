@@ -1,0 +1,73 @@
+#include "client/cli/common/admin_sockets.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "policy/failures/failure.h"
+
+namespace cellblock::cli {
+namespace {
+
+constexpr std::string_view middle = ".admin.";
+
+std::optional<std::uint32_t> id_in(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Door door_of(const std::string& socket, std::uint32_t uid) {
+  return {uid, socket + std::string(middle) + std::to_string(uid)};
+}
+
+std::string switch_path(const std::string& socket, const char* name) {
+  return socket + std::string(middle) + name;
+}
+
+client::Result<std::vector<Door>> doors_beside(const std::string& socket) {
+  const std::filesystem::path own(socket);
+  const std::string beginning = own.filename().string() + std::string(middle);
+  std::vector<Door> doors;
+  std::error_code failed;
+  const std::string directory = own.has_parent_path() ? own.parent_path().string() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(beginning)) continue;
+    const auto uid = id_in(std::string_view(name).substr(beginning.size()));
+    if (uid) doors.push_back(door_of(socket, *uid));
+  }
+  if (failed && failed != std::errc::no_such_file_or_directory) {
+    return std::unexpected(
+        client::Error{.code = client::ErrorCode::no_access,
+                      .text = fmt::format("directory {}: {}", directory, failed.message())});
+  }
+  std::ranges::sort(doors, {}, &Door::uid);
+  return doors;
+}
+
+bool is_for_others(const Door& door, const client::Error& error) {
+  return door.uid == ::geteuid() && error.failure == name_of(FailureCode::denied);
+}
+
+std::optional<std::uint32_t> uid_of(const std::string& user) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  const passwd* account = ::getpwnam(user.c_str());
+  return account != nullptr ? std::optional<std::uint32_t>(account->pw_uid) : id_in(user);
+}
+
+std::string user_name(std::uint32_t uid) {
+  const passwd* account = ::getpwuid(uid);  // NOLINT(concurrency-mt-unsafe): one thread
+  return account != nullptr ? account->pw_name : std::to_string(uid);
+}
+
+}  // namespace cellblock::cli

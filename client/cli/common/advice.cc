@@ -1,0 +1,175 @@
+#include "client/cli/common/advice.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "client/cli/terminal/exit_code.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/cli/terminal/time_text.h"
+#include "policy/config/names.h"
+#include "policy/failures/failure.h"
+
+namespace cellblock::cli {
+namespace {
+
+using client::ErrorCode;
+
+Json data_of(const client::Error& error) {
+  auto data = Json::parse(error.data, nullptr, false);
+  return data.is_object() ? data : Json::object();
+}
+
+std::optional<FailureCode> failure_of(const client::Error& error) {
+  for (std::uint8_t i = 0; i < failure_code_count; ++i) {
+    const auto code = static_cast<FailureCode>(i);
+    if (error.failure == name_of(code)) return code;
+  }
+  return std::nullopt;
+}
+
+std::string as_sentence(std::string_view advice) {
+  std::string sentence(advice);
+  if (sentence.empty()) return sentence;
+  if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] -= 'a' - 'A';
+  return sentence + ".";
+}
+
+// Who may use nothing at all: no list of servers would be any help.
+std::string advice_to_nobody() {
+  if (::geteuid() != 0) {
+    return "Ask the administrator to name this user in allow.users, or a group of his in "
+           "allow.groups, of a server.";
+  }
+  return "root has no rights here but those that the configuration gives him. Act as a user who is "
+         "allowed:\n  setpriv --reuid USER --regid GROUP --init-groups cellblock ...\n"
+         "  What was done is in the audit log (daemon.audit_log in the configuration).";
+}
+
+std::string for_user(const Situation& situation) {
+  return situation.whose.empty() ? std::string() : " --for " + safe_line(situation.whose);
+}
+
+// Where a server has written it, it may be anything.
+std::string server_in(const Json& data) {
+  auto name = text_of(data, "server");
+  return is_short_name(name) ? name : std::string();
+}
+
+std::string on_rate(const Json& data) {
+  const auto wait = number_of(data, "retry_after_ms");
+  if (wait <= 0) return "Try again later, and less often.";
+  return fmt::format("Try again in {}, and less often.",
+                     duration_text(std::chrono::milliseconds(wait)));
+}
+
+/// What it says to do where that is more than its code tells.
+std::string own_advice(const Json& data, FailureCode failure) {
+  auto advice = text_of(data, "advice");
+  return advice == advice_for(failure) ? std::string() : advice;
+}
+
+// cellblock's own failures. Where the command can say more than what models are told, it does.
+std::string on_failure(FailureCode failure, const Json& data, const Situation& situation) {
+  const auto named = server_in(data);
+  const std::string server = named.empty() ? "NAME" : named;
+  switch (failure) {
+    case FailureCode::not_allowlisted:
+      return named.empty() ? advice_to_nobody()
+                           : fmt::format("\"cellblock status{}\" lists {}.", for_user(situation),
+                                         situation.whose.empty() ? "the servers that you may use"
+                                                                 : "his servers");
+    case FailureCode::server_failed:
+    case FailureCode::handshake_timeout:
+      if (const auto advice = own_advice(data, failure); !advice.empty()) {
+        return as_sentence(safe_line(advice));
+      }
+      return fmt::format(R"("cellblock status {0}" and "cellblock logs {0}" tell more.)", server);
+    case FailureCode::workspace_refused:
+      return fmt::format("\"cellblock status {}\" shows which directories it may be given, if any.",
+                         server);
+    case FailureCode::disabled:
+      return named.empty()
+                 ? "\"cellblock enable\" switches it on again (for administrators), unless "
+                   "the configuration says enabled = false."
+                 : "An administrator changes that, and runs \"cellblock reload\".";
+    case FailureCode::rate_limited:
+      return on_rate(data);
+    case FailureCode::quarantined:
+      return fmt::format(
+          "\"cellblock pin diff {0}\" shows it; \"cellblock pin accept {0}\" is for "
+          "administrators.",
+          server);
+    default:
+      return as_sentence(advice_for(failure));
+  }
+}
+
+constexpr const char* for_others =
+    "Name another user in daemon.admins (or let root do it): nobody is his own administrator.";
+
+std::string at_door(ErrorCode code, const std::string& whose) {
+  if (code == ErrorCode::unreachable) {
+    return fmt::format(
+        "A user's gateway runs while he is connected, and ten minutes longer: {} has none now.",
+        whose);
+  }
+  if (code != ErrorCode::no_access) return {};
+  return "Only root and those whom daemon.admins names look after other users' servers.";
+}
+
+std::string on_connection(ErrorCode code, const Situation& situation) {
+  switch (code) {
+    case ErrorCode::unreachable:
+      return "Start cellblockd, or name the socket of one that runs with --socket PATH "
+             "(or CELLBLOCK_SOCKET).";
+    case ErrorCode::no_access:
+      return fmt::format("You need to be in the group of that socket: see \"ls -l {}\".",
+                         safe_line(situation.socket));
+    case ErrorCode::untrusted_listener:
+      return "Nothing was sent. Put the socket where only root, you or the daemon can write.";
+    case ErrorCode::disconnected:
+      return "Try again; if it stays so, the daemon's log may say why.";
+    case ErrorCode::timed_out:
+      return situation.patience == Patience::asked_for
+                 ? "Allow more time with --timeout."
+                 : "Try again; if it stays so, see the daemon's log.";
+    case ErrorCode::too_many:
+    case ErrorCode::unavailable:
+      return "Try again later.";
+    case ErrorCode::server_failed:  // none of the failures: on purpose
+      return "Somebody stopped it, or the daemon did. A new session starts a fresh cell.";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string advice_on(const client::Error& error, const Situation& situation) {
+  const auto failure = failure_of(error);
+  if (!situation.whose.empty()) {
+    if (failure == FailureCode::denied) return for_others;
+    if (auto advice = at_door(error.code, safe_line(situation.whose)); !advice.empty())
+      return advice;
+  }
+  if (is_no_such_tool(error)) return R"("cellblock tools" lists those that you may call.)";
+  return failure ? on_failure(*failure, data_of(error), situation)
+                 : on_connection(error.code, situation);
+}
+
+std::string sentence_of(const client::Error& error) {
+  const auto failure = failure_of(error);
+  if (!failure) return error.text;
+  const auto own = own_advice(data_of(error), *failure);
+  const std::string behind = "\n" + (own.empty() ? std::string(advice_for(*failure)) : own);
+  return error.text.ends_with(behind) ? error.text.substr(0, error.text.size() - behind.size())
+                                      : error.text;
+}
+
+}  // namespace cellblock::cli

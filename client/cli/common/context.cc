@@ -1,0 +1,127 @@
+#include "client/cli/common/context.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/terminal/terminal_json.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/result.h"
+#include "policy/failures/failure.h"
+#include "policy/mcp/control_methods.h"
+
+namespace cellblock::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int workspace_refused = -31012;
+constexpr std::chrono::seconds control_time{10};
+
+// The last lines that a failed server wrote to stderr.
+void print_stderr_of(const client::Error& error) {
+  const auto data = Json::parse(error.data, nullptr, false);
+  if (!data.is_object() || !data.contains("stderr") || !data["stderr"].is_array()) return;
+  for (const auto& line : data["stderr"]) {
+    if (line.is_string()) fmt::print(stderr, "  | {}\n", safe_line(line.get<std::string>()));
+  }
+}
+
+}  // namespace
+
+client::Result<client::Client> open(const Context& context, client::FrameObserver on_frame) {
+  client::Options options;
+  options.socket = context.socket;
+  options.client_name = "cellblock";
+  options.on_frame = std::move(on_frame);
+  return client::Client::connect(std::move(options));
+}
+
+client::Result<client::Client> open_server(const Context& context, const std::string& server,
+                                           const client::AttachOptions& with,
+                                           std::chrono::milliseconds timeout,
+                                           client::FrameObserver on_frame) {
+  const client::CallOptions bounded{.timeout = timeout, .stop = {}};
+  auto connection = CELLBLOCK_TRY(open(context, std::move(on_frame)));
+  if (auto attached = connection.attach(server, with, bounded); !attached) {
+    return std::unexpected(naming_workspace(std::move(attached.error()), with.workspace));
+  }
+  CELLBLOCK_CHECK(connection.initialize(bounded));
+  return connection;
+}
+
+client::Error naming_workspace(client::Error error, const std::string& workspace) {
+  if (error.rpc_code != workspace_refused || workspace.empty()) return error;
+  std::error_code none;
+  const auto resolved = std::filesystem::canonical(workspace, none);
+  error.text += fmt::format(" (asked for: {})", none ? workspace : resolved.string());
+  return error;
+}
+
+client::Result<std::string> ask_daemon(const Context& context, std::string_view method,
+                                       const std::string& params) {
+  auto connection = CELLBLOCK_TRY(open(context));
+  return connection.request(method, params, {.timeout = control_time, .stop = {}});
+}
+
+std::optional<client::Error> daemon_fault(const Context& context) {
+  const auto answer = ask_daemon({.socket = context.daemon}, control_method::status, "{}");
+  if (answer) return std::nullopt;
+  auto error = answer.error();
+  switch (error.code) {
+    case client::ErrorCode::unreachable:
+      error.text = fmt::format("no cellblockd is running ({})", error.text);
+      return error;
+    case client::ErrorCode::no_access:
+    case client::ErrorCode::untrusted_listener:
+    case client::ErrorCode::disconnected:
+    case client::ErrorCode::timed_out:
+      return error;
+    default:  // whatever it says, somebody is there
+      return error.failure == name_of(FailureCode::disabled) ? std::optional(error) : std::nullopt;
+  }
+}
+
+Exit explain(const Context& context, const client::Error& error) {
+  const bool has_no_door = !context.whose.empty() && error.code == client::ErrorCode::unreachable;
+  if (const auto fault = has_no_door ? daemon_fault(context) : std::nullopt) {
+    return explain({.socket = context.daemon, .output = context.output}, *fault);
+  }
+  return explain(context, error,
+                 advice_on(error, {context.socket, context.whose, context.patience}));
+}
+
+Exit explain(const Context& context, const client::Error& error, const std::string& advice) {
+  const auto exit = exit_for(error);
+  // Wrapped lines stand further in than what is said below: a server could write them.
+  fmt::print(stderr, "{}\n",
+             wrapped("cellblock: " + safe_line(sentence_of(error)), error_width(), 4));
+  print_stderr_of(error);
+  if (!advice.empty()) fmt::print(stderr, "{}\n", wrapped("  " + advice, error_width(), 2));
+  if (context.output == Output::json) print_json(error_json(error, exit));
+  return exit;
+}
+
+void say(const std::string& text) { fmt::print("{}\n", safe_text(text)); }
+
+std::string error_json(const client::Error& error, Exit exit) {
+  Json object{{"code", client::name_of(error.code)},
+              {"message", sentence_of(error)},
+              {"exit_code", static_cast<int>(exit)}};
+  if (!error.failure.empty()) object["failure"] = error.failure;
+  if (error.rpc_code != 0) object["rpc_code"] = error.rpc_code;
+  if (auto data = Json::parse(error.data, nullptr, false); !data.is_discarded()) {
+    object["data"] = std::move(data);
+  }
+  return Json{{"error", std::move(object)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Exit print_json(const std::string& json) {
+  fmt::print("{}\n", ::isatty(STDOUT_FILENO) != 0 ? terminal_json(json) : json);
+  return Exit::ok;
+}
+
+}  // namespace cellblock::cli

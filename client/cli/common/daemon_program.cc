@@ -1,0 +1,76 @@
+#include "client/cli/common/daemon_program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "client/cli/common/configuration.h"
+#include "client/cli/terminal/exit_code.h"
+#include "client/cli/terminal/terminal_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+std::string own_directory() {
+  std::array<char, PATH_MAX> path{};
+  const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
+  const std::string own(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return own.substr(0, own.rfind('/'));
+}
+
+// Beside this program in a build tree; installed, they are in bin and sbin of one prefix.
+std::string daemon_path() {
+  const auto own = own_directory();
+  for (auto path : {own + "/cellblockd", own + "/../sbin/cellblockd"}) {
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return CELLBLOCK_SBINDIR "/cellblockd";
+}
+
+// Of the system's an ordinary user can read all but what a check needs as well.
+void say_which(const Context& context, const Configuration& found) {
+  if (::geteuid() == 0 || context.mode != Mode::either) return;
+  if (found.by == FoundBy::variable) {
+    fmt::print(stderr, "cellblock: the configuration is {} (CELLBLOCK_CONFIG)\n",
+               safe_line(found.path));
+  } else if (found.mode == Mode::user) {
+    fmt::print(stderr, "cellblock: your own configuration, as with --user\n");
+  } else {
+    fmt::print(stderr,
+               "cellblock: the system's configuration; as anybody but root, files that only root "
+               "may read\n  (secrets) count as missing\n");
+  }
+}
+
+}  // namespace
+
+// With a path the mode is the one that was asked for, or the system's.
+std::vector<std::string> daemon_words(const Context& context, const std::string& path) {
+  std::vector<std::string> words{daemon_path()};
+  const auto found = configuration_of(context);
+  if (path.empty()) say_which(context, found);
+  if ((path.empty() ? found.mode : context.mode) == Mode::user) words.emplace_back("--user");
+  words.push_back("--config=" + (path.empty() ? found.path : path));
+  return words;
+}
+
+void become(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(arguments.front(), arguments.data());
+  fmt::print(stderr,
+             "cellblock: {}: {}\n  The daemon checks its configuration itself: install it.\n",
+             words.front(), std::generic_category().message(errno));
+  static_cast<void>(std::fflush(stderr));
+  ::_exit(static_cast<int>(Exit::error));
+}
+
+}  // namespace cellblock::cli

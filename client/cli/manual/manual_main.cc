@@ -1,0 +1,46 @@
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include "client/cli/commands/flags.h"
+#include "client/cli/manual/completions.h"
+#include "client/cli/manual/manual.h"
+
+namespace {
+
+bool write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  return static_cast<bool>(file.flush());
+}
+
+bool write_all(const std::string& directory, const std::string& markdown) {
+  using namespace cellblock::cli;
+  CLI::App app;
+  std::function<Exit()> command;
+  declare(app, command);
+  return write(directory + "/cellblock.1", manual_page(app, CELLBLOCK_VERSION)) &&
+         write(directory + "/cellblock.toml.5", configuration_page(markdown, CELLBLOCK_VERSION)) &&
+         write(directory + "/cellblock.bash", bash_completion(app)) &&
+         write(directory + "/cellblock.zsh", zsh_completion(app)) &&
+         write(directory + "/cellblock.fish", fish_completion(app));
+}
+
+}  // namespace
+
+// A step of the build: writes the manual pages and the shells' completions into a directory.
+// cellblock-manual DIRECTORY CONFIGURATION.md
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  try {
+    std::ifstream file(argv[2]);
+    const std::string markdown{std::istreambuf_iterator<char>(file), {}};
+    return !markdown.empty() && write_all(argv[1], markdown) ? 0 : 1;
+  } catch (const std::exception& failure) {
+    std::cerr << failure.what() << '\n';
+    return 1;
+  }
+}

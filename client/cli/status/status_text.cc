@@ -1,0 +1,182 @@
+#include "client/cli/status/status_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "client/cli/status/server_table.h"
+#include "client/cli/status/server_text.h"
+#include "client/cli/terminal/json_text.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/cli/terminal/time_text.h"
+#include "policy/failures/end_verdict.h"
+
+namespace cellblock::cli {
+namespace {
+
+// Painted after wrapping: escape sequences take no room.
+std::string line_led_by(const std::string& lead, Colour colour, const std::string& rest,
+                        const StatusPage& page) {
+  auto text = wrapped(lead + rest, page.width, 4);
+  if (!text.starts_with(lead)) return text;
+  return page.style.paint(colour, lead) + text.substr(lead.size());
+}
+
+std::string last_end_of(const Json& server, const StatusPage& page) {
+  const auto end = object_of(server, "last_end");
+  const auto verdict = text_of(end, "verdict");
+  if (end.empty() || is_on_purpose(verdict)) return {};  // nothing to look at
+  std::string text =
+      "\n" + line_led_by(text_of(server, "name") + ": last end:", Colour::bad,
+                         fmt::format(" {}: {}: {}\n", moment_text(number_of(end, "at_ms")), verdict,
+                                     text_of(end, "cause")),
+                         page);
+  for (const auto& line : texts_of(end, "stderr")) text += fmt::format("  | {}\n", line);
+  return text;
+}
+
+std::string broken_of(const Json& server, const StatusPage& page) {
+  const auto why = text_of(server, "broken");
+  if (why.empty()) return {};
+  return "\n" + line_led_by(text_of(server, "name") + ": broken:", Colour::bad,
+                            fmt::format(" {}; put it right, then run \"cellblock reload\"\n", why),
+                            page);
+}
+
+std::string last_survey_of(const Json& server, const StatusPage& page) {
+  const auto failed = text_of(object_of(server, "catalogue"), "failed");
+  if (failed.empty()) return {};
+  return "\n" + line_led_by(text_of(server, "name") + ": last survey:", Colour::bad,
+                            fmt::format(" {}\n", failed), page);
+}
+
+std::string weakenings_of(const std::string& whose, const Json& object, const StatusPage& page) {
+  std::string text;
+  for (const auto& weakening : texts_of(object, "weakenings")) {
+    text += line_led_by("weakened", Colour::weak, fmt::format(" {}: {}\n", whose, weakening), page);
+  }
+  return text;
+}
+
+// " --for USER" where it is another user's.
+std::string for_whom(const StatusPage& page) {
+  return page.whose.empty() ? std::string() : " --for " + safe_line(page.whose);
+}
+
+// One is told, more are counted.
+std::string weakening_summary(const Json& server, const StatusPage& page) {
+  const auto name = text_of(server, "name");
+  const auto count = texts_of(server, "weakenings").size();
+  if (count < 2) return weakenings_of(name, server, page);
+  return line_led_by("weakened", Colour::weak,
+                     fmt::format(" {}: in {} ways (\"cellblock status {}{}\" lists them)\n", name,
+                                 count, name, for_whom(page)),
+                     page);
+}
+
+std::string withheld_summary(const Json& server, const StatusPage& page) {
+  const auto name = text_of(server, "name");
+  const auto count = number_of(object_of(server, "pins"), "withheld");
+  if (count == 0) return {};
+  return line_led_by(
+      "withheld", Colour::bad,
+      fmt::format(" {}: {} definition{} (\"cellblock pin diff {}{}\" shows {})\n", name, count,
+                  count == 1 ? "" : "s", name, for_whom(page), count == 1 ? "it" : "them"),
+      page);
+}
+
+std::string host_lacks(const Json& status) {
+  std::string text;
+  for (const auto& lack : texts_of(status, "kernel_lacks")) {
+    text += fmt::format("host lacks: {}\n", lack);
+  }
+  const auto cgroup = object_of(status, "cgroup");
+  const auto missing = texts_of(cgroup, "missing");
+  if (missing.empty()) return text;
+  // Why is said by the weakening that comes of it.
+  return text +
+         fmt::format("host lacks: cgroup controllers for cells: {}\n", fmt::join(missing, ", "));
+}
+
+std::string audit_line(const Json& status, Style style) {
+  const Json audit = object_of(status, "audit");
+  if (const auto written = audit.find("written"); written != audit.end() && *written == false) {
+    return fmt::format("\naudit log: {}; {} records wait\n",
+                       style.paint(Colour::bad, "cannot be written"), number_of(audit, "waiting"));
+  }
+  const auto anchor = text_of(audit, "anchor");
+  return anchor.empty() ? "" : fmt::format("\naudit log: anchor {}\n", anchor);
+}
+
+std::string http_line(const Json& status, const std::string& whose) {
+  const Json http = object_of(status, "http");
+  if (http.empty()) return {};
+  std::vector<std::string> ways;
+  for (const char* way : {"address", "socket"}) {
+    if (auto text = text_of(http, way); !text.empty()) ways.push_back(std::move(text));
+  }
+  const auto tokens = texts_of(http, "tokens");
+  const auto count = number_of(http, "connections");
+  return fmt::format("HTTP on {}: {}{} of {}\n", fmt::join(ways, " and "),
+                     tokens.empty() ? "" : fmt::format("tokens {}, ", fmt::join(tokens, ", ")),
+                     fmt::format("{} connection{}", count, count == 1 ? "" : "s"),
+                     whose.empty() ? "yours" : safe_line(whose));
+}
+
+std::string headline(const Json& status, const StatusPage& page) {
+  const bool off = status.contains("enabled") && status["enabled"] == false;
+  const auto counts =
+      page.view == StatusView::summary ? server_counts(objects_of(status, "servers")) : "";
+  return fmt::format(
+      "cellblock {}, {} mode{}\n{}{}\n", text_of(status, "version"), text_of(status, "mode"),
+      off ? ", " + page.style.paint(Colour::bad, "disabled: nothing is started") : "",
+      http_line(status, page.whose), counts);
+}
+
+std::string servers_text(const std::vector<Json>& servers, const StatusPage& page) {
+  if (!servers.empty()) return server_table(servers, page.style, page.width);
+  return fmt::format("There is no server that {} may use.\n",
+                     page.whose.empty() ? "you" : safe_line(page.whose));
+}
+
+}  // namespace
+
+std::string status_text(std::string_view status_json, const StatusPage& page) {
+  const auto status = Json::parse(status_json, nullptr, false);
+  if (!status.is_object()) return "the daemon's status cannot be read\n";
+  const auto servers = objects_of(status, "servers");
+  std::string ends;
+  std::string details;
+  std::string notes = page.waiting + weakenings_of("everywhere", status, page);
+  for (const auto& server : servers) {
+    ends += broken_of(server, page) + last_end_of(server, page);
+    if (page.view == StatusView::summary) {
+      ends += last_survey_of(server, page);
+      notes += weakening_summary(server, page) +
+               denied_summary(server, page.style, for_whom(page)) + withheld_summary(server, page);
+    } else {
+      notes += weakenings_of(text_of(server, "name"), server, page);
+      details += server_details(server, page.style);
+    }
+  }
+  notes += host_lacks(status);
+  if (page.view == StatusView::summary) details += audit_line(status, page.style);
+  return headline(status, page) + servers_text(servers, page) + details + ends +
+         (notes.empty() ? "" : "\n" + notes);
+}
+
+std::string only_server(std::string_view status_json, std::string_view server) {
+  auto status = Json::parse(status_json, nullptr, false);
+  if (!status.is_object()) return {};
+  auto kept = Json::array();
+  for (const auto& element : objects_of(status, "servers")) {
+    if (element.contains("name") && element["name"] == server) kept.push_back(element);
+  }
+  if (kept.empty()) return {};
+  status["servers"] = std::move(kept);
+  return status.dump();
+}
+
+}  // namespace cellblock::cli

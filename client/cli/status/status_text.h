@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "client/cli/terminal/style.h"
+
+namespace cellblock::cli {
+
+enum class StatusView : std::uint8_t { summary, one_server };
+
+struct StatusPage {
+  Style style = Style::none();
+  StatusView view = StatusView::summary;
+  std::string whose = {};    ///< the user whose it is; empty: of whoever asks
+  std::string waiting = {};  ///< lines about calls that wait for an approval
+  std::size_t width = 0;     ///< of the terminal; 0: no bound
+};
+
+/// The answer to cellblock/status as a table with the last failures, what waits, and weakenings
+/// below it. Everything in it that a server could have written is escaped.
+std::string status_text(std::string_view status_json, const StatusPage& page);
+
+/// The same JSON with only this server in `servers`; empty if it is not there.
+std::string only_server(std::string_view status_json, std::string_view server);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,176 @@
+#include "client/connection/channel.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "client/connection/send_descriptors.h"
+#include "client/connection/unix_connect.h"
+#include "policy/base/result.h"
+
+namespace cellblock::client {
+namespace {
+
+namespace asio = boost::asio;
+using ErrorCodeOfAsio = boost::system::error_code;
+
+Error closed_by_peer(const ErrorCodeOfAsio& error) {
+  return {.code = ErrorCode::disconnected,
+          .text = error == asio::error::eof
+                      ? "the daemon closed the connection"
+                      : fmt::format("the connection broke: {}", error.message())};
+}
+
+}  // namespace
+
+Channel::Channel(const asio::any_io_executor& executor, const Limits& limits)
+    : socket_(executor), timer_(executor), limits_(limits), lines_(limits.incoming_line) {}
+
+void Channel::connect(const std::string& path, Handlers handlers, Completion<void> done) {
+  handlers_ = std::move(handlers);
+  connecting_ = std::move(done);
+  auto resolved = resolve_socket(path);
+  if (!resolved) return finish_connect(std::unexpected(resolved.error()));
+  path_ = *std::move(resolved);
+  attempt(1);
+}
+
+void Channel::attempt(unsigned number) {
+  auto socket = try_connect(path_);
+  if (!socket) return finish_connect(std::unexpected(socket.error()));
+  if (*socket) return connected(std::move(**socket));
+  retry(number);
+}
+
+void Channel::retry(unsigned number) {
+  const auto wait = connect_backoff(number);
+  if (!wait) return finish_connect(std::unexpected(backlog_full(path_)));
+  timer_.expires_after(*wait);
+  timer_.async_wait([self = shared_from_this(), number](const ErrorCodeOfAsio& error) {
+    if (!error) self->attempt(number + 1);
+  });
+}
+
+void Channel::connected(OwnedFd socket) {
+  ErrorCodeOfAsio error;
+  static_cast<void>(socket_.assign({}, socket.get(), error));
+  if (error) return finish_connect(std::unexpected(closed_by_peer(error)));
+  socket.release();
+  read();
+  finish_connect({});
+}
+
+void Channel::finish_connect(Result<void> result) {
+  asio::post(socket_.get_executor(),
+             [done = std::move(connecting_), result = std::move(result)]() mutable {
+               if (done) done(std::move(result));
+             });
+}
+
+Result<void> Channel::send(std::string line, OwnedFd attached) {
+  if (!socket_.is_open()) {
+    return std::unexpected(
+        Error{.code = ErrorCode::disconnected, .text = "there is no connection to the daemon"});
+  }
+  if (queued_bytes_ + line.size() > limits_.outgoing_queue) {
+    return std::unexpected(
+        Error{.code = ErrorCode::too_many, .text = "too much is waiting to be sent already"});
+  }
+  queued_bytes_ += line.size();
+  queue_.push_back({std::move(line), std::move(attached)});
+  if (queue_.size() == 1) write();
+  return {};
+}
+
+void Channel::write() { queue_.front().attached.valid() ? write_attached() : write_rest(0); }
+
+// Asio sends bytes only.
+void Channel::write_attached() {
+  socket_.async_wait(
+      asio::socket_base::wait_write, [self = shared_from_this()](const ErrorCodeOfAsio& error) {
+        if (error || self->queue_.empty()) return;
+        Outgoing& first = self->queue_.front();
+        const int attached = first.attached.get();
+        const auto sent =
+            send_with_descriptors(self->socket_.native_handle(), first.line, {&attached, 1});
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
+          return self->write_attached();
+        }
+        if (sent < 0 && errno == EPERM) return self->write_attached_later();
+        if (sent < 0 && is_gone(errno)) return;  // reading tells why
+        if (sent < 0) return self->end(not_sent(errno));
+        first.attached = OwnedFd();
+        self->refusals_ = 0;
+        self->write_rest(static_cast<std::size_t>(sent));
+      });
+}
+
+void Channel::write_attached_later() {
+  const auto wait = descriptors_backoff(++refusals_);
+  if (!wait) return end(not_sent(EPERM));
+  timer_.expires_after(*wait);
+  timer_.async_wait([self = shared_from_this()](const ErrorCodeOfAsio& error) {
+    if (!error && !self->queue_.empty()) self->write_attached();
+  });
+}
+
+void Channel::write_rest(std::size_t sent) {
+  asio::async_write(socket_, asio::buffer(queue_.front().line) + sent,
+                    [self = shared_from_this()](const ErrorCodeOfAsio& error, std::size_t) {
+                      // Reading tells why the connection ended; it may hold answers still.
+                      if (error || self->queue_.empty()) return;
+                      self->queued_bytes_ -= self->queue_.front().line.size();
+                      self->queue_.pop_front();
+                      if (!self->queue_.empty()) self->write();
+                    });
+}
+
+void Channel::read() {
+  const auto room = lines_.writable();
+  socket_.async_read_some(
+      asio::buffer(room.data(), room.size()),
+      [self = shared_from_this()](const ErrorCodeOfAsio& error, std::size_t count) {
+        if (!self->socket_.is_open()) return;
+        if (error) return self->end(closed_by_peer(error));
+        self->lines_.written(count);
+        self->handle_lines();
+      });
+}
+
+void Channel::handle_lines() {
+  // A handler may close the channel.
+  while (socket_.is_open()) {
+    const auto next = lines_.next();
+    if (next.kind == LineSplitter::Kind::need_more) return read();
+    if (next.kind == LineSplitter::Kind::too_long) {
+      return end(
+          {.code = ErrorCode::too_large,
+           .text = fmt::format("the daemon sent a message over {} bytes", limits_.incoming_line)});
+    }
+    handlers_.line(next.line);
+  }
+}
+
+void Channel::end(Error why) {
+  const auto ended = handlers_.ended;
+  close();
+  ended(std::move(why));
+}
+
+void Channel::close() {
+  ErrorCodeOfAsio ignored;
+  static_cast<void>(socket_.close(ignored));
+  timer_.cancel();
+  for (Outgoing& unsent : queue_) unsent.attached = OwnedFd();
+  if (connecting_) {
+    finish_connect(
+        std::unexpected(Error{.code = ErrorCode::cancelled, .text = "the session was closed"}));
+  }
+}
+
+}  // namespace cellblock::client

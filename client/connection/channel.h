@@ -1,0 +1,67 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cellblock/types.h"
+#include "client/connection/fd.h"
+#include "policy/jsonrpc/line_splitter.h"
+
+/// Lines over the daemon's socket: a bounded queue out, bounded lines in. Knows nothing of JSON.
+/// Everything runs on one executor; nothing is called back from inside a call.
+namespace cellblock::client {
+
+class Channel : public std::enable_shared_from_this<Channel> {
+ public:
+  /// A line is valid during the call. The end is told once, unless close() came first.
+  struct Handlers {
+    std::function<void(std::string_view line)> line;
+    std::function<void(Error why)> ended;
+  };
+
+  Channel(const boost::asio::any_io_executor& executor, const Limits& limits);
+
+  void connect(const std::string& path, Handlers handlers, Completion<void> done);
+
+  /// `line` has its newline. Queued; too_many when the queue is full. A descriptor goes along with
+  /// its first byte, and is closed when that was sent.
+  Result<void> send(std::string line, OwnedFd attached = OwnedFd());
+
+  void close();
+
+ private:
+  void attempt(unsigned number);
+  void retry(unsigned number);
+  void connected(OwnedFd socket);
+  void finish_connect(Result<void> result);
+  void read();
+  void handle_lines();
+  void write();
+  void write_attached();
+  void write_attached_later();
+  void write_rest(std::size_t sent);
+  void end(Error why);
+
+  boost::asio::local::stream_protocol::socket socket_;
+  boost::asio::steady_timer timer_;
+  Limits limits_;
+  LineSplitter lines_;
+  Handlers handlers_;
+  Completion<void> connecting_;
+  std::string path_;
+  struct Outgoing {
+    std::string line;
+    OwnedFd attached;
+  };
+  std::deque<Outgoing> queue_;
+  std::size_t queued_bytes_ = 0;
+  unsigned refusals_ = 0;  ///< of the first one's descriptor, since it takes none yet
+};
+
+}  // namespace cellblock::client

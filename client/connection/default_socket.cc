@@ -1,0 +1,24 @@
+#include "client/connection/default_socket.h"
+
+#include <cstdlib>
+
+namespace cellblock::client {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
+
+std::string named_socket_path() { return environment("CELLBLOCK_SOCKET"); }
+
+std::string system_socket_path() { return "/run/cellblock/cellblock.sock"; }
+
+std::string user_socket_path() {
+  const auto runtime = environment("XDG_RUNTIME_DIR");
+  return runtime.empty() ? std::string() : runtime + "/cellblock/cellblock.sock";
+}
+
+}  // namespace cellblock::client

@@ -1,0 +1,112 @@
+#include "client/connection/rpc_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "client/connection/raw_member.h"
+#include "policy/json/json_text.h"
+#include "policy/json/raw_json.h"
+
+namespace cellblock::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The table of docs/protocol.md.
+struct KnownFailure {
+  int rpc_code;
+  std::string_view name;
+  ErrorCode code;
+};
+constexpr std::array known_failures = {
+    KnownFailure{-31001, "not_allowlisted", ErrorCode::refused},
+    KnownFailure{-31002, "not_attached", ErrorCode::refused},
+    KnownFailure{-31003, "server_failed", ErrorCode::server_failed},
+    KnownFailure{-31004, "handshake_timeout", ErrorCode::handshake_timeout},
+    KnownFailure{-31005, "too_large", ErrorCode::too_large},
+    KnownFailure{-31006, "too_many", ErrorCode::too_many},
+    KnownFailure{-31007, "audit_unavailable", ErrorCode::unavailable},
+    KnownFailure{-31008, "disabled", ErrorCode::refused},
+    KnownFailure{-31009, "invalid_request", ErrorCode::refused},
+    KnownFailure{-31010, "shutting_down", ErrorCode::unavailable},
+    KnownFailure{-31011, "bad_answer", ErrorCode::server_failed},
+    KnownFailure{-31012, "workspace_refused", ErrorCode::refused},
+    KnownFailure{-31013, "identity_not_mapped", ErrorCode::refused},
+    KnownFailure{-31014, "denied", ErrorCode::refused},
+    KnownFailure{-31015, "approval_required", ErrorCode::approval_required},
+    KnownFailure{-31016, "invalid_arguments", ErrorCode::refused},
+    KnownFailure{-31017, "timeout", ErrorCode::timed_out},
+    KnownFailure{-31018, "rate_limited", ErrorCode::too_many},
+    KnownFailure{-31019, "quarantined", ErrorCode::refused},
+    KnownFailure{-31020, "blocked", ErrorCode::refused},
+};
+
+ErrorCode code_of_rpc(int rpc_code) {
+  const auto* found = std::ranges::find(known_failures, rpc_code, &KnownFailure::rpc_code);
+  return found == known_failures.end() ? ErrorCode::rpc : found->code;
+}
+
+std::string_view name_of_rpc(int rpc_code) {
+  const auto* found = std::ranges::find(known_failures, rpc_code, &KnownFailure::rpc_code);
+  return found == known_failures.end() ? std::string_view() : found->name;
+}
+
+std::string member(std::string_view name, std::string_view raw) {
+  return raw.empty() ? std::string() : fmt::format(R"(,"{}":{})", name, raw);
+}
+
+}  // namespace
+
+ErrorCode code_of_failure(std::string_view name) {
+  const auto* found = std::ranges::find(known_failures, name, &KnownFailure::name);
+  return found == known_failures.end() ? ErrorCode::server_failed : found->code;
+}
+
+Result<std::string> one_line_object(std::string_view json) {
+  if (!Json::accept(json) || json[json.find_first_not_of(" \t\r\n")] != '{') {
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .text = "not a JSON object"});
+  }
+  // Inside strings JSON allows no raw newline, so each one here is white space.
+  std::string line(json);
+  std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return line;
+}
+
+std::string json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string request_line(std::string_view id, std::string_view method, std::string_view params) {
+  return fmt::format(R"({{"jsonrpc":"2.0"{},"method":{}{}}})", member("id", id),
+                     json_string(method), member("params", params)) +
+         '\n';
+}
+
+std::string result_line(std::string_view id, std::string_view result) {
+  return fmt::format(R"({{"jsonrpc":"2.0"{}{}}})", member("id", id), member("result", result)) +
+         '\n';
+}
+
+std::string error_line(std::string_view id, int code, std::string_view message,
+                       std::string_view data) {
+  return fmt::format(R"({{"jsonrpc":"2.0"{},"error":{{"code":{},"message":{}{}}}}})",
+                     member("id", id), code, json_string(message), member("data", data)) +
+         '\n';
+}
+
+Error read_error(std::string_view error_object) {
+  Error error{.code = ErrorCode::rpc, .text = "the server gave no reason"};
+  const auto code = Json::parse(raw_member(error_object, "code"), nullptr, false);
+  if (code.is_number_integer()) error.rpc_code = code;
+  const auto message = raw_member(error_object, "message");
+  if (is_raw_string(message)) error.text = decoded(message);
+  error.data = raw_member(error_object, "data");
+  error.code = code_of_rpc(error.rpc_code);
+  error.failure = name_of_rpc(error.rpc_code);
+  return error;
+}
+
+}  // namespace cellblock::client

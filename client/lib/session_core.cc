@@ -1,0 +1,292 @@
+#include "client/lib/session_core.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "client/connection/notice_reader.h"
+#include "client/connection/raw_member.h"
+#include "client/connection/rpc_text.h"
+#include "client/lib/reconnecting.h"
+#include "policy/base/result.h"
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
+
+namespace cellblock::client {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+Error cancelled_by_caller() {
+  return {.code = ErrorCode::cancelled, .text = "cancelled by the caller"};
+}
+
+Error denied(std::string_view who, const std::string& reason) {
+  return {.code = ErrorCode::denied_by_host,
+          .text = reason.empty() ? fmt::format("{} denied this call", who)
+                                 : fmt::format("{} denied this call: {}", who, reason)};
+}
+
+bool wants_progress(const CallOptions& how) { return how.on_progress || how.at_most > how.timeout; }
+
+}  // namespace
+
+Session::Impl::Impl(asio::any_io_executor where, Options chosen)
+    : executor(std::move(where)),
+      options(std::move(chosen)),
+      conversation(options.limits),
+      gate(options.permission, options.on_permission),
+      channel(std::make_shared<Channel>(executor, options.limits)) {}
+
+void Session::Impl::connect(Completion<void> done) {
+  auto handlers = Channel::Handlers{.line =
+                                        [weak = weak_from_this()](std::string_view line) {
+                                          if (const auto self = weak.lock()) self->handle(line);
+                                        },
+                                    .ended =
+                                        [weak = weak_from_this()](const Error& why) {
+                                          if (const auto self = weak.lock()) self->ended(why);
+                                        }};
+  const auto path = options.socket.empty() ? default_socket_path() : options.socket;
+  // A channel is for one connection.
+  channel->close();
+  channel = std::make_shared<Channel>(executor, options.limits);
+  farewell.reset();
+  channel->connect(path, std::move(handlers), std::move(done));
+}
+
+Result<void> Session::Impl::send(std::string line, OwnedFd attached) {
+  const auto seen = options.on_frame ? line.substr(0, line.size() - 1) : std::string();
+  CELLBLOCK_CHECK(channel->send(std::move(line), std::move(attached)));
+  if (options.on_frame) options.on_frame(FrameDirection::to_daemon, seen);
+  return {};
+}
+
+CallId Session::Impl::request(std::string_view method, std::string_view params,
+                              const CallOptions& how, Completion<std::string> done,
+                              OwnedFd attached) {
+  const auto fail = [&](Error why) {
+    post<std::string>(std::move(done), std::unexpected(std::move(why)));
+    return CallId::none;
+  };
+  auto object = wants_progress(how) ? with_progress_token(params, conversation.next_id())
+                                    : std::string(params);
+  if (!object) return fail(object.error());
+  auto judged = gate.judge(attachment ? attachment->server : "", method, *object);
+  if (!judged) return fail(judged.error());
+  const auto& decision = judged->decision;
+  if (decision.verdict == Verdict::deny) return fail(denied("the host", decision.reason));
+  if (decision.verdict == Verdict::ask && !options.on_approval) {
+    return fail(denied("the host, where nobody can be asked,", decision.reason));
+  }
+  auto opened = conversation.open(method, *object);
+  if (!opened) return fail(opened.error());
+  const auto id = opened->id;
+  if (decision.verdict == Verdict::allow) {
+    if (auto gone = send(std::move(opened->line), std::move(attached)); !gone) {
+      (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
+      return fail(farewell.value_or(gone.error()));
+    }
+  }
+  auto& call = calls.try_emplace(id, executor, how, std::move(done)).first->second;
+  if (decision.verdict == Verdict::allow) {
+    sent(id);
+  } else {
+    call.held = std::move(opened->line);
+    hold(id, std::move(judged->call));
+  }
+  watch_stop(id);
+  return CallId{id};
+}
+
+void Session::Impl::hold(std::uint64_t id, CallToApprove call) {
+  auto deliver = [where = executor, weak = weak_from_this(), id](Decision decision) {
+    asio::post(where, [weak, id, decision = std::move(decision)] {
+      if (const auto self = weak.lock()) self->approved(id, decision);
+    });
+  };
+  const auto pending = std::make_shared<PendingApproval>(std::move(deliver));
+  calls.at(id).approval = pending;
+  set_timer(id, CallClock::after(Clock::now(), options.approval_timeout));
+  asio::post(executor, [weak = weak_from_this(), id, pending, call = std::move(call)] {
+    const auto self = weak.lock();
+    if (self && self->calls.contains(id)) {
+      self->options.on_approval(call, client::answer_to(pending));
+    }
+  });
+}
+
+void Session::Impl::approved(std::uint64_t id, const Decision& decision) {
+  const auto found = calls.find(id);
+  if (found == calls.end() || found->second.held.empty()) return;
+  if (decision.verdict != Verdict::allow) {
+    return give_up(id, denied("whoever was asked", decision.reason));
+  }
+  if (auto gone = send(std::exchange(found->second.held, {})); !gone) {
+    (void)conversation.give_up(id, {});
+    return complete(id, std::unexpected(farewell.value_or(gone.error())));
+  }
+  sent(id);
+}
+
+void Session::Impl::sent(std::uint64_t id) {
+  auto& call = calls.at(id);
+  call.clock = CallClock(Clock::now(), call.how.timeout, call.how.at_most);
+  set_timer(id, call.clock.deadline());
+}
+
+// From whichever thread stops it.
+void Session::Impl::watch_stop(std::uint64_t id) {
+  auto& call = calls.at(id);
+  if (!call.how.stop.stop_possible()) return;
+  call.stop.emplace(call.how.stop, [where = executor, weak = weak_from_this(), id] {
+    asio::post(where, [weak, id] {
+      if (const auto self = weak.lock()) self->give_up(id, cancelled_by_caller());
+    });
+  });
+}
+
+void Session::Impl::set_timer(std::uint64_t id, CallClock::TimePoint when) {
+  auto& timer = calls.at(id).timer;
+  timer.expires_at(when);
+  timer.async_wait([weak = weak_from_this(), id](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (!error && self) self->expired(id);
+  });
+}
+
+void Session::Impl::expired(std::uint64_t id) {
+  const auto found = calls.find(id);
+  // It may have been put off when it was on its way here already.
+  if (found == calls.end() || found->second.timer.expiry() > Clock::now()) return;
+  if (!found->second.held.empty()) return give_up(id, denied("nobody answered in time, which", ""));
+  give_up(id, {.code = ErrorCode::timed_out, .text = "no answer before the deadline"});
+}
+
+void Session::Impl::give_up(std::uint64_t id, Error why) {
+  const auto reason =
+      why.code == ErrorCode::timed_out ? "deadline passed" : "cancelled by the host";
+  const auto found = calls.find(id);
+  const bool was_sent = found != calls.end() && found->second.held.empty();
+  // A queue too full for this line belongs to a connection that is stuck anyway.
+  if (auto line = conversation.give_up(id, reason); line && was_sent) {
+    static_cast<void>(send(*std::move(line)));
+  }
+  complete(id, std::unexpected(std::move(why)));
+}
+
+void Session::Impl::give_up_all(const Error& why) {
+  std::vector<std::uint64_t> open;
+  open.reserve(calls.size());
+  for (const auto& [id, call] : calls) open.push_back(id);
+  for (const auto id : open) give_up(id, why);
+}
+
+void Session::Impl::complete(std::uint64_t id, Result<std::string> result) {
+  auto call = calls.extract(id);
+  if (call.empty()) return;
+  auto& over = call.mapped();
+  over.timer.cancel();
+  if (over.approval) over.approval->withdraw();
+  post(std::move(over.done), std::move(result));
+}
+
+void Session::Impl::ended(const Error& why) {
+  const Error told = farewell.value_or(why);
+  // What each attempt meets is the affair of reconnecting.
+  if (options.on_ended && !reconnecting) options.on_ended(told);
+  fail_all(told);
+}
+
+void Session::Impl::fail_all(const Error& why) {
+  take_all_questions_back();
+  for (const auto id : conversation.give_up_all()) complete(id, std::unexpected(why));
+}
+
+void Session::Impl::drop_connection(const Error& why) {
+  channel->close();
+  fail_all(why);
+}
+
+void Session::Impl::close(const Error& why) {
+  if (const auto going = std::exchange(reconnecting, nullptr)) going->stop(why);
+  drop_connection(why);
+}
+
+void Session::Impl::handle(std::string_view line) {
+  if (options.on_frame) options.on_frame(FrameDirection::from_daemon, line);
+  auto event = conversation.receive(line);
+  if (!event) {
+    channel->close();
+    return ended(event.error());
+  }
+  std::visit([this](auto&& what) { handle(std::forward<decltype(what)>(what)); },
+             *std::move(event));
+}
+
+void Session::Impl::handle(Answered answer) { complete(answer.id, std::move(answer.result)); }
+
+void Session::Impl::handle(const Notified& notification) {
+  if (options.on_notification) options.on_notification(notification.method, notification.params);
+  if (notification.method == mcp::notification::progress) return tell_progress(notification);
+  if (notification.method == mcp::notification::cancelled) {
+    take_question_back(std::string(raw_member(notification.params, "requestId")));
+  }
+  tell_notices(notification);
+}
+
+void Session::Impl::tell_notices(const Notified& notification) {
+  // A copy: a handler may end the session.
+  const auto tell = options.notices;
+  if (tell.on_log && notification.method == mcp::notification::log_message) {
+    if (const auto message = read_log_message(notification.params)) tell.on_log(*message);
+  }
+  if (tell.on_resource_updated && notification.method == mcp::notification::resource_updated) {
+    if (const auto uri = read_updated_uri(notification.params)) tell.on_resource_updated(*uri);
+  }
+  if (tell.on_list_changed) {
+    if (const auto list = changed_list(notification.method)) tell.on_list_changed(*list);
+  }
+}
+
+void Session::Impl::tell_progress(const Notified& notification) {
+  const auto read = read_progress(notification.params);
+  const auto found = read ? calls.find(read->token) : calls.end();
+  if (found == calls.end() || !wants_progress(found->second.how)) return;
+  auto& call = found->second;
+  if (!call.held.empty() || !call.clock.progressed(read->progress.progress, Clock::now())) return;
+  set_timer(read->token, call.clock.deadline());
+  // A copy: the handler may end the call.
+  if (const auto tell = call.how.on_progress) tell(read->progress);
+}
+
+void Session::Impl::handle(const FailedUnnamed& failure) {
+  if (calls.empty()) farewell = failure.error;
+  fail_all(failure.error);
+}
+
+void Session::Impl::handle(const Asked& request) {
+  if (options.on_approval && questions.size() < options.limits.calls_in_flight) {
+    auto question = read_question(request.method, request.params);
+    if (question) return ask_person(request.id, *std::move(question));
+  }
+  auto line = conversation.answer(request, answer_to(request));
+  if (!line) line = error_line(request.id, mcp::internal_error, line.error().text);
+  // Full or closed: the asker gives up by itself.
+  static_cast<void>(send(*std::move(line)));
+}
+
+Result<std::string> Session::Impl::answer_to(const Asked& request) {
+  if (request.method == mcp::method::ping) return "{}";
+  if (options.on_request) return options.on_request(request.method, request.params);
+  // Such hosts can be asked for approvals alone.
+  if (options.on_approval && request.method == mcp::method::elicitation_create) {
+    return R"({"action":"cancel"})";
+  }
+  return std::unexpected(
+      Error{.code = ErrorCode::rpc, .text = "Method not found", .rpc_code = mcp::method_not_found});
+}
+
+}  // namespace cellblock::client

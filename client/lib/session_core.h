@@ -1,0 +1,121 @@
+#pragma once
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cellblock/session.h"
+#include "client/connection/approval_question.h"
+#include "client/connection/call_clock.h"
+#include "client/connection/channel.h"
+#include "client/connection/conversation.h"
+#include "client/connection/host_permissions.h"
+#include "client/lib/approval.h"
+
+/// The inside of a Session: acts on what the conversation, the gate and the clocks decide.
+namespace cellblock::client {
+
+class Reconnecting;
+
+struct OpenCall {
+  OpenCall(const boost::asio::any_io_executor& executor, CallOptions options,
+           Completion<std::string> completion)
+      : done(std::move(completion)), how(std::move(options)), timer(executor) {}
+
+  Completion<std::string> done;
+  CallOptions how;
+  boost::asio::steady_timer timer;
+  CallClock clock;                            ///< since it was sent
+  std::string held;                           ///< not sent yet: waits for approval
+  std::shared_ptr<PendingApproval> approval;  ///< the same
+  std::optional<std::stop_callback<std::function<void()>>> stop;
+};
+
+/// The gateway asks whether a call of ours may be made.
+struct Question {
+  std::shared_ptr<PendingApproval> pending;
+  std::uint64_t about = 0;  ///< the call, whose time stands still meanwhile; 0: not known
+};
+
+/// What reconnecting does again.
+struct Attachment {
+  std::string server;
+  AttachOptions with;
+  OwnedFd directory;  ///< a copy of the caller's, if one was passed
+};
+
+struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
+  Impl(boost::asio::any_io_executor where, Options chosen);
+
+  void connect(Completion<void> done);
+  void attach(std::string_view server, const AttachOptions& with, std::chrono::milliseconds timeout,
+              Completion<Attached> done);
+  void initialize(std::chrono::milliseconds timeout, Completion<std::string> done);
+  void reconnect(const ReconnectOptions& with, Completion<Attached> done);
+
+  CallId request(std::string_view method, std::string_view params, const CallOptions& how,
+                 Completion<std::string> done, OwnedFd attached = OwnedFd());
+  void give_up(std::uint64_t id, Error why);
+  void give_up_all(const Error& why);
+  void close(const Error& why);
+  void drop_connection(const Error& why);
+
+  Result<void> send(std::string line, OwnedFd attached = OwnedFd());
+
+  template <class T>
+  void post(Completion<T> done, Result<T> result) {
+    boost::asio::post(executor, [done = std::move(done), result = std::move(result)]() mutable {
+      done(std::move(result));
+    });
+  }
+
+  boost::asio::any_io_executor executor;
+  Options options;
+  Conversation conversation;
+  CallGate gate;
+  std::shared_ptr<Channel> channel;
+  std::map<std::uint64_t, OpenCall> calls;
+  /// The daemon turns a connection away with an error before it has read anything of ours: whoever
+  /// asks afterwards is told that reason.
+  std::optional<Error> farewell;
+  std::optional<Attachment> attachment;
+  bool is_initialized = false;
+  /// Questions of the gateway that a person looks at, by their raw id.
+  std::map<std::string, Question> questions;
+  std::shared_ptr<Reconnecting> reconnecting;
+
+ private:
+  void hold(std::uint64_t id, CallToApprove call);
+  void approved(std::uint64_t id, const Decision& decision);
+  void sent(std::uint64_t id);
+  void watch_stop(std::uint64_t id);
+  void set_timer(std::uint64_t id, CallClock::TimePoint when);
+  void expired(std::uint64_t id);
+
+  void handle(std::string_view line);
+  void handle(Ignored) {}
+  void handle(Answered answer);
+  void handle(const Notified& notification);
+  void handle(const Asked& request);
+  void handle(const FailedUnnamed& failure);
+  void ask_person(const std::string& id, ApprovalQuestion question);
+  void person_answered(const std::string& id, Verdict verdict);
+  void take_question_back(const std::string& id);
+  void take_all_questions_back();
+  void tell_notices(const Notified& notification);
+  void tell_progress(const Notified& notification);
+
+  Result<std::string> answer_to(const Asked& request);
+  void ended(const Error& why);
+  void fail_all(const Error& why);
+  void complete(std::uint64_t id, Result<std::string> result);
+};
+
+}  // namespace cellblock::client

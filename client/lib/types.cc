@@ -1,0 +1,24 @@
+#include "cellblock/types.h"
+
+#include <sys/stat.h>
+
+#include "client/connection/default_socket.h"
+
+namespace cellblock::client {
+
+namespace {
+
+bool exists(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+}  // namespace
+
+std::string default_socket_path() {
+  if (auto named = named_socket_path(); !named.empty()) return named;
+  auto own = user_socket_path();
+  return !own.empty() && exists(own) ? own : system_socket_path();
+}
+
+}  // namespace cellblock::client

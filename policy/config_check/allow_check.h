@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/config/host_facts.h"
+#include "policy/config_check/value_check.h"
+#include "policy/config_reader/server_text.h"
+
+/// Names to ids, and the short form of a server's rules.
+namespace cellblock {
+
+/// Whom ids may stand for.
+struct Accounts {
+  const Identity& identity;  ///< whose cells' ids are refused: a cell never uses the socket
+  const HostFacts& facts;
+};
+
+/// The uid that a name or number stands for; none: complained about.
+std::optional<std::uint32_t> check_user(const Scope& scope, std::string_view key,
+                                        const Located<IdText>& text, const HostFacts& facts);
+std::optional<std::uint32_t> check_group(const Scope& scope, std::string_view key,
+                                         const Located<IdText>& text, const HostFacts& facts);
+
+// The lists `users` and `groups`, each id once.
+
+std::vector<std::uint32_t> check_users(const Scope& scope, const IdList& texts,
+                                       const Accounts& accounts);
+std::vector<std::uint32_t> check_groups(const Scope& scope, const IdList& texts,
+                                        const Accounts& accounts);
+
+/// `allow`, as the rule that it is short for. `scope` is the server's. nullopt: there is none.
+std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,
+                                const Accounts& accounts);
+
+}  // namespace cellblock

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/config/host_facts.h"
+#include "policy/config_check/value_check.h"
+#include "policy/config_reader/config_text.h"
+#include "policy/config_reader/server_text.h"
+
+/// `read`, `write` and `program` of a server.
+namespace cellblock {
+
+/// Paths of cellblock's own that no cell may see: nothing at, above or (directories) below them can
+/// be a source.
+struct ProtectedPath {
+  enum class Extent { file, directory } extent{};
+  std::string path;
+  std::string what;  ///< "the audit log"
+};
+
+/// What declared paths are judged by.
+struct PathsAround {
+  const std::vector<ProtectedPath>& protected_paths;
+  const std::vector<std::string>& written;  ///< what cells of any server can write
+  const HostFacts& facts;
+};
+
+/// `write` paths, and where workspaces that can be written begin.
+std::vector<std::string> written_by_cells(std::span<const ConfigText> files);
+
+/// Why somebody besides root and the daemon can move or replace `source`; empty: nobody can.
+std::string who_can_change(const std::string& source, const PathsAround& around);
+
+/// Sorted by target, so that an outer one is mounted before one inside it. What is wrong with a
+/// path that others can change is a warning, and `found` has it.
+std::vector<Bind> check_binds(const Scope& scope, const ServerText& text, const PathsAround& around,
+                              PathFindings& found);
+
+}  // namespace cellblock

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/config/host_facts.h"
+#include "policy/config_check/cgroup_choice.h"
+#include "policy/config_reader/config_text.h"
+
+/// Which facts a configuration raises questions about: what has to be looked up before it can be
+/// checked. Pure.
+namespace cellblock {
+
+enum class DigestWanted { no, yes };
+
+struct CommandWanted {
+  std::string path;         ///< as it will be inside the cell
+  std::vector<Bind> binds;  ///< well-formed ones only
+  DigestWanted digest = DigestWanted::no;
+  std::vector<std::string> arguments;  ///< the other absolute paths, as far as they are well-formed
+  std::string script;  ///< the one of them that is to be run or read at once; empty: none
+};
+
+struct FactsWanted {
+  std::set<std::string> users;
+  std::set<std::string> groups;
+  std::set<std::string> sources;
+  std::set<std::string> secrets;          ///< files
+  std::set<std::string> credentials;      ///< by name
+  std::set<std::string> secret_commands;  ///< their programs
+  ByName<CommandWanted> commands;         ///< by server name; the first of that name
+  std::set<std::string> programs;
+  std::set<std::string> tokens;         ///< files of bearer tokens
+  std::set<std::string> token_users;    ///< whose groups are wanted, by name
+  std::set<std::uint32_t> token_uids;   ///< likewise by number
+  std::set<std::uint32_t> uids;         ///< whose primary groups are wanted
+  std::set<std::string> member_groups;  ///< whose members are wanted, by name
+  std::set<std::uint32_t> member_gids;  ///< likewise by number
+  CgroupChoice cgroup;
+};
+
+/// The account whose ids cellblock takes when the configuration names none.
+inline constexpr const char* default_account = "cellblock";
+
+FactsWanted facts_wanted(std::span<const ConfigText> files);
+
+}  // namespace cellblock

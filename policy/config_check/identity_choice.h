@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/config/host_facts.h"
+#include "policy/config/server_people.h"
+
+/// `run_as = "auto"`: a dedicated id wherever it can do its work, else the client's. Pure.
+namespace cellblock {
+
+/// Of one configuration: each is a descriptor that goes to the launcher in one message.
+inline constexpr std::size_t max_owner_mounts = 200;
+
+struct IdentityChoice {
+  RunAs run_as;                    ///< own or client
+  std::vector<OwnerMount> mounts;  ///< with own, in system mode; sorted by uid and bind
+};
+
+/// `server` has its binds, their ownership and its workspace. `room`: how many owner mounts the
+/// configuration may still have.
+IdentityChoice choose_identity(const Server& server, const std::vector<Person>& people,
+                               RunMode mode, const Identity& identity, const HostFacts& facts,
+                               std::size_t room);
+
+}  // namespace cellblock

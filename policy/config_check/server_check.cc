@@ -1,0 +1,201 @@
+#include "policy/config_check/server_check.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "policy/config_check/rule_check.h"
+#include "policy/config_check/rule_warnings.h"
+#include "policy/config_check/allow_check.h"
+#include "policy/config_check/results_check.h"
+#include "policy/config_check/choice_check.h"
+#include "policy/config_check/command_check.h"
+#include "policy/config/server_keys.h"
+#include "policy/config_check/key_reader.h"
+#include "policy/config_check/egress_check.h"
+#include "policy/config_check/environment_check.h"
+#include "policy/config_check/executable_check.h"
+#include "policy/config_check/identity_choice.h"
+#include "policy/config_check/restart_check.h"
+#include "policy/config_check/start_check.h"
+#include "policy/config_check/limits_check.h"
+#include "policy/config/names.h"
+#include "policy/config/path_rules.h"
+#include "policy/config_check/placeholder_check.h"
+#include "policy/config_check/calls_check.h"
+#include "policy/config_check/run_as_check.h"
+#include "policy/config_check/runtime_check.h"
+#include "policy/config_check/secret_check.h"
+#include "policy/config/server_people.h"
+#include "policy/config_check/source_warnings.h"
+#include "policy/config_check/workspace_check.h"
+#include "policy/config_check/write_overlap.h"
+
+namespace cellblock {
+namespace {
+
+constexpr Range<std::int64_t> cells_range{1, 1024};
+
+constexpr std::array networks = {Choice<NetworkMode>{"none", NetworkMode::none},
+                                 Choice<NetworkMode>{"loopback", NetworkMode::loopback},
+                                 Choice<NetworkMode>{"egress", NetworkMode::egress},
+                                 Choice<NetworkMode>{"host", NetworkMode::host}};
+constexpr std::array eras = {Choice<ServerEra>{"auto", ServerEra::automatic},
+                             Choice<ServerEra>{"legacy", ServerEra::legacy},
+                             Choice<ServerEra>{"modern", ServerEra::modern}};
+constexpr std::array sharings = {Choice<CellSharing>{"per-session", CellSharing::per_session},
+                                 Choice<CellSharing>{"per-user", CellSharing::per_user}};
+constexpr std::array pin_modes = {Choice<PinMode>{"tofu", PinMode::tofu},
+                                  Choice<PinMode>{"manual", PinMode::manual},
+                                  Choice<PinMode>{"off", PinMode::off}};
+constexpr std::array homes = {Choice<HomeKind>{"persistent", HomeKind::persistent},
+                              Choice<HomeKind>{"temporary", HomeKind::temporary}};
+constexpr std::array features = {
+    Choice<bool ClientFeatures::*>{"roots", &ClientFeatures::roots},
+    Choice<bool ClientFeatures::*>{"sampling", &ClientFeatures::sampling},
+    Choice<bool ClientFeatures::*>{"elicitation", &ClientFeatures::elicitation}};
+
+ClientFeatures check_features(const Scope& scope, const TextList& texts) {
+  ClientFeatures allowed;
+  for (const TextAt& text : texts) {
+    const auto* choice = find_choice(scope, "client_features", text, features);
+    if (choice != nullptr) allowed.*(choice->value) = true;
+  }
+  return allowed;
+}
+
+// Both would be mounted at the same place.
+void refuse_workspace_target(const Scope& scope, const ServerText& text, const Server& server) {
+  if (!server.workspace) return;
+  for (const Bind& bind : server.binds) {
+    if (!is_at_or_below(bind.target, workspace_directory)) continue;
+    scope.error(text.workspace->at, "workspace",
+                fmt::format("takes {}, where \"{}\" is put as well; allowed: another target for "
+                            "that",
+                            workspace_directory, bind.source));
+  }
+}
+
+void refuse_idle_home_limit(const Scope& scope, const ServerText& text, const Server& server) {
+  if (!text.limits.has("home") || server.home == HomeKind::temporary) return;
+  scope.error(text.limits.at("home"), "limits.home",
+              "has no effect on a persistent home, which is as large as its disk allows; allowed: "
+              "home = \"temporary\", or leave this out");
+}
+
+// What belongs to one session cannot be given to the one process of several.
+void check_sharing(const Scope& scope, const ServerText& text, Server& server) {
+  check_choice(scope, "cells", text.cells, sharings, server.cells);
+  if (server.cells != CellSharing::per_user) return;
+  if (server.workspace) {
+    scope.error(text.cells->at, "cells",
+                "is \"per-user\", but each session has a workspace of its own; allowed: "
+                "\"per-session\", or no workspace");
+  }
+  if (server.client_features != ClientFeatures{}) {
+    scope.error(text.cells->at, "cells",
+                "is \"per-user\", so a question of the server would be no session's; allowed: "
+                "\"per-session\", or no client_features");
+  }
+}
+
+void check_files(const Scope& scope, const ServerText& text, const Surroundings& around,
+                 Server& server) {
+  server.command = check_command(scope, text, around.facts);
+  server.command_stamp = check_digest(scope, text, around.facts);
+  const PathsAround paths{around.protected_paths, around.written, around.facts};
+  server.binds = check_binds(scope, text, paths, server.found);
+  check_program(scope, text, around.facts);
+  server.workspace = check_workspace(scope, text, paths, server.found);
+  refuse_workspace_target(scope, text, server);
+  check_choice(scope, "home", text.home, homes, server.home);
+  if (text.execute_writable) server.execute_writable = text.execute_writable->value;
+  check_write_overlap(scope, text, server, paths);
+  server.environment = check_environment(scope, text);
+  server.secrets = check_secrets(scope, text, around.facts);
+}
+
+void check_fences(const Scope& scope, const ServerText& text, const Surroundings& around,
+                  Server& server) {
+  check_choice(scope, "network", text.network, networks, server.network);
+  server.egress = check_egress(scope, text, server.network);
+  server.syscalls = check_syscalls(scope, text, server.network, around.profiles);
+  check_runtime(scope, text, server.syscalls, around.facts);
+  server.limits = check_limits(scope, text.limits, around.facts);
+  if (server.network == NetworkMode::egress) {
+    check_egress_files(scope, text, server.egress, around.facts);
+  }
+  refuse_idle_home_limit(scope, text, server);
+  read_keys(scope.below("lines"), text.lines, server.lines);
+  read_keys(scope.below("stop"), text.stop, StopTable{server.stop, server.timeouts});
+  read_keys(scope.below("health"), text.health, server.health);
+  server.restart = check_restart(scope, text.restart);
+}
+
+std::vector<SourceOwnership> ownership_of(const std::vector<Bind>& binds, const HostFacts& facts) {
+  std::vector<SourceOwnership> ownership;
+  for (const Bind& bind : binds) {
+    const auto found = facts.sources.find(bind.source);
+    ownership.push_back(found == facts.sources.end() ? SourceOwnership{} : found->second.ownership);
+  }
+  return ownership;
+}
+
+std::vector<Person> people_here(const Server& server, const Surroundings& around) {
+  if (around.mode == RunMode::system) return people_of(server, around.roles, around.facts);
+  return {{around.identity.uid, around.identity.gid}};
+}
+
+// With everything declared that its cells see, and everybody known who may use it.
+void check_run_identity(const Scope& scope, const ServerText& text, const Surroundings& around,
+                        CheckedServer& checked) {
+  Server& server = checked.server;
+  const RunAsRules rules{around.mode, around.identity, around.facts, around.roles};
+  const std::vector<Person> people = people_here(server, around);
+  server.ownership = ownership_of(server.binds, around.facts);
+  server.run_as = check_run_as(scope, text, rules);
+  if (is_automatic(text)) {
+    IdentityChoice choice = choose_identity(server, people, around.mode, around.identity,
+                                            around.facts, around.owner_mount_room);
+    server.run_as = std::move(choice.run_as);
+    server.owner_mounts = std::move(choice.mounts);
+  }
+  checked.clients = clients_of(scope, text, server, rules);
+  warn_of_sources(scope, text, server, people, around.identity);
+}
+
+}  // namespace
+
+CheckedServer check_server(Complaints& complaints, const ServerText& text,
+                           const Surroundings& around) {
+  const Scope scope{complaints, text.file, "server." + text.name.value + "."};
+  if (!is_short_name(text.name.value)) {
+    complaints.error(text.file, text.name.at, "server." + text.name.value,
+                     "is no server name; allowed: [a-z][a-z0-9-]{0,62}");
+  }
+  CheckedServer checked;
+  Server& server = checked.server;
+  server.name = text.name.value;
+  if (text.enabled) server.enabled = text.enabled->value;
+  refuse_placeholders(scope, text);
+  check_files(scope, text, around, server);
+  check_fences(scope, text, around, server);
+  check_choice(scope, "era", text.era, eras, server.era);
+  server.client_features = check_features(scope, text.client_features);
+  check_sharing(scope, text, server);
+  check_choice(scope, "pin", text.pin, pin_modes, server.pin);
+  if (text.validate_arguments) server.validate_arguments = text.validate_arguments->value;
+  server.rules = check_rules(scope, text, around.roles, {around.identity, around.facts});
+  warn_of_rules(scope, server);
+  server.calls = check_server_calls(scope, text.calls, text.tools);
+  server.results = check_server_results(scope, text.results, text.tools, around.results);
+  server.redaction = rules_of(check_redaction(scope, text.redaction, around.redaction));
+  check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,
+                server.max_cells_per_user);
+  check_start(scope, text.start, server);
+  check_run_identity(scope, text, around, checked);
+  return checked;
+}
+
+}  // namespace cellblock

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failures/end_facts.h"
+#include "policy/mcp/foreign_framing.h"
+
+/// What the end of a cell means: facts in, one verdict and one sentence out. Pure.
+namespace cellblock {
+
+enum class Handshake : std::uint8_t { unanswered, answered };
+
+/// The first reason for which the gateway itself gave the cell up, if it did. What the cell does
+/// afterwards (mostly: die of SIGTERM or SIGKILL) does not change the verdict.
+enum class GivenUp : std::uint8_t {
+  no,
+  asked_to_stop,      ///< the host left, an admin's stop, the daemon's end
+  handshake_timeout,  ///< alive but silent
+  closed_stdout,      ///< alive, but it can never answer again
+  too_much_noise,     ///< more lines on stdout that are no messages than are allowed
+  closed_stdin,       ///< alive, but it can never be asked again
+  unread_stdin,       ///< alive, but what is written to it only piles up
+  idle,               ///< nobody needed it
+  unresponsive,       ///< alive, but it answered nothing, not even whether it lives
+  evicted,            ///< nobody needed it, and its place was wanted
+  foreign_framing,    ///< it answers, but not in lines of UTF-8
+};
+
+/// The last thing that the cell was refused on its way to the network.
+struct RefusedNetwork {
+  std::string what;     ///< "resolve api.example.org", "socket(AF_INET)"
+  std::string reason;   ///< what refused it
+  std::string allow;    ///< the TOML that would allow it; empty: nothing does
+  bool is_all = false;  ///< network = "none": no name is known, since nothing could be asked
+};
+
+struct EndedCell {
+  CellFacts facts;
+  Handshake handshake = Handshake::unanswered;
+  GivenUp given_up = GivenUp::no;
+  std::uint64_t age_ms = 0;                   ///< from the start to the end
+  std::optional<std::uint64_t> memory_limit;  ///< limits.memory
+  unsigned noise_lines = 0;
+  std::optional<ForeignFraming> framing;  ///< GivenUp::foreign_framing
+  std::string first_noise;                ///< printable.h
+  std::string failed_path;                ///< the bind that facts.path_index names, or empty
+  std::string broken;                     ///< PathFindings::broken
+  std::vector<std::string> stderr_tail;   ///< printable.h, oldest first
+  std::optional<RefusedNetwork> refused_network;
+};
+
+enum class Verdict : std::uint8_t {
+  ordinary_exit,  ///< by itself, with code 0, after it had answered
+  never_ran,      ///< a set-up step failed
+  early_crash,    ///< ended before it answered
+  crash,
+  killed_by_filter,
+  stopped,
+  handshake_timeout,
+  closed_stdout,
+  too_much_noise,
+  closed_stdin,
+  unread_stdin,
+  egress_ended,   ///< what made its connections ended first
+  out_of_memory,  ///< the kernel ended all of it for want of memory
+  idle,
+  unresponsive,
+  evicted,
+  foreign_framing,
+};
+
+inline constexpr std::uint8_t verdict_count =
+    static_cast<std::uint8_t>(Verdict::foreign_framing) + 1;
+
+std::string_view name_of(Verdict verdict);  ///< "early_crash", as in status
+/// Cellblock ended it, and nothing was wrong with it.
+bool is_on_purpose(std::string_view verdict);
+/// What an administrator is to see as a failure: neither that, nor an end of its own accord.
+bool is_crash(std::string_view verdict);
+
+struct CrashVerdict {
+  Verdict verdict{};
+  std::string cause;   ///< "exited with code 1 before it answered; last words: \"Error: …\""
+  std::string advice;  ///< the remedy, where the cause tells it; else empty
+};
+
+CrashVerdict judge_end(const EndedCell& cell);
+
+/// What it said last, on stderr or else on stdout: `; last words: "Error: …"`; empty: nothing.
+std::string last_words_of(const EndedCell& cell);
+
+/// The remedy for a server that is silent, where it is known; else empty.
+std::string advice_on_silence(const EndedCell& cell);
+
+/// Of its last lines on stderr, those that people are shown.
+std::vector<std::string> shown_lines(std::vector<std::string> stderr_tail);
+
+/// `cell "git": step enter_root failed: EACCES: Permission denied (hint)`
+std::string describe(std::string_view server, const CrashVerdict& verdict);
+
+}  // namespace cellblock

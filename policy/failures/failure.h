@@ -1,0 +1,76 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failures/end_facts.h"
+
+/// cellblock's own failures as data: a stable code, a sentence for a person, and the facts. Turned
+/// into replies of each form by the functions below.
+namespace cellblock {
+
+/// The table in docs/protocol.md is held to this list by a test.
+enum class FailureCode : std::uint8_t {
+  not_allowlisted,    ///< unknown server, or one that this user may not use: the same answer
+  not_attached,       ///< an MCP message before cellblock/attach
+  server_failed,      ///< the cell could not start, crashed, or was stopped
+  handshake_timeout,  ///< alive but did not answer in time
+  too_large,          ///< a line over its bound
+  too_many,           ///< connections, cells, or calls in flight
+  audit_unavailable,
+  disabled,
+  invalid_request,
+  shutting_down,
+  bad_answer,           ///< the server answered with something that is not valid JSON-RPC
+  workspace_refused,    ///< no directory, or none that the server's workspace.allow names
+  identity_not_mapped,  ///< run_as = "client" has no id for this user
+  denied,               ///< a rule, with these arguments; or a role that is not this user's
+  approval_required,    ///< a rule asks somebody first, who said no, or nothing
+  invalid_arguments,    ///< not what the tool's inputSchema says
+  timeout,              ///< the call's time is over; the server was told to stop
+  rate_limited,         ///< too many calls in a time, or at a time: says when to try again
+  quarantined,          ///< a definition that is new or changed, and that nobody has accepted
+  blocked,              ///< holds what may not pass in this direction
+};
+
+inline constexpr std::uint8_t failure_code_count =
+    static_cast<std::uint8_t>(FailureCode::blocked) + 1;
+
+std::string_view name_of(FailureCode code);  ///< "not_allowlisted"
+/// What to do about it, for a person or a model; the table in docs/protocol.md has the same.
+std::string_view advice_for(FailureCode code);
+/// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).
+int error_code_of(FailureCode code);
+
+struct Failure {
+  FailureCode code{};
+  std::string message;  ///< one sentence
+  std::string server;
+  std::string verdict;                   ///< server_failed: its name ("early_crash"), else empty
+  std::string cause;                     ///< server_failed: what crash_verdict.h says, else empty
+  std::string advice;                    ///< where more is known than advice_for(code); else empty
+  CellFacts facts;                       ///< server_failed
+  std::vector<std::string> stderr_tail;  ///< already escaped; the last 10 lines are sent
+  std::optional<std::chrono::milliseconds> retry_after;  ///< rate_limited
+};
+
+/// The `data` member of docs/protocol.md as raw JSON; also `failure` in cellblock/ended.
+std::string failure_data(const Failure& failure);
+/// The `facts` object of docs/protocol.md as raw JSON.
+std::string facts_json(const CellFacts& facts);
+
+/// Its own advice, or else that for its code.
+std::string_view advice_of(const Failure& failure);
+
+/// A JSON-RPC error response. `id` is raw JSON; empty: the id is omitted.
+std::string error_reply(std::string_view id, const Failure& failure);
+
+/// For tools/call: a result with isError, so that the model sees the sentence and the advice.
+enum class Era : std::uint8_t { legacy, modern };
+std::string tool_error_reply(std::string_view id, const Failure& failure, Era era);
+
+}  // namespace cellblock

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/rates/log_share.h"
+#include "policy/rates/token_bucket.h"
+
+/// How many calls one user makes and has in flight: all together, in each session, of each server
+/// and of each tool. Pure: what happens and when is handed in.
+namespace cellblock {
+
+class CallPlaces;
+
+/// Whose bound it is.
+enum class BoundOf : std::uint8_t { user, session, server, tool };
+
+/// Why a call has no place.
+struct Busy {
+  enum class Why : std::uint8_t {
+    rate,       ///< too many in a time
+    log_share,  ///< too many for the audit log
+    in_flight,  ///< too many at one time, and no more may wait
+    waited,     ///< it was in the queue for as long as it may be
+  };
+  Why why{};
+  BoundOf of{};
+  CallBounds bounds;       ///< those of `of`
+  std::uint32_t wait = 0;  ///< calls that wait for a place of that server
+  /// When it may be tried again. Of what is in flight nobody knows: then it is a guess.
+  std::chrono::milliseconds retry_after{};
+};
+
+/// Who waits for a place. Outlives its places.
+class CallWaiter {
+ public:
+  /// One of its places does not wait any more. Called from inside whatever freed it: to be taken up
+  /// later.
+  virtual void place_is_free() = 0;
+
+ protected:
+  ~CallWaiter() = default;
+};
+
+/// One call's place among those in flight, or in the queue for one. It is given back when this
+/// goes, which is what makes leaks impossible. Default: of a call that nothing bounds.
+class CallPlace {
+ public:
+  CallPlace() = default;
+
+  bool waits() const { return state_ && state_->waits; }
+  /// Of one that waits: until when it may.
+  Instant until() const { return state_->until; }
+  /// What to say of one that has waited too long.
+  Busy waited() const;
+
+ private:
+  friend class CallPlaces;
+  /// Of which bounds it has a place: as tool, server, session, user.
+  using CountedBy = std::array<bool, 4>;
+  struct State {
+    CallPlaces& owner;
+    CallWaiter& waiter;
+    std::uint64_t session = 0;
+    std::uint32_t server = 0;
+    std::string tool;  ///< empty: none that had a bound of its own
+    bool waits = false;
+    CountedBy counted{};
+    Instant until{};
+  };
+  struct GiveBack {
+    void operator()(State* state) const;
+  };
+  explicit CallPlace(State state) : state_(new State(std::move(state))) {}
+
+  std::unique_ptr<State, GiveBack> state_;
+};
+
+class CallPlaces {
+ public:
+  /// `config` outlives it, and it outlives the places that it gave.
+  explicit CallPlaces(const Config& config);
+  CallPlaces(const CallPlaces&) = delete;
+  CallPlaces& operator=(const CallPlaces&) = delete;
+
+  /// Of what is answered without a server: only the user's and the session's bounds hold, and
+  /// nothing waits.
+  static constexpr std::uint32_t no_server = static_cast<std::uint32_t>(-1);
+
+  struct Wanted {
+    std::uint64_t session = 0;
+    std::uint32_t server = 0;    ///< in the configuration
+    std::string_view tool = {};  ///< empty: none's
+  };
+  std::expected<CallPlace, Busy> take(const Wanted& wanted, CallWaiter& waiter, Instant now);
+
+  /// The configuration has changed: what is in flight counts on, and rates begin anew where they
+  /// are others.
+  void reconfigure();
+
+  /// The session is over: what it has used up is not kept.
+  void forget(std::uint64_t session) { sessions_.erase(session); }
+
+  std::uint32_t in_flight(BoundOf of, const Wanted& wanted) const;
+  std::size_t waiting(std::uint32_t server) const;
+
+ private:
+  friend class CallPlace;
+
+  /// What one user, session, server or tool has used of its bounds.
+  struct Use {
+    explicit Use(const CallBounds& its) : bounds(its) {
+      if (its.rate) bucket.emplace(*its.rate);
+    }
+    void rebind(const CallBounds& its);
+    bool is_bounded() const { return bounds.rate || bounds.in_flight; }
+    bool is_full() const { return bounds.in_flight && in_flight >= *bounds.in_flight; }
+
+    CallBounds bounds;
+    std::optional<TokenBucket> bucket;
+    std::uint32_t in_flight = 0;
+  };
+  struct ServerUse {
+    explicit ServerUse(const ServerCalls& its);
+    void rebind(const ServerCalls& its);
+
+    Use all;
+    std::map<std::string, Use, std::less<>> tools;  ///< that have rules of their own
+  };
+  struct Bound {
+    BoundOf of{};
+    Use* use = nullptr;  ///< null: there is none
+  };
+  using Bounds = std::array<Bound, 4>;
+
+  const ServerCalls& rules_of(std::uint32_t server) const;
+  Bounds uses_of(const CallPlace::State& call);
+  Bounds bounds_of(const CallPlace::State& call);
+  Use* session_use(std::uint64_t session);
+  bool bounds_sessions() const;
+  std::optional<Busy> out_of_tokens(const Bounds& bounds, Instant now) const;
+  std::optional<Busy> out_of_log(Instant now);
+  void count_up(CallPlace::State& call, const Bounds& bounds);
+  void give_back(const CallPlace::State& state);
+  void let_in();
+
+  const Config& config_;
+  LogShare log_share_;
+  Use user_;
+  std::unordered_map<std::uint64_t, Use> sessions_;  ///< only where sessions are bounded
+  std::vector<ServerUse> servers_;
+  std::list<CallPlace::State*> queue_;  ///< of all servers, the oldest first
+};
+
+}  // namespace cellblock

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "policy/config/config.h"
+
+/// A refused system call in words that an admin can act on.
+namespace cellblock {
+
+struct DeniedCall {
+  std::int32_t number = -1;  ///< of this architecture; -1: of many kinds, not told apart
+  int error = 0;             ///< errno that the caller got
+  std::array<std::uint32_t, 3> words{};  ///< telling_words.h
+};
+
+struct DenialText {
+  std::string call;    ///< "socket(AF_INET)", "mount", "ioctl(TIOCSTI)"
+  std::string reason;  ///< what refused it: "namespaces: a new user namespace would ..."
+  std::string remedy;  ///< the TOML that allows it; empty: nothing does
+};
+
+DenialText describe(const DeniedCall& denied, const SyscallRules& rules, NetworkMode network);
+
+/// The first part alone, for audit records.
+std::string name_of(const DeniedCall& denied);
+
+}  // namespace cellblock

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/syscalls/syscall_policy.h"
+
+/// A policy with one line for each call: what a filter is compiled from, and what a refusal is
+/// explained by.
+namespace cellblock {
+
+/// How one call is answered: the first rule that holds, else `otherwise`.
+struct CallAnswer {
+  std::string name;
+  std::string_view group;  ///< static storage, like `reason` and `rules`
+  std::string_view reason;
+  std::span<const ArgumentRule> rules;
+  int otherwise = 0;                          ///< 0: the call is made; else its errno
+  Reporting reporting = Reporting::reported;  ///< of `otherwise`
+};
+
+struct CallTable {
+  std::vector<CallAnswer> calls;  ///< each name once
+  UnlistedCall unlisted = UnlistedCall::not_implemented;
+  ForeignCall foreign = ForeignCall::kill_process;
+  Reporting reporting = Reporting::quiet;  ///< as in SyscallPolicy
+};
+
+CallTable call_table(const SyscallPolicy& policy);
+
+/// nullptr: not in the table. The result is the table's.
+const CallAnswer* find_call(const CallTable& table, std::string_view name);
+
+/// The low words of a call's arguments.
+using ArgumentWords = std::array<std::uint32_t, 6>;
+
+/// 0: the call is made; else its errno.
+int error_of(std::span<const ArgumentRule> rules, int otherwise, const ArgumentWords& words);
+
+}  // namespace cellblock

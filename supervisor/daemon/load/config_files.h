@@ -1,0 +1,47 @@
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/config/config_bytes.h"
+#include "policy/config_check/config_check.h"
+#include "supervisor/daemon/load/cgroup_text.h"
+
+/// Reads the configuration from disk: the main file, then `servers.d/*.toml` beside it. Every file
+/// is opened once, and owner, mode and the whole chain of directories above it are checked on
+/// opened descriptors. Blocking; called before anything is listened on.
+namespace cellblock {
+
+struct LoadRequest {
+  std::string path;
+  RunMode mode = RunMode::system;
+  std::optional<std::string> socket_override;
+  daemon::LookPurpose purpose = daemon::LookPurpose::start;
+  /// Of a daemon that runs, which knows what whoever reads the files may not see: its control
+  /// group, and the owners of directories that are closed to the reader. Null: there is none.
+  const Config* in_use = nullptr;
+};
+
+struct LoadedConfig {
+  Config config;
+  /// The caller wipes them; no other copy is left. Those of commands are empty: see
+  /// secret_commands.h.
+  Secrets secrets;
+  std::vector<Complaint> warnings;
+  std::vector<std::string> files;  ///< that were read, the main one first
+  std::map<std::string, std::string, std::less<>> declared_in;  ///< by server: its file
+};
+
+/// All complaints at once, errors and warnings, if there is any error.
+std::expected<LoadedConfig, std::vector<Complaint>> load_config(const LoadRequest& request);
+
+/// /etc/cellblock/cellblock.toml; rootless $XDG_CONFIG_HOME or ~/.config,
+/// /cellblock/cellblock.toml.
+std::string default_config_path(RunMode mode);
+
+}  // namespace cellblock

@@ -1,0 +1,111 @@
+#include "supervisor/daemon/load/host_facts.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <set>
+
+#include "supervisor/daemon/load/accounts.h"
+#include "supervisor/daemon/load/command_file.h"
+#include "supervisor/daemon/load/program_tree.h"
+#include "supervisor/daemon/load/trusted_path.h"
+
+namespace cellblock {
+namespace {
+
+// An absolute path in the environment; anything else counts as unset, as the XDG rules say.
+std::string directory_in_environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  return value != nullptr && *value == '/' ? std::string(value) : std::string();
+}
+
+std::string home_relative(const char* variable, const char* below_home) {
+  std::string directory = directory_in_environment(variable);
+  if (!directory.empty()) return directory;
+  std::string home = directory_in_environment("HOME");
+  if (home.empty()) home = home_of(::geteuid());
+  return home.empty() ? home : home + below_home;
+}
+
+std::uint64_t open_files_hard_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return 0;
+  return limit.rlim_max;
+}
+
+std::uint32_t landlock_abi() {
+  constexpr unsigned ask_for_version = 1;  // LANDLOCK_CREATE_RULESET_VERSION
+  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_for_version);
+  return abi > 0 ? static_cast<std::uint32_t>(abi) : 0;
+}
+
+void gather_accounts(const FactsWanted& wanted, HostFacts& facts) {
+  for (const std::string& name : wanted.users) {
+    if (const auto user = find_user(name)) facts.users[name] = *user;
+  }
+  for (const std::string& name : wanted.groups) {
+    if (const auto gid = find_group(name)) facts.groups[name] = *gid;
+  }
+  for (const uid_t uid : wanted.uids) {
+    if (const auto user = find_user(uid)) {
+      facts.primary_groups[uid] = user->gid;
+    } else if (name_of_group(uid).empty()) {
+      facts.unused_group_numbers.insert(uid);
+    }
+  }
+  for (const uid_t uid : wanted.token_uids) facts.groups_of[uid] = groups_of(uid);
+  for (const std::string& name : wanted.token_users) {
+    const auto found = facts.users.find(name);
+    if (found != facts.users.end())
+      facts.groups_of[found->second.uid] = groups_of(found->second.uid);
+  }
+}
+
+// After the groups' names are known.
+void gather_members(const FactsWanted& wanted, HostFacts& facts) {
+  std::set<std::uint32_t> gids = wanted.member_gids;
+  for (const std::string& name : wanted.member_groups) {
+    const auto found = facts.groups.find(name);
+    if (found != facts.groups.end()) gids.insert(found->second);
+  }
+  for (const gid_t gid : gids) facts.members[gid] = members_of(gid);
+}
+
+}  // namespace
+
+std::string user_config_home() { return home_relative("XDG_CONFIG_HOME", "/.config"); }
+
+std::string credentials_directory() { return directory_in_environment("CREDENTIALS_DIRECTORY"); }
+
+std::string user_runtime_directory() { return directory_in_environment("XDG_RUNTIME_DIR"); }
+
+std::string user_home() { return home_relative("HOME", ""); }
+
+HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners) {
+  HostFacts facts;
+  facts.uid = ::geteuid();
+  facts.gid = ::getegid();
+  facts.runtime_directory = user_runtime_directory();
+  facts.state_home = home_relative("XDG_STATE_HOME", "/.local/state");
+  facts.open_files_hard = open_files_hard_limit();
+  facts.landlock_abi = landlock_abi();
+  gather_accounts(wanted, facts);
+  gather_members(wanted, facts);
+  for (const auto& [server, command] : wanted.commands) {
+    facts.commands[server] = look_at_command(command, owners);
+  }
+  for (const std::string& path : wanted.secret_commands) {
+    facts.secret_commands[path] = look_at_host_command(path, owners);
+  }
+  for (const std::string& path : wanted.programs) {
+    facts.programs[path] = look_at_program(path, owners);
+  }
+  facts.subordinate_ranges = subordinate_ranges();
+  return facts;
+}
+
+}  // namespace cellblock

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "policy/base/result.h"
+#include "policy/config/config.h"
+
+/// The launcher's uid and gid map: the one privileged thing that cellblock does, once. Both maps
+/// are the identity, so that a number means the same on every side. See user_namespaces(7).
+namespace cellblock::daemon {
+
+enum class MapWay : std::uint8_t {
+  own_capabilities,  ///< system mode: CAP_SETUID and CAP_SETGID write both maps here
+  newuidmap,         ///< rootless: the setuid helpers check /etc/subuid and /etc/subgid
+  own_id_only,       ///< rootless without subordinate ids: cells run as the user himself
+};
+
+/// Rootless: how, and sets `identity` to what that way gives. Call before the configuration is
+/// sealed.
+MapWay choose_rootless_ids(Identity& identity);
+
+/// `launcher` has made its user namespace and waits.
+Result<void> write_id_maps(pid_t launcher, const Config& config, MapWay way);
+
+/// "/proc/PID/NAME"
+std::string process_file(pid_t process, const char* name);
+
+/// In one write: the kernel takes a map in no more.
+Result<void> write_process_file(pid_t process, const char* name, const std::string& text);
+
+}  // namespace cellblock::daemon

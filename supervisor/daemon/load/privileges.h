@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+
+#include "policy/base/result.h"
+
+/// How the supervisor gets rid of privilege. Each step is checked, then proven. Call from the only
+/// thread. See capabilities(7), PR_CAPBSET_DROP(2const).
+namespace cellblock::daemon {
+
+struct DaemonUser {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::span<const gid_t> groups;  ///< supplementary, replacing all that there are
+};
+
+/// Besides the two that write the launcher's id map.
+enum class Keep : std::uint8_t {
+  nothing,
+  mounting,  ///< CAP_SYS_ADMIN where there is one, until stop_mounting(): for a reload
+};
+
+/// Leaves exactly CAP_SETUID and CAP_SETGID, permitted and effective, under that user. Starts as
+/// root, or already as that user with these two (systemd's AmbientCapabilities=).
+Result<void> become_daemon_user(const DaemonUser& user, Keep keep = Keep::nothing);
+
+/// Whether this process has CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID: for ID-mapped mounts.
+bool may_mount();
+Result<void> stop_mounting();
+
+/// Supplementary groups need CAP_SETGID, so they go before the capabilities do.
+Result<void> leave_groups();
+
+/// From here no program that is executed can bring privilege back.
+Result<void> forbid_new_privileges();
+
+/// Every set: ambient, bounding where still possible, inheritable, permitted, effective.
+Result<void> drop_all_capabilities();
+
+/// Reads every set back, and tries to become root and `other_id`: both must fail with EPERM.
+Result<void> prove_powerless(uid_t other_id);
+
+/// No core dumps and no tracer: this process has read every secret.
+Result<void> hide_memory();
+
+}  // namespace cellblock::daemon

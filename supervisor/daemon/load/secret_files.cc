@@ -1,0 +1,94 @@
+#include "supervisor/daemon/load/secret_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "supervisor/daemon/load/trusted_path.h"
+#include "supervisor/daemon/load/wipe.h"
+
+namespace cellblock {
+namespace {
+
+constexpr mode_t group_and_others = 077;
+constexpr mode_t group_reads_and_enters = 050;
+
+// An ACL for the daemon's user alone, by which systemd gives a credential, shows as bits of the
+// group, which then is root's.
+std::optional<std::string> openness_of(const struct stat& status, std::span<const uid_t> owners) {
+  if (auto problem = unsafe_owner_or_mode(status, owners)) return problem;
+  const mode_t open_to = status.st_mode & group_and_others;
+  const mode_t harmless = S_ISDIR(status.st_mode) ? group_reads_and_enters : mode_t{S_IRGRP};
+  const bool for_root_group = (open_to & ~harmless) == 0 && status.st_gid == 0;
+  if (open_to == 0 || for_root_group) return std::nullopt;
+  return fmt::format("is open to its group or to others (mode {:04o})", status.st_mode & 07777U);
+}
+
+std::optional<std::string> problem_of(const struct stat& status, std::span<const uid_t> owners) {
+  if (!S_ISREG(status.st_mode)) return "is not a regular file";
+  return openness_of(status, owners);
+}
+
+Result<std::string> content_of(const TrustedFile& file) {
+  const auto fd = reopen_for_reading(file);
+  if (!fd && fd.error().number == EACCES) return fail(closed_text(file.status.st_uid));
+  if (!fd) return fail("cannot be opened: " + fd.error().text());
+  auto bytes = read_all(fd->get(), max_secret_bytes, Sealing::any);
+  if (!bytes && bytes.error().number == EFBIG) return fail("is larger than 64KiB");
+  if (!bytes) return fail("cannot be read: " + bytes.error().text());
+  std::string secret = secret_text({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  wipe(*bytes);
+  return secret;
+}
+
+Result<std::string> secret_in(const TrustedFile& file, std::span<const uid_t> owners) {
+  if (auto problem = problem_of(file.status, owners)) return fail(std::move(*problem));
+  std::string secret = CELLBLOCK_TRY(content_of(file));
+  if (secret.ends_with('\n')) secret.pop_back();
+  if (secret.find('\0') == std::string::npos) return secret;
+  wipe(secret);
+  return fail("has a NUL in it");
+}
+
+Result<TrustedFile> open_in(const TrustedFile& directory, const std::string& name) {
+  auto fd = open_at(directory.fd.get(), name.c_str(), O_PATH | O_NOFOLLOW);
+  if (!fd && fd.error().number == ENOENT) {
+    return fail("is none of the credentials that cellblockd was started with");
+  }
+  if (!fd) return fail("cannot be opened: " + fd.error().text());
+  TrustedFile file{std::move(*fd), {}, directory.path + "/" + name};
+  if (::fstat(file.fd.get(), &file.status) < 0) return sys_fail("fstat");
+  return file;
+}
+
+}  // namespace
+
+Result<std::string> read_secret_file(const std::string& path, std::span<const uid_t> owners) {
+  const auto file = open_trusted(path, {owners, LastLink::refuse, {}});
+  if (!file) return fail("cannot be used: " + file.error().text);
+  return secret_in(*file, owners);
+}
+
+Result<std::string> read_credential(const std::string& directory, const std::string& name,
+                                    std::span<const uid_t> owners) {
+  if (directory.empty()) {
+    return fail(
+        "cannot be there: cellblockd was started without credentials "
+        "($CREDENTIALS_DIRECTORY is not set)");
+  }
+  const auto opened = open_trusted(directory, {owners, LastLink::follow, {}});
+  if (!opened) return fail("cannot be used: " + directory + ": " + opened.error().text);
+  if (!S_ISDIR(opened->status.st_mode))
+    return fail("cannot be used: " + directory + " is no directory");
+  if (auto problem = openness_of(opened->status, owners)) {
+    return fail("cannot be used: " + directory + " " + *problem);
+  }
+  const TrustedFile file = CELLBLOCK_TRY(open_in(*opened, name));
+  return secret_in(file, owners);
+}
+
+}  // namespace cellblock

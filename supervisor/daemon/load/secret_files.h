@@ -1,0 +1,28 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "policy/base/result.h"
+
+/// Files and credentials that hold secrets. Read once, by the supervisor alone.
+namespace cellblock {
+
+inline constexpr std::size_t max_secret_bytes = 64U << 10;
+
+/// The content without one trailing newline. The file must be no symbolic link, owned by one of
+/// `owners`, closed to group and others (0640 passes if its group is root), in directories that
+/// only `owners` can change. Errors never quote the content. The caller wipes it; no other copy is
+/// left.
+Result<std::string> read_secret_file(const std::string& path, std::span<const uid_t> owners);
+
+/// The content of the file `name` (policy/config_check/credential_name.h) in `directory`, which
+/// systemd has made for this service; both judged like a secret file. Empty: no credentials were
+/// given.
+Result<std::string> read_credential(const std::string& directory, const std::string& name,
+                                    std::span<const uid_t> owners);
+
+}  // namespace cellblock

@@ -1,0 +1,170 @@
+#include "supervisor/daemon/load/source_facts.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "policy/config/server_people.h"
+#include "supervisor/daemon/load/accounts.h"
+#include "supervisor/daemon/load/file_system_user.h"
+#include "supervisor/daemon/load/id_map.h"
+#include "supervisor/daemon/load/id_mapped_tree.h"
+#include "supervisor/daemon/load/path_rights.h"
+#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/load/trusted_path.h"
+#include "supervisor/daemon/load/user_namespace.h"
+
+namespace cellblock::daemon {
+namespace {
+
+constexpr mode_t permission_bits = 07777;
+bool is_owned_by(uid_t owner, std::span<const uid_t> owners) {
+  return std::ranges::find(owners, owner) != owners.end();
+}
+
+// open_trusted passes a sticky directory, where entries of others come and go all the same.
+std::string others_in_sticky(const std::string& path, std::span<const uid_t> owners) {
+  struct stat entry{};
+  const bool exists = ::lstat(path.c_str(), &entry) == 0;
+  if (exists && is_owned_by(entry.st_uid, owners)) return {};
+  const std::string above = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  struct stat directory{};
+  if (::stat(above.c_str(), &directory) < 0)
+    return above == "/" ? "" : others_in_sticky(above, owners);
+  constexpr mode_t anybody = S_IWGRP | S_IWOTH;
+  if ((directory.st_mode & anybody) == 0) return {};
+  return "anybody can make entries in the directory " + above;
+}
+
+std::string others_at(const std::string& path, std::span<const uid_t> owners) {
+  const auto trusted = open_trusted(path, {owners, LastLink::follow, {}});
+  if (!trusted && trusted.error().kind == WalkFailure::Kind::unsafe) return trusted.error().text;
+  return others_in_sticky(path, owners);
+}
+
+PathKind kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return PathKind::directory;
+  return S_ISREG(mode) ? PathKind::file : PathKind::other;
+}
+
+std::string path_of(int descriptor) {
+  std::error_code error;
+  const auto path =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
+  return error ? std::string() : path.string();
+}
+
+std::string name_or_number(uid_t uid) {
+  std::string name = name_of_user(uid);
+  return name.empty() ? std::to_string(uid) : name;
+}
+
+PathRights from_bits(mode_t mode, unsigned shift, bool is_directory) {
+  const unsigned bits = mode >> shift & 07U;
+  const bool searches = !is_directory || (bits & 1U) != 0;
+  return {.read = (bits & 4U) != 0 && searches, .write = (bits & 2U) != 0 && searches};
+}
+
+SourceOwnership from_mode(const struct stat& status) {
+  const bool is_directory = S_ISDIR(status.st_mode);
+  return {.known = true,
+          .uid = status.st_uid,
+          .gid = status.st_gid,
+          .mode = status.st_mode & permission_bits,
+          .owner = name_or_number(status.st_uid),
+          .of_owner = from_bits(status.st_mode, 6, is_directory),
+          .of_group = from_bits(status.st_mode, 3, is_directory),
+          .of_stranger = from_bits(status.st_mode, 0, is_directory)};
+}
+
+/// One source, and who is asked about.
+class Questions {
+ public:
+  Questions(int source, bool is_directory, const CellIdentity& cell)
+      : source_(source), is_directory_(is_directory), cell_(cell) {}
+
+  /// What the mode bits say stays where nobody can be asked as.
+  void ask_all(SourceOwnership& found) const {
+    if (cell_.id == 0) {
+      found.of_stranger = own_rights_at(source_, is_directory_);
+      found.of_group = found.of_owner = found.of_stranger;
+      return;
+    }
+    const int inside = cell_.user_namespace.valid() ? cell_.user_namespace.get() : -1;
+    ask({cell_.id, cell_.id, inside}, found.of_stranger);
+    if (cell_.mode == RunMode::user && found.uid != ::geteuid()) return;
+    ask({found.uid, found.gid, inside}, found.of_owner);
+    if (cell_.mode == RunMode::system) ask({cell_.id, found.gid}, found.of_group);
+  }
+
+ private:
+  void ask(const AskedIdentity& identity, PathRights& rights) const {
+    if (const auto told = rights_at(source_, is_directory_, identity)) rights = *told;
+  }
+
+  int source_;
+  bool is_directory_;
+  const CellIdentity& cell_;
+};
+
+void try_mapping(int source, const CellIdentity& cell, SourceFacts& facts) {
+  const SourceOwnership& owner = facts.ownership;
+  if (cell.mode == RunMode::user || cell.id == 0 || owner.uid < first_person) return;
+  if (!may_mount()) {
+    if (cell.purpose == LookPurpose::check) return;
+    facts.id_mapping = IdMapping::impossible;
+    facts.no_id_mapping = "cellblockd was started without CAP_SYS_ADMIN";
+    return;
+  }
+  const auto tree = id_mapped_tree(source, {owner.uid, owner.gid, cell.id});
+  facts.id_mapping = tree ? IdMapping::possible : IdMapping::impossible;
+  if (!tree) facts.no_id_mapping = tree.error().text;
+}
+
+SourceFacts look_at(const std::string& path, const CellIdentity& cell,
+                    std::span<const uid_t> owners) {
+  SourceFacts facts{.others = others_at(path, owners)};
+  const auto source = open_source(path, Links::follow);
+  struct stat status{};
+  if (!source) facts.is_closed = source.error().number == EACCES;
+  if (!source || ::fstat(source->get(), &status) < 0) return facts;
+  const std::string resolved = path_of(source->get());
+  if (resolved.empty()) return facts;
+  facts.kind = kind_of(status.st_mode);
+  facts.resolved = resolved;
+  facts.ownership = from_mode(status);
+  Questions(source->get(), facts.kind == PathKind::directory, cell).ask_all(facts.ownership);
+  if (facts.resolved == path) {
+    try_mapping(source->get(), cell, facts);
+  } else {
+    facts.id_mapping = IdMapping::impossible;
+    facts.no_id_mapping = "a symbolic link leads to it";
+  }
+  return facts;
+}
+
+}  // namespace
+
+CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose purpose) {
+  CellIdentity cell{.mode = mode, .purpose = purpose, .id = identity.first_cell_id};
+  if (mode == RunMode::system) return cell;
+  Identity own;
+  if (choose_rootless_ids(own) == MapWay::own_id_only) return {.mode = mode, .purpose = purpose};
+  cell.id = own.first_cell_id;
+  if (auto inside = subordinate_user_namespace(own)) cell.user_namespace = std::move(*inside);
+  return cell;
+}
+
+ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell,
+                                    std::span<const uid_t> owners) {
+  ByName<SourceFacts> facts;
+  for (const std::string& path : paths) facts[path] = look_at(path, cell, owners);
+  return facts;
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "supervisor/os/sys.h"
+
+namespace cellblock::daemon {
+
+/// A program to be started later, whatever may be reached by path then.
+SysResult<Fd> open_program(const std::string& path);
+
+enum class Environment : std::uint8_t { empty, ours };
+
+/// Executes an open program with default signals, /dev/null as stdin, our stderr as stdout and
+/// stderr, and `fds` as 3, 4, …; nothing else is inherited. Returns once it runs, or with the errno
+/// of what failed. The caller has one thread, and reaps.
+SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
+                       std::span<const int> fds, Environment environment = Environment::empty);
+
+/// For a child before its exec, which blocked and ignored signals survive: system calls alone.
+bool reset_signals();
+
+/// "exited with code 1", "was killed by signal 9"; of a status as waitpid gives it.
+std::string explain_status(int status);
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <expected>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "policy/base/result.h"
+#include "supervisor/os/sys.h"
+
+/// Opens a path one component at a time and judges each opened descriptor, so that what was judged
+/// is what is used. Links are followed by the walk itself: the target's directories are judged too.
+namespace cellblock {
+
+/// Why a path is not to be trusted, or could not be opened.
+struct WalkFailure {
+  /// closed: this process may not look there
+  enum class Kind { missing, unsafe, hidden, closed, failed } kind{};
+  std::string text;
+};
+
+struct TrustedFile {
+  Fd fd;  ///< O_PATH: reopen with reopen_for_reading
+  struct stat status{};
+  std::string path;  ///< after all links
+};
+
+enum class LastLink { follow, refuse };
+
+struct WalkRules {
+  std::span<const uid_t> owners;  ///< who may own the file and every directory above it
+  LastLink last_link = LastLink::follow;
+  /// Where an absolute link leads, if not to the same path (inside a cell's file system); none: to
+  /// nowhere, WalkFailure::Kind::hidden.
+  std::function<std::optional<std::string>(std::string_view)> absolute_link;
+};
+
+/// Directories above must be owned by one of `owners` and writable by nobody else. A sticky
+/// directory of root's (/tmp) passes too: nobody else can rename or replace an entry of `owners` in
+/// it. The file itself is not judged here: see unsafe_owner_or_mode.
+std::expected<TrustedFile, WalkFailure> open_trusted(const std::string& path,
+                                                     const WalkRules& rules);
+
+/// "is owned by uid 1000", "is writable by its group"; none: only `owners` can change it. An ACL
+/// that lets somebody write shows as a group bit.
+std::optional<std::string> unsafe_owner_or_mode(const struct stat& status,
+                                                std::span<const uid_t> owners);
+
+/// What to do about a file or directory of `owner` that this process may not read.
+std::string closed_text(uid_t owner);
+
+SysResult<Fd> reopen_for_reading(const TrustedFile& file);
+
+}  // namespace cellblock

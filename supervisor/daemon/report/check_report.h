@@ -1,0 +1,16 @@
+#pragma once
+
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "supervisor/daemon/load/config_files.h"
+
+/// The text of `cellblockd --check`.
+namespace cellblock {
+
+/// The verdict, each complaint on a line of its own, then each server with its weakenings.
+std::string check_report(const std::string& path,
+                         const std::expected<LoadedConfig, std::vector<Complaint>>& loaded);
+
+}  // namespace cellblock

@@ -1,0 +1,116 @@
+#include "supervisor/daemon/run/admin_sockets.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace cellblock::daemon {
+namespace {
+
+constexpr std::uint32_t for_root_and_us = 0600;
+constexpr std::uint32_t for_whoever_is_asked = 0666;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+bool is_socket(const std::string& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+// The daemon's own socket is ours, so nobody serves these any more.
+Result<void> remove_left(const std::string& prefix) {
+  const std::size_t slash = prefix.rfind('/');
+  const std::string directory_path = prefix.substr(0, slash + 1);
+  const std::string beginning = prefix.substr(slash + 1);
+  const Directory directory(::opendir(directory_path.c_str()));
+  if (!directory) return fail(directory_path + ": " + sys_fail("opendir").error().text());
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string_view name(entry->d_name);
+    if (!name.starts_with(beginning)) continue;
+    const std::string path = directory_path + std::string(name);
+    if (!is_socket(path) || ::unlink(path.c_str()) == 0 || errno == ENOENT) continue;
+    return fail(path + ": " + sys_fail("unlink").error().text());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AdminDoors>> AdminDoors::make(boost::asio::io_context& loop,
+                                                     const Config& config, Around around) {
+  std::unique_ptr<AdminDoors> doors(new AdminDoors(loop, config, std::move(around)));
+  CELLBLOCK_CHECK(remove_left(doors->prefix_));
+  const auto on = [&all = *doors](AdminSwitch which) {
+    return [&all, which](Fd socket) { all.around_.at_switch(which, std::move(socket)); };
+  };
+  CELLBLOCK_CHECK(doors->open("disable", doors->mode_, on(AdminSwitch::disable)));
+  CELLBLOCK_CHECK(doors->open("enable", doors->mode_, on(AdminSwitch::enable)));
+  CELLBLOCK_CHECK(doors->open("reload", for_root_and_us, [&all = *doors](Fd socket) {
+    all.around_.at_reload(std::move(socket));
+  }));
+  return doors;
+}
+
+// With administrators besides root the mode cannot tell them from others: who comes in is asked of
+// the kernel, as at the daemon's own socket.
+AdminDoors::AdminDoors(boost::asio::io_context& loop, const Config& config, Around around)
+    : loop_(loop),
+      prefix_(config.listen.socket + ".admin."),
+      mode_(config.admins.empty() ? for_root_and_us : for_whoever_is_asked),
+      around_(std::move(around)) {}
+
+AdminDoors::~AdminDoors() { close_all(); }
+
+Result<void> AdminDoors::open(std::uint32_t user) {
+  return open(std::to_string(user), mode_,
+              [this, user](Fd socket) { around_.at_door(user, std::move(socket)); });
+}
+
+Result<void> AdminDoors::open(const std::string& name, std::uint32_t mode,
+                              Listener::OnConnection on_connection) {
+  if (doors_.contains(name)) return {};
+  Listen listen;
+  listen.socket = prefix_ + name;
+  listen.mode = mode;
+  BoundSocket file = CELLBLOCK_TRY(BoundSocket::bind(listen));
+  auto listener = CELLBLOCK_TRY(Listener::listen(loop_, file.take(), std::move(on_connection)));
+  if (held_) listener->hold();
+  doors_.emplace(name, Door{std::move(file), std::move(listener)});
+  return {};
+}
+
+void AdminDoors::close(std::uint32_t user) {
+  const auto door = doors_.find(std::to_string(user));
+  if (door != doors_.end()) close(door);
+}
+
+void AdminDoors::close(Doors::iterator door) {
+  const std::unique_ptr<Listener> listener = std::move(door->second.listener);
+  doors_.erase(door);
+  listener->stop();
+  around_.bury(listener->take_last_copy());
+}
+
+void AdminDoors::close_all() {
+  while (!doors_.empty()) close(doors_.begin());
+}
+
+void AdminDoors::hold() {
+  held_ = true;
+  for (auto& [name, door] : doors_) door.listener->hold();
+}
+
+void AdminDoors::go_on() {
+  held_ = false;
+  for (auto& [name, door] : doors_) door.listener->go_on();
+}
+
+}  // namespace cellblock::daemon

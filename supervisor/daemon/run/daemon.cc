@@ -1,0 +1,377 @@
+#include "supervisor/daemon/run/daemon.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <functional>
+#include <utility>
+#include <variant>
+
+#include "policy/config/stop_time.h"
+#include "supervisor/daemon/report/explain_end.h"
+#include "supervisor/daemon/run/gateway_request.h"
+#include "supervisor/daemon/run/refusal.h"
+
+namespace cellblock::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds sweep_interval{60};
+constexpr milliseconds stop_slack{2'000};
+constexpr milliseconds longest_stop{30'000};
+
+Bounds bounds_of(const Listen& listen) {
+  Bounds bounds;
+  bounds.connections_per_user = listen.max_connections_per_user;
+  bounds.users = listen.max_users;
+  return bounds;
+}
+
+Admission admission_of(const Config& config, const OffSwitch& off_switch) {
+  return config.enabled && !off_switch.is_off() ? Admission::open : Admission::disabled;
+}
+
+constexpr std::string_view not_closed =
+    "What came with earlier connections of this user keeps them from being closed (files of a file "
+    "system that does not answer?); end what sent it and try again.";
+
+std::string_view mode_name(RunMode mode) {
+  return mode == RunMode::system ? "system mode" : "user mode";
+}
+
+}  // namespace
+
+Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
+               OffSwitch off_switch)
+    : config_(config),
+      launcher_(launcher),
+      switch_(std::move(off_switch)),
+      table_(bounds_of(config.listen), admission_of(config, switch_)),
+      audit_(loop_, config.audit, std::move(audit_log),
+             std::bind_front(&LauncherProcess::tell, &launcher_)),
+      voice_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
+      desk_(loop_, {.said = std::bind_front(&Daemon::on_switch_said, this)}),
+      reload_desk_(loop_, {.offer = std::bind_front(&Daemon::offer_reload, this),
+                           .asked = std::bind_front(&Daemon::on_reload_asked, this),
+                           .bury = [this](Fd socket) { bury(std::move(socket)); }}),
+      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
+      sweep_timer_(loop_),
+      stop_timer_(loop_) {}
+
+Daemon::~Daemon() {
+  if (relay_ != nullptr) relay_->stop_watching();
+  static_cast<void>(close_connections());
+}
+
+void Daemon::relay_with(LogRelay& relay) {
+  relay_ = &relay;
+  relay.watch(loop_);
+}
+
+Result<void> Daemon::start_audit(milliseconds timeout) {
+  CELLBLOCK_CHECK(audit_.start());
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::audit_started, timeout));
+  audit_.started();
+  voice_.renew();
+  return {};
+}
+
+Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
+  http_ = std::make_unique<HttpHost>(
+      loop_, config_, std::move(sockets),
+      HttpHost::Around{.ask_launcher = std::bind_front(&LauncherProcess::tell, &launcher_),
+                       .open_session = [this](const Peer& peer) { return open_http_session(peer); },
+                       .is_stuck = [this](std::uint32_t uid) { return burial_->is_stuck(uid); },
+                       .bury = [this](Fd socket) { bury(std::move(socket)); }});
+  CELLBLOCK_CHECK(http_->start());
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::http_started, timeout));
+  http_->started();
+  return {};
+}
+
+Result<void> Daemon::start_metrics(MetricsSocket socket, milliseconds timeout) {
+  metrics_ = CELLBLOCK_TRY(MetricsHost::make(loop_, std::move(socket),
+                                             std::bind_front(&LauncherProcess::tell, &launcher_)));
+  if (audit_.running()) count(metrics::Metric::audit_writer_starts);
+  audit_.on_oldest = [this](std::int64_t time) {
+    metrics_->set(metrics::Metric::audit_log_oldest, static_cast<std::uint64_t>(time));
+  };
+  audit_.on_oldest(audit_.oldest());
+  CELLBLOCK_CHECK(metrics_->start());
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::metrics_started, timeout));
+  metrics_->started();
+  return {};
+}
+
+Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
+                           const ServiceOffer& offer) {
+  service_ = &service;
+  Fd channel = CELLBLOCK_TRY(duplicate(launcher_.channel().get()));
+  Fd death = CELLBLOCK_TRY(duplicate(launcher_.pidfd().get()));
+  const ReadWatch reports(loop_, std::move(channel), [this] { on_launcher_report(); });
+  const ReadWatch launcher_death(loop_, std::move(death),
+                                 [this] { give_up(Error{"the launcher died"}); });
+  wait_for_signal();
+  sweep_later();
+
+  burial_ = CELLBLOCK_TRY(Burial::make(
+      loop_, {.room = [this] { go_on(); },
+              .stuck = [this](std::size_t stuck,
+                              const ConnectionOwner* owner) { on_stuck(stuck, owner); }}));
+  // From here peers can reach us.
+  const Tenure tenure = socket.is_lent() ? Tenure::lent : Tenure::own;
+  listener_ = CELLBLOCK_TRY(Listener::listen(
+      loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); },
+      tenure));
+  make_doors();
+  if (http_) CELLBLOCK_CHECK(http_->listen());
+  socket_.emplace(std::move(socket));
+  const std::size_t servers = config_.servers.size();
+  spdlog::info("ready on {} ({} server{}, {}{})", config_.listen.socket, servers,
+               servers == 1 ? "" : "s", mode_name(config_.mode),
+               tenure == Tenure::lent ? ", socket of the service manager" : "");
+  tell_service("READY=1\n");
+  start_pulse(offer);
+  loop_.run();
+  if (cause_) return std::unexpected(*cause_);
+  return {};
+}
+
+// --- what happens -------------------------------------------------------------------------------
+
+void Daemon::count(metrics::Metric metric) const {
+  if (metrics_) metrics_->count(metric);
+}
+
+void Daemon::on_connection(Fd socket) {
+  count(metrics::Metric::connections);
+  auto peer = identify(socket.get());
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  admit(std::move(socket), std::move(*peer));
+}
+
+void Daemon::admit(Fd socket, Peer peer) {
+  if (!may_connect(peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
+  if (burial_->is_stuck(peer.uid)) {
+    write_refusal(socket.get(), FailureCode::too_many, not_closed);
+    return turn_away(std::move(socket));
+  }
+  const std::uint32_t uid = peer.uid;
+  const ServerSet servers = servers_for(peer, config_);
+  const Peer known = peer;
+  const Connection connection = next_connection();
+  pending_.emplace(connection, Pending{std::move(socket), std::move(peer)});
+  act(table_.connected(uid, connection, servers));
+  if (table_.knows(uid)) known_peers_.add(known);
+}
+
+// A session as any other: whoever is refused reads why from it.
+Result<Fd> Daemon::open_http_session(const Peer& peer) {
+  Pair ends = CELLBLOCK_TRY(make_stream_pair());
+  admit(std::move(ends.first), peer);
+  return std::move(ends.second);
+}
+
+void Daemon::refuse_unidentified(Fd socket, const Error& why) {
+  if (!std::exchange(unidentified_said_, true)) {
+    spdlog::warn("refused a connection, since it cannot be told whose it is: {}", why.text);
+  }
+  write_refusal(socket.get(), FailureCode::too_many,
+                "The kernel's record of this user cannot be read whole: is the user in more groups "
+                "than cellblock allows (256)?");
+  turn_away(std::move(socket));
+}
+
+void Daemon::on_launcher_report() {
+  wire::LauncherReport report;
+  const auto received = receive_record(launcher_.channel().get(), report, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return;
+  if (!received && received.error().number == EPIPE) return give_up({"the launcher died"});
+  if (!received || !received->fds.empty()) return give_up({"the launcher sent nonsense"});
+  handle(report);
+}
+
+// Every kind that may come now, and nothing else.
+void Daemon::handle(const wire::LauncherReport& report) {
+  switch (report.kind) {
+    case wire::LauncherTells::gateway_started:
+      return on_gateway_started(report.uid);
+    case wire::LauncherTells::gateway_ended:
+      return on_gateway_ended(report);
+    case wire::LauncherTells::audit_started:
+      return on_audit_started();
+    case wire::LauncherTells::audit_ended:
+      return on_audit_ended(report);
+    case wire::LauncherTells::http_started:
+      if (!http_) break;
+      return http_->started();
+    case wire::LauncherTells::http_ended:
+      if (!http_) break;
+      return http_->ended(report.facts);
+    case wire::LauncherTells::metrics_started:
+      if (!metrics_) break;
+      return metrics_->started();
+    case wire::LauncherTells::metrics_ended:
+      if (!metrics_) break;
+      return metrics_->ended(report.facts);
+    case wire::LauncherTells::well:
+      return on_launcher_well(report);
+    case wire::LauncherTells::reloaded:
+    case wire::LauncherTells::not_reloaded:
+      if (!reload_) break;
+      return on_reload_answer(report);
+    default:
+      break;
+  }
+  give_up({"the launcher sent a report at the wrong time"});
+}
+
+void Daemon::on_gateway_started(std::uint32_t uid) {
+  spdlog::info("gateway for uid {} started", uid);
+  act_or_give_up(table_.gateway_started(uid));
+  open_door(uid);
+}
+
+void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
+  const auto level = ended_well(report.facts) ? spdlog::level::debug : spdlog::level::warn;
+  const auto end = fmt::format("gateway for uid {} {}", report.uid, explain_end(report.facts));
+  spdlog::log(level, "{}", end);
+  if (!ended_well(report.facts)) last_failure_ = end;
+  gateways_.erase(report.uid);
+  if (metrics_) metrics_->end_gateway(report.uid);
+  close_door(report.uid);
+  act_or_give_up(table_.gateway_ended(report.uid));
+  if (!table_.knows(report.uid)) known_peers_.forget(report.uid);
+  finish_when_empty();
+}
+
+void Daemon::on_session_closed(std::uint32_t uid, Connection connection) {
+  const auto closed = table_.session_closed(uid, connection);
+  if (!closed) on_gateway_broken(uid, closed.error());
+}
+
+void Daemon::on_gateway_broken(std::uint32_t uid, const Error& why) {
+  spdlog::error("gateway for uid {} breaks the protocol and is let go: {}", uid, why.text);
+  act(table_.expel(uid));
+}
+
+void Daemon::on_audit_started() {
+  if (audit_.running()) return give_up({"the launcher started a second audit writer"});
+  audit_.started();
+  count(metrics::Metric::audit_writer_starts);
+  voice_.renew();
+  spdlog::info("the audit writer is back");
+  act(table_.audit_restored());
+  tell_service();
+}
+
+void Daemon::on_audit_ended(const wire::LauncherReport& report) {
+  // While stopping this is the end that finish_when_empty waits for.
+  if (stopping_) return loop_.stop();
+  last_failure_ = "the audit writer " + explain_end(report.facts);
+  spdlog::error("{}", last_failure_);
+  audit_.ended();
+  tell_service();
+}
+
+void Daemon::wait_for_signal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    if (signal != SIGHUP) return on_signal();
+    on_reload_signal();
+    wait_for_signal();
+  });
+}
+
+// The second one means: at once.
+void Daemon::on_signal() {
+  if (stopping_) return loop_.stop();
+  start_stopping();
+  wait_for_signal();
+}
+
+void Daemon::sweep_later() {
+  sweep_timer_.expires_after(sweep_interval);
+  sweep_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    // Said once a sweep: a peer that is refused in a loop must not fill the log.
+    if (refused_ > 0) spdlog::warn("refused {} connections", std::exchange(refused_, 0));
+    unidentified_said_ = false;
+    not_taken_said_.clear();
+    act(table_.sweep());
+    sweep_later();
+  });
+}
+
+// --- what is done about it ----------------------------------------------------------------------
+
+void Daemon::refuse(Fd socket, FailureCode code) {
+  if (code == FailureCode::disabled && config_.enabled && switch_.why()) {
+    write_refusal(socket.get(), code, disabled_sentence(switch_.why()->reason));
+  } else {
+    write_refusal(socket.get(), code);
+  }
+  turn_away(std::move(socket));
+}
+
+// --- the end ------------------------------------------------------------------------------------
+
+// As long as the slowest server may take to end by itself.
+milliseconds Daemon::stop_patience() const {
+  return time_to_stop(config_, stop_slack, longest_stop);
+}
+
+void Daemon::start_stopping() {
+  stopping_ = true;
+  tell_stopping();
+  spdlog::info("stopping");
+  socket_.reset();
+  act(table_.stop());
+  if (doors_) doors_->close_all();
+  desk_.close();
+  reload_desk_.close();
+  end_reloader();
+  if (http_) http_->finish();
+  listener_->stop();  // now: whoever is in its queue is told that we are stopping
+  stop_timer_.expires_after(stop_patience());
+  stop_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    spdlog::warn("not everything ended in time; the rest is killed");
+    loop_.stop();
+  });
+  finish_when_empty();
+}
+
+// The audit writer ends after the last gateway: the gateways' last records are still to be written.
+void Daemon::finish_when_empty() {
+  if (!stopping_ || !table_.empty()) return;
+  if (metrics_) metrics_->finish();  // not before: how it ends is worth looking at
+  if (!audit_.running()) return loop_.stop();
+  audit_.finish();
+}
+
+void Daemon::give_up(const Error& why) {
+  if (!cause_ && !stopping_) cause_ = why;
+  loop_.stop();
+}
+
+Fd Daemon::take_pending(Connection connection) {
+  const auto pending = pending_.find(connection);
+  Fd socket = std::move(pending->second.socket);
+  pending_.erase(pending);
+  return socket;
+}
+
+Connection Daemon::next_connection() {
+  do {
+    ++last_connection_;
+  } while (last_connection_ == 0 || pending_.contains(last_connection_));
+  return last_connection_;
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "supervisor/daemon/run/admin_sockets.h"
+#include "supervisor/daemon/run/audit_link.h"
+#include "supervisor/daemon/run/connection_closer.h"
+#include "supervisor/daemon/run/gateway_link.h"
+#include "supervisor/daemon/run/http_host.h"
+#include "supervisor/daemon/run/kill_switch_listener.h"
+#include "supervisor/daemon/run/launcher_watchdog.h"
+#include "supervisor/daemon/run/listener.h"
+#include "supervisor/daemon/run/log_relay.h"
+#include "supervisor/daemon/run/metrics_host.h"
+#include "supervisor/daemon/run/peer_credential_cache.h"
+#include "supervisor/daemon/run/peer_credentials.h"
+#include "supervisor/daemon/run/reload_server.h"
+#include "supervisor/daemon/run/supervisor_audit_queue.h"
+#include "supervisor/daemon/run/user_table.h"
+#include "supervisor/daemon/start/kill_switch.h"
+#include "supervisor/daemon/start/launcher_process.h"
+#include "supervisor/daemon/start/service_notify.h"
+#include "supervisor/daemon/start/service_offer.h"
+#include "supervisor/daemon/start/socket_path.h"
+
+/// The running supervisor: carries the user table's decisions out, and feeds it what happens.
+/// The only file that knows all the parts. One thread.
+namespace cellblock::daemon {
+
+class Daemon {
+ public:
+  /// `config` and `launcher` outlive it. A reload changes `config`, where it is.
+  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, OffSwitch off_switch);
+  ~Daemon();
+  Daemon(Daemon&&) = delete;
+  Daemon& operator=(Daemon&&) = delete;
+
+  /// What cellblock's own processes say is read from here on. `relay` outlives it.
+  void relay_with(LogRelay& relay);
+
+  /// Blocking; before anybody can connect.
+  Result<void> start_audit(std::chrono::milliseconds timeout);
+
+  /// Likewise; only with [listen.http].
+  Result<void> start_http(HttpSockets sockets, std::chrono::milliseconds timeout);
+
+  /// Likewise; only with [metrics].
+  Result<void> start_metrics(MetricsSocket socket, std::chrono::milliseconds timeout);
+
+  /// Before serve(): by what another configuration can be brought. `program`: cellblockd itself.
+  void take_reloads(ReloadFacts facts, Fd program);
+
+  /// Listens, says that it is ready, and serves until a signal to stop: then nobody new is let in,
+  /// and the gateways have a while to end their sessions. An error: the launcher died.
+  Result<void> serve(BoundSocket socket, const ServiceNotify& service, const ServiceOffer& offer);
+
+  /// After serve(): the end of every connection. The children that still close some, which may take
+  /// as long as their peers like.
+  std::vector<pid_t> close_connections();
+
+ private:
+  struct Pending {
+    Fd socket;
+    Peer peer;
+  };
+
+  // What happens.
+  void on_connection(Fd socket);
+  void admit(Fd socket, Peer peer);
+  Result<Fd> open_http_session(const Peer& peer);
+  void refuse_unidentified(Fd socket, const Error& why);
+  void on_admin(std::uint32_t user, Fd socket);
+  void on_switch(AdminSwitch which, Fd socket);
+  void on_switch_said(const SwitchDesk::Asker& asker, Fd socket, const Result<std::string>& reason);
+  void on_launcher_report();
+  void handle(const wire::LauncherReport& report);
+  void on_gateway_started(std::uint32_t uid);
+  void on_gateway_ended(const wire::LauncherReport& report);
+  void on_session_closed(std::uint32_t uid, Connection connection);
+  void on_gateway_broken(std::uint32_t uid, const Error& why);
+  void on_launcher_well(const wire::LauncherReport& report);
+  void on_reload_door(Fd socket);
+  Result<ReloadOffer> offer_reload() const;
+  void on_reload_asked(const ReloadDesk::Asker& asker, ReloadRequest request);
+  void on_reload_answer(const wire::LauncherReport& report);
+  void on_reload_signal();
+  void on_reloader_ended();
+  void on_audit_started();
+  void on_audit_ended(const wire::LauncherReport& report);
+  void on_signal();
+  void sweep_later();
+  void count(metrics::Metric metric) const;
+
+  // What is done about it.
+  void refuse(Fd socket, FailureCode code);
+  void refuse_admin(Fd socket);
+  void turn_away(Fd socket);
+  void bury(Fd socket);
+  void on_stuck(std::size_t stuck, const ConnectionOwner* owner);
+  void act(const Actions& actions);
+  void act_or_give_up(Result<Actions> actions);
+  void carry_out(const StartGateway& action);
+  void carry_out(const Permit& action);
+  void carry_out(const PermitOnly& action);
+  void carry_out(const HandOver& action);
+  void carry_out(const Refuse& action);
+  void carry_out(const LetGatewayGo& action);
+  void carry_out(const EndGateway& action);
+  void carry_out(const RenewAuditChannel& action);
+  Result<void> start_gateway(const StartGateway& action);
+  Result<void> renew_audit_channel(std::uint32_t uid);
+  GatewayLink::Events events_of(std::uint32_t uid);
+
+  void make_doors();
+  void open_door(std::uint32_t user);
+  void close_door(std::uint32_t user);
+  // What went wrong, to be told; empty: nothing.
+  std::string_view disable(std::uint32_t by, const std::string& reason);
+  std::string_view enable(std::uint32_t by);
+  void end_leaving_soon();
+  std::chrono::milliseconds stop_patience() const;
+
+  void start_pulse(const ServiceOffer& offer);
+  void tell_service(std::string_view with = {}) const;
+  void tell_stopping() const;
+
+  // An error: why it is not taken, and nothing has changed.
+  Result<void> begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request);
+  Result<void> start_reloader();
+  void end_reloader();
+  void refuse_reload(const ReloadDesk::Asker& asker, const std::string& why);
+  void record_reload(const ReloadDesk::Asker& asker, wire::AuditOutcome outcome,
+                     const std::string& text);
+  void use_reloaded();
+  void end_reload(const std::string& refusal);
+
+  void go_on();
+  void start_stopping();
+  void finish_when_empty();
+  void give_up(const Error& why);
+  void wait_for_signal();
+  Fd take_pending(Connection connection);
+  Connection next_connection();
+
+  /// That the launcher has been asked to take.
+  struct Reload {
+    ReloadDesk::Asker asker;
+    Config config;
+    Fd sealed;
+    std::vector<std::string> changes;
+  };
+
+  Config& config_;
+  LauncherProcess& launcher_;
+  OffSwitch switch_;
+  boost::asio::io_context loop_{1};
+  UserTable table_;
+  AuditLink audit_;
+  AuditVoice voice_;
+  SwitchDesk desk_;
+  ReloadDesk reload_desk_;
+  ReloadFacts reload_facts_;
+  Fd program_;
+  std::optional<Reload> reload_;
+  pid_t reloader_ = -1;                        ///< the child that a signal has started
+  std::unique_ptr<ReadWatch> reloader_ended_;  ///< of its pidfd
+  bool reload_again_ = false;                  ///< when that one has ended
+  KnownPeers known_peers_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer sweep_timer_;
+  boost::asio::steady_timer stop_timer_;
+
+  std::map<Connection, Pending> pending_;  ///< bounded by the table's bounds
+  std::map<std::uint32_t, std::unique_ptr<GatewayLink>> gateways_;
+  std::unique_ptr<Burial> burial_;  ///< where every accepted connection ends
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<AdminDoors> doors_;
+  LogRelay* relay_ = nullptr;
+  std::unique_ptr<HttpHost> http_;        ///< none without [listen.http]
+  std::unique_ptr<MetricsHost> metrics_;  ///< none without [metrics]
+  std::optional<BoundSocket> socket_;
+  const ServiceNotify* service_ = nullptr;
+  std::optional<Pulse> pulse_;  ///< none without a service manager
+  bool watched_ = false;        ///< it waits for signs of life
+  std::uint32_t cells_ = 0;     ///< of servers, as the launcher said last
+  std::size_t stuck_ = 0;       ///< children that wait to close what a peer sent
+  std::uint32_t stuck_uid_ = ConnectionOwner::unknown;  ///< the last whose child that was
+  std::string last_failure_;                            ///< of a gateway or the audit writer
+
+  Connection last_connection_ = 0;
+  std::uint64_t refused_ = 0;               ///< since the last sweep
+  bool unidentified_said_ = false;          ///< since the last sweep
+  std::set<std::uint32_t> not_taken_said_;  ///< likewise, by uid
+  bool stopping_ = false;
+  std::optional<Error> cause_;  ///< the first: why it gave up
+};
+
+}  // namespace cellblock::daemon

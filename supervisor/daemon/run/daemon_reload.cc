@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "policy/config/config_bytes.h"
+#include "policy/reload/difference.h"
+#include "policy/reload/merge.h"
+#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/report/explain_reload.h"
+#include "supervisor/daemon/run/daemon.h"
+#include "supervisor/daemon/run/refusal.h"
+#include "supervisor/ipc/sealed_config.h"
+#include "supervisor/os/pidfd.h"
+
+/// Another configuration, while it runs: the launcher takes it first, or nobody does.
+namespace cellblock::daemon {
+namespace {
+
+constexpr std::string_view for_root_only =
+    "Only root brings another configuration; with --user, the user himself.";
+
+}  // namespace
+
+void Daemon::take_reloads(ReloadFacts facts, Fd program) {
+  reload_facts_ = std::move(facts);
+  program_ = std::move(program);
+}
+
+// --- who brings one
+// -------------------------------------------------------------------------------
+
+void Daemon::on_reload_door(Fd socket) {
+  const auto peer = identify(socket.get());
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  if (!may_reload(*peer, config_)) {
+    write_refusal(socket.get(), FailureCode::denied, for_root_only);
+    return turn_away(std::move(socket));
+  }
+  reload_desk_.add({.uid = peer->uid, .pid = peer->pid}, std::move(socket));
+}
+
+Result<ReloadOffer> Daemon::offer_reload() const {
+  if (reload_) return fail("another reload is not done yet");
+  Fd config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(config_)));
+  return ReloadOffer{std::move(config), CELLBLOCK_TRY(seal(reload_facts_))};
+}
+
+// A child of ours reads the files, with what rights we have left.
+void Daemon::on_reload_signal() {
+  if (stopping_) return;
+  // It may have read the files before they became what they are now.
+  if (reloader_ >= 0) {
+    reload_again_ = true;
+    return spdlog::info("another reload follows the one that is under way");
+  }
+  const auto started = start_reloader();
+  if (!started) spdlog::error("cannot reload: {}", started.error().text);
+}
+
+Result<void> Daemon::start_reloader() {
+  Pair ends = CELLBLOCK_TRY(make_stream_pair());
+  std::vector<std::string> words{"cellblockd", "--reload", "--quiet",
+                                 "--config=" + reload_facts_.config_path};
+  if (config_.mode == RunMode::user) words.emplace_back("--user");
+  const std::array fds{ends.second.get()};
+  reloader_ = CELLBLOCK_TRY(spawn(program_.get(), words, fds, Environment::ours));
+  Fd death = open_pidfd(reloader_);
+  if (!death.valid()) {
+    const auto error = sys_fail("pidfd_open");
+    end_reloader();
+    return error;
+  }
+  reloader_ended_ =
+      std::make_unique<ReadWatch>(loop_, std::move(death), [this] { on_reloader_ended(); });
+  reload_desk_.add({.uid = ::getuid(), .pid = ::getpid()}, std::move(ends.first));
+  return {};
+}
+
+void Daemon::on_reloader_ended() {
+  end_reloader();
+  if (std::exchange(reload_again_, false)) on_reload_signal();
+}
+
+void Daemon::end_reloader() {
+  reloader_ended_.reset();
+  if (reloader_ < 0) return;
+  ::kill(reloader_, SIGKILL);  // what it runs dies with it
+  ::waitpid(std::exchange(reloader_, -1), nullptr, 0);
+}
+
+// --- what becomes of it
+// ---------------------------------------------------------------------------
+
+void Daemon::on_reload_asked(const ReloadDesk::Asker& asker, ReloadRequest request) {
+  const auto begun = begin_reload(asker, std::move(request));
+  if (begun) return;
+  refuse_reload(asker, begun.error().text);
+}
+
+void Daemon::refuse_reload(const ReloadDesk::Asker& asker, const std::string& why) {
+  spdlog::error("the new configuration of uid {} is not used: {}", asker.uid, why);
+  reload_desk_.answer("refused\n" + why + "\n");
+  record_reload(asker, wire::AuditOutcome::error, why);
+}
+
+void Daemon::record_reload(const ReloadDesk::Asker& asker, wire::AuditOutcome outcome,
+                           const std::string& text) {
+  voice_.add(record_of({.which = "reload", .by = asker.uid, .pid = asker.pid, .outcome = outcome}),
+             text.substr(0, wire::max_audit_text));
+}
+
+Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request) {
+  if (reload_) return fail("another reload is not done yet");
+  Config next = CELLBLOCK_TRY(read_sealed_config(request.config.get()));
+  if (!keeps_places(config_, next)) return fail("it was made from another configuration than ours");
+  const Difference changes = difference(config_, next);
+  if (const auto refusal = refusal_of(changes); !refusal.empty()) return fail(refusal);
+  CELLBLOCK_CHECK(launcher_.reload(request.config, request.secrets, request.owner_mounts));
+  reload_.emplace(Reload{.asker = asker,
+                         .config = std::move(next),
+                         .sealed = std::move(request.config),
+                         .changes = lines_of(changes)});
+  service_->send("RELOADING=1\nSTATUS=reloading");
+  return {};
+}
+
+void Daemon::on_reload_answer(const wire::LauncherReport& report) {
+  const bool is_taken = report.kind == wire::LauncherTells::reloaded;
+  const std::string refusal =
+      is_taken ? std::string() : explain_not_reloaded(report, reload_->config);
+  if (is_taken) use_reloaded();
+  end_reload(refusal);
+}
+
+// What may be started is narrowed before the gateways hear why they may not ask for it, and who is
+// let in goes by the new rules from here.
+void Daemon::use_reloaded() {
+  config_ = std::move(reload_->config);
+  const bool is_open = config_.enabled && !switch_.is_off();
+  act(table_.admit(is_open ? Admission::open : Admission::disabled));
+  if (!is_open) end_leaving_soon();
+  act(table_.permit_only(
+      [this](std::uint32_t uid) { return known_peers_.servers_for(uid, config_); }));
+  std::vector<std::uint32_t> deaf;
+  for (const auto& [uid, gateway] : gateways_) {
+    const auto sent = gateway->reconfigure(reload_->sealed.get());
+    if (!sent) deaf.push_back(uid);
+  }
+  for (const std::uint32_t uid : deaf) {
+    on_gateway_broken(uid, Error{"it does not take the new configuration"});
+  }
+  if (metrics_) metrics_->config_changed();
+}
+
+void Daemon::end_reload(const std::string& refusal) {
+  const Reload done = *std::exchange(reload_, std::nullopt);
+  if (refusal.empty()) {
+    const std::string changes = done.changes.empty()
+                                    ? "nothing has changed"
+                                    : fmt::format("{}", fmt::join(done.changes, "; "));
+    spdlog::info("reloaded by uid {}: {}", done.asker.uid, changes);
+    reload_desk_.answer("reloaded\n");
+    record_reload(done.asker, wire::AuditOutcome::ok, changes);
+  } else {
+    refuse_reload(done.asker, refusal);
+  }
+  tell_service(stopping_ ? "" : "READY=1\n");
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "supervisor/daemon/load/readable_fd.h"
+#include "supervisor/daemon/run/peer_credentials.h"
+#include "supervisor/ipc/wire.h"
+
+namespace cellblock::daemon {
+
+/// The supervisor's end of the socket to one gateway. Its destruction tells the gateway to go.
+/// Closing it purges what the gateway sent and nobody read, descriptors included, whose last close
+/// may block (burial.h). The gateway cannot have sent any: its filter has sendmsg for
+/// the launcher's channel alone. What we sent and it did not read is dropped by its own end.
+class GatewayLink {
+ public:
+  struct Events {
+    std::function<void(std::uint32_t connection)> session_closed;
+    std::function<void()> gone;
+    std::function<void(const Error& why)> broken;  ///< it sent something that is not SessionClosed
+  };
+
+  GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd socket, Events events);
+
+  /// EAGAIN when the gateway does not read; nothing blocks.
+  SysResult<void> hand_over(std::uint32_t connection, const Peer& peer, int socket) const;
+  SysResult<void> renew_audit_channel(int socket) const;
+  /// From here it goes by this one.
+  SysResult<void> reconfigure(int sealed_config) const;
+
+ private:
+  void read_one();
+
+  std::uint32_t uid_;
+  Events events_;
+  ReadWatch watch_;
+};
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,388 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/access/subject.h"
+#include "policy/base/printable.h"
+#include "policy/base/suggestion.h"
+#include "policy/config/config_bytes.h"
+#include "supervisor/daemon/load/accounts.h"
+#include "supervisor/daemon/load/children.h"
+#include "supervisor/daemon/load/config_files.h"
+#include "supervisor/daemon/load/host_facts.h"
+#include "supervisor/daemon/load/id_map.h"
+#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/load/user_namespace.h"
+#include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/report/check_report.h"
+#include "supervisor/daemon/report/explain_rights.h"
+#include "supervisor/daemon/report/explain_server.h"
+#include "supervisor/daemon/run/daemon.h"
+#include "supervisor/daemon/run/log_relay.h"
+#include "supervisor/daemon/start/activated_socket.h"
+#include "supervisor/daemon/start/cgroup_setup.h"
+#include "supervisor/daemon/start/config_pipeline.h"
+#include "supervisor/daemon/start/helper_path.h"
+#include "supervisor/daemon/start/http_sockets.h"
+#include "supervisor/daemon/start/kill_switch.h"
+#include "supervisor/daemon/start/launcher_process.h"
+#include "supervisor/daemon/start/metrics_socket.h"
+#include "supervisor/daemon/start/options.h"
+#include "supervisor/daemon/start/owner_mounts.h"
+#include "supervisor/daemon/start/process_state.h"
+#include "supervisor/daemon/start/reload_client.h"
+#include "supervisor/daemon/start/service_environment.h"
+#include "supervisor/daemon/start/service_notify.h"
+#include "supervisor/daemon/start/socket_path.h"
+#include "supervisor/daemon/start/state_files.h"
+#include "supervisor/log/own_log.h"
+
+namespace cellblock::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
+constexpr std::chrono::milliseconds end_patience{5'000};
+
+/// The programs that are started later, when their paths may be out of reach.
+struct Programs {
+  Fd launcher;
+  Fd gateway;
+  Fd audit_writer;
+  Fd egress;
+  Fd probe;
+  Fd http;
+  Fd metrics;
+};
+
+struct Sockets {
+  BoundSocket mcp;
+  HttpSockets http;
+  MetricsSocket metrics;
+};
+
+struct Owned {
+  Fd state_lock;
+  AuditFiles audit_log;
+  OwnGroups groups;
+  Fd owner_mounts;  ///< owner_mounts.h
+};
+
+int check(const Options& options) {
+  auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  if (loaded) wipe(loaded->secrets);
+  const bool shown = std::fputs(check_report(options.config, loaded).c_str(), stdout) >= 0;
+  return loaded && shown ? 0 : 1;
+}
+
+Result<std::uint32_t> uid_of(const std::string& person) {
+  if (const auto user = find_user(person)) return user->uid;
+  std::uint32_t uid = 0;
+  const auto [end, error] = std::from_chars(person.data(), person.data() + person.size(), uid);
+  const bool is_number = error == std::errc{} && end == person.data() + person.size();
+  if (!is_number) return fail(fmt::format("there is no user \"{}\" here", person));
+  return uid;
+}
+
+Result<DeclaredServer> server_of(const LoadedConfig& loaded, const std::string& name) {
+  const auto& servers = loaded.config.servers;
+  const auto server = std::ranges::find(servers, name, &Server::name);
+  if (server != servers.end()) {
+    return DeclaredServer{*server, loaded.declared_in.find(name)->second};
+  }
+  std::vector<std::string_view> known;
+  known.reserve(servers.size());
+  for (const Server& one : servers) known.emplace_back(one.name);
+  const auto guess = nearest(name, known);
+  return fail(fmt::format("no server \"{}\" is declared{}", name,
+                          guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess)));
+}
+
+// What an account is called, or its number.
+std::string or_number(std::string name, std::uint32_t id) {
+  return name.empty() ? std::to_string(id) : std::move(name);
+}
+
+Result<Explanation> server_explained(const Options& options, const LoadedConfig& loaded) {
+  if (!options.role.empty()) return fail("a role is somebody's: name the user as well");
+  return explain_server(
+      CELLBLOCK_TRY(server_of(loaded, options.explain.front())), loaded.config,
+      {.user = [](std::uint32_t uid) { return or_number(name_of_user(uid), uid); },
+       .group = [](std::uint32_t gid) { return or_number(name_of_group(gid), gid); }});
+}
+
+Result<Explanation> explanation(const Options& options, const LoadedConfig& loaded) {
+  if (options.explain.size() == 1) return server_explained(options, loaded);
+  const DeclaredServer declared = CELLBLOCK_TRY(server_of(loaded, options.explain.at(1)));
+  const std::uint32_t uid = CELLBLOCK_TRY(uid_of(options.explain.at(0)));
+  const auto user = find_user(static_cast<uid_t>(uid));
+  const auto groups = groups_of(uid);
+  const auto& roles = loaded.config.roles;
+  std::optional<Subject> subject = subject_of(roles, {uid, user ? user->gid : uid, groups});
+  if (!options.role.empty()) subject = as_role(roles, *subject, options.role);
+  if (!subject) return fail(fmt::format("this user may not take a role \"{}\"", options.role));
+  if (options.explain.size() == 2) {
+    return explain_rights(declared, *subject, loaded.config.identity);
+  }
+  const bool has_arguments = options.explain.size() > 3;
+  return explain_call(declared, *subject,
+                      {options.explain.at(2), has_arguments ? options.explain.at(3) : ""});
+}
+
+// As `cellblock` has them (docs/cli.md), which becomes this program.
+constexpr int exit_usage = 2;
+constexpr int exit_refused = 4;
+constexpr int exit_asks = 11;
+
+int exit_code_of(std::optional<Effect> effect) {
+  if (!effect) return exit_usage;
+  switch (*effect) {
+    case Effect::allow:
+      return 0;
+    case Effect::ask:
+      return exit_asks;
+    case Effect::deny:
+      break;
+  }
+  return exit_refused;
+}
+
+int unexplained(const Options& options, std::string_view why, int exit_code) {
+  fmt::print(stderr, "cellblockd: {}\n", why);
+  if (options.json) fmt::print("{}", explain_error_json(why, exit_code));
+  return exit_code;
+}
+
+int explain(const Options& options) {
+  auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  if (!loaded) {
+    static_cast<void>(std::fputs(check_report(options.config, loaded).c_str(), stderr));
+    return unexplained(options, "the configuration is not usable", 1);
+  }
+  wipe(loaded->secrets);
+  const auto explained = explanation(options, *loaded);
+  if (!explained) return unexplained(options, printable(explained.error().text), exit_usage);
+  const std::string& shown = options.json ? explained->json : explained->text;
+  return std::fputs(shown.c_str(), stdout) >= 0 ? exit_code_of(explained->effect) : 1;
+}
+
+// Rootless under root would run every cell as root itself.
+Result<MapWay> choose_map(Config& config) {
+  if (config.mode == RunMode::system) return MapWay::own_capabilities;
+  if (::getuid() == 0) return fail("--user is for an ordinary user; root starts it without --user");
+  const MapWay way = choose_rootless_ids(config.identity);
+  if (way == MapWay::newuidmap) {
+    spdlog::info("cells run under subordinate ids {} to {}", config.identity.first_cell_id,
+                 config.identity.first_cell_id + config.identity.cell_ids - 1);
+  } else {
+    spdlog::warn(
+        "no subordinate ids (newuidmap, /etc/subuid, /etc/subgid): cells run under your "
+        "own uid {}",
+        config.identity.uid);
+  }
+  return way;
+}
+
+// The manager's patience with a start is meant for one without commands that print secrets.
+void ask_for_time(const ServiceNotify& service, std::chrono::microseconds longest) {
+  service.send(fmt::format("EXTEND_TIMEOUT_USEC={}",
+                           (longest + std::chrono::microseconds(launcher_patience)).count()));
+}
+
+// With the lock on the state directory, whose list of ids is read.
+Result<Fd> make_owner_mounts_of(Config& config) {
+  CELLBLOCK_CHECK(assign_owner_ids(config));
+  const auto made = make_owner_mounts(config);
+  for (const MadeMount& mount : made) {
+    if (!mount.problem.empty()) spdlog::warn("{}", mount.problem);
+  }
+  return queue_owner_mounts(config, made);
+}
+
+Result<Owned> open_owned(Config& config) {
+  CELLBLOCK_CHECK(make_socket_directory(config));
+  Owned owned;
+  owned.state_lock = CELLBLOCK_TRY(open_state_directory(config));
+  owned.audit_log = CELLBLOCK_TRY(open_audit_log(config));
+  // After the lock on the state: cells of a cellblockd that still runs are not ended.
+  owned.groups = CELLBLOCK_TRY(set_up_groups(config));
+  owned.owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(config));
+  return owned;
+}
+
+Result<Fd> open_helper(const char* name) {
+  const std::string path = helper_path(name);
+  auto program = open_program(path);
+  if (!program) return fail(path + ": " + program.error().text());
+  return std::move(*program);
+}
+
+// Nobody needs it to be installed who does not use it.
+Result<Fd> open_helper_if(bool is_used, const char* name) {
+  if (is_used) return open_helper(name);
+  return CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
+}
+
+Result<Programs> open_programs(const Config& config) {
+  Programs programs;
+  programs.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher"));
+  programs.gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway"));
+  programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
+  programs.egress = CELLBLOCK_TRY(open_helper("cellblock-egress"));
+  programs.probe = CELLBLOCK_TRY(open_helper("cellblock-probe"));
+  programs.http = CELLBLOCK_TRY(open_helper_if(config.http.has_value(), "cellblock-http"));
+  programs.metrics = CELLBLOCK_TRY(open_helper_if(config.metrics.has_value(), "cellblock-metrics"));
+  return programs;
+}
+
+Result<Sockets> bind_sockets(const Config& config, Fd lent) {
+  BoundSocket mcp = CELLBLOCK_TRY(lent.valid() ? adopt_socket(std::move(lent), config)
+                                               : BoundSocket::bind(config.listen));
+  HttpSockets http = CELLBLOCK_TRY(bind_http(config));
+  MetricsSocket metrics = CELLBLOCK_TRY(bind_metrics(config));
+  if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
+  return Sockets{std::move(mcp), std::move(http), std::move(metrics)};
+}
+
+// Consumes the descriptors, and with them the supervisor's own view of the secrets.
+Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Owned& owned,
+                                       Fd log) {
+  const Fd cells = std::move(owned.groups.cells);
+  const Fd owner_mounts = std::move(owned.owner_mounts);
+  const std::array<int, 11> fds{sealed.config.get(),
+                                sealed.secrets.get(),
+                                programs.gateway.get(),
+                                programs.audit_writer.get(),
+                                programs.egress.get(),
+                                programs.probe.get(),
+                                cells.get(),
+                                programs.http.get(),
+                                programs.metrics.get(),
+                                log.get(),
+                                owner_mounts.get()};
+  return LauncherProcess::start(programs.launcher.get(), fds);
+}
+
+ReloadFacts reload_facts(const Options& options, std::uint32_t read_by) {
+  return {.version = CELLBLOCK_VERSION,
+          .config_path = options.config,
+          .socket = options.socket.value_or(""),
+          .credentials = credentials_directory(),
+          .mode = options.mode,
+          .read_by = read_by};
+}
+
+Result<void> give_everything_up(const Config& config) {
+  CELLBLOCK_CHECK(forbid_new_privileges());
+  CELLBLOCK_CHECK(drop_all_capabilities());
+  return prove_powerless(config.identity.first_cell_id);
+}
+
+// Those besides the gateways, where there are any.
+Result<void> start_listeners(Daemon& daemon, const Config& config, Sockets& sockets) {
+  if (config.http) {
+    CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
+  }
+  if (config.metrics) {
+    CELLBLOCK_CHECK(daemon.start_metrics(std::move(sockets.metrics), launcher_patience));
+  }
+  return {};
+}
+
+Result<void> run(const Options& options) {
+  static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until there is something that could be reloaded
+  ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
+  CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
+  CELLBLOCK_CHECK(adopt_children());
+  CELLBLOCK_CHECK(hide_memory());
+  const ServiceNotify service;
+
+  const std::uint32_t read_by = ::geteuid();
+  LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
+  const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
+  Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
+  OffSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
+  const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
+  Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
+  const Config& config = loaded.config;
+  // From here no configuration is read: another one is brought (reload_asker.h).
+
+  CELLBLOCK_CHECK(become_user_of(config));
+  CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
+  // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
+
+  CELLBLOCK_CHECK(run_commands(
+      loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
+  Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
+  Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
+  Pair log = CELLBLOCK_TRY(make_seqpacket_pair());
+  LogRelay relay(std::move(log.first));
+  LauncherProcess launcher =
+      CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, owned, std::move(log.second)));
+  // From here the launcher alone holds the secrets.
+
+  CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));
+  CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config, map_way));
+  CELLBLOCK_CHECK(give_everything_up(config));
+  // From here no process of ours holds a capability on the host.
+
+  CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorAsks::ids_mapped}));
+  CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::ready, launcher_patience));
+  Result<void> served;
+  std::vector<pid_t> closing;
+  {
+    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
+    daemon.relay_with(relay);
+    CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
+    CELLBLOCK_CHECK(start_listeners(daemon, config, sockets));
+    daemon.take_reloads(reload_facts(options, read_by), std::move(own_program));
+    served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
+    closing = daemon.close_connections();
+  }
+  // From here no peer can reach us, and the channels to all gateways are closed.
+
+  const auto ended = launcher.end(end_patience, closing);
+  // From here no process of ours is left, but for those that a peer keeps from closing what it
+  // sent.
+  return served ? ended : served;
+}
+
+}  // namespace
+}  // namespace cellblock::daemon
+
+int main(int argc, char** argv) {
+  using namespace cellblock::daemon;
+  if (argc == 2 && std::string_view(argv[1]) == hold_user_namespace_option) {
+    return hold_user_namespace();
+  }
+  try {
+    const auto options = parse_options(argc, argv);
+    if (!options) return options.error();
+    if (options->check_only) return check(*options);
+    if (!options->explain.empty()) return explain(*options);
+    if (options->reload) {
+      cellblock::set_up_log("cellblockd");
+      return ask_for_reload(*options);
+    }
+    cellblock::set_up_log("cellblockd");
+    const auto result = run(*options);
+    if (!result) spdlog::error("{}", result.error().text);
+    return result ? 0 : 1;
+  } catch (const std::exception& error) {
+    // Libraries' exceptions are caught where they are called; what is left is a lack of memory.
+    static_cast<void>(std::fputs(error.what(), stderr));
+    return 1;
+  }
+}

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policy/base/result.h"
+#include "policy/base/server_set.h"
+#include "policy/config/config.h"
+#include "supervisor/ipc/wire.h"
+
+namespace cellblock::daemon {
+
+/// Who connected, as the kernel recorded it at connect(2), or whose token was shown; nothing of it
+/// comes from the peer.
+struct Peer {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::int32_t pid = 0;  ///< for display only: may be somebody else's by now
+  std::vector<std::uint32_t> groups;
+  wire::SessionVia via = wire::SessionVia::socket;
+  std::uint32_t token = 0;  ///< of http_token: index in HttpListen::tokens
+};
+
+/// SO_PEERCRED and SO_PEERGROUPS. An error with more groups than wire::max_groups: a cut list could
+/// hide the one that decides.
+Result<Peer> identify(int socket);
+
+/// True for those whom some server's `allow` names: nobody else costs a gateway, of which there are
+/// only so many. Never for a cell (even if it were given a path to the socket). Rootless: for the
+/// user himself, and for nobody else.
+bool may_connect(const Peer& peer, const Config& config);
+
+/// root, and those of `daemon.admins`; never a cell. Rootless: the user himself.
+bool is_admin(const Peer& peer, const Config& config);
+
+/// Whether the peer may bring another configuration, which can be any: root, who could start
+/// another daemon as well. Rootless: the user himself.
+bool may_reload(const Peer& peer, const Config& config);
+
+/// Whether the peer may look after that user's gateway. Nobody is his own administrator, since what
+/// acts in a user's name could approve what it asks for; but rootless there is nobody else.
+bool may_administer(const Peer& peer, std::uint32_t user, const Config& config);
+
+/// Those whose `allow` names the peer: what his gateway may start.
+ServerSet servers_for(const Peer& peer, const Config& config);
+
+}  // namespace cellblock::daemon

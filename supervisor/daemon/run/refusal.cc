@@ -1,0 +1,45 @@
+#include "supervisor/daemon/run/refusal.h"
+
+#include <sys/socket.h>
+
+#include <string>
+
+namespace cellblock::daemon {
+namespace {
+
+std::string_view sentence_of(FailureCode code) {
+  switch (code) {
+    case FailureCode::too_many:
+      return "Too many connections; close one and try again.";
+    case FailureCode::disabled:
+      return "cellblock is switched off by its administrator (enabled = false, or cellblock "
+             "disable).";
+    case FailureCode::shutting_down:
+      return "cellblock is stopping.";
+    case FailureCode::not_allowlisted:
+      return "This user may use no server of cellblock: no allow list names him.";
+    default:
+      return "cellblock could not start the process that serves this user; its log says why.";
+  }
+}
+
+}  // namespace
+
+std::string disabled_sentence(std::string_view reason) {
+  std::string sentence = "cellblock is switched off by its administrator (cellblock disable)";
+  if (!reason.empty()) sentence += ": " + std::string(reason);
+  return sentence;
+}
+
+void write_refusal(int socket, FailureCode code) { write_refusal(socket, code, sentence_of(code)); }
+
+void write_refusal(int socket, FailureCode code, std::string_view sentence) {
+  Failure failure;
+  failure.code = code;
+  failure.message = sentence;
+  const std::string line = error_reply({}, failure) + "\n";
+  // The outcome does not matter: the connection is closed next either way.
+  static_cast<void>(::send(socket, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,81 @@
+#include "supervisor/daemon/start/config_pipeline.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "policy/config/config_bytes.h"
+#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/load/secret_commands.h"
+#include "supervisor/daemon/load/secret_marking.h"
+#include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/report/check_report.h"
+
+namespace cellblock::daemon {
+namespace {
+
+bool is_printed(const SecretVariable& secret) { return secret.origin == SecretOrigin::command; }
+
+bool has_secret_commands(const Server& server) {
+  return std::ranges::any_of(server.secrets, is_printed);
+}
+
+// All anew: a server's marks have one key. Of the others it has been said that they are too short.
+void mark_printed(LoadedConfig& loaded) {
+  mark_secrets(loaded.config, loaded.secrets);
+  for (const UnmarkedSecret& unmarked : unmarked_secrets(loaded.config, loaded.secrets)) {
+    const auto server = std::ranges::find(loaded.config.servers, unmarked.server, &Server::name);
+    const auto secret = std::ranges::find(server->secrets, unmarked.name, &SecretVariable::name);
+    if (!is_printed(*secret)) continue;
+    spdlog::warn(
+        "server {}: the secret {} has no line of 8 bytes or more, so redaction does not "
+        "look for it",
+        unmarked.server, unmarked.name);
+  }
+}
+
+}  // namespace
+
+Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Config* in_use) {
+  auto loaded = load_config({options.config, options.mode, options.socket, purpose, in_use});
+  if (!loaded) return fail(check_report(options.config, loaded));
+  // Each line says itself that it is a warning.
+  for (const Complaint& warning : loaded->warnings) spdlog::info("{}", to_line(warning));
+  return std::move(*loaded);
+}
+
+Result<void> become_user_of(const Config& config) {
+  if (config.mode == RunMode::user) return {};
+  // For giving the sockets to their groups, and no longer than that: see bind_sockets.
+  std::vector<gid_t> groups;
+  if (config.listen.group) groups.push_back(*config.listen.group);
+  if (config.http && config.http->group) groups.push_back(*config.http->group);
+  return become_daemon_user({config.identity.uid, config.identity.gid, groups});
+}
+
+Result<void> run_commands(LoadedConfig& loaded,
+                          const std::function<void(std::chrono::milliseconds)>& ask_for_time) {
+  CELLBLOCK_CHECK(run_secret_commands(loaded.config, ask_for_time, loaded.secrets));
+  if (std::ranges::any_of(loaded.config.servers, has_secret_commands)) mark_printed(loaded);
+  const std::size_t bytes = std::max(encode(loaded.config).size(), encoded_size(loaded.secrets));
+  if (bytes <= max_config_bytes) return {};
+  wipe(loaded.secrets);
+  return fail(fmt::format("the configuration and its secrets make {} bytes; allowed: at most {}",
+                          bytes, max_config_bytes));
+}
+
+Result<Sealed> seal(const Config& config, Secrets& secrets) {
+  Sealed sealed;
+  sealed.config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(config)));
+  auto bytes = encode(secrets);
+  wipe(secrets);
+  auto memory = make_sealed("cellblock-secrets", bytes);
+  wipe(bytes);
+  sealed.secrets = CELLBLOCK_TRY(std::move(memory));
+  return sealed;
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,162 @@
+#include "supervisor/daemon/start/launcher_process.h"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+#include <vector>
+
+#include "supervisor/daemon/load/child_processes.h"
+#include "supervisor/daemon/load/children.h"
+#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/report/explain_end.h"
+#include "supervisor/daemon/start/host_view.h"
+#include "supervisor/os/pidfd.h"
+
+namespace cellblock::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// A killed cell needs as long as the kernel needs to tear its memory down.
+constexpr milliseconds time_to_die{10'000};
+// Copying the host's mount table is a matter of milliseconds; nobody is served meanwhile.
+constexpr milliseconds view_patience{5'000};
+
+milliseconds until(Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+  return std::max(left, milliseconds{0});
+}
+
+enum class Woke : std::uint8_t { timeout, report, death };
+
+// A report is looked at before a death: what the launcher said last explains its end.
+SysResult<Woke> wait_for(int channel, int pidfd, Clock::time_point deadline) {
+  std::array<pollfd, 2> watched{{{channel, POLLIN, 0}, {pidfd, POLLIN, 0}}};
+  int count = -1;
+  do {
+    count = ::poll(watched.data(), watched.size(), static_cast<int>(until(deadline).count()));
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return sys_fail("poll");
+  if (watched[0].revents & POLLIN) return Woke::report;
+  return count > 0 ? Woke::death : Woke::timeout;
+}
+
+// Most have ended before they are asked after.
+constexpr milliseconds time_to_close{500};
+
+std::vector<pid_t> still_closing(std::vector<pid_t> children) {
+  const auto deadline = Clock::now() + time_to_close;
+  std::erase_if(children, [&](pid_t child) { return await_child(child, until(deadline)); });
+  if (!children.empty()) {
+    spdlog::warn("{} of the processes that close connections wait for what a peer sent, and stay",
+                 children.size());
+  }
+  return children;
+}
+
+// At start-up the audit writer is the one process that can end before its time.
+Error not_due(const wire::LauncherReport& report, wire::LauncherTells due) {
+  if (report.kind == wire::LauncherTells::audit_ended) {
+    return Error{"the audit writer " + explain_end(report.facts)};
+  }
+  if (report.kind == due) return Error{"the launcher's report lacks what comes with it"};
+  return Error{"the launcher sent report " + std::to_string(static_cast<int>(report.kind)) +
+               " where " + std::to_string(static_cast<int>(due)) + " was due"};
+}
+
+}  // namespace
+
+Result<LauncherProcess> LauncherProcess::start(int program, std::span<const int> fds) {
+  Pair channel = CELLBLOCK_TRY(make_seqpacket_pair());
+  std::vector<int> passed{channel.second.get()};
+  passed.insert(passed.end(), fds.begin(), fds.end());
+  const auto pid = spawn(program, {"cellblock-launcher"}, passed);
+  if (!pid) return fail("cannot start the launcher: " + pid.error().text());
+  Fd pidfd = open_pidfd(*pid);
+  LauncherProcess launcher(*pid, std::move(pidfd), std::move(channel.first));
+  if (!launcher.pidfd_.valid()) return sys_fail("pidfd_open");
+  return launcher;
+}
+
+LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pidfd_(std::move(other.pidfd_)),
+      channel_(std::move(other.channel_)),
+      user_namespace_(std::move(other.user_namespace_)) {}
+
+LauncherProcess::~LauncherProcess() {
+  // Nobody is left to tell; whoever wants to know calls end() first.
+  [[maybe_unused]] const auto ended = end(milliseconds{0});
+}
+
+Result<void> LauncherProcess::await(wire::LauncherTells kind, milliseconds timeout) {
+  const Woke woke = CELLBLOCK_TRY(wait_for(channel_.get(), pidfd_.get(), Clock::now() + timeout));
+  if (woke == Woke::timeout) {
+    return fail("the launcher did not answer within " + std::to_string(timeout.count()) + " ms");
+  }
+  if (woke == Woke::death) return std::unexpected(explain_death());
+  wire::LauncherReport report;
+  auto received = receive_record(channel_.get(), report, MSG_DONTWAIT);
+  if (!received && received.error().number == EPIPE) return std::unexpected(explain_death());
+  if (!received) return fail("the launcher sent nonsense: " + received.error().text());
+  const std::size_t due = kind == wire::LauncherTells::user_namespace_made ? 1 : 0;
+  if (report.kind != kind || received->fds.size() != due) {
+    return std::unexpected(not_due(report, kind));
+  }
+  if (due == 1) user_namespace_ = std::move(received->fds[0]);
+  return {};
+}
+
+Result<void> LauncherProcess::tell(const wire::SupervisorRequest& request,
+                                   std::span<const int> fds) const {
+  // Never blocks: a launcher that does not read for so long must not stop the supervisor.
+  CELLBLOCK_CHECK(send_record(channel_.get(), request, fds, MSG_DONTWAIT));
+  return {};
+}
+
+Result<void> LauncherProcess::reload(const Fd& config, const Fd& secrets,
+                                     const Fd& owner_mounts) const {
+  const auto view = host_view(user_namespace_.get(), view_patience);
+  if (!view) return fail("cannot show the launcher the host: " + view.error().text());
+  const std::array fds{config.get(), secrets.get(), view->get(), owner_mounts.get()};
+  return tell({.kind = wire::SupervisorAsks::reload}, fds);
+}
+
+Error LauncherProcess::explain_death() {
+  siginfo_t info{};
+  // End of the channel may be seen a moment before the death itself.
+  if (::kill(pid_, SIGKILL) < 0 ||
+      ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0) {
+    return Error{"the launcher is gone"};
+  }
+  if (info.si_code == CLD_EXITED) {
+    return Error{"the launcher exited with code " + std::to_string(info.si_status)};
+  }
+  return Error{"the launcher was killed by signal " + std::to_string(info.si_status)};
+}
+
+Result<void> LauncherProcess::end(milliseconds patience, const std::vector<pid_t>& closing) {
+  if (pid_ < 0) return {};
+  channel_.reset();
+  if (!await_child(pid_, patience)) {
+    ::kill(pid_, SIGKILL);
+    if (!await_child(pid_, time_to_die)) return fail("the launcher cannot be killed");
+  }
+  pid_ = -1;
+  pidfd_.reset();
+  // Its children died with it and came to us, as their nearest subreaper.
+  const std::vector<pid_t> stuck = still_closing(closing);
+  if (!await_no_children_but(stuck, time_to_die)) {
+    return fail("a process of a cell cannot be killed");
+  }
+  return {};
+}
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,95 @@
+#include "supervisor/daemon/start/options.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "supervisor/daemon/load/config_files.h"
+
+namespace cellblock::daemon {
+namespace {
+
+struct Flags {
+  std::string config;
+  std::string socket;
+  std::string check;
+  bool user = false;
+  std::vector<std::string> explain;
+  std::string role;
+  bool json = false;
+  bool reload = false;
+  bool dry_run = false;
+  bool quiet = false;
+};
+
+// The daemon works in `/`, so a relative path is resolved where it was given.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto result = std::filesystem::absolute(path, error);
+  return error ? path : result.lexically_normal().string();
+}
+
+void declare(CLI::App& app, Flags& flags) {
+  app.add_option("--config", flags.config, "configuration file")
+      ->type_name("FILE")
+      ->envname("CELLBLOCK_CONFIG");
+  // Not by CELLBLOCK_SOCKET, which tells clients where to look: set in the shell that starts a
+  // daemon it would move the daemon's socket as well.
+  app.add_option("--socket", flags.socket, "listen here instead of where the configuration says")
+      ->type_name("PATH");
+  app.add_flag("--user", flags.user,
+               "rootless: serve only the user who starts it (no protection from that user)");
+  app.add_option("--check", flags.check, "check the configuration, print the verdict and end")
+      ->type_name("[FILE]")
+      ->expected(0, 1);
+  auto* explain = app.add_option("--explain", flags.explain,
+                                 "say what a server can see and do, what a user may do with it, or "
+                                 "which rule decides of "
+                                 "a tool's call, and end")
+                      ->type_name("[USER] SERVER [TOOL [ARGUMENTS]]")
+                      ->expected(1, 4);
+  app.add_option("--as", flags.role, "with --explain: as this role")
+      ->type_name("ROLE")
+      ->needs(explain);
+  auto* reload = app.add_flag("--reload", flags.reload,
+                              "bring the configuration to the cellblockd to which descriptor 3 is "
+                              "connected, and end: \"cellblock reload\" does this");
+  app.add_flag("--dry-run", flags.dry_run, "with --reload: only tell what would change")
+      ->needs(reload);
+  app.add_flag("--quiet", flags.quiet, "with --reload: say only what goes wrong")->needs(reload);
+  app.add_flag("--json", flags.json, "with --explain and --reload: as one JSON object");
+  app.set_version_flag("--version", "cellblockd " CELLBLOCK_VERSION);
+}
+
+Options resolve(const CLI::App& app, const Flags& flags) {
+  Options options;
+  options.mode = flags.user ? RunMode::user : RunMode::system;
+  options.check_only = app.count("--check") > 0;
+  std::string config = options.check_only && !flags.check.empty() ? flags.check : flags.config;
+  if (config.empty()) config = default_config_path(options.mode);
+  options.config = absolute(config);
+  options.explain = flags.explain;
+  options.role = flags.role;
+  options.json = flags.json;
+  options.reload = flags.reload;
+  options.dry_run = flags.dry_run;
+  options.quiet = flags.quiet;
+  if (!flags.socket.empty()) options.socket = absolute(flags.socket);
+  return options;
+}
+
+}  // namespace
+
+std::expected<Options, int> parse_options(int argc, char** argv) {
+  CLI::App app("Runs declared MCP servers in cells and serves them on one Unix socket.",
+               "cellblockd");
+  Flags flags;
+  declare(app, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& stop) {
+    return std::unexpected(app.exit(stop));
+  }
+  return resolve(app, flags);
+}
+
+}  // namespace cellblock::daemon

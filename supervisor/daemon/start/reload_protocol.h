@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "policy/base/result.h"
+#include "policy/config/config.h"
+#include "supervisor/os/sys.h"
+
+/// What is said between cellblockd and whoever brings it another configuration (reload_asker.h),
+/// over one stream socket: an offer, a request, and an answer in words until the end of the stream.
+namespace cellblock::daemon {
+
+/// What the one who reads the files has to know of the daemon that runs.
+struct ReloadFacts {
+  std::string version;      ///< CELLBLOCK_VERSION: another one encodes otherwise
+  std::string config_path;  ///< that the daemon was started with
+  std::string socket;       ///< instead of the configured one; empty: that one
+  std::string credentials;  ///< the directory of the service's; empty: none
+  RunMode mode = RunMode::system;
+  std::uint32_t read_by = 0;  ///< the uid that has read the files: another one may see others
+};
+
+/// A sealed memfd of it.
+Result<Fd> seal(const ReloadFacts& facts);
+/// EPERM unless it is sealed.
+Result<ReloadFacts> read_reload_facts(int sealed);
+
+struct ReloadOffer {
+  Fd config;  ///< sealed: the one in use
+  Fd facts;
+};
+
+struct ReloadRequest {
+  Fd config;  ///< sealed: the one that was merged with it
+  Fd secrets;
+  Fd owner_mounts;  ///< owner_mounts.h; a socket without any: the launcher keeps those it has
+};
+
+// Neither sends blocks, and each receives what is there.
+SysResult<void> send_offer(int socket, const ReloadOffer& offer);
+SysResult<ReloadOffer> receive_offer(int socket);
+SysResult<void> send_request(int socket, const ReloadRequest& request);
+SysResult<ReloadRequest> receive_request(int socket);
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "policy/config/config.h"
+#include "supervisor/daemon/start/audit_files.h"
+#include "supervisor/os/sys.h"
+
+/// The directories and files that outlive the daemon. For root to call, before it becomes the
+/// daemon's user, where it starts as root.
+namespace cellblock::daemon {
+
+/// Makes the socket's directory, 0755 and the daemon's, if it is missing: the daemon's user must be
+/// able to remove the socket again.
+Result<void> make_socket_directory(const Config& config);
+
+/// Makes it if it is missing (0700, the daemon's) and locks it: a second daemon over the same state
+/// is refused. Locked for as long as the descriptor is open.
+Result<Fd> open_state_directory(const Config& config);
+
+/// Makes its directory if it is missing (0700, the caller's).
+Result<AuditFiles> open_audit_log(const Config& config);
+
+}  // namespace cellblock::daemon

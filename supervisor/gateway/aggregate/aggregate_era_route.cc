@@ -1,0 +1,332 @@
+#include "supervisor/gateway/aggregate/aggregate_era_route.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "supervisor/gateway/checks/permitted_features.h"
+#include "supervisor/gateway/message/session_failures.h"
+#include "supervisor/gateway/message/written_message.h"
+#include "supervisor/gateway/route/bridging.h"
+#include "supervisor/gateway/translate/legacy_over_modern.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+// What any of them may ask of the host. Each server's own conversation holds it to its own.
+ClientFeatures features_of_any(const Config& config, const SessionAccess& access) {
+  ClientFeatures any;
+  for (std::size_t i = 0; i < config.servers.size(); ++i) {
+    const Server& server = config.servers[i];
+    if (!server.enabled || !access.servers().contains(i)) continue;
+    any.elicitation |= asks_users(server);  // our own question goes the way of servers' ones
+    if (server.cells != CellSharing::per_session) continue;
+    const auto index = static_cast<std::uint32_t>(i);
+    const ClientFeatures features = permitted_features(server, access.rights(index));
+    any.roots |= features.roots;
+    any.sampling |= features.sampling;
+    any.elicitation |= features.elicitation;
+  }
+  return any;
+}
+
+ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& access) {
+  if (shared.kept == nullptr) return ReadingTool::not_listed;
+  for (std::size_t i = 0; i < shared.config.servers.size(); ++i) {
+    const Server& server = shared.config.servers[i];
+    const bool is_used = server.enabled && access.servers().contains(i);
+    if (is_used && bounds_any(server.results)) return ReadingTool::listed;
+  }
+  return ReadingTool::not_listed;
+}
+
+}  // namespace
+
+/// A leg whose host is the aggregate.
+class EnsembleSide::Member final : private LegEffects {
+ public:
+  Member(EnsembleSide& side, std::uint32_t server)
+      : side_(side),
+        server_(server),
+        leg_({.shared = side.shared_,
+              .access = side.access_,
+              .plan = {.server = server, .purpose = "aggregate"},
+              .session = side.session_,
+              .start = StartWhen::on_demand,
+              .of = LegOf::all_servers},
+             side.services_, *this) {}
+
+  Leg& leg() { return leg_; }
+  const Leg& leg() const { return leg_; }
+
+ private:
+  void to_host(Slices message) override {
+    side_.relay_.push({Relayed::What::from_leg, server_, joined(message), {}});
+  }
+  void leg_running(Time now) override {
+    side_.relay_.push({Relayed::What::leg_started, server_, {}, {}});
+    side_.drain(now);
+  }
+  void leg_lost(const Failure& failure, After /*after*/, Time now) override {
+    side_.relay_.push({Relayed::What::leg_failed, server_, {}, failure});
+    side_.drain(now);
+    side_.above_.leg_answered(now);
+  }
+  void leg_answered(Time now) override {
+    side_.drain(now);
+    side_.above_.leg_answered(now);
+  }
+
+  EnsembleSide& side_;
+  const std::uint32_t server_;
+  Leg leg_;
+};
+
+/// The bridge of a legacy host, to the aggregate.
+class EnsembleSide::BridgeDoor final : private BridgeEffects {
+ public:
+  BridgeDoor(EnsembleSide& side, const ClientFeatures& features)
+      : side_(side),
+        alarm_(side.services_.make_alarm([this](Time now) {
+          bridge_.deadline(now);
+          side_.drain(now);
+          side_.above_.leg_answered(now);
+        })),
+        bridge_({.name = {}, .features = features}, *this) {}
+
+  Bridge& bridge() { return bridge_; }
+
+ private:
+  void to_host(std::string_view text) override {
+    side_.above_.to_host(std::array<std::string_view, 2>{text, "\n"});
+  }
+  void to_server(std::string_view text) override {
+    side_.relay_.push({Relayed::What::to_aggregate, 0, std::string(text), {}});
+  }
+  void record(const AuditNote& note) override { side_.services_.record({}, note); }
+  void set_deadline(std::optional<Milliseconds> from_now) override { alarm_->set(from_now); }
+
+  EnsembleSide& side_;
+  std::unique_ptr<Alarm> alarm_;
+  LegacyOverModern bridge_;
+};
+
+EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const SessionAccess& access,
+                           std::uint64_t session, McpServices& services, LegEffects& above)
+    : host_(host),
+      shared_(shared),
+      access_(access),
+      session_(session),
+      services_(services),
+      above_(above),
+      alarm_(services.make_alarm([this](Time now) {
+        aggregate_.deadline(now);
+        drain(now);
+        above_.leg_answered(now);
+      })),
+      aggregate_(shared.config, access_, session, shared.sealer, *this,
+                 reading_tool_of(shared, access)) {
+  if (host == Era::legacy) {
+    bridge_ = std::make_unique<BridgeDoor>(*this, features_of_any(shared.config, access));
+  }
+}
+
+EnsembleSide::~EnsembleSide() = default;
+
+std::size_t EnsembleSide::in_flight() const {
+  return bridge_ ? bridge_->bridge().in_flight() : aggregate_.in_flight();
+}
+
+bool EnsembleSide::is_in_flight(std::string_view theirs) const {
+  return bridge_ ? bridge_->bridge().is_in_flight(theirs) : aggregate_.is_in_flight(theirs);
+}
+
+Traffic EnsembleSide::traffic(std::uint32_t server) const {
+  const auto found = members_.find(server);
+  return found == members_.end() ? Traffic{} : found->second->leg().traffic(server);
+}
+
+// --- from the host -------------------------------------------------------------------------------
+
+void EnsembleSide::from_host(std::string_view line, Time now) {
+  if (!std::exchange(has_begun_, true)) begin(now);
+  relay_.push({Relayed::What::from_host, 0, std::string(line), {}});
+  drain(now);
+}
+
+// Their cells start while the host is still asking for lists.
+void EnsembleSide::begin(Time now) {
+  for (std::uint32_t i = 0; i < shared_.config.servers.size(); ++i) {
+    if (!is_usable(i)) continue;
+    services_.expect_cell(i);
+    if (shared_.config.servers[i].start.when == CellStart::session) member(i).leg().start(now);
+  }
+}
+
+// --- between the three ---------------------------------------------------------------------------
+
+void EnsembleSide::drain(Time now) {
+  now_ = now;
+  relay_.run([this, now](Relayed next) { deliver(std::move(next), now); });
+}
+
+void EnsembleSide::deliver(Relayed relayed, Time now) {
+  if (relayed.what == Relayed::What::leg_started)
+    return aggregate_.leg_started(relayed.server, now);
+  if (relayed.what == Relayed::What::leg_failed) {
+    return aggregate_.leg_failed(relayed.server, relayed.failure, now);
+  }
+  deliver_text(std::move(relayed), now);
+}
+
+void EnsembleSide::deliver_text(Relayed relayed, Time now) {
+  const WrittenMessage written(shared_.scanner, std::move(relayed.text));
+  const std::string_view line = written.line();
+  const auto& message = written.message();
+  if (!message) return fail_unreadable(relayed, message.error(), now);
+  const bool is_hosts = relayed.what == Relayed::What::from_host;
+  if (is_hosts && bridge_) return bridge_->bridge().from_host(line, *message, now);
+  if (relayed.what == Relayed::What::to_bridge) {
+    return bridge_->bridge().from_server(line, *message, now);
+  }
+  if (relayed.what == Relayed::What::from_leg) {
+    return aggregate_.from_leg(relayed.server, line, *message, now);
+  }
+  aggregate_.from_host(line, *message, now);
+}
+
+// Whoever waits for it is answered, and as nobody can tell who that is, all who may be.
+void EnsembleSide::fail_unreadable(const Relayed& relayed, const Refused& refused, Time now) {
+  if (relayed.what == Relayed::What::from_leg) return fail_leg(relayed.server, refused);
+  const Failure failure = unreadable_between_eras(refused, "");
+  record(std::nullopt, note_of_refused(failure));
+  if (bridge_) bridge_->bridge().fail_all(failure, now);
+}
+
+void EnsembleSide::fail_leg(std::uint32_t server, const Refused& refused) {
+  const Failure failure = unreadable_between_eras(refused, shared_.config.servers[server].name);
+  record(server, note_of_refused(failure));
+  relay_.push({Relayed::What::leg_failed, server, {}, failure});
+}
+
+void EnsembleSide::to_host(Slices message) {
+  if (!bridge_) return above_.to_host(message);
+  relay_.push({Relayed::What::to_bridge, 0, joined(message), {}});
+}
+
+void EnsembleSide::record(std::optional<std::uint32_t> server, const AuditNote& note) {
+  AuditPlace place;
+  if (server) place.server = shared_.config.servers[*server].name;
+  services_.record(place, note);
+}
+
+EnsembleSide::Member& EnsembleSide::member(std::uint32_t server) {
+  auto& found = members_[server];
+  if (!found) found = std::make_unique<Member>(*this, server);
+  return *found;
+}
+
+void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
+  if (!is_usable(server)) return;
+  const WrittenMessage written(shared_.scanner, joined(message));
+  if (!written.message()) return fail_leg(server, written.message().error());
+  member(server).leg().from_host(written.line(), *written.message(), now_);
+}
+
+// --- catalogues ----------------------------------------------------------------------------------
+
+void EnsembleSide::want_catalogue(std::uint32_t server) {
+  waits_[server] = services_.want_catalogue(
+      server, [this, server](const Catalogue* catalogue, const Failure& failure, Time now) {
+        told(server, catalogue, failure, now);
+      });
+}
+
+void EnsembleSide::told(std::uint32_t server, const Catalogue* catalogue, const Failure& failure,
+                        Time now) {
+  waits_.erase(server);
+  now_ = now;
+  if (catalogue != nullptr) {
+    aggregate_.catalogue_ready(server, *catalogue, now);
+  } else {
+    aggregate_.catalogue_failed(server, failure, now);
+  }
+  drain(now);
+  above_.leg_answered(now);
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+// The bridge first, then the aggregate: what the one has answered, it no longer knows when the
+// other answers it too. The legs do it for the audit log's sake.
+void EnsembleSide::fail_all(const Failure& failure, Time now) {
+  now_ = now;
+  if (bridge_) bridge_->bridge().fail_all(failure, now);
+  aggregate_.fail_all(failure, now);
+  for (const auto& [server, member] : members_) member->leg().fail_all(failure, now);
+  relay_.clear();
+}
+
+void EnsembleSide::cancel_all(std::string_view reason, Time now) {
+  now_ = now;
+  if (bridge_) bridge_->bridge().cancel_all(reason, now);
+  drain(now);
+  aggregate_.cancel_all(reason, now);
+  for (const auto& [server, member] : members_) member->leg().cancel_all(reason, now);
+  relay_.clear();
+}
+
+void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Time now) {
+  const auto found = members_.find(server);
+  if (found == members_.end()) return;
+  found->second->leg().fail_all(failure, now);
+  found->second->leg().leave();
+  relay_.push({Relayed::What::leg_failed, server, {}, failure});
+  drain(now);
+}
+
+void EnsembleSide::replace_server(std::uint32_t server, Time now) {
+  const auto found = members_.find(server);
+  if (found == members_.end()) return;
+  now_ = now;
+  found->second->leg().replace_server(server, now);
+  drain(now);
+}
+
+// Heard by the aggregate as from the server itself: on the streams that it has there.
+void EnsembleSide::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+  const auto found = members_.find(server);
+  if (found == members_.end()) return;
+  found->second->leg().list_changed(server, kind, now);
+  drain(now);
+}
+
+// What a host still waits for of a server that it may not use any more does not come. Catalogues
+// are asked for anew.
+void EnsembleSide::reconfigure(const ServerSet& changed, Time now) {
+  now_ = now;
+  for (const auto& [server, member] : members_) {
+    const bool is_lost = changed.contains(server) && !is_usable(server);
+    if (is_lost) stop_server(server, not_allowlisted(shared_.config.servers[server].name), now);
+  }
+  std::erase_if(waits_, [this, &changed](const auto& wait) {
+    if (!changed.contains(wait.first)) return false;
+    services_.catalogues().forget(wait.second);
+    return true;
+  });
+  aggregate_.reconfigure(changed, now);
+  drain(now);
+}
+
+bool EnsembleSide::is_usable(std::uint32_t server) const {
+  return shared_.config.servers[server].enabled && access_.servers().contains(server);
+}
+
+void EnsembleSide::leave() {
+  for (const auto& [server, waiter] : std::exchange(waits_, {}))
+    services_.catalogues().forget(waiter);
+  for (const auto& [server, member] : members_) member->leg().leave();
+}
+
+}  // namespace cellblock::gateway

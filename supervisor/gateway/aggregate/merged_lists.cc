@@ -1,0 +1,159 @@
+#include "supervisor/gateway/aggregate/merged_lists.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "supervisor/gateway/aggregate/public_name.h"
+
+namespace cellblock::gateway {
+namespace {
+
+std::size_t index_of(ListKind kind) { return static_cast<std::size_t>(kind); }
+
+constexpr std::array<ListKind, list_kind_count> all_kinds = {
+    ListKind::tools, ListKind::resources, ListKind::resource_templates, ListKind::prompts};
+
+}  // namespace
+
+void Assortment::set(std::uint32_t server, Offer offer) {
+  offers_[server] = std::move(offer);
+  is_merged_ = false;
+}
+
+void Assortment::remove(std::uint32_t server) {
+  offers_.erase(server);
+  is_merged_ = false;
+}
+
+void Assortment::set_list(std::uint32_t server, ListKind kind, OfferedList list) {
+  offers_[server].lists.at(index_of(kind)) = std::move(list);
+  is_merged_ = false;
+}
+
+ResourceRoutes& Assortment::routes() {
+  merge();
+  return routes_;
+}
+
+// When somebody asks, not when a catalogue comes: at the start they come one after the other.
+void Assortment::merge() {
+  if (std::exchange(is_merged_, true)) return;
+  for (auto& list : shown_) list.clear();
+  for (auto& targets : targets_) targets.clear();
+  cut_short_.clear();
+  items_ = 0;
+  bytes_ = 0;
+  merge_routes();
+  for (const auto& [server, offer] : offers_) {
+    for (const ListKind kind : all_kinds) merge_list(server, kind, offer.lists[index_of(kind)]);
+  }
+}
+
+// What is listed comes before what is only referred to, whoever refers.
+void Assortment::merge_routes() {
+  routes_.clear_listed();
+  for (const auto& [server, offer] : offers_) {
+    for (const auto& item : offer.lists[index_of(ListKind::resources)]) {
+      routes_.list_resource(server, item.key);
+    }
+    for (const auto& item : offer.lists[index_of(ListKind::resource_templates)]) {
+      routes_.list_template(server, item.key);
+    }
+  }
+  for (const auto& [server, offer] : offers_) {
+    for (const auto& item : offer.lists[index_of(ListKind::tools)]) {
+      if (!item.ui.empty()) routes_.list_reference(server, item.ui);
+    }
+  }
+}
+
+void Assortment::merge_list(std::uint32_t server, ListKind kind, const OfferedList& list) {
+  std::uint32_t number = 0;
+  for (const OfferedItem& item : list) show(server, kind, item, number++);
+}
+
+std::string Assortment::shown_key(std::uint32_t server, ListKind kind,
+                                  const std::string& key) const {
+  switch (kind) {
+    case ListKind::resources:
+      return routes_.shown(server, key);
+    case ListKind::resource_templates:
+      return routes_.shown_template(server, key);
+    case ListKind::tools:
+    case ListKind::prompts:
+      break;
+  }
+  return public_name(members_.name(server), key);
+}
+
+void Assortment::show(std::uint32_t server, ListKind kind, const OfferedItem& item,
+                      std::uint32_t number) {
+  const std::string key = shown_key(server, kind, item.key);
+  const std::string ui = item.ui.empty() ? item.ui : routes_.shown(server, item.ui);
+  std::string json = shown_item(kind, item, key, ui);
+  const bool fits =
+      items_ < max_items && json.size() <= max_item && bytes_ + json.size() <= max_bytes;
+  if (!fits) return leave_out(server);
+  // The first one has the name, should two short names ever be the same.
+  if (!targets_[index_of(kind)].try_emplace(key, Target{server, item.key}).second) {
+    return leave_out(server);
+  }
+  ++items_;
+  bytes_ += json.size();
+  shown_[index_of(kind)].push_back({{server, number}, std::move(json)});
+}
+
+void Assortment::leave_out(std::uint32_t server) {
+  if (cut_short_.empty() || cut_short_.back() != server) cut_short_.push_back(server);
+}
+
+Assortment::Page Assortment::page(ListKind kind, Place from) {
+  merge();
+  const auto& list = shown_[index_of(kind)];
+  auto item = std::ranges::lower_bound(list, from, {}, &Shown::place);
+  Page page{.items = "["};
+  for (std::size_t count = 0; item != list.end() && count < page_items; ++item, ++count) {
+    if (count > 0 && page.items.size() + item->json.size() > page_bytes) break;
+    if (count > 0) page.items.push_back(',');
+    page.items += item->json;
+  }
+  page.items.push_back(']');
+  if (item != list.end()) page.next = item->place;
+  return page;
+}
+
+std::size_t Assortment::digest(ListKind kind) {
+  merge();
+  std::size_t digest = 0;
+  for (const Shown& item : shown_[index_of(kind)]) {
+    digest = digest * 1'000'003 + std::hash<std::string>{}(item.json);
+  }
+  return digest;
+}
+
+const std::vector<std::uint32_t>& Assortment::cut_short() {
+  merge();
+  return cut_short_;
+}
+
+std::optional<Assortment::Target> Assortment::find_named(ListKind kind, std::string_view shown) {
+  if (const auto plain = split_plain_name(shown)) {
+    const auto server = members_.find(plain->server);
+    if (!server) return std::nullopt;
+    return Target{*server, std::string(plain->original)};
+  }
+  merge();
+  const auto& targets = targets_[index_of(kind)];
+  const auto found = targets.find(std::string(shown));
+  return found == targets.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<Assortment::Target> Assortment::find_template(std::string_view shown) {
+  merge();
+  const auto& targets = targets_[index_of(ListKind::resource_templates)];
+  const auto found = targets.find(std::string(shown));
+  return found == targets.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace cellblock::gateway

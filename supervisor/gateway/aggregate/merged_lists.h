@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "supervisor/gateway/aggregate/members.h"
+#include "supervisor/gateway/aggregate/resource_routes.h"
+#include "supervisor/gateway/aggregate/server_offer.h"
+
+/// What all servers offer together: the merged lists, and what every name in them stands for. In
+/// the order of the servers' names, and within one in its own order, so that a list that has not
+/// changed is the same text.
+namespace cellblock::gateway {
+
+class Assortment {
+ public:
+  static constexpr std::size_t max_items = 20'000;     ///< in all lists together
+  static constexpr std::size_t max_bytes = 32U << 20;  ///< likewise
+  static constexpr std::size_t max_item = 1U << 20;    ///< bytes of one
+  static constexpr std::size_t page_items = 500;
+  static constexpr std::size_t page_bytes = 1U << 20;
+
+  explicit Assortment(const Members& members) : members_(members), routes_(members) {}
+
+  void set(std::uint32_t server, Offer offer);
+  void set_list(std::uint32_t server, ListKind kind, OfferedList list);
+  void remove(std::uint32_t server);
+  bool has(std::uint32_t server) const { return offers_.contains(server); }
+  const std::map<std::uint32_t, Offer>& offers() const { return offers_; }
+
+  /// An item's place, which stays what it is while other servers' lists change.
+  struct Place {
+    std::uint32_t server = 0;
+    std::uint32_t number = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  struct Page {
+    std::string items;  ///< a JSON array
+    std::optional<Place> next;
+  };
+  Page page(ListKind kind, Place from);
+  /// Changes when the list does.
+  std::size_t digest(ListKind kind);
+  /// Servers of which something was left out, because all of it would be too much.
+  const std::vector<std::uint32_t>& cut_short();
+
+  struct Target {
+    std::uint32_t server = 0;
+    std::string original;
+  };
+  /// Of a tool or prompt. A plain name stands for what it says whether it is listed or not: the
+  /// server decides.
+  std::optional<Target> find_named(ListKind kind, std::string_view shown);
+  /// Of a template, as it is shown.
+  std::optional<Target> find_template(std::string_view shown);
+
+  ResourceRoutes& routes();
+
+ private:
+  struct Shown {
+    Place place;
+    std::string json;
+  };
+
+  void merge();
+  void merge_routes();
+  void merge_list(std::uint32_t server, ListKind kind, const OfferedList& list);
+  std::string shown_key(std::uint32_t server, ListKind kind, const std::string& key) const;
+  void show(std::uint32_t server, ListKind kind, const OfferedItem& item, std::uint32_t number);
+  void leave_out(std::uint32_t server);
+
+  const Members& members_;
+  std::map<std::uint32_t, Offer> offers_;
+  ResourceRoutes routes_;
+  bool is_merged_ = false;
+  std::array<std::vector<Shown>, list_kind_count> shown_;
+  /// By the shown form of what cannot be taken apart: short names, templates.
+  std::array<std::unordered_map<std::string, Target>, list_kind_count> targets_;
+  std::vector<std::uint32_t> cut_short_;
+  std::size_t items_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,328 @@
+#include "supervisor/gateway/cell/client_multiplexer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/log_level.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/reserved_meta.h"
+#include "supervisor/gateway/message/revisions.h"
+#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/written_message.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+/// Of requests of our own, in raw JSON; those of conversations are numbers.
+constexpr std::string_view own_ids = "\"cellblock-";
+constexpr std::string_view first_words = mcp::method::initialize;
+
+// Apart from `initialize`, which is no URI in JSON's form.
+std::string subscription_to(std::string_view uri) { return "subscribe " + std::string(uri); }
+
+std::string introduction(std::string_view ours, std::string_view asked) {
+  const Json params = parse_json(asked);
+  return request_text(parse_json(ours), mcp::method::initialize,
+                      {{"protocolVersion", answer_to_version(string_in(params, "protocolVersion"))},
+                       {"capabilities", Json::object()},
+                       {"clientInfo", own_client_info()}});
+}
+
+// A task outlives the call that began it. Whose it is, and to whom its progress belongs then, each
+// conversation knows from the answer that named it, and drops what is another's.
+bool is_known_above(const Message& message) {
+  if (!message.progress_token.empty()) return true;
+  return message.method.starts_with(mcp::notification::tasks) && !message.task_ids.empty();
+}
+
+}  // namespace
+
+// --- who is there --------------------------------------------------------------------------------
+
+std::uint64_t SharedTalk::number_of(const CellUser& user) const {
+  const auto found = std::ranges::find(members_, &user, &Member::user);
+  return found == members_.end() ? 0 : found->number;
+}
+
+CellUser* SharedTalk::member(std::uint64_t number) const {
+  const auto found = std::ranges::find(members_, number, &Member::number);
+  return found == members_.end() ? nullptr : found->user;
+}
+
+CellUser* SharedTalk::owner_of(std::string_view ours) const {
+  if (ours.empty()) return nullptr;
+  const auto found =
+      std::ranges::find_if(members_, [ours](const Member& one) { return one.user->owns(ours); });
+  return found == members_.end() ? nullptr : found->user;
+}
+
+// The level stays as it is: what the server then logs too much goes to no session.
+void SharedTalk::leave(CellUser& user) {
+  const std::uint64_t who = number_of(user);
+  if (who == 0) return;
+  std::erase_if(members_, [who](const Member& one) { return one.number == who; });
+  std::erase_if(answers_, [who](const Answer& one) { return one.member == who; });
+  joint_.leave(who);
+  levels_.erase(who);
+  for (const std::string& uri : subscriptions_.forget(who)) {
+    joint_.close(subscription_to(uri));
+    say(request_text("cellblock-" + std::to_string(++unsubscribed_),
+                     mcp::method::resources_unsubscribe, {{"uri", uri}}));
+  }
+}
+
+Era SharedTalk::agree_on(Era wanted) {
+  if (!era_) era_ = wanted;
+  return *era_;
+}
+
+// --- from the sessions ---------------------------------------------------------------------------
+
+void SharedTalk::from_user(CellUser& user, Slices message) {
+  const WrittenMessage written(scanner_, joined(message));
+  const std::string_view line = written.line();
+  const auto& scanned = written.message();
+  const std::uint64_t who = number_of(user);
+  if (!scanned || who == 0) return;
+  note_spoken(who);
+  // No question of the server reaches a session, so no answer of one is to a question.
+  if (scanned->kind == MessageKind::request) request(who, line, *scanned);
+  if (scanned->kind == MessageKind::notification) notification(line, *scanned);
+}
+
+void SharedTalk::note_spoken(std::uint64_t who) {
+  const auto found = std::ranges::find(members_, who, &Member::number);
+  if (found != members_.end()) found->has_spoken = true;
+}
+
+void SharedTalk::request(std::uint64_t who, std::string_view line, const Message& message) {
+  if (!effects_.has_room(line.size())) return refuse_for_room(who, message.id.in(line));
+  if (message.method == mcp::method::initialize) return initialize(who, line, message);
+  if (message.method == mcp::method::resources_subscribe) return subscribe(who, line, message);
+  if (message.method == mcp::method::resources_unsubscribe) return unsubscribe(who, line, message);
+  if (message.method == mcp::method::set_level) return set_level(who, line, message);
+  // It would show what other sessions do.
+  if (message.method == mcp::method::tasks_list) {
+    return answer(who,
+                  protocol_error(message.id.in(line), mcp::method_not_found, "Method not found"));
+  }
+  if (message.client_capabilities.empty()) return pass(line);
+  pass(line, {{message.client_capabilities, "{}"}});
+}
+
+// A cell of one's own is ended when more waits for it than may. Here it would be ended for others.
+void SharedTalk::refuse_for_room(std::uint64_t who, std::string_view id) {
+  answer(who,
+         error_reply(id, plain_failure(FailureCode::too_many,
+                                       "too much waits for this server, which reads nothing")));
+}
+
+// `initialized` once, and cancellations, whose ids are nobody else's. Everything else that a client
+// says of itself the others have not said.
+void SharedTalk::notification(std::string_view line, const Message& message) {
+  if (message.method == mcp::notification::initialized) {
+    if (welcome_ && !std::exchange(is_initialized_, true)) pass(line);
+  } else if (message.method == mcp::notification::cancelled) {
+    // Others may wait for the same answer.
+    if (!joint_.has(message.request_id.in(line))) pass(line);
+  }
+}
+
+// In words of our own: what one session says of itself is not true of the others, and must not make
+// the server refuse them all.
+void SharedTalk::initialize(std::uint64_t who, std::string_view line, const Message& message) {
+  const std::string_view ours = message.id.in(line);
+  if (welcome_) return answer(who, result_reply(ours, *welcome_));
+  if (joint_.is_asked(first_words)) return joint_.wait(first_words, {who, std::string(ours)});
+  joint_.ask(first_words, {who, std::string(ours)});
+  say(introduction(ours, message.params.in(line)));
+}
+
+void SharedTalk::subscribe(std::uint64_t who, std::string_view line, const Message& message) {
+  const std::string_view ours = message.id.in(line);
+  const std::string uri = read_string(message.uri.in(line));
+  if (uri.empty()) return pass(line);
+  const std::string what = subscription_to(uri);
+  switch (subscriptions_.add(who, uri)) {
+    case Subscriptions::Added::first:
+      joint_.ask(what, {who, std::string(ours)});
+      return pass(line);
+    case Subscriptions::Added::another:
+      if (joint_.is_asked(what)) return joint_.wait(what, {who, std::string(ours)});
+      return answer(who, result_reply(ours, "{}"));
+    case Subscriptions::Added::refused:
+      return answer(who, protocol_error(ours, mcp::invalid_params,
+                                        "too many subscriptions, or too long a URI"));
+  }
+}
+
+void SharedTalk::unsubscribe(std::uint64_t who, std::string_view line, const Message& message) {
+  const std::string uri = read_string(message.uri.in(line));
+  if (subscriptions_.remove(who, uri) == Subscriptions::Removed::some) {
+    return answer(who, result_reply(message.id.in(line), "{}"));
+  }
+  joint_.close(subscription_to(uri));
+  pass(line);
+}
+
+// As much as the one who wants most.
+void SharedTalk::set_level(std::uint64_t who, std::string_view line, const Message& message) {
+  const auto wanted = log_level_of(read_string(message.level.in(line)));
+  if (!wanted) return pass(line);
+  levels_[who] = *wanted;
+  unsigned most = *wanted;
+  for (const auto& [member, level] : levels_) most = std::min(most, level);
+  if (level_ == most) return answer(who, result_reply(message.id.in(line), "{}"));
+  level_ = most;
+  pass(line, {{message.level, '"' + std::string(log_levels.at(most)) + '"'}});
+}
+
+void SharedTalk::pass(std::string_view line, std::vector<Replacement> edits) {
+  effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
+  effects_.settle_soon();
+}
+
+void SharedTalk::say(std::string_view text) {
+  effects_.to_cell(std::array<std::string_view, 2>{text, "\n"});
+  effects_.settle_soon();
+}
+
+// Later: whoever asks is in the middle of it.
+void SharedTalk::answer(std::uint64_t who, std::string text) {
+  answers_.push_back({who, std::move(text)});
+  effects_.settle_soon();
+}
+
+void SharedTalk::tell(Time now) {
+  while (!answers_.empty()) {
+    Answer next = std::move(answers_.front());
+    answers_.pop_front();
+    const WrittenMessage written(scanner_, std::move(next.text));
+    CellUser* const user = member(next.member);
+    if (written.message() && user != nullptr) {
+      user->from_cell(written.line(), *written.message(), now);
+    }
+  }
+}
+
+// --- from the server -----------------------------------------------------------------------------
+
+void SharedTalk::from_cell(std::string_view line, const Message& message, Time now) {
+  switch (message.kind) {
+    case MessageKind::request:
+      return refuse_request(line, message);
+    case MessageKind::notification:
+      return notified(line, message, now);
+    case MessageKind::result:
+    case MessageKind::error:
+      return answered(line, message, now);
+  }
+}
+
+// An answer that nobody owns: whoever asked has left, it is to a request of our own, or nobody
+// asked.
+void SharedTalk::answered(std::string_view line, const Message& message, Time now) {
+  const std::string_view ours = message.id.in(line);
+  const auto done = joint_.take(ours);
+  if (done) settle_joint(*done, line, message);
+  if (CellUser* user = owner_of(ours)) return user->from_cell(line, message, now);
+  if (!done && !ours.starts_with(own_ids)) ++foreign_answers_;
+}
+
+void SharedTalk::settle_joint(const JointRequests::Done& done, std::string_view line,
+                              const Message& message) {
+  const bool is_result = message.kind == MessageKind::result;
+  if (!is_result) {
+    forget_lost(done);
+  } else if (done.what == first_words) {
+    welcome_ = message.result.in(line);
+  }
+  for (const JointRequests::Waiting& one : done.waiting) {
+    if (one.ours == message.id.in(line)) continue;
+    answer(one.member, EditedMessage(line, {{message.id, one.ours}}).flatten());
+  }
+}
+
+void SharedTalk::forget_lost(const JointRequests::Done& done) {
+  if (done.what == first_words) {
+    is_spent_ = true;
+    return;
+  }
+  if (joint_.is_asked(done.what)) return;  // anew, since
+  const std::string uri = done.what.substr(subscription_to("").size());
+  for (const JointRequests::Waiting& one : done.waiting) subscriptions_.remove(one.member, uri);
+}
+
+std::vector<std::string> SharedTalk::lost(std::string_view ours) {
+  const auto done = joint_.take(ours);
+  std::vector<std::string> others;
+  if (!done) return others;
+  forget_lost(*done);
+  for (const JointRequests::Waiting& one : done->waiting) {
+    if (one.ours != ours) others.push_back(one.ours);
+  }
+  return others;
+}
+
+void SharedTalk::lose_all() {
+  answers_.clear();
+  for (const JointRequests::Done& done : joint_.take_all()) forget_lost(done);
+}
+
+// Nobody can say on whose behalf it asks.
+void SharedTalk::refuse_request(std::string_view line, const Message& message) {
+  const std::string_view id = message.id.in(line);
+  if (message.method == mcp::method::ping) return say(result_reply(id, "{}"));
+  // What is none of MCP's is the server's own text, which nothing has looked at.
+  const bool is_known = mcp::find_method(message.method) != nullptr;
+  effects_.record({.kind = wire::AuditKind::refused,
+                   .outcome = wire::AuditOutcome::denied,
+                   .tool = is_known ? std::string_view(message.method) : std::string_view{},
+                   .reason = "shared_cell",
+                   .bytes = line.size()});
+  say(protocol_error(id, mcp::method_not_found, "Method not found"));
+}
+
+void SharedTalk::notified(std::string_view line, const Message& message, Time now) {
+  if (message.method == mcp::notification::log_message && message.subscription_id.empty() &&
+      message.progress_token.empty()) {
+    return effects_.keep_log(message.params.in(line));
+  }
+  for (const std::uint64_t number : audience(line, message)) {
+    // One that heard of it may have made another one leave.
+    if (CellUser* user = member(number)) user->from_cell(line, message, now);
+  }
+}
+
+std::vector<std::uint64_t> SharedTalk::audience(std::string_view line,
+                                                const Message& message) const {
+  for (const Span named : {message.request_id, message.subscription_id}) {
+    if (named.empty()) continue;
+    const CellUser* owner = owner_of(named.in(line));
+    if (owner == nullptr) return {};
+    return {number_of(*owner)};
+  }
+  if (const CellUser* owner = owner_of(message.progress_token.in(line))) {
+    return {number_of(*owner)};
+  }
+  if (message.method == mcp::notification::resource_updated) {
+    return subscriptions_.wanting(read_string(message.uri.in(line)));
+  }
+  std::vector<std::uint64_t> all;
+  const bool is_for_all = mcp::changed_list(message.method) || is_known_above(message);
+  if (!is_for_all) return all;
+  // Of the others nobody knows yet in which era they are to hear it.
+  for (const Member& one : members_) {
+    if (one.has_spoken) all.push_back(one.number);
+  }
+  return all;
+}
+
+}  // namespace cellblock::gateway

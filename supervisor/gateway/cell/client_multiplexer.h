@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
+#include "supervisor/gateway/cell/cell_user.h"
+#include "supervisor/gateway/cell/request_coalescer.h"
+#include "supervisor/gateway/cell/subscriptions.h"
+#include "supervisor/gateway/message/audit_note.h"
+#include "supervisor/gateway/message/slices.h"
+#include "supervisor/os/clock.h"
+
+/// What is said on a cell that several sessions of one user share (`cells = "per-user"`): to the
+/// server they are one client, which can nothing. Whatever concerns all of them is said once, and
+/// what the server says goes to whose it is, or to nobody. Pure.
+namespace cellblock::gateway {
+
+class SharedTalkEffects {
+ public:
+  virtual void to_cell(Slices message) = 0;
+  /// Whether a request of so many bytes may wait for the server besides what waits already.
+  virtual bool has_room(std::size_t bytes) const = 0;
+  virtual void record(const AuditNote& note) = 0;
+  /// A log message that is nobody's: for whoever reads the server's stderr.
+  virtual void keep_log(std::string_view text) = 0;
+  /// tell() is to be called, and what was said is to be written, when this turn is over.
+  virtual void settle_soon() = 0;
+
+ protected:
+  ~SharedTalkEffects() = default;
+};
+
+class SharedTalk {
+ public:
+  SharedTalk(MessageScanner& scanner, SharedTalkEffects& effects)
+      : scanner_(scanner), effects_(effects) {}
+
+  void join(CellUser& user) { members_.push_back({&user, ++last_member_, false}); }
+  /// Ends what it alone wanted. Its calls are its own to cancel, before.
+  void leave(CellUser& user);
+
+  /// The first to say anything decides it; the others use a bridge.
+  Era agree_on(Era wanted);
+  /// It refused its `initialize`, or nobody knows what it answered: nobody else is to come here.
+  bool is_spent() const { return is_spent_; }
+
+  /// A line that a conversation has let pass.
+  void from_user(CellUser& user, Slices message);
+  void from_cell(std::string_view line, const Message& message, Time now);
+  /// Hands out what is answered here.
+  void tell(Time now);
+
+  /// The answer with this id is lost: whose calls wait for it besides the one that owns the id.
+  std::vector<std::string> lost(std::string_view ours);
+  /// All calls in flight fail.
+  void lose_all();
+
+  /// To calls that nobody here made, or who made them has left.
+  std::uint64_t foreign_answers() const { return foreign_answers_; }
+
+ private:
+  struct Member {
+    CellUser* user = nullptr;
+    std::uint64_t number = 0;
+    bool has_spoken = false;
+  };
+  struct Answer {
+    std::uint64_t member = 0;
+    std::string text;
+  };
+
+  std::uint64_t number_of(const CellUser& user) const;
+  CellUser* member(std::uint64_t number) const;
+  CellUser* owner_of(std::string_view ours) const;
+
+  void request(std::uint64_t who, std::string_view line, const Message& message);
+  void refuse_for_room(std::uint64_t who, std::string_view id);
+  void notification(std::string_view line, const Message& message);
+  void note_spoken(std::uint64_t who);
+  void initialize(std::uint64_t who, std::string_view line, const Message& message);
+  void subscribe(std::uint64_t who, std::string_view line, const Message& message);
+  void unsubscribe(std::uint64_t who, std::string_view line, const Message& message);
+  void set_level(std::uint64_t who, std::string_view line, const Message& message);
+  void pass(std::string_view line, std::vector<Replacement> edits = {});
+  void answer(std::uint64_t who, std::string text);
+
+  void answered(std::string_view line, const Message& message, Time now);
+  void settle_joint(const JointRequests::Done& done, std::string_view line, const Message& message);
+  void forget_lost(const JointRequests::Done& done);
+  void refuse_request(std::string_view line, const Message& message);
+  void notified(std::string_view line, const Message& message, Time now);
+  std::vector<std::uint64_t> audience(std::string_view line, const Message& message) const;
+  void say(std::string_view text);
+
+  MessageScanner& scanner_;
+  SharedTalkEffects& effects_;
+  std::vector<Member> members_;
+  std::uint64_t last_member_ = 0;
+  std::deque<Answer> answers_;
+
+  std::optional<Era> era_;
+  JointRequests joint_;
+  std::optional<std::string> welcome_;  ///< the result of `initialize`
+  bool is_initialized_ = false;
+  bool is_spent_ = false;
+  Subscriptions subscriptions_;
+  std::uint64_t foreign_answers_ = 0;
+  std::uint64_t unsubscribed_ = 0;            ///< requests of our own
+  std::map<std::uint64_t, unsigned> levels_;  ///< by member
+  std::optional<unsigned> level_;             ///< what the server was told
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/clock.h"
+
+/// Which cell gives way to one that is wanted and for which there is no place. Pure.
+namespace cellblock::gateway {
+
+struct EvictionCandidate {
+  std::uint32_t server = 0;
+  bool is_ending = false;
+  bool may_give_way = false;  ///< nobody would miss it
+  bool is_in_use = false;     ///< just now, and likely to be again
+  bool is_spare = false;
+  Time last_used;
+};
+
+struct WantedPlace {
+  std::uint32_t server = 0;
+  wire::StartRefusal refusal{};  ///< for want of which place
+  bool is_awaited = true;        ///< if not, spare cells alone give way to it
+  std::size_t claims = 0;        ///< starts that wait for such places already
+};
+
+struct Eviction {
+  /// A place will be free without anybody's doing.
+  bool is_under_way = false;
+  std::optional<std::size_t> victim;  ///< index of the candidate; none: there is none
+};
+
+/// A spare one goes first, then the one that was not used for the longest time. The place of one
+/// that is ending is for the first who waits: whoever is behind him needs another.
+Eviction eviction_for(const std::vector<EvictionCandidate>& cells, const WantedPlace& wanted);
+
+/// So long ago somebody must have spoken to a cell that gives way: sessions that take turns would
+/// else lose theirs between the greeting and the first request.
+inline constexpr Milliseconds quiet_time{500};
+
+/// Whether the place of a cell of server `freed` helps a start of `wanted` that was refused so.
+bool is_place_for(std::uint32_t freed, std::uint32_t wanted, wire::StartRefusal refusal);
+
+/// Whether it is about a place.
+bool is_want_of_room(wire::StartRefusal refusal);
+
+}  // namespace cellblock::gateway

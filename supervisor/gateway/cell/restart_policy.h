@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "policy/config/restart_rules.h"
+#include "supervisor/os/clock.h"
+
+/// When a server of one user may start, by how it fared before. Pure: it says what to do with a
+/// start, start_gate.h does it.
+///
+///     good --failure--> pausing --time, next start--> trying --answer--> good
+///       \________________/   ^________________________/ |  failure
+///        the budget is spent: resting --time, next start--> trying
+///        too many trials failed, or restart.when = "never": quarantined, until told
+///
+/// A cell that fails while it is not good takes nothing from it: it was started before.
+namespace cellblock::gateway {
+
+enum class LifeState : std::uint8_t { good, pausing, resting, trying, quarantined };
+
+std::string_view name_of(LifeState state);  ///< as in `cellblock status`
+
+/// Names one start, from the question until its cell has answered or is gone.
+using StartKey = std::uint64_t;
+
+enum class StartChoice : std::uint8_t {
+  go,
+  wait,    ///< ask again at `at`, or after the next event
+  refuse,  ///< until told
+};
+
+struct StartAnswer {
+  StartChoice choice = StartChoice::go;
+  std::optional<Time> at;  ///< wait: no value where it depends on the cell that is being tried
+};
+
+class ServerLife {
+ public:
+  /// For how long one cell is tried alone. One that its host asks nothing, or that says nothing,
+  /// keeps nobody else out for longer.
+  static constexpr Milliseconds alone{5'000};
+
+  /// `rules` outlives it.
+  explicit ServerLife(const RestartRules& rules) : rules_(&rules) {}
+
+  /// A cell is to start. go: it was counted as started.
+  StartAnswer may_start(StartKey start, Time now);
+  /// Its handshake was answered.
+  void answered(StartKey start);
+  /// It ended as it should not have. `chance`: any number, so that those who failed together do not
+  /// come back together.
+  void failed(StartKey start, std::uint64_t chance, Time now);
+  /// It is over, and that says nothing about the server.
+  void gone(StartKey start);
+  /// An administrator's or its user's word: as if nothing had been.
+  void reset();
+
+  LifeState state() const { return state_; }
+  /// Failures in a row.
+  std::uint32_t run() const { return run_; }
+  /// When the next start may be at the latest; none: at once, or never.
+  std::optional<Time> next_start() const;
+
+ private:
+  void enter_rest(Time now);
+  bool forget_trial(StartKey start) { return std::erase(trials_, start) > 0; }
+  void count(Time now);
+  Milliseconds pause(std::uint64_t chance) const;
+
+  const RestartRules* rules_;
+  LifeState state_ = LifeState::good;
+  LifeState before_trial_ = LifeState::good;  ///< pausing or resting
+  std::vector<StartKey> trials_;  ///< whose outcome is not known; the first failure decides
+  Time until_;                    ///< of the pause, the rest, or the time of a trial alone
+  std::uint32_t run_ = 0;
+  std::uint32_t failed_trials_ = 0;  ///< after rests, in a row
+  std::deque<Time> failures_;        ///< within the window; at most rules_->failures
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/failures/path_advice.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
+
+namespace cellblock::gateway {
+
+/// Adds to what servers report of declared paths why this user's cells cannot use them, and what
+/// to do. Pure.
+class PathReports {
+ public:
+  /// Which outlives it.
+  explicit PathReports(const Config& config) : config_(config) {}
+
+  /// Whose cells they are; before that nothing is added.
+  void belong_to(std::uint32_t uid) { uid_ = uid; }
+  void reconfigure() { advice_.clear(); }
+
+  /// For a result with isError, or an error, of a tool call: what is put into it.
+  std::optional<Replacement> addition(std::uint32_t server, std::string_view line,
+                                      const Message& message);
+
+ private:
+  const std::vector<PathAdvice>& advice_of(std::uint32_t server);
+
+  const Config& config_;
+  std::optional<std::uint32_t> uid_;
+  std::map<std::uint32_t, std::vector<PathAdvice>> advice_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string_view>
+#include <vector>
+
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
+#include "supervisor/gateway/checks/path_reports.h"
+#include "supervisor/gateway/checks/redaction_gate.h"
+#include "supervisor/gateway/checks/request_gate.h"
+#include "supervisor/gateway/checks/result_bounding.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
+#include "supervisor/os/clock.h"
+
+/// What a server's answer passes on its way to the host, when it has been narrowed and cleaned and
+/// before its id is put back. Pure.
+namespace cellblock::gateway {
+
+/// The answer to one call of the host. Gone when the call returns.
+struct ServerAnswer {
+  std::string_view line;
+  const Message& message;  ///< a result or an error
+  const Call& call;
+  Time now;
+};
+
+/// What an answer goes on with.
+struct Delivery {
+  /// Of its line: those that were there before, or one of the whole result (or error) in which they
+  /// are all done. Where nothing is to be changed they are what they were, and nothing was parsed.
+  std::vector<Replacement> edits;
+  std::string_view remark;  ///< for the audit log: what was done to it; empty: nothing
+};
+
+class ResultGate {
+ public:
+  explicit ResultGate(const GateParts& parts)
+      : path_reports_(parts.policy.path_reports),
+        server_index_(parts.server_index),
+        redaction_(parts.policy.redactions, parts.server_index, parts.server),
+        bounding_(parts.server, parts.kept, parts.reading_tool),
+        bounds_results_(parts.bounds_results) {}
+
+  /// `edits`: what is to be done to the line so far. What does not go on is answered with the
+  /// failure.
+  std::expected<Delivery, Failure> pass(const ServerAnswer& answer, std::vector<Replacement> edits);
+  /// What a notification says of a task, when redaction has passed it.
+  void bound_task(const BoundableTask& task, std::vector<Replacement>& edits) const {
+    if (bounds_results_) bounding_.bound_task(task, edits);
+  }
+  /// What the redaction of the last answer found.
+  FoundCounts take_found() { return redaction_.take_found(); }
+
+ private:
+  void add_path_advice(const ServerAnswer& answer, std::vector<Replacement>& edits) const;
+
+  PathReports& path_reports_;
+  const std::uint32_t server_index_;
+  RedactionGate redaction_;
+  const ResultBounding bounding_;
+  const bool bounds_results_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "policy/access/rights.h"
+#include "policy/access/subject.h"
+#include "policy/base/server_set.h"
+#include "policy/config/config.h"
+
+namespace cellblock::gateway {
+
+/// What one session may do with each server. Keeps pointers into the configuration.
+class SessionAccess {
+ public:
+  SessionAccess(const Config& config, const Subject& subject) { narrow(config, subject); }
+  SessionAccess(const SessionAccess&) = delete;
+  SessionAccess& operator=(const SessionAccess&) = delete;
+
+  /// To what the subject may do now. Legs that are still there have this too: the references that
+  /// rights() gave stay good.
+  void narrow(const Config& config, const Subject& subject);
+
+  /// To nothing at all.
+  void give_up();
+
+  /// By the server's index.
+  const Rights& rights(std::uint32_t server) const { return rights_[server]; }
+  /// Those that may be used.
+  const ServerSet& servers() const { return servers_; }
+
+  /// The longest line that any of these takes, while nobody knows for which of them a line is. All
+  /// of them as one have pages of their own, however small the servers' bounds are.
+  std::uint64_t longest_from_host() const { return longest_from_host_; }
+  std::uint64_t longest_to_host() const { return longest_to_host_; }
+
+ private:
+  static constexpr std::uint64_t least_from_host = 64U << 10;
+  static constexpr std::uint64_t least_to_host = 2U << 20;
+
+  void use_none();
+  void use(std::size_t server, const LineLimits& lines);
+
+  std::vector<Rights> rights_;
+  ServerSet servers_;
+  std::uint64_t longest_from_host_ = least_from_host;
+  std::uint64_t longest_to_host_ = least_to_host;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "policy/approvals/approvals.h"
+#include "policy/config/config.h"
+#include "policy/rates/call_slots.h"
+#include "supervisor/gateway/checks/argument_texts.h"
+#include "supervisor/gateway/checks/path_reports.h"
+#include "supervisor/gateway/checks/redactions.h"
+#include "supervisor/gateway/io/held_bytes.h"
+
+namespace cellblock::gateway {
+
+/// What policy keeps of one user for as long as the user's gateway lives: longer than any session.
+struct UserPolicy {
+  /// `last_approval`: behind it the numbers of approvals begin.
+  explicit UserPolicy(const Config& config, std::uint64_t last_approval = 0)
+      : places(config),
+        approvals(last_approval),
+        redactions(config),
+        argument_texts(config),
+        path_reports(config) {}
+
+  /// The configuration has changed: what was made of it is made anew.
+  void reconfigure() {
+    places.reconfigure();
+    redactions.reconfigure();
+    argument_texts.reconfigure();
+    path_reports.reconfigure();
+  }
+
+  CallPlaces places;
+  Approvals approvals;
+  Redactions redactions;
+  ArgumentTexts argument_texts;
+  PathReports path_reports;
+  HeldBytes held;  ///< of all sessions
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,104 @@
+#include "supervisor/gateway/message/calls_in_flight.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/message/upstream_ids.h"
+
+namespace cellblock::gateway {
+
+CallKind kind_of(std::string_view method) {
+  if (method == mcp::method::tools_call) return CallKind::tool_call;
+  if (method == mcp::method::tools_list) return CallKind::tools_list;
+  if (method == mcp::method::resources_list) return CallKind::resources_list;
+  if (method == mcp::method::templates_list) return CallKind::templates_list;
+  if (method == mcp::method::prompts_list) return CallKind::prompts_list;
+  if (method == mcp::method::initialize) return CallKind::initialize;
+  if (method == mcp::method::discover) return CallKind::discover;
+  if (method == mcp::method::listen) return CallKind::listen;
+  if (method == mcp::method::tasks_result) return CallKind::task_result;
+  if (method == mcp::method::tasks_get || method == mcp::method::tasks_update ||
+      method == mcp::method::tasks_cancel) {
+    return CallKind::task_state;
+  }
+  if (method == mcp::method::resources_read) return CallKind::resource_read;
+  if (method == mcp::method::prompts_get) return CallKind::prompt_get;
+  return CallKind::other;
+}
+
+bool is_recorded(CallKind kind) {
+  return kind == CallKind::tool_call || kind == CallKind::resource_read ||
+         kind == CallKind::prompt_get;
+}
+
+std::optional<CallTable::Refusal> CallTable::refusal_for(std::string_view theirs) const {
+  if (find_theirs(theirs) != nullptr) return Refusal::duplicate;
+  if (calls_.size() >= most_) return Refusal::too_many;
+  return std::nullopt;
+}
+
+const Call* CallTable::find(std::string_view ours) const {
+  const std::uint64_t id = parse_upstream_id(ours);
+  const auto found = std::ranges::find(calls_, id, &Call::ours);
+  return found == calls_.end() ? nullptr : &*found;
+}
+
+Call* CallTable::find(std::string_view ours) {
+  // The table is this object's own.
+  return const_cast<Call*>(std::as_const(*this).find(ours));  // NOLINT(*-const-cast)
+}
+
+Call* CallTable::find(std::uint64_t ours) {
+  const auto found = std::ranges::find(calls_, ours, &Call::ours);
+  return found == calls_.end() ? nullptr : &*found;
+}
+
+const Call* CallTable::find_theirs(std::string_view theirs) const {
+  const auto found = std::ranges::find(calls_, theirs, &Call::theirs);
+  return found == calls_.end() ? nullptr : &*found;
+}
+
+std::size_t CallTable::awaited() const {
+  const auto streams = std::ranges::count(calls_, CallKind::listen, &Call::kind);
+  return calls_.size() - static_cast<std::size_t>(streams);
+}
+
+std::size_t CallTable::kept_progress() const {
+  std::size_t bytes = 0;
+  for (const Call& call : calls_) bytes += call.pace.kept_bytes();
+  return bytes;
+}
+
+std::optional<Call> CallTable::remove(const Call* call) {
+  if (call == nullptr) return std::nullopt;
+  Call& place = calls_[static_cast<std::size_t>(call - calls_.data())];
+  Call removed = std::exchange(place, Call{});
+  if (&place != &calls_.back()) place = std::move(calls_.back());
+  calls_.pop_back();
+  return removed;
+}
+
+std::optional<Call> CallTable::close(std::string_view ours) { return remove(find(ours)); }
+
+std::optional<Call> CallTable::cancel(std::string_view theirs) {
+  auto call = remove(find_theirs(theirs));
+  if (call) cancelled_[next_cancelled_++ % cancelled_.size()] = call->ours;
+  return call;
+}
+
+bool CallTable::was_cancelled(std::string_view ours) const {
+  const std::uint64_t id = parse_upstream_id(ours);
+  return id != 0 && std::ranges::find(cancelled_, id) != cancelled_.end();
+}
+
+std::vector<std::uint64_t> CallTable::ids() const {
+  std::vector<std::uint64_t> ids;
+  ids.reserve(calls_.size());
+  for (const Call& call : calls_) ids.push_back(call.ours);
+  return ids;
+}
+
+std::vector<Call> CallTable::take_all() { return std::exchange(calls_, {}); }
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/approvals/approvals.h"
+#include "policy/encoding/sha256.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/pins/definition.h"
+#include "policy/rates/call_deadline.h"
+#include "policy/rates/call_slots.h"
+#include "supervisor/gateway/message/progress_limiter.h"
+#include "supervisor/os/clock.h"
+
+/// The calls in flight in one direction: which id of the caller stands behind which id of ours.
+/// Once for host to server, once for server to host.
+namespace cellblock::gateway {
+
+/// What the answer to a call needs done to it.
+enum class CallKind : std::uint8_t {
+  other,
+  initialize,  ///< may not be cancelled
+  tools_list,  ///< the answer is narrowed; like those of the next three, it is cleaned
+  resources_list,
+  templates_list,
+  prompts_list,
+  discover,     ///< the answer is cleaned, as that of initialize is
+  tool_call,    ///< a failure comes as a result that the model sees
+  listen,       ///< subscriptions/listen: its id also names the stream's notifications
+  task_result,  ///< tasks/result: its task has ended when it is answered
+  task_state,   ///< what else is about one task: of a finished one the answer may hold the result
+  resource_read,
+  prompt_get,
+};
+
+CallKind kind_of(std::string_view method);
+
+/// Has its lines in the audit log, and is not made without: what a person or a model gets by it, or
+/// makes of it.
+bool is_recorded(CallKind kind);
+
+/// By what a call was let pass that had to wait: what has changed since is asked again.
+struct JudgedCall {
+  std::string line;  ///< the host's
+  Message message;
+  std::optional<Rule> asks;          ///< the rule that asked about it, as it was then
+  std::uint64_t redaction = 0;       ///< Redactions::revision() of what looked through it
+  std::optional<Digest> definition;  ///< what it named, when somebody was asked about it
+};
+
+/// A call that may not be sent yet, and what its record will say.
+struct UnsentCall {
+  std::string text;  ///< as the server will get it, with its newline
+  std::string rule;
+  Sha256 arguments{};
+  std::string argument_text;         ///< that may stand in its record; empty: none may
+  std::size_t bytes = 0;             ///< of the caller's line
+  std::optional<JudgedCall> judged;  ///< only of one that waits for a place, or for somebody's word
+};
+
+struct Call {
+  std::uint64_t ours = 0;
+  std::uint64_t question = 0;  ///< about it, to the host; of a question: the call that it is about
+  std::string theirs;          ///< the caller's id, raw JSON
+  std::string progress_token;  ///< the caller's, raw JSON; empty if it wants no progress
+  std::string traceparent;     ///< of the caller's span; empty: it names none
+  std::string tool;
+  std::string named;      ///< what else is called and recorded: a resource's URI, a prompt
+  std::string task_tool;  ///< of a question about a task: whose call made it; empty: not known
+  CallKind kind = CallKind::other;
+  Era era = Era::legacy;
+  Time began;
+  bool has_cursor = false;          ///< it asks for a later page of a list
+  std::uint8_t wanted_changes = 0;  ///< of a stream: bit i for mcp::list_changes[i]
+  bool wants_more = false;          ///< of a stream: to hear of anything beside lists
+  /// Of the server's: else the host's program answers it by itself, and nothing is lost if it is
+  /// not.
+  bool is_for_somebody = true;
+  bool is_sent = true;  ///< else it waits for its record, and the callee knows nothing of it
+  ProgressPace pace;    ///< of what the callee says about it
+  CallDeadline deadline;
+  Approval approval;                   ///< that it waits for; withdrawn with the call
+  CallPlace place;                     ///< among those in flight; given back with the call
+  std::unique_ptr<UnsentCall> unsent;  ///< while it waits for either: not recorded, and not sent
+};
+
+class CallTable {
+ public:
+  enum class Refusal : std::uint8_t { duplicate, too_many };
+
+  explicit CallTable(std::size_t most) : most_(most) {}
+
+  std::optional<Refusal> refusal_for(std::string_view theirs) const;
+  /// Only when refusal_for() had nothing against it.
+  void open(Call call) { calls_.push_back(std::move(call)); }
+
+  /// By our id, in raw JSON. Valid until the next change. Progress tokens of ours are the same
+  /// numbers, so this finds a call by its token as well.
+  const Call* find(std::string_view ours) const;
+  Call* find(std::string_view ours);
+  Call* find(std::uint64_t ours);
+  const Call* find_theirs(std::string_view theirs) const;
+
+  std::optional<Call> close(std::string_view ours);
+  /// Closes it and remembers that its answer may still come.
+  std::optional<Call> cancel(std::string_view theirs);
+  bool was_cancelled(std::string_view ours) const;
+
+  std::vector<Call> take_all();
+  std::span<Call> all() { return calls_; }
+  std::span<const Call> all() const { return calls_; }
+  std::vector<std::uint64_t> ids() const;  ///< ours
+  std::size_t size() const { return calls_.size(); }
+  std::size_t awaited() const;        ///< all but streams
+  std::size_t kept_progress() const;  ///< bytes, of all calls
+
+ private:
+  std::optional<Call> remove(const Call* call);
+
+  // A scan over a few dozen neighbours is quicker than any tree or hash, and most_ bounds it.
+  std::vector<Call> calls_;
+  std::size_t most_;
+
+  // A bounded memory is enough: what falls out of it is dropped all the same, only counted as
+  // foreign instead of late.
+  std::array<std::uint64_t, 64> cancelled_{};
+  std::size_t next_cancelled_ = 0;
+};
+
+}  // namespace cellblock::gateway

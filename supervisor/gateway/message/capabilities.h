@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include "policy/config/config.h"
+#include "supervisor/gateway/message/json_tree.h"
+
+/// What either side may say that it can do, across the eras: only what the bridge carries.
+namespace cellblock::gateway {
+
+/// Of the host, for a server of the other era: without what client_features does not give, tasks,
+/// experiments, and extensions that are not known to be safe without the bridge's help.
+Json carried_client_capabilities(const Json& capabilities, const ClientFeatures& features);
+
+/// Of the server, for a host of the other era.
+Json carried_server_capabilities(const Json& capabilities);
+
+/// Whether a client with these capabilities may be asked this.
+bool may_be_asked(std::string_view method, const Json& params, const Json& capabilities);
+
+/// The capabilities that `method` needs, for error -32021.
+Json needed_for(std::string_view method, const Json& params);
+
+/// The methods whose answer may be a question.
+bool may_ask(std::string_view method);
+
+}  // namespace cellblock::gateway

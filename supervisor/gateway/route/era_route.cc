@@ -1,0 +1,333 @@
+#include "supervisor/gateway/route/era_route.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/catalogue/discovery_messages.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
+#include "supervisor/gateway/message/written_message.h"
+#include "supervisor/gateway/route/bridging.h"
+#include "supervisor/gateway/route/initialize_refusal.h"
+#include "supervisor/gateway/route/passive_discovery.h"
+#include "supervisor/gateway/upstream/answer_edits.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+constexpr std::size_t least_held_bytes = 4U << 20;
+
+}  // namespace
+
+Lane::Lane(const LegParts& parts, McpServices& services, LaneEffects& leg)
+    : parts_(parts),
+      server_(parts_.server()),
+      services_(services),
+      leg_(leg),
+      held_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)),
+      retries_(server_),
+      bridged_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)) {}
+
+std::size_t Lane::in_flight() const {
+  const std::size_t below = bridge_         ? bridge_->in_flight()
+                            : conversation_ ? conversation_->in_flight()
+                                            : 0;
+  return below + held_.awaited();
+}
+
+bool Lane::is_in_flight(std::string_view theirs) const {
+  if (held_.has(theirs)) return true;
+  return bridge_ ? bridge_->is_in_flight(theirs) : conversation_ && conversation_->asks(theirs);
+}
+
+Traffic Lane::traffic() const {
+  Traffic sum = past_;
+  if (conversation_) sum += conversation_->traffic();
+  return sum;
+}
+
+// --- from the host -------------------------------------------------------------------------------
+
+void Lane::start(Time now) {
+  if (may_start(now)) start_cell(now);
+}
+
+void Lane::from_host(std::string_view line, const Message& message, Time now) {
+  if (host_era_ == Era::legacy) revival_.from_host(line, message);
+  if (open_) return forward(line, message, now);
+  if (dropped_held(message, line, now)) return;
+  const bool is_request = message.kind == MessageKind::request;
+  // The server may wait for what the host answers it.
+  if (!is_request && (revival_.is_under_way() || is_replacing_)) {
+    forward(line, message, now);
+    return answered(now);
+  }
+  // Nothing starts for what nobody answers.
+  if (!is_request && cell_ == nullptr && waits_ == 0) return;
+  hold(line, message);
+  advance(now);
+}
+
+void Lane::hold(std::string_view line, const Message& message) {
+  if (held_.hold(line, message) || message.kind != MessageKind::request) return;
+  const Failure failure =
+      plain_failure(FailureCode::too_many, "too much waits for this server to start", server_.name);
+  to_host(std::string_view(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
+                                                      *host_era_, failure)));
+}
+
+// Whatever is still missing for what is held: the era, the cell, its program.
+void Lane::advance(Time now) {
+  if (!cell_era_) cell_era_ = known_era();
+  if (!cell_era_) return ask_for_era();
+  if (cell_ == nullptr) return start(now);
+  if (running_ && !first_list_.is_asking() && !is_replacing_) open(now);
+}
+
+bool Lane::may_start(Time now) {
+  if (services_.audit_state() == AuditState::writable) return true;
+  lose(plain_failure(FailureCode::audit_unavailable,
+                     "the audit log cannot be written, so nothing new is started", server_.name),
+       now);
+  return false;
+}
+
+void Lane::start_cell(Time now) {
+  CellPlan plan = parts_.plan;
+  if (last_cell_ != 0 && plan.purpose.empty()) plan.purpose = revival_purpose;
+  cell_ = &services_.make_cell(plan);
+  cell_->use(*this, now);
+}
+
+// --- host to server ------------------------------------------------------------------------------
+
+void Lane::forward(std::string_view line, const Message& message, Time now) {
+  if (!bridge_ && first_list_.is_asking()) return hold(line, message);
+  if (!bridge_ && first_list_.wants(conversation_->pins(), message)) {
+    return list_first(line, message);
+  }
+  if (message.kind == MessageKind::request) retries_.went(line, message, call_states(), now);
+  if (bridge_) {
+    bridge_->from_host(line, message, now);
+    return drain(now);
+  }
+  if (message.kind == MessageKind::request) {
+    cell_->asked();
+    if (message.method == mcp::method::initialize) watch_initialize(line, message);
+  }
+  conversation_->from_host(line, message, now);
+}
+
+void Lane::to_server(std::string_view text) {
+  relay_.push({Relayed::To::server, std::string(text)});
+}
+
+void Lane::reply_to_cell(Slices message) {
+  CellUser& user = *this;
+  if (cell_ != nullptr) cell_->reply(user, message);
+}
+
+void Lane::to_cell(Slices message) {
+  CellUser& user = *this;
+  if (cell_ != nullptr) cell_->say(user, message);
+}
+
+void Lane::drain(Time now) {
+  relay_.run([this, now](Relayed next) { deliver(std::move(next), now); });
+}
+
+void Lane::deliver(Relayed relayed, Time now) {
+  const WrittenMessage written(parts_.shared.scanner, std::move(relayed.text));
+  const auto& message = written.message();
+  if (!conversation_) return;
+  if (!message) return fail_unreadable(message.error(), now);
+  if (relayed.to == Relayed::To::bridge) {
+    return bridge_->from_server(written.line(), *message, now);
+  }
+  if (waits_for_list(written.line(), *message)) return;
+  if (message->kind == MessageKind::request && cell_ != nullptr) cell_->asked();
+  conversation_->from_host(written.line(), *message, now);
+}
+
+// All calls in flight fail, since one of them would wait for ever.
+void Lane::fail_unreadable(const Refused& refused, Time now) {
+  const Failure failure = unreadable_between_eras(refused, server_.name);
+  record(note_of_refused(failure));
+  fail_all(failure, now);
+}
+
+// --- server to host ------------------------------------------------------------------------------
+
+void Lane::cell_running(Time now) {
+  running_ = true;
+  first_list_.reset();
+  ConversationEffects& effects = *this;
+  past_ = traffic();
+  const SealBinding whose{
+      .server = parts_.plan.server, .session = parts_.session, .cell = cell_->id()};
+  conversation_.emplace(parts_.gate(cell_->id()), parts_.rights(), parts_.shared.ids,
+                        HandedValues(parts_.shared.sealer, whose),
+                        parts_.shared.config.audit.arguments, effects);
+  if (last_cell_ != 0 && is_shared(server_, parts_.plan)) {
+    record({.kind = wire::AuditKind::attach,
+            .outcome = wire::AuditOutcome::ok,
+            .reason = revival_purpose});
+  }
+  leg_.lane_running(now);
+  if (host_era_) advance(now);
+}
+
+void Lane::from_cell(std::string_view line, const Message& message, Time now) {
+  if (first_list_.owns(message.id.in(line)) && message.method.empty()) {
+    return first_list_answered(line, message, now);
+  }
+  if (message.kind == MessageKind::result) note_announced(line, message);
+  if (initialize_ && refuses_initialize(line, message)) return start_again_as_modern(now);
+  if (refuses_declared_era(line, message)) return fail_declared_era(message.error.in(line), now);
+  if (message.kind == MessageKind::notification) learn(message.method);
+  if (message.kind == MessageKind::result) learn_answer(line, message);
+  conversation_->from_cell(line, message, now);
+  if (bridge_) drain(now);
+  answered(now);
+}
+
+void Lane::learn(std::string_view method) {
+  if (parts_.plan.has_workspace) return;
+  if (const auto kind = mcp::changed_list(method)) {
+    services_.catalogues().list_changed(parts_.plan.server, *kind);
+  }
+}
+
+// Only where neither capabilities nor somebody's directory ever reach the server: what it offers,
+// and says in it, may depend on them, and others hear it.
+void Lane::learn_answer(std::string_view line, const Message& message) {
+  const bool is_server = parts_.plan.program == wire::CellProgram::server;
+  if (!is_server || server_.client_features != ClientFeatures{}) return;
+  if (parts_.plan.has_workspace) return;
+  const Call* call = conversation_->call(message.id.in(line));
+  if (call == nullptr) return;
+  if (parts_.of == LegOf::all_servers && list_of(call->kind)) return;
+  learn_from_answer(services_.catalogues(), parts_.plan.server, *call, message.result.in(line));
+}
+
+bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) {
+  // Whoever's it was: the list is not waited for, and nor is any call.
+  const bool is_list = first_list_.is_asking() && (ours.empty() || first_list_.owns(ours));
+  bool is_call = conversation_ && !conversation_->is_idle();
+  if (is_call && ours.empty()) {
+    conversation_->fail_all(failure, now);
+  } else if (is_call) {
+    is_call = conversation_->fail(ours, failure, now);
+  }
+  if (is_list) go_without_list(now);
+  if (!is_call) return is_list;
+  if (bridge_) drain(now);
+  answered(now);
+  return true;
+}
+
+bool Lane::owns(std::string_view ours) const {
+  return first_list_.owns(ours) || (conversation_ && conversation_->owns(ours));
+}
+
+void Lane::to_host(Slices message) {
+  if (!bridge_) return say_to_host(message);
+  relay_.push({Relayed::To::bridge, joined(message)});
+}
+
+void Lane::to_host(std::string_view text) {
+  say_to_host(std::array<std::string_view, 2>{text, "\n"});
+}
+
+void Lane::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
+
+void Lane::when_recorded(WhenRecorded then) {
+  services_.when_recorded(
+      [this, here = std::weak_ptr(here_), then = std::move(then)](AuditState log, Time now) {
+        if (here.expired()) return;
+        then(log, now);
+        if (bridge_) drain(now);
+        if (log == AuditState::broken) answered(now);
+      });
+}
+
+void Lane::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from_now); }
+
+void Lane::wake_in(Milliseconds from_now) {
+  if (!call_alarm_) {
+    call_alarm_ = services_.make_alarm([this](Time now) {
+      if (conversation_) conversation_->woken(now);
+      if (bridge_) drain(now);
+      answered(now);
+    });
+  }
+  call_alarm_->set(from_now);
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+void Lane::cell_gone(const Failure& failure, Time now) {
+  last_cell_ = std::exchange(cell_, nullptr)->id();
+  running_ = open_ = is_replacing_ = false;
+  first_list_.give_up();
+  std::vector<HeldMessage> again = withdraw_for_retry(failure, now);
+  fail_all(failure, now);
+  revival_.cell_lost();
+  for (const HeldMessage& held : again) hold(held.line, held.message);
+  cell_era_.reset();
+  leg_.lane_lost(*this, failure, now);
+  if (held_.awaited() != 0) retry_soon();
+}
+
+void Lane::lose(const Failure& failure, Time now) {
+  fail_all(failure, now);
+  cell_era_.reset();
+  leg_.lane_lost(*this, failure, now);
+}
+
+// The bridge first: what it answers, it no longer knows when the conversation answers it too, for
+// the audit log's sake.
+void Lane::fail_all(const Failure& failure, Time now) {
+  fail_held(failure);
+  if (bridge_) bridge_->fail_all(failure, now);
+  if (conversation_) conversation_->fail_all(failure, now);
+  bridged_.take_all();
+  relay_.clear();
+  initialize_.reset();
+}
+
+void Lane::fail_held(const Failure& failure) {
+  for (const HeldMessage& held : held_.take_all()) {
+    if (held.message.kind != MessageKind::request) continue;
+    retries_.forget(held.message.id.in(held.line));
+    to_host(std::string_view(Conversation::failed_reply(
+        held.message.id.in(held.line), kind_of(held.message.method), *host_era_, failure)));
+  }
+}
+
+void Lane::cancel_all(std::string_view reason, Time now) {
+  held_.take_all();
+  bridged_.take_all();
+  if (bridge_) {
+    bridge_->cancel_all(reason, now);
+    drain(now);
+  }
+  if (conversation_) conversation_->cancel_all(reason, now);
+}
+
+void Lane::leave() {
+  if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
+  if (retry_alarm_) retry_alarm_->set(std::nullopt);
+  if (first_list_alarm_) first_list_alarm_->set(std::nullopt);
+  if (cell_ == nullptr) return;
+  last_cell_ = cell_->id();
+  running_ = open_ = is_replacing_ = false;
+  revival_.cell_lost();
+  std::exchange(cell_, nullptr)->leave(*this);
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,215 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/mcp/lists.h"
+#include "supervisor/gateway/cell/cell_user.h"
+#include "supervisor/gateway/cell/server_cell.h"
+#include "supervisor/gateway/message/relay.h"
+#include "supervisor/gateway/message/slices.h"
+#include "supervisor/gateway/route/first_list.h"
+#include "supervisor/gateway/route/held_messages.h"
+#include "supervisor/gateway/route/retries.h"
+#include "supervisor/gateway/route/server_route_effects.h"
+#include "supervisor/gateway/route/server_route_parts.h"
+#include "supervisor/gateway/route/session_replay.h"
+#include "supervisor/gateway/translate/bridge.h"
+#include "supervisor/gateway/upstream/upstream.h"
+#include "supervisor/os/alarm.h"
+
+/// The way to one server for what a host says in one era: starts a cell when it is needed, decides
+/// which era that is to speak, and puts a bridge between where it is not the host's. A cell serves
+/// one lane of a leg, since programs have been seen to take the era of their first message for
+/// good, and a second `initialize` for the end of the first session. Pure.
+namespace cellblock::gateway {
+
+class Lane;
+
+/// What a lane asks of the leg that has it.
+class LaneEffects {
+ public:
+  /// A whole message, newline included, of the host's era.
+  virtual void lane_says(Slices message) = 0;
+  virtual void lane_running(Time now) = 0;
+  virtual void lane_lost(const Lane& lane, const Failure& failure, Time now) = 0;
+  virtual void lane_answered(Time now) = 0;
+
+ protected:
+  ~LaneEffects() = default;
+};
+
+class Lane final : private CellUser, private ConversationEffects, private BridgeEffects {
+ public:
+  Lane(const LegParts& parts, McpServices& services, LaneEffects& leg);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  /// The era of the host's messages on this lane: once, before from_host.
+  void claim(Era host) { host_era_ = host; }
+  std::optional<Era> host_era() const { return host_era_; }
+
+  /// The cell, before anybody has said anything.
+  void start(Time now);
+  void from_host(std::string_view line, const Message& message, Time now);
+
+  void fail_all(const Failure& failure, Time now);
+  void cancel_all(std::string_view reason, Time now);
+  void leave();
+  /// The cell is given up, and what is in flight in it fails; the next request starts another one.
+  void renew(const Failure& failure, Time now);
+  /// As soon as nothing is in flight in it any more; what the host asks from now on is for the next
+  /// cell. After `replace_patience` what is still in flight fails.
+  void replace(Time now);
+  static constexpr Milliseconds replace_patience{30'000};
+  /// What the host is shown of this list has become another, though the server has not said so:
+  /// somebody has decided about it. Told where the server could have told it.
+  void list_changed(mcp::ListKind kind, Time now);
+
+  std::size_t in_flight() const;
+  /// By the host's id, in raw JSON: held here, or asked.
+  bool is_in_flight(std::string_view theirs) const;
+  bool has_cell() const { return cell_ != nullptr; }
+  /// The cell knows the host's session, and nobody here could tell the next one of it. While it is
+  /// not known who speaks, somebody might have begun one.
+  bool session_is_in_cell() const;
+  /// The cell's program runs.
+  bool is_running() const { return running_; }
+  std::uint64_t cell() const { return cell_ != nullptr ? cell_->id() : last_cell_; }
+  Traffic traffic() const;
+
+ private:
+  struct Relayed {
+    enum class To : std::uint8_t { server, bridge };
+    To to{};
+    std::string text;
+  };
+
+  // CellUser
+  void cell_running(Time now) override;
+  void from_cell(std::string_view line, const Message& message, Time now) override;
+  bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
+  void cell_gone(const Failure& failure, Time now) override;
+  std::uint64_t session() const override { return parts_.session; }
+  bool is_busy(Time now) const override;
+  bool is_awaited(Time now) const override;
+  bool is_amid_list(Time now) const override {
+    return conversation_ && conversation_->is_amid_list(now);
+  }
+  void let_go(Time now) override;
+  bool owns(std::string_view ours) const override;
+
+  // ConversationEffects, and of BridgeEffects what has the same name
+  void to_host(Slices message) override;
+  void to_cell(Slices message) override;
+  void reply_to_cell(Slices message) override;
+  void record(const AuditNote& note) override;
+  AuditState audit_state() const override { return services_.audit_state(); }
+  void when_recorded(WhenRecorded then) override;
+  void wake_in(Milliseconds from_now) override;
+
+  // BridgeEffects
+  void to_host(std::string_view text) override;
+  void to_server(std::string_view text) override;
+  void set_deadline(std::optional<Milliseconds> from_now) override;
+
+  void hold(std::string_view line, const Message& message);
+  bool dropped_held(const Message& message, std::string_view line, Time now);
+  CallStates call_states() const;
+  std::vector<HeldMessage> withdraw_for_retry(const Failure& failure, Time now);
+  void withdraw(std::string_view id, const Failure& failure, Time now);
+  void retry_soon();
+  void advance(Time now);
+  bool may_start(Time now);
+  std::optional<Era> known_era() const;
+  void ask_for_era();
+  void start_cell(Time now);
+  void open(Time now);
+  void span();
+  std::unique_ptr<Bridge> make_bridge();
+  void forward(std::string_view line, const Message& message, Time now);
+  void drain(Time now);
+  void deliver(Relayed relayed, Time now);
+  void fail_unreadable(const Refused& refused, Time now);
+  void lose(const Failure& failure, Time now);
+  void fail_held(const Failure& failure);
+
+  void list_first(std::string_view line, const Message& message);
+  void ask_for_first_list();
+  bool waits_for_list(std::string_view line, const Message& message);
+  void let_bridged_go(Time now);
+  void first_list_answered(std::string_view line, const Message& message, Time now);
+  void go_without_list(Time now);
+
+  void say_to_host(Slices message);
+  void answered(Time now);
+  void revive(Time now);
+  void say_again(std::string text, Time now);
+  void settle_revival(Time now);
+  void revived(Time now);
+  bool is_quiet() const;
+  void take_next_cell(Time now);
+  bool is_listened_to() const;
+  void give_up_cell(const Failure& failure, Time now);
+
+  void note_announced(std::string_view line, const Message& message);
+  void say_as_cell(std::string text, Time now);
+  void learn(std::string_view method);
+  void learn_answer(std::string_view line, const Message& message);
+  void watch_initialize(std::string_view line, const Message& message);
+  bool refuses_initialize(std::string_view line, const Message& message);
+  bool refuses_declared_era(std::string_view line, const Message& message);
+  void fail_declared_era(std::string_view error, Time now);
+  void start_again_as_modern(Time now);
+
+  const LegParts parts_;
+  const Server& server_;
+  McpServices& services_;
+  LaneEffects& leg_;
+
+  std::optional<Era> host_era_;
+  std::optional<Era> cell_era_;
+  Catalogues::Waiter waits_ = 0;  ///< for the catalogues to say the era
+  HeldMessages held_;
+  ServerCell* cell_ = nullptr;
+  std::uint64_t last_cell_ = 0;
+  bool running_ = false;
+  bool open_ = false;
+  std::unique_ptr<Alarm> call_alarm_;  ///< before the conversation, whose end may still ask for it
+  std::optional<Conversation> conversation_;
+  Traffic past_;  ///< of cells before this one
+
+  std::unique_ptr<Bridge> bridge_;
+  std::unique_ptr<Alarm> alarm_;  ///< the bridge's
+  Relay<Relayed> relay_;          ///< between bridge and conversation
+
+  /// Gone with the lane: whoever comes back from the log asks it first.
+  std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+
+  Revival revival_;  ///< of a legacy host's session
+  bool is_replacing_ = false;
+  std::unique_ptr<Alarm> replace_alarm_;
+
+  Retries retries_;
+  std::unique_ptr<Alarm> retry_alarm_;
+
+  FirstList first_list_;
+  HeldMessages bridged_;  ///< what the bridge says to the server while that is asked for its list
+  std::unique_ptr<Alarm> first_list_alarm_;
+
+  std::optional<HeldMessage> initialize_;  ///< while its answer may say that there is none
+  bool legacy_refused_ = false;
+  bool legacy_agreed_ = false;
+  /// By a legacy server, for mcp::list_changes: that it tells when they change.
+  std::array<bool, mcp::list_changes.size()> announced_{};
+  bool declared_era_agreed_ = false;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "policy/mcp/meta_keys.h"
+#include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/list_changes.h"
+#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/written_message.h"
+#include "supervisor/gateway/route/era_route.h"
+
+// A lane's part in telling its host what nobody at the server knows of: that a definition is shown
+// now which was withheld, or the other way round.
+namespace cellblock::gateway {
+
+void Lane::note_announced(std::string_view line, const Message& message) {
+  if (cell_era_ == Era::modern || !conversation_->is_initialize(message.id.in(line))) return;
+  const Json result = read_tree(message.result.in(line));
+  const Json* capabilities = result.is_object() ? object_in(result, "capabilities") : nullptr;
+  for (std::size_t i = 0; i < announced_.size(); ++i) {
+    announced_.at(i) = capabilities != nullptr &&
+                       offers(*capabilities, mcp::list_changes.at(i).capability, "listChanged");
+  }
+}
+
+// A modern host hears it on the streams where it wants to; a legacy one where the server has said
+// that there is such a notification, and a bridge on its host's behalf.
+void Lane::list_changed(mcp::ListKind kind, Time now) {
+  if (!conversation_ || cell_ == nullptr) return;
+  const mcp::ListChange& change = mcp::change_of(kind);
+  if (cell_era_ == Era::modern) {
+    for (const std::uint64_t stream : conversation_->streams_about(kind)) {
+      say_as_cell(
+          fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"{}":{}}}}}}})",
+                      change.notification, mcp::meta_key::subscription, stream),
+          now);
+    }
+  } else if (announced_.at(static_cast<std::size_t>(&change - mcp::list_changes.data()))) {
+    say_as_cell(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", change.notification), now);
+  }
+}
+
+void Lane::say_as_cell(std::string text, Time now) {
+  const WrittenMessage written(parts_.shared.scanner, std::move(text));
+  if (!written.message()) return;
+  conversation_->from_cell(written.line(), *written.message(), now);
+  if (bridge_) drain(now);
+  answered(now);
+}
+
+}  // namespace cellblock::gateway

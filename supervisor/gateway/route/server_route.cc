@@ -1,0 +1,206 @@
+#include "supervisor/gateway/route/server_route.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/message/era_of.h"
+#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/route/cached_answers.h"
+#include "supervisor/gateway/route/named_call.h"
+
+namespace cellblock::gateway {
+
+namespace {
+
+constexpr std::size_t most_discovering = 16;
+
+}  // namespace
+
+Leg::Leg(LegParts parts, McpServices& services, LegEffects& above)
+    : parts_(parts), server_(parts_.server()), services_(services), above_(above) {}
+
+bool Leg::is_in_flight(std::string_view theirs) const {
+  return std::ranges::find(discovering_, theirs, &Asked::id) != discovering_.end() ||
+         std::ranges::any_of(lanes_, [&](const auto& lane) { return lane->is_in_flight(theirs); });
+}
+
+std::size_t Leg::in_flight() const {
+  std::size_t sum = discovering_.size();
+  for (const auto& lane : lanes_) sum += lane->in_flight();
+  return sum;
+}
+
+std::uint64_t Leg::cell() const {
+  std::uint64_t newest = 0;
+  for (const auto& lane : lanes_) newest = std::max(newest, lane->cell());
+  return newest;
+}
+
+Traffic Leg::traffic(std::uint32_t server) const {
+  Traffic sum;
+  if (server != parts_.plan.server) return sum;
+  for (const auto& lane : lanes_) sum += lane->traffic();
+  return sum;
+}
+
+// --- from above ----------------------------------------------------------------------------------
+
+void Leg::from_host(std::string_view line, const Message& message, Time now) {
+  if (answered_here(line, message)) return;
+  if (Lane* lane = lane_for(line, message)) lane->from_host(line, message, now);
+}
+
+Lane& Leg::lane_of(std::optional<Era> host) {
+  for (const auto& lane : lanes_) {
+    if (lane->host_era() == host) return *lane;
+  }
+  for (const auto& lane : lanes_) {
+    if (lane->host_era()) continue;
+    lane->claim(*host);
+    return *lane;
+  }
+  LaneEffects& effects = *this;
+  lanes_.push_back(std::make_unique<Lane>(parts_, services_, effects));
+  if (host) lanes_.back()->claim(*host);
+  return *lanes_.back();
+}
+
+// A request says its era itself. What else a modern host says need not; a cancellation names its
+// call, and answers to a server's requests there are in the legacy era alone.
+Lane* Leg::lane_for(std::string_view line, const Message& message) {
+  if (message.kind == MessageKind::request) return &lane_of(era_of(message));
+  if (message.method == mcp::notification::cancelled) {
+    if (Lane* lane = way_of_call(lanes_, message.request_id.in(line))) return lane;
+  }
+  if (lanes_.empty()) return nullptr;
+  const bool only_one = lanes_.size() == 1 && lanes_.front()->host_era();
+  return only_one ? lanes_.front().get() : &lane_of(era_of(message));
+}
+
+// --- what needs no server ------------------------------------------------------------------------
+
+bool Leg::answered_here(std::string_view line, const Message& message) {
+  if (parts_.plan.program == wire::CellProgram::probe) return false;
+  if (message.kind == MessageKind::notification) return cancelled_here(line, message);
+  if (message.kind != MessageKind::request) return false;
+  if (message.method == mcp::method::ping) return answer_ping(line, message);
+  if (!message.is_modern()) return false;
+  if (message.method == mcp::method::discover) return discover(line, message);
+  return message.method.ends_with("/list") && answer_list(line, message);
+}
+
+// A legacy server that runs answers for itself: whoever pings wants to know whether it lives.
+bool Leg::answer_ping(std::string_view line, const Message& message) {
+  const std::string_view id = message.id.in(line);
+  if (message.is_modern()) {
+    say(protocol_error(id, mcp::method_not_found, "Method not found"));
+    return true;
+  }
+  const bool runs = std::ranges::any_of(lanes_, [](const auto& lane) { return lane->has_cell(); });
+  if (!runs) say(result_reply(id, "{}"));
+  return !runs;
+}
+
+bool Leg::answer_list(std::string_view line, const Message& message) {
+  if (lane_of(Era::modern).is_running()) return false;
+  const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server);
+  if (catalogue == nullptr) return false;
+  const auto reply =
+      cached_list(line, message, *catalogue, server_, parts_.rights(), parts_.reading_tool);
+  // The server itself has it in pages that its reader takes.
+  if (!reply || reply->size() > server_.lines.to_host) return false;
+  say(*reply);
+  return true;
+}
+
+bool Leg::discover(std::string_view line, const Message& message) {
+  const std::string_view id = message.id.in(line);
+  if (const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server)) {
+    say(discover_reply(id, *catalogue));
+  } else if (discovering_.size() >= most_discovering) {
+    say(error_reply(
+        id, plain_failure(FailureCode::too_many, "too many wait for this answer", server_.name)));
+  } else {
+    discovering_.push_back({std::string(id)});
+    if (waits_ == 0) {
+      waits_ = services_.want_catalogue(
+          parts_.plan.server, [this](const Catalogue* found, const Failure& failure, Time now) {
+            discovered(found, failure, now);
+          });
+    }
+  }
+  return true;
+}
+
+void Leg::discovered(const Catalogue* catalogue, const Failure& failure, Time now) {
+  waits_ = 0;
+  for (const Asked& asked : std::exchange(discovering_, {})) {
+    say(catalogue != nullptr ? discover_reply(asked.id, *catalogue)
+                             : error_reply(asked.id, failure));
+  }
+  above_.leg_answered(now);
+}
+
+bool Leg::cancelled_here(std::string_view line, const Message& message) {
+  if (discovering_.empty() || message.method != mcp::notification::cancelled) return false;
+  const std::string_view id = message.request_id.in(line);
+  return std::erase_if(discovering_, [id](const Asked& asked) { return asked.id == id; }) != 0;
+}
+
+void Leg::say(std::string_view text) {
+  above_.to_host(std::array<std::string_view, 2>{text, "\n"});
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+void Leg::lane_lost(const Lane& lane, const Failure& failure, Time now) {
+  const bool is_lost = lane.session_is_in_cell();
+  above_.leg_lost(failure, is_lost ? LegEffects::After::over : LegEffects::After::usable, now);
+}
+
+bool Leg::renew_server(std::uint32_t server, const Failure& failure, Time now) {
+  if (server != parts_.plan.server) return true;
+  const bool is_in_cell = std::ranges::any_of(
+      lanes_, [](const auto& lane) { return lane->has_cell() && lane->session_is_in_cell(); });
+  if (is_in_cell) return false;
+  for (const auto& lane : lanes_) lane->renew(failure, now);
+  return true;
+}
+
+void Leg::replace_server(std::uint32_t server, Time now) {
+  if (server != parts_.plan.server) return;
+  for (const auto& lane : lanes_) lane->replace(now);
+}
+
+void Leg::fail_all(const Failure& failure, Time now) {
+  for (const Asked& asked : std::exchange(discovering_, {})) say(error_reply(asked.id, failure));
+  for (const auto& lane : lanes_) lane->fail_all(failure, now);
+}
+
+void Leg::cancel_all(std::string_view reason, Time now) {
+  discovering_.clear();
+  for (const auto& lane : lanes_) lane->cancel_all(reason, now);
+}
+
+void Leg::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+  if (server != parts_.plan.server) return;
+  for (const auto& lane : lanes_) lane->list_changed(kind, now);
+}
+
+// What it holds refers to the rules as they are: there is only to be told that lists may be others.
+void Leg::reconfigure(const ServerSet& changed, Time now) {
+  const std::uint32_t server = parts_.plan.server;
+  if (!changed.contains(server)) return;
+  for (const auto& change : mcp::list_changes) list_changed(server, change.kind, now);
+}
+
+void Leg::leave() {
+  if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
+  for (const auto& lane : lanes_) lane->leave();
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/gateway/route/era_route.h"
+#include "supervisor/gateway/route/route.h"
+#include "supervisor/gateway/route/server_route_effects.h"
+#include "supervisor/gateway/route/server_route_parts.h"
+
+/// One host's way to one server, whichever era it speaks: everything above a leg sees an MCP server
+/// of both. Answers what needs no server, and gives the rest to the lane of its era. Pure.
+namespace cellblock::gateway {
+
+class Leg final : public Counterpart, private LaneEffects {
+ public:
+  Leg(LegParts parts, McpServices& services, LegEffects& above);
+
+  /// The cell, before anybody has said anything: StartWhen::now.
+  void start(Time now) { lane_of(std::nullopt).start(now); }
+
+  void from_host(std::string_view line, const Message& message, Time now) override;
+  void fail_all(const Failure& failure, Time now) override;
+  void cancel_all(std::string_view reason, Time now) override;
+  bool stop_server(std::uint32_t, const Failure&, Time) override { return false; }
+  bool renew_server(std::uint32_t server, const Failure& failure, Time now) override;
+  void replace_server(std::uint32_t server, Time now) override;
+  void leave() override;
+  void reconfigure(const ServerSet& changed, Time now) override;
+  void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
+  std::size_t in_flight() const override;
+  bool is_in_flight(std::string_view theirs) const override;
+  std::uint64_t cell() const override;
+  Traffic traffic(std::uint32_t server) const override;
+
+  const Server& server() const { return server_; }
+
+ private:
+  /// server/discover, while the catalogue is being found.
+  struct Asked {
+    std::string id;
+  };
+
+  // LaneEffects
+  void lane_says(Slices message) override { above_.to_host(message); }
+  void lane_running(Time now) override { above_.leg_running(now); }
+  void lane_lost(const Lane& lane, const Failure& failure, Time now) override;
+  void lane_answered(Time now) override { above_.leg_answered(now); }
+
+  Lane& lane_of(std::optional<Era> host);
+  Lane* lane_for(std::string_view line, const Message& message);
+  bool answered_here(std::string_view line, const Message& message);
+  bool answer_ping(std::string_view line, const Message& message);
+  bool answer_list(std::string_view line, const Message& message);
+  bool discover(std::string_view line, const Message& message);
+  void discovered(const Catalogue* catalogue, const Failure& failure, Time now);
+  bool cancelled_here(std::string_view line, const Message& message);
+  void say(std::string_view text);
+
+  const LegParts parts_;
+  const Server& server_;
+  McpServices& services_;
+  LegEffects& above_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< one of each era at the most
+  Catalogues::Waiter waits_ = 0;
+  std::vector<Asked> discovering_;
+};
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
+#include "policy/rates/call_deadline.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
+
+namespace cellblock::gateway {
+
+/// How long the call may wait for its answer. The handshake has a time of its own, a stream is
+/// answered when somebody ends it, and tasks/result when its task has ended.
+CallDeadline deadline_of(const Call& call, const ServerCalls& rules);
+
+/// Why it waits no longer.
+Failure timeout_failure(const Call& call, const Server& server, Time now);
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,163 @@
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "policy/approvals/approval_question.h"
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/message/era_of.h"
+#include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/upstream/call_time.h"
+#include "supervisor/gateway/upstream/upstream.h"
+
+/// A call of the host's that somebody has to approve.
+namespace cellblock::gateway {
+
+namespace {
+
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+using Json = nlohmann::ordered_json;
+
+/// No id of a server's, in raw JSON, is spelt so.
+constexpr std::string_view nobodys_id = "approval";
+
+bool asks_as(const Rule* now, const std::optional<Rule>& then) {
+  return now == nullptr ? !then : then && *then == *now;
+}
+
+Json details(const Call& call, const std::string& server) {
+  const ApprovalRequest& request = call.approval.entry().request;
+  return {{"id", read_tree(call.theirs)},   {"server", server},
+          {"method", request.method},       {"name", request.name},
+          {"arguments", request.arguments}, {"params", request.params}};
+}
+
+std::string question(std::uint64_t ours, const std::string& text, Json about) {
+  const Json request = {{"jsonrpc", "2.0"},
+                        {"id", ours},
+                        {"method", mcp::method::elicitation_create},
+                        {"params",
+                         {{"message", text},
+                          {"requestedSchema", {{"type", "object"}, {"properties", Json::object()}}},
+                          {"_meta", {{approval_question::meta_key, std::move(about)}}}}}};
+  return request.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool says_yes(std::string_view line, const Message& message) {
+  if (message.kind != MessageKind::result) return false;
+  const auto answer = read_tree(line);
+  const auto result = answer.find("result");
+  return result != answer.end() && result->is_object() &&
+         result->value("action", Json()) == "accept";
+}
+
+}  // namespace
+
+std::expected<Approval, Failure> Conversation::approval_for(const CallAccess& access,
+                                                            const Message& message,
+                                                            const EditedMessage& edited, Time now) {
+  if (access.asks == nullptr) return Approval();
+  const bool is_users = access.asks->approver == Approver::user;
+  // A modern server's host is asked by answers, and this call has none yet.
+  if (is_users && (!host_elicits_ || message.is_modern())) {
+    return std::unexpected(nobody_to_ask(*access.asks, server_, era_of(message)));
+  }
+  const std::string text = edited.flatten();
+  ApprovalWaiter& waiter = *this;
+  auto approval = gate_.ask({.rule = *access.asks,
+                             .method = message.method,
+                             .name = access.named,
+                             .text = text,
+                             .waiter = waiter,
+                             .now = now});
+  if (!approval) return approval;
+  effects_.record(
+      {.kind = AuditKind::approval, .tool = access.named, .reason = "asked", .bytes = text.size()});
+  return approval;
+}
+
+void Conversation::ask_user(Call& call, Time now) {
+  if (call.approval.entry().request.approver != Approver::user) return;
+  call.question = ids_.next();
+  server_calls_.open({.ours = call.question,
+                      .question = call.ours,
+                      .theirs = std::string(nobodys_id),
+                      .began = now});
+  say_to_host(
+      question(call.question, question_text(call.approval, server_), details(call, server_.name)));
+}
+
+// Whatever is not a plain yes is a no.
+void Conversation::user_answers(std::string_view line, const Message& message, std::uint64_t about,
+                                Time now) {
+  Call* call = calls_.find(about);
+  if (call == nullptr || !call->approval.waits()) return;
+  call->question = 0;
+  const auto word = says_yes(line, message) ? Approvals::Word::allow : Approvals::Word::deny;
+  gate_.answered_by_host(call->approval, word, now);
+}
+
+// The host's user is asked no more about what is over.
+void Conversation::take_question_back(const Call& call, std::string_view reason) {
+  if (call.question == 0 || !server_calls_.close(std::to_string(call.question))) return;
+  say_to_host(cancelled_notification(call.question, reason));
+}
+
+// A name was approved as the thing that it was then: what was accepted under it since is another
+// one. Where nothing was known of it, nothing was shown of it.
+bool Conversation::is_what_was_shown(const Call& call) const {
+  const JudgedCall& judged = *call.unsent->judged;
+  return !judged.definition ||
+         judged.definition == pins_.definition_of(judged.line, judged.message);
+}
+
+// Its rules may have changed while it waited (a session takes a role), and so may its pins: it is
+// asked all that it was asked when it came.
+bool Conversation::may_still_go(const Call& call, Time now) {
+  if (!call.unsent->judged) return true;
+  const JudgedCall& judged = *call.unsent->judged;
+  CallAccess access = access_of(judged.line, judged.message, rights_, server_);
+  pins_.judge(judged.line, judged.message, access);
+  if (!access.refusal.empty()) {
+    const Call over = *calls_.cancel(call.theirs);
+    say_to_host(access.refusal);
+    note_end(over, AuditOutcome::error, access.rule, access.refusal.size(), now);
+    return false;
+  }
+  auto failure = pins_.refuse_arguments(judged.line, judged.message);
+  // Its text was looked through by the old ones, and is sent as it was shown or not at all.
+  const bool is_redacted_as_now = judged.redaction == redaction_.revision();
+  if (!failure && !is_redacted_as_now) failure = redacted_otherwise(server_);
+  if (!failure && !asks_as(access.asks, judged.asks)) failure = asked_otherwise(server_);
+  if (!failure && !is_what_was_shown(call)) failure = changed_since_asked(judged.message, server_);
+  if (failure) give_up(call, *failure, now);
+  return !failure;
+}
+
+// One that was is sent as it was shown, and once.
+bool Conversation::is_approved(Call& call, Time now) {
+  const bool waits = call.approval.waits();
+  if (waits && now < call.approval.entry().until) return false;
+  const ApprovalRequest& request = call.approval.entry().request;
+  const bool is_allowed = !waits && !call.approval.is_denied();
+  effects_.record({.kind = AuditKind::approval,
+                   .outcome = is_allowed ? AuditOutcome::ok : AuditOutcome::denied,
+                   .tool = request.name,
+                   .reason = outcome_of(call.approval),
+                   .call = call.ours});
+  take_question_back(call, "decided");
+  call.question = 0;
+  if (!is_allowed) {
+    give_up(call, not_approved(call.approval, server_), now);
+    return false;
+  }
+  call.approval = {};
+  call.began = now;
+  call.deadline = deadline_of(call, server_.calls);
+  wake_for(call, now);
+  return true;
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "supervisor/http_connection/caller.h"
+#include "supervisor/http_connection/request.h"
+
+namespace cellblock::http {
+
+/// FailureCode::too_many, as JSON-RPC has it.
+inline constexpr int too_many_code = -31006;
+/// Before another try at what the machine or a peer had no room for.
+inline constexpr std::chrono::milliseconds retry_pause{50};
+
+/// One HTTP request that waits for its answer.
+using ExchangeId = std::uint64_t;
+/// One connection to a user's gateway: a session of the socket's protocol.
+using BackendId = std::uint64_t;
+
+/// What the machines of this folder have done for them. Nothing of it blocks, and nothing of it
+/// calls back into them before it returns. An exchange that is gone swallows what is said to it.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+
+  /// Lines may be sent at once; they wait until the connection is there.
+  virtual BackendId open(const Caller& caller) = 0;
+  /// One line, in slices, newline included. False: too much waits there already; nothing was sent.
+  virtual bool send(BackendId backend, std::span<const std::string_view> slices) = 0;
+  virtual void close(BackendId backend) = 0;
+
+  virtual void reply(ExchangeId exchange, const Reply& reply) = 0;
+  /// 200 and these headers; then bytes until end_stream().
+  virtual void begin_stream(ExchangeId exchange, const std::vector<Header>& headers) = 0;
+  virtual void stream(ExchangeId exchange, std::string_view bytes) = 0;
+  virtual void end_stream(ExchangeId exchange) = 0;
+
+  /// Visible ASCII that nobody can guess; empty where the kernel gives no randomness.
+  virtual std::string random_name() = 0;
+};
+
+}  // namespace cellblock::http

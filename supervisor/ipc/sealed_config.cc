@@ -1,0 +1,13 @@
+#include "supervisor/ipc/sealed_config.h"
+
+#include "policy/config/config_bytes.h"
+#include "supervisor/os/sys.h"
+
+namespace cellblock {
+
+Result<Config> read_sealed_config(int sealed) {
+  const auto bytes = CELLBLOCK_TRY(read_all(sealed, max_config_bytes, Sealing::must_be_sealed));
+  return decode_config(bytes);
+}
+
+}  // namespace cellblock

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "supervisor/launcher/child/child_plan.h"
+
+namespace cellblock::launcher {
+
+/// Puts the calling process into the Landlock domain of plan.landlock, for good and for all its
+/// children. Needs no_new_privs. False with errno when any part failed: then nothing was entered.
+/// Without masks (no Landlock here) there is nothing to do. Rules as in child_setup.h.
+bool enter_landlock(ChildPlan& plan);
+
+}  // namespace cellblock::launcher

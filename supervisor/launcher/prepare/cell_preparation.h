@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "supervisor/launcher/prepare/cell_template.h"
+#include "supervisor/launcher/prepare/host_tree.h"
+#include "supervisor/launcher/prepare/owner_trees.h"
+#include "supervisor/launcher/prepare/state_directory.h"
+#include "supervisor/launcher/prepare/tree_store.h"
+#include "supervisor/launcher/prepare/workspace_roots.h"
+
+namespace cellblock::launcher {
+
+/// cellblock's programs that live in cells, opened by the supervisor while it could reach them.
+struct OwnPrograms {
+  Fd gateway;
+  Fd audit_writer;
+  Fd egress;
+  Fd probe;
+  Fd http;
+  Fd metrics;
+  Fd log;  ///< no program: LogPipes' channel, or none
+};
+
+/// What is made for a configuration before it holds, from what the host's file system has then.
+struct Preparation {
+  TreeStore trees;
+  OwnerTrees owners;
+  WorkspaceRoots workspaces;
+  std::vector<Blueprint> servers;  ///< as in the configuration
+  Blueprint gateway;
+  Blueprint audit_writer;
+  Blueprint egress;   ///< empty where no server has egress
+  Blueprint http;     ///< empty without [listen.http]
+  Blueprint metrics;  ///< empty without [metrics]
+};
+
+/// Why none could be made: not for a server's sake.
+struct Unprepared {
+  std::string text;
+  SetupFailure failure{.step = SetupStep::prepare};
+
+  // As they come out of what is done for it.
+  Unprepared(const SysError& error)  // NOLINT(google-explicit-constructor)
+      : text(error.text()), failure{.step = SetupStep::prepare, .error = error.number} {}
+  Unprepared(Error error)  // NOLINT(google-explicit-constructor)
+      : text(std::move(error.text)), failure{.step = SetupStep::prepare, .error = EINVAL} {}
+  Unprepared(const std::string& whose, const SetupFailure& its)
+      : text(whose + ": " + SysError{"prepare", its.error}.text()), failure(its) {}
+
+  operator Error() const { return {text}; }  // NOLINT(google-explicit-constructor)
+};
+
+template <class T>
+using PreparedResult = std::expected<T, Unprepared>;
+
+/// Where what cells see comes from.
+struct Sources {
+  const HostTree& host;
+  int owner_mounts = -1;            ///< owner_trees.h
+  const OwnerTrees& owners_before;  ///< of the configuration that holds
+};
+
+/// Gives the pairs of server and user whose paths are mounted with another owner the ids that the
+/// mounts were made with.
+Result<void> reserve_owner_ids(StateDirectory& state, const Config& config);
+
+/// One blueprint per server and per program of ours; a server whose paths cannot be prepared is
+/// kept with its failure, a removed one with that of no path at all. `number`: of its
+/// TreeStore. Nothing is left of what was begun when it fails.
+PreparedResult<Preparation> prepare_cells(const Config& config, const Sources& sources,
+                                          const OwnPrograms& programs, std::uint64_t number);
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <linux/filter.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "supervisor/launcher/child/child_plan.h"
+#include "supervisor/launcher/child/landlock_ruleset.h"
+#include "supervisor/launcher/child/setup_failure.h"
+#include "supervisor/launcher/prepare/filter_cache.h"
+#include "supervisor/launcher/prepare/seccomp_filter.h"
+
+namespace cellblock::launcher {
+
+/// With the declared paths of one client as that client's.
+struct OwnerTemplate {
+  std::uint32_t uid = 0;
+  Fd root;
+  std::optional<SetupFailure> broken;
+};
+
+/// All that one kind of cell has in common, prepared at start-up; a spawn only copies from it.
+struct Blueprint {
+  std::string name;
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  ///< "NAME=value", without secrets
+  NetworkMode network = NetworkMode::none;
+  std::shared_ptr<const FilterProgram> filter;
+  LandlockRuleset landlock;
+  ChildPlan::Listener listener = ChildPlan::Listener::report;
+  ResourceLimits limits{};
+  std::string tmp_options;
+  std::string shm_options;
+  std::string home_options;  ///< of a tmpfs where a request brings no home; empty: none
+  unsigned long home_flags = 0;
+  std::string working_directory;
+  Fd program;                          ///< what is executed, if it is not command[0]
+  Fd root;                             ///< of the template
+  std::optional<SetupFailure> broken;  ///< why it could not be prepared; then no cell can start
+  /// Templates for the clients whose cells have owner mounts, instead of `root`.
+  std::vector<OwnerTemplate> of_owners;
+};
+
+/// What this user's cells are made from; an error: why they cannot be.
+SetupResult<int> root_for(const Blueprint& blueprint, std::uint32_t user);
+
+/// Why cells cannot be started; nullopt: at least all those for whose users it was made can.
+std::optional<SetupFailure> failure_of(const Blueprint& blueprint);
+
+/// Everything but the root template and the Landlock ruleset, which follow from the root's plan.
+Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters);
+
+/// cellblock's own processes live in cells as well. `program` is executed by its descriptor, so
+/// that neither the launcher nor the cell needs a path to it.
+Result<Blueprint> gateway_blueprint(Fd program);
+Result<Blueprint> audit_writer_blueprint(Fd program);
+Result<Blueprint> http_blueprint(Fd program);
+/// May do what cellblock-http may: accept, read and write.
+Result<Blueprint> metrics_blueprint(Fd program);
+/// In the host's network: it dials for a server that has none of its own.
+Result<Blueprint> egress_blueprint(Fd program);
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policy/syscalls/syscall_table.h"
+
+namespace cellblock::launcher {
+
+/// What one numbered call fails with, by its arguments.
+struct NumberedAnswer {
+  std::int32_t number = 0;
+  std::span<const ArgumentRule> rules;  ///< static storage
+  int otherwise = 0;
+};
+
+/// The errno of each call that a filter hands to its listener. Made with the filter from the same
+/// table, so that nothing in a notification but number and arguments has a say. Pure.
+class Refusals {
+ public:
+  Refusals() = default;
+  /// `answers` in any order, each number once.
+  explicit Refusals(std::vector<NumberedAnswer> answers);
+
+  /// Never 0: a call that is not in the table was unlisted (ENOSYS), and one that the table allows
+  /// cannot have been notified (EPERM).
+  int error_for(std::int32_t number, const ArgumentWords& words) const;
+
+ private:
+  std::vector<NumberedAnswer> answers_;  ///< by number
+};
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,84 @@
+#include "supervisor/launcher/prepare/network_pool.h"
+
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "supervisor/launcher/child/run_in_namespace.h"
+
+namespace cellblock::launcher {
+namespace {
+
+constexpr std::size_t store_size = 4;
+
+// Long enough that the spawns of a burst come first, short enough to be ready for the next.
+constexpr itimerspec refill_delay = {.it_interval = {}, .it_value = {.tv_nsec = 3'000'000}};
+
+SysResult<void> bring_up_loopback(int socket) {
+  ifreq request{};
+  std::memcpy(request.ifr_name, "lo", 3);
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  if (ioctl(socket, SIOCSIFFLAGS, &request) < 0) return sys_fail("SIOCSIFFLAGS");
+  return {};
+}
+
+SysResult<Fd> network_of(int socket) {
+  const int network = ioctl(socket, SIOCGSKNS);
+  if (network < 0) return sys_fail("SIOCGSKNS");
+  return Fd(network);
+}
+
+SysResult<Fd> make_network_here() {
+  if (unshare(CLONE_NEWNET) < 0) return sys_fail("unshare");
+  const Fd any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!any.valid()) return sys_fail("socket");
+  CELLBLOCK_CHECK(bring_up_loopback(any.get()));
+  return network_of(any.get());
+}
+
+}  // namespace
+
+SysResult<Fd> make_network() {
+  Fd network;
+  CELLBLOCK_CHECK(in_stage([&]() -> SysResult<void> {
+    network = CELLBLOCK_TRY(make_network_here());
+    return {};
+  }));
+  return network;
+}
+
+SysResult<NetworkPool> NetworkPool::make() {
+  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer.valid()) return sys_fail("timerfd_create");
+  return NetworkPool(std::move(timer));
+}
+
+SysResult<Fd> NetworkPool::take() {
+  refill_later();
+  if (networks_.empty()) return make_network();
+  Fd network = std::move(networks_.back());
+  networks_.pop_back();
+  return network;
+}
+
+void NetworkPool::refill() {
+  std::uint64_t ignored = 0;
+  if (read(timer_.get(), &ignored, sizeof ignored) < 0) return;
+  auto network = make_network();
+  // Whoever asks while there is none is told why; trying again and again meanwhile helps nobody.
+  if (!network) return;
+  networks_.push_back(std::move(*network));
+  if (networks_.size() < store_size) refill_later();
+}
+
+// Cannot fail: the timer is ours and the time a valid one.
+void NetworkPool::refill_later() {
+  static_cast<void>(timerfd_settime(timer_.get(), 0, &refill_delay, nullptr));
+}
+
+}  // namespace cellblock::launcher

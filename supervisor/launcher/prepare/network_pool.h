@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "supervisor/os/sys.h"
+
+namespace cellblock::launcher {
+
+/// A network namespace with nothing in it but its loopback device, which is up. It belongs to the
+/// launcher's user namespace: what a cell may do in its own gives it no right over its network.
+SysResult<Fd> make_network();
+
+/// Networks made ahead of time, since making one is a good part of what a spawn takes
+/// (docs/performance.md). Each is given out once. One thread.
+class NetworkPool {
+ public:
+  static SysResult<NetworkPool> make();
+
+  /// One that nobody has used; made now when none is left. Has the store refilled a moment later.
+  SysResult<Fd> take();
+
+  /// Readable when it is time to refill(): only ever after take().
+  int timer() const { return timer_.get(); }
+  /// Makes at most one, so that whoever calls is not held up for long.
+  void refill();
+
+ private:
+  explicit NetworkPool(Fd timer) : timer_(std::move(timer)) {}
+  void refill_later();
+
+  Fd timer_;
+  std::vector<Fd> networks_;
+};
+
+}  // namespace cellblock::launcher

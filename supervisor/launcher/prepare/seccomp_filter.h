@@ -1,0 +1,35 @@
+#pragma once
+
+#include <linux/filter.h>
+
+#include <vector>
+
+#include "policy/base/result.h"
+#include "policy/config/config.h"
+#include "policy/syscalls/internal_syscalls.h"
+#include "policy/syscalls/syscall_table.h"
+#include "supervisor/launcher/prepare/denied_call_errno.h"
+
+/// Policies become programs for the kernel here, in the launcher, once per policy (about 1.5 ms
+/// each) and never between a clone and an exec: a child only hands the finished bytes to
+/// seccomp(2).
+namespace cellblock::launcher {
+
+using cellblock::InternalProfile;
+
+/// Needs no_new_privs. A server's filter answers calls through a foreign ABI, and refusals that are
+/// reported, with SECCOMP_RET_USER_NOTIF: load it with SECCOMP_FILTER_FLAG_NEW_LISTENER. Without a
+/// listener such a call fails with ENOSYS; it is never made.
+struct FilterProgram {
+  std::vector<sock_filter> instructions;
+  Refusals refusals;  ///< what the listener answers
+};
+
+/// Fails when a table names a call that nobody here knows, or does not fit into a program.
+Result<FilterProgram> compile_filter(const CallTable& table);
+Result<FilterProgram> compile_filter(InternalProfile profile);
+
+/// Fails as call_table (syscall_rules.h) does, too.
+Result<FilterProgram> compile_filter(const SyscallRules& rules, NetworkMode network);
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "policy/config/id_table.h"
+#include "supervisor/launcher/prepare/cell_identity.h"
+#include "supervisor/os/sys.h"
+
+namespace cellblock::launcher {
+
+/// Of what a server writes.
+enum class Execution : std::uint8_t { refused, allowed };
+
+/// What cellblock keeps on disk, reached only through the directory's descriptor:
+///   ids                  IdTable, appended to
+///   home/SERVER/USER/    a server's home directory, owned by the id it runs under
+///   cache/USER/          what that user's gateway keeps, owned by the id it runs under just now
+class StateDirectory {
+ public:
+  /// Reads `ids`. A file that does not make sense stops the start: ids must not be mixed up.
+  static Result<StateDirectory> open(Fd directory, std::uint32_t first_id, std::uint32_t ids);
+
+  /// On disk before it is used. ERANGE when the range is used up.
+  SysResult<std::uint32_t> id_for(const std::string& server, std::uint32_t user);
+
+  /// Gives the pair this very id, on disk. EEXIST: it has another one, or somebody else has this.
+  SysResult<void> reserve(const std::string& server, std::uint32_t user, std::uint32_t id);
+
+  struct Home {
+    const std::string& server;
+    std::uint32_t user = 0;
+    HostIds owner;
+  };
+
+  /// A detached mount of that home directory, which is made if it is missing. One that could not
+  /// be handed to its owner fails the same way until the next start, without another walk.
+  SysResult<Fd> home_tree(const Home& home, Execution execution);
+
+  struct KeptHome {
+    Fd directory;
+    HostIds owner;  ///< whoever that is
+  };
+  /// The home that this server has for this user. ENOENT: none was made yet.
+  SysResult<KeptHome> kept_home(const std::string& server, std::uint32_t user) const;
+
+  /// A detached mount of what the user's gateway keeps, made if it is missing. Only the directory
+  /// changes hands: with mode 0700 it is the door to the files in it, whoever owned it when they
+  /// were made.
+  SysResult<Fd> cache_tree(std::uint32_t user, const HostIds& owner) const;
+
+ private:
+  StateDirectory(Fd directory, Fd ids, IdTable table)
+      : directory_(std::move(directory)), ids_(std::move(ids)), table_(std::move(table)) {}
+
+  SysResult<void> give(int home, const Home& wanted);
+
+  Fd directory_;
+  Fd ids_;
+  IdTable table_;
+  std::map<std::pair<std::string, std::uint32_t>, SysError> not_given_;  ///< at most one a home
+};
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,276 @@
+#include "supervisor/launcher/run/cell_factory.h"
+
+#include <linux/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "policy/config/config_bytes.h"
+#include "policy/sandbox/probe_declaration.h"
+#include "supervisor/launcher/prepare/command_stamp.h"
+#include "supervisor/launcher/prepare/own_root.h"
+
+namespace cellblock::launcher {
+namespace {
+
+// A file whose digest was right is not run any more when it has become another.
+SetupResult<void> check_command(int root, const Server& server) {
+  if (!server.command_stamp) return {};
+  const auto unchanged = command_unchanged(root, server.command[0].c_str(), *server.command_stamp);
+  if (unchanged && *unchanged) return {};
+  return std::unexpected(SetupFailure{.step = SetupStep::prepare,
+                                      .error = unchanged ? ESTALE : unchanged.error().number,
+                                      .detail = ExecDetail::command_changed});
+}
+
+// A name that somebody else could have is worse than none: without one the cell does not start.
+SetupResult<std::vector<std::string>> environment_for(const Blueprint& blueprint,
+                                                      const ClientNames& client) {
+  std::vector<std::string> filled;
+  for (const std::string& variable : blueprint.environment) {
+    if (client.user.empty() && needs_user_name(variable)) {
+      return std::unexpected(SetupFailure{.step = SetupStep::prepare,
+                                          .error = ESRCH,
+                                          .refusal = wire::StartRefusal::client_without_name});
+    }
+    filled.push_back(fill_in(variable, client));
+  }
+  return filled;
+}
+
+std::uint64_t workspace_attributes(const Server& server) {
+  std::uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  if (server.workspace->access == Access::read) attributes |= MOUNT_ATTR_RDONLY;
+  if (!server.execute_writable) attributes |= MOUNT_ATTR_NOEXEC;
+  return attributes;
+}
+
+Config egress_alone(const Server& server) {
+  Config config;
+  Server& only = config.servers.emplace_back();
+  only.name = server.name;
+  only.network = server.network;
+  only.egress = server.egress;
+  return config;
+}
+
+}  // namespace
+
+Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs,
+                                         Fd groups, Fd owner_mounts) {
+  Founded founded = CELLBLOCK_TRY(lay_foundation(config));
+  CELLBLOCK_CHECK(reserve_owner_ids(founded.foundation.state, config));
+  Preparation made = CELLBLOCK_TRY(prepare_cells(
+      config, {founded.host, owner_mounts.get(), OwnerTrees()}, programs, first_number));
+  CELLBLOCK_CHECK(forget_host());
+  CellGroups cell_groups;
+  if (groups.valid()) cell_groups = CellGroups(std::move(groups));
+  return CellFactory(config, std::move(programs), std::move(founded.foundation), std::move(made),
+                     SecretStore(std::move(secrets)), std::move(cell_groups));
+}
+
+SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t user) {
+  if (server.run_as.kind != RunAsKind::own) {
+    const auto ids = declared_identity(server.run_as, user, config_.clients);
+    if (ids) return *ids;
+    return std::unexpected(SetupFailure{.step = SetupStep::assign_id,
+                                        .error = EPERM,
+                                        .refusal = wire::StartRefusal::identity_not_mapped});
+  }
+  const auto id = base_.state.id_for(server.name, user);
+  if (id) return HostIds{*id, *id};
+  SetupFailure failure{.step = SetupStep::assign_id, .error = id.error().number};
+  if (failure.error == ERANGE) failure.refusal = wire::StartRefusal::no_free_identity;
+  return std::unexpected(failure);
+}
+
+SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index,
+                                                   const ClientNames& client) {
+  const Server& server = config_.servers[server_index];
+  const Blueprint& blueprint = made_.servers[server_index];
+  // Before anything is taken for it: an id is kept for good.
+  const int root = CELLBLOCK_TRY(root_for(blueprint, client.uid));
+  CELLBLOCK_CHECK(check_command(root, server));
+  SpawnRequest request;
+  request.root = root;
+  request.environment = CELLBLOCK_TRY(environment_for(blueprint, client));
+  request.host_ids = CELLBLOCK_TRY(ids_for(server, client.uid));
+  request.groups = base_.groups;
+  return request;
+}
+
+SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(
+    const Server& server, const PassedDirectory* directory) const {
+  if (directory == nullptr) return SpawnRequest::Passed{};
+  SetupFailure refused{.step = SetupStep::open_workspace,
+                       .error = EPERM,
+                       .refusal = wire::StartRefusal::workspace_refused};
+  if (!server.workspace || directory->path.empty()) return std::unexpected(refused);
+  const auto place = made_.workspaces.find(*server.workspace, directory->path);
+  if (!place && made_.workspaces.began_without(*server.workspace, directory->path)) {
+    refused = {.step = SetupStep::open_workspace,
+               .error = ENOENT,
+               .refusal = wire::StartRefusal::workspace_came_later};
+  }
+  if (!place) return std::unexpected(refused);
+  return SpawnRequest::Passed{true, directory->identity, place->root, place->below,
+                              workspace_attributes(server)};
+}
+
+SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
+  if (blueprint.network == NetworkMode::host) return Fd();
+  auto network = base_.networks.take();
+  if (!network) return failed_at(SetupStep::make_network, network.error());
+  return std::move(*network);
+}
+
+SetupResult<CellGroup> CellFactory::group_for(const Server& server) {
+  auto group = cell_groups_.make(server.name, group_settings(server, config_.cgroup));
+  if (!group) return failed_at(SetupStep::make_cgroup, group.error());
+  return std::move(*group);
+}
+
+SetupResult<std::optional<EgressEnds>> CellFactory::egress_for(std::uint32_t server_index,
+                                                               int network) const {
+  const Server& server = config_.servers[server_index];
+  if (server.network != NetworkMode::egress) return std::nullopt;
+  auto sockets = prepare_egress(network, server_index, server.egress);
+  if (!sockets) return failed_at(SetupStep::make_network, sockets.error());
+  auto events = make_seqpacket_pair();
+  if (!events) return failed_at(SetupStep::prepare, events.error());
+  return EgressEnds{std::move(*sockets), std::move(*events)};
+}
+
+// Whoever probes a cell writes nothing into the home that the server keeps.
+SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
+                                      const HostIds& owner, wire::CellProgram program) {
+  if (server.home == HomeKind::temporary || program == wire::CellProgram::probe) return Fd();
+  const auto execution = server.execute_writable ? Execution::allowed : Execution::refused;
+  auto home = base_.state.home_tree({server.name, user, owner}, execution);
+  if (!home) return failed_at(SetupStep::open_home, home.error());
+  return std::move(*home);
+}
+
+SetupResult<void> CellFactory::add_secrets(SpawnRequest& request,
+                                           std::uint32_t server_index) const {
+  auto secrets = secrets_.of(config_.servers[server_index], server_index);
+  if (!secrets) return failed_at(SetupStep::prepare, secrets.error());
+  request.secrets = std::move(*secrets);
+  return {};
+}
+
+// What cannot be told apart from outside by the cell's walls: the same shape, but no secret.
+void CellFactory::make_probe(SpawnRequest& request, const Server& server) const {
+  constexpr char marker[] = "cellblock-probe-marker";
+  for (const SecretVariable& secret : server.secrets) {
+    const bool variable = secret.delivery == SecretDelivery::environment;
+    request.secrets.push_back(
+        {secret.delivery, secret.name, variable ? secret.name + "=" + marker : marker});
+  }
+  request.program = programs_.probe.get();
+  request.command = {"cellblock-probe", "--mcp", "--declared",
+                     to_text(probe_declaration(server, config_.kernel))};
+}
+
+SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
+                                                     const ClientNames& client,
+                                                     wire::CellProgram program,
+                                                     const PassedDirectory* workspace) {
+  const Server& server = config_.servers[server_index];
+  SpawnRequest request = CELLBLOCK_TRY(request_for(server_index, client));
+  request.workspace = CELLBLOCK_TRY(workspace_for(server, workspace));
+  request.home = CELLBLOCK_TRY(home_for(server, client.uid, request.host_ids, program));
+  request.group = CELLBLOCK_TRY(group_for(server));
+  request.network = CELLBLOCK_TRY(network_for(made_.servers[server_index]));
+  auto egress = CELLBLOCK_TRY(egress_for(server_index, request.network.get()));
+  auto input = make_pipe();
+  auto output = make_pipe();
+  auto errors = make_pipe();
+  for (const auto* pipe : {&input, &output, &errors}) {
+    if (!*pipe) return failed_at(SetupStep::prepare, pipe->error());
+  }
+  if (program == wire::CellProgram::probe) {
+    make_probe(request, server);
+  } else {
+    CELLBLOCK_CHECK(add_secrets(request, server_index));
+  }
+  request.fds = {input->first.get(), output->second.get(), errors->second.get()};
+  const auto memfds = secret_memfds(request.secrets);
+  if (!memfds) {
+    wipe(request.secrets);
+    return failed_at(SetupStep::prepare, memfds.error());
+  }
+  for (const Fd& memfd : *memfds) request.fds.push_back(memfd.get());
+  auto cell =
+      CELLBLOCK_TRY(spawn(made_.servers[server_index], base_.init_filter, std::move(request)));
+  return StartedServer{
+      std::move(cell),
+      StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)},
+      std::move(egress)};
+}
+
+SetupResult<Fd> CellFactory::cache_for(std::optional<std::uint32_t> user,
+                                       const HostIds& owner) const {
+  if (!user) return Fd();
+  auto cache = base_.state.cache_tree(*user, owner);
+  if (!cache) return failed_at(SetupStep::open_home, cache.error());
+  return std::move(*cache);
+}
+
+SetupResult<SpawnedCell> CellFactory::spawn_own(const OwnProcess& process,
+                                                const std::vector<int>& channels,
+                                                std::uint32_t id) {
+  SpawnRequest request;
+  request.host_ids = {id, id};
+  request.home = CELLBLOCK_TRY(cache_for(process.user, request.host_ids));
+  request.network = CELLBLOCK_TRY(network_for(process.blueprint));
+  request.groups = base_.groups;
+  const auto log = log_.make({.program = process.program, .uid = process.user.value_or(0)});
+  if (!log) return failed_at(SetupStep::prepare, log.error());
+  request.fds = {base_.null.get(), log->get(), log->get()};
+  request.fds.insert(request.fds.end(), channels.begin(), channels.end());
+  return spawn(process.blueprint, base_.init_filter, std::move(request));
+}
+
+SetupResult<StartedOwn> CellFactory::start_own(const OwnProcess& process,
+                                               const std::vector<int>& channels) {
+  const auto id = base_.own_ids.take();
+  if (!id) return failed_at(SetupStep::assign_id, SysError{"take", EUSERS});
+  auto cell = spawn_own(process, channels, *id);
+  if (cell) return StartedOwn{std::move(*cell), *id};
+  base_.own_ids.give_back(*id);
+  return std::unexpected(cell.error());
+}
+
+SetupResult<StartedOwn> CellFactory::start_gateway(std::uint32_t user,
+                                                   const std::vector<int>& channels) {
+  return start_own({made_.gateway, wire::OwnProgram::gateway, user}, channels);
+}
+
+SetupResult<StartedOwn> CellFactory::start_audit_writer(const std::vector<int>& channels) {
+  return start_own({made_.audit_writer, wire::OwnProgram::audit}, channels);
+}
+
+SetupResult<StartedOwn> CellFactory::start_http(const std::vector<int>& channels) {
+  return start_own({made_.http, wire::OwnProgram::http}, channels);
+}
+
+SetupResult<StartedOwn> CellFactory::start_metrics(const std::vector<int>& channels) {
+  return start_own({made_.metrics, wire::OwnProgram::metrics}, channels);
+}
+
+// The rules that it is to hold to, and of the rest of the configuration nothing.
+SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends) {
+  const auto rules = make_sealed(
+      "cellblock-config", encode(egress_alone(config_.servers[ends.sockets.start.server_index])));
+  if (!rules) return failed_at(SetupStep::prepare, rules.error());
+  wire::EgressStart start = ends.sockets.start;
+  start.server_index = 0;
+  const auto words = make_sealed("cellblock-egress", std::as_bytes(std::span(&start, 1)));
+  if (!words) return failed_at(SetupStep::prepare, words.error());
+  std::vector<int> channels = {ends.events.second.get(), rules->get(), words->get()};
+  for (const Fd& socket : ends.sockets.sockets) channels.push_back(socket.get());
+  return start_own({made_.egress, wire::OwnProgram::egress}, channels);
+}
+
+}  // namespace cellblock::launcher

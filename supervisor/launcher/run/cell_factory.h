@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cerrno>
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/sandbox/client_placeholders.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/launcher/child/attached_record.h"
+#include "supervisor/launcher/prepare/cell_group.h"
+#include "supervisor/launcher/prepare/cell_preparation.h"
+#include "supervisor/launcher/prepare/egress_network.h"
+#include "supervisor/launcher/prepare/reload_compatibility.h"
+#include "supervisor/launcher/prepare/secret_store.h"
+#include "supervisor/launcher/run/launcher_resources.h"
+#include "supervisor/launcher/run/log_pipes.h"
+#include "supervisor/launcher/run/spawn.h"
+
+namespace cellblock::launcher {
+
+/// The launcher's ends of a server's pipes, for its gateway.
+struct StdioEnds {
+  Fd input;  ///< to write the server's stdin
+  Fd output;
+  Fd errors;
+};
+
+/// One of cellblock's own processes in its cell.
+struct StartedOwn {
+  SpawnedCell cell;
+  std::uint32_t id = 0;  ///< for give_back() when it has ended
+};
+
+/// What a server with egress has to be given a helper with.
+struct EgressEnds {
+  EgressSockets sockets;
+  Pair events;  ///< first: the gateway's end, second: the helper's
+};
+
+struct StartedServer {
+  SpawnedCell cell;
+  StdioEnds stdio;
+  std::optional<EgressEnds> egress;
+};
+
+/// Why a configuration was not taken.
+struct NotReloaded {
+  wire::ReloadRefusal refusal{};
+  std::uint32_t server = wire::no_server;
+  SetupFailure failure{};  ///< with not_prepared
+};
+
+/// The spawns, made from what was prepared for the configuration that holds. One thread.
+class CellFactory {
+ public:
+  /// With lay_foundation() and prepare_cells(); then the host is forgotten.
+  /// `groups`: the directory for the cells' control groups (wire::launcher_fd::cgroup); not valid:
+  /// there is none. `owner_mounts`: owner_trees.h.
+  static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
+                                     Fd groups, Fd owner_mounts);
+
+  /// Makes every spawn from another configuration from now on, prepared from the host as it is in
+  /// `mounts` (host_tree.h); cells that run stay as they are. Or changes nothing: also when a
+  /// server could not be started any more that can be now, or is new.
+  std::expected<void, NotReloaded> reload(int config_bytes, Fd secrets, Fd mounts, Fd owner_mounts);
+  const Config& config() const { return config_; }
+
+  /// `workspace`: the directory that a host passed; nullptr: none.
+  SetupResult<StartedServer> start_server(std::uint32_t server_index, const ClientNames& client,
+                                          wire::CellProgram program = wire::CellProgram::server,
+                                          const PassedDirectory* workspace = nullptr);
+
+  /// The home that this server keeps for this user. ENOENT: there is none, or it is temporary.
+  SysResult<StateDirectory::KeptHome> kept_home(std::uint32_t server_index,
+                                                std::uint32_t user) const {
+    const Server& server = config_.servers[server_index];
+    if (server.home != HomeKind::temporary) return base_.state.kept_home(server.name, user);
+    return std::unexpected(SysError{"openat2", ENOENT});
+  }
+
+  /// `channels` become descriptors 3, 4 ... of the program. What this user's gateways keep is its
+  /// home.
+  SetupResult<StartedOwn> start_gateway(std::uint32_t user, const std::vector<int>& channels);
+  SetupResult<StartedOwn> start_audit_writer(const std::vector<int>& channels);
+  SetupResult<StartedOwn> start_http(const std::vector<int>& channels);
+  SetupResult<StartedOwn> start_metrics(const std::vector<int>& channels);
+  SetupResult<StartedOwn> start_egress(const EgressEnds& ends);
+  void give_back(std::uint32_t id) { base_.own_ids.give_back(id); }
+
+  /// To be refilled whenever its timer says so.
+  NetworkPool& networks() { return base_.networks; }
+
+ private:
+  static constexpr std::uint64_t first_number = 1;
+
+  CellFactory(Config config, OwnPrograms programs, Foundation base, Preparation made,
+              SecretStore secrets, CellGroups cell_groups)
+      : at_start_(start_facts(config)),
+        config_(std::move(config)),
+        log_(std::move(programs.log)),
+        programs_(std::move(programs)),
+        base_(std::move(base)),
+        made_(std::move(made)),
+        secrets_(std::move(secrets)),
+        cell_groups_(std::move(cell_groups)) {}
+
+  struct OwnProcess {
+    const Blueprint& blueprint;
+    wire::OwnProgram program{};
+    std::optional<std::uint32_t> user{};  ///< whose cache it is given; none: nobody's
+  };
+  SetupResult<StartedOwn> start_own(const OwnProcess& process, const std::vector<int>& channels);
+  SetupResult<SpawnedCell> spawn_own(const OwnProcess& process, const std::vector<int>& channels,
+                                     std::uint32_t id);
+  SetupResult<Fd> cache_for(std::optional<std::uint32_t> user, const HostIds& owner) const;
+  SetupResult<SpawnRequest> request_for(std::uint32_t server_index, const ClientNames& client);
+  SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
+  SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner,
+                           wire::CellProgram program);
+  SetupResult<SpawnRequest::Passed> workspace_for(const Server& server,
+                                                  const PassedDirectory* directory) const;
+  SetupResult<Fd> network_for(const Blueprint& blueprint);
+  SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
+  SetupResult<CellGroup> group_for(const Server& server);
+  SetupResult<void> add_secrets(SpawnRequest& request, std::uint32_t server_index) const;
+  void make_probe(SpawnRequest& request, const Server& server) const;
+
+  StartFacts at_start_;
+  Config config_;
+  LogPipes log_;
+  OwnPrograms programs_;
+  Foundation base_;
+  Preparation made_;
+  std::uint64_t number_ = first_number;  ///< of `made_`: 1 and 2 in turn
+  SecretStore secrets_;
+  CellGroups cell_groups_;
+};
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "supervisor/launcher/child/attached_record.h"
+#include "supervisor/launcher/run/event_loop.h"
+
+namespace cellblock::launcher {
+
+/// The children that receive what has descriptors attached, each with 2 seconds to do it and be
+/// gone (docs/decisions/0010). One that a descriptor keeps from ending is left alone, but counts:
+/// at most 2 of one user and 512 in all. One thread; must not be moved once it is in use.
+class Attachments {
+ public:
+  explicit Attachments(EventLoop& loop) : loop_(loop) {}
+
+  /// `record`: nullptr if there was none, or the child did not end in time.
+  using Done = std::function<void(const AttachedRecord* record)>;
+
+  /// Receives one record of that user's gateway; `done` is called once, later. Until then nobody
+  /// else may receive from `channel`. EUSERS: too many children do not end.
+  SysResult<void> receive(std::uint32_t user, int channel, Done done);
+
+  /// His gateway is gone: nobody waits any more.
+  void forget(std::uint32_t user);
+
+ private:
+  struct Child {
+    std::uint32_t user = 0;
+    Fd line;
+    Fd pidfd;
+    Fd deadline;
+    Done done;  ///< empty: called already, or nobody waits
+  };
+
+  bool has_room(std::uint32_t user) const;
+  SysResult<void> watch(std::unique_ptr<Child> child);
+  void stop_waiting(Child& child);
+  void too_late(int pidfd);
+  void ended(int pidfd);
+
+  EventLoop& loop_;
+  std::map<int, std::unique_ptr<Child>> children_;  ///< by pidfd
+};
+
+}  // namespace cellblock::launcher

@@ -1,0 +1,368 @@
+#include "supervisor/launcher/run/launcher.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "supervisor/launcher/run/cell_bounds.h"
+#include "supervisor/launcher/run/gateway_record.h"
+
+namespace cellblock::launcher {
+namespace {
+
+using wire::CellEventKind;
+using wire::GatewayAsks;
+using wire::LauncherTells;
+using wire::StartRefusal;
+using wire::SupervisorAsks;
+
+constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
+constexpr std::size_t metrics_fds = 2;  ///< its end towards the supervisor, and a listener
+constexpr std::size_t audit_fds = 4;    ///< control, and the log's (wire::audit_fd)
+constexpr std::size_t http_fds = 2;     ///< its end towards the supervisor, and a listener
+constexpr std::size_t reload_fds = 4;   ///< configuration, secrets, mount namespace, mounts
+
+// A refused or failed start as the gateway is told it.
+wire::CellEvent refused(std::uint32_t request, StartRefusal refusal, const CellFacts& facts = {}) {
+  return {.kind = CellEventKind::refused, .refusal = refusal, .request = request, .facts = facts};
+}
+
+// The second, with a report of ours that was not read any more.
+bool has_closed(const SysError& error) {
+  return error.number == EPIPE || error.number == ECONNRESET;
+}
+
+bool has_sound_name(const wire::SupervisorRequest& request) {
+  const std::string_view name(request.user.data(), request.user_length);
+  return name.empty() || is_user_name(name);
+}
+
+}  // namespace
+
+Launcher::Launcher(EventLoop& loop, CellFactory factory, Fd supervisor, Fd config_bytes)
+    : loop_(loop),
+      factory_(std::move(factory)),
+      supervisor_(std::move(supervisor)),
+      config_bytes_(std::move(config_bytes)),
+      cells_(loop),
+      burial_(loop),
+      attachments_(loop),
+      homes_(loop),
+      egress_(factory_, cells_, [this] { stop_if_empty(); }) {}
+
+SysResult<void> Launcher::start() {
+  CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));
+  NetworkPool& networks = factory_.networks();
+  CELLBLOCK_CHECK(loop_.watch_input(networks.timer(), [&networks] { networks.refill(); }));
+  return send_record(supervisor_.get(), wire::LauncherReport{.kind = LauncherTells::ready});
+}
+
+void Launcher::shut_down() {
+  if (!shutting_down_) loop_.forget(supervisor_.get());
+  shutting_down_ = true;
+  cells_.kill_all();
+  stop_if_empty();
+}
+
+void Launcher::give_up(std::string why) {
+  if (failure_.empty()) failure_ = std::move(why);
+  shut_down();
+}
+
+void Launcher::stop_if_empty() {
+  if (shutting_down_ && cells_.empty()) loop_.stop();
+}
+
+// --- the supervisor's requests -------------------------------------------------------------------
+
+Launcher::Heard Launcher::read_supervisor() {
+  wire::SupervisorRequest request;
+  auto received = receive_record(supervisor_.get(), request, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return Heard::nothing;
+  if (received) {
+    obey(request, std::move(received->fds));
+  } else if (has_closed(received.error())) {
+    shut_down();
+  } else {
+    give_up("the supervisor sent nonsense: " + received.error().text());
+  }
+  return shutting_down_ ? Heard::nothing : Heard::something;
+}
+
+void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
+  switch (request.kind) {
+    case SupervisorAsks::start_gateway:
+      if (fds.size() != gateway_fds + (factory_.config().metrics ? 1 : 0)) break;
+      if (gateways_.contains(request.uid)) break;
+      if (!has_sound_name(request)) break;
+      return start_gateway(request, std::move(fds));
+    case SupervisorAsks::start_audit:
+      if (fds.size() != audit_fds || audit_runs_) break;
+      return start_audit_writer(std::move(fds));
+    case SupervisorAsks::start_http:
+      if (fds.empty() || fds.size() > http_fds || http_runs_ || !factory_.config().http) break;
+      return start_http(std::move(fds));
+    case SupervisorAsks::end_http:
+      // Not there: as below.
+      if (http_runs_) cells_.kill(http_cell_);
+      return;
+    case SupervisorAsks::start_metrics:
+      if (fds.size() != metrics_fds || metrics_run_ || !factory_.config().metrics) break;
+      return start_metrics(std::move(fds));
+    case SupervisorAsks::end_metrics:
+      if (metrics_run_) cells_.kill(metrics_cell_);
+      return;
+    case SupervisorAsks::end_gateway:
+      // Not there: its end is on the way already.
+      if (gateways_.contains(request.uid)) cells_.kill(gateways_[request.uid]->cell);
+      return;
+    case SupervisorAsks::permit:
+      return permit(request.uid, request.servers);
+    case SupervisorAsks::permit_only:
+      return permit_only(request.uid, request.servers);
+    case SupervisorAsks::reload:
+      if (fds.size() != reload_fds) break;
+      return reload(std::move(fds));
+    case SupervisorAsks::are_you_well:
+      if (fds.empty()) return tell_supervisor(LauncherTells::well, 0);
+      break;
+    case SupervisorAsks::ids_mapped:  // only before start()
+      break;
+  }
+  give_up("the supervisor sent a request that is not permitted now");
+}
+
+void Launcher::tell_supervisor(LauncherTells what, std::uint32_t user, const CellFacts& facts) {
+  tell_supervisor({.kind = what, .uid = user, .facts = facts});
+}
+
+void Launcher::tell_supervisor(wire::LauncherReport report) {
+  report.cells = static_cast<std::uint32_t>(server_cells_);
+  // The supervisor never stops reading; if its queue is full all the same, nothing can be trusted
+  // to be known there any more.
+  const auto told = send_record(supervisor_.get(), report, {}, MSG_DONTWAIT);
+  if (!told && !shutting_down_) give_up("cannot tell the supervisor: " + told.error().text());
+}
+
+void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
+  const std::uint32_t user = request.uid;
+  const bool room = burial_.has_room(user);
+  auto channel = make_seqpacket_pair();
+  if (!room || !channel) {
+    const SetupFailure failure{SetupStep::prepare, room ? channel.error().number : EUSERS};
+    return tell_supervisor(LauncherTells::gateway_ended, user, failure.facts());
+  }
+  std::vector<int> channels = {fds[0].get(), channel->second.get(), fds[1].get(),
+                               config_bytes_.get()};
+  if (fds.size() > gateway_fds) channels.push_back(fds[gateway_fds].get());
+  auto started = factory_.start_gateway(user, channels);
+  if (!started) {
+    return tell_supervisor(LauncherTells::gateway_ended, user, started.error().facts());
+  }
+  auto gateway = std::make_unique<Gateway>();
+  gateway->user = user;
+  gateway->user_name.assign(request.user.data(), request.user_length);
+  gateway->permitted = request.servers;
+  gateway->id = started->id;
+  gateway->channel = std::move(channel->first);
+  const int descriptor = gateway->channel.get();
+  Gateway& added = *(gateways_[user] = std::move(gateway));
+  const auto cell =
+      cells_.add(std::move(started->cell),
+                 {[this, user] { tell_supervisor(LauncherTells::gateway_started, user); },
+                  [this, user](const CellFacts& facts) { gateway_ended(user, facts); }});
+  const auto watched = loop_.watch_input(descriptor, [this, user] { read_gateway(user); });
+  if (!cell || !watched) return give_up("cannot watch a gateway");
+  added.cell = *cell;
+}
+
+void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  loop_.forget(found->second->channel.get());
+  for (const auto& [cell, what] : found->second->servers) cells_.kill(cell);
+  factory_.give_back(found->second->id);
+  // It may hold records that nobody will receive, and what was sent with them.
+  attachments_.forget(user);
+  burial_.add(user, std::move(found->second->channel));
+  gateways_.erase(found);
+  if (!shutting_down_) tell_supervisor(LauncherTells::gateway_ended, user, facts);
+  stop_if_empty();
+}
+
+// --- a gateway's requests ------------------------------------------------------------------------
+
+void Launcher::read_gateway(std::uint32_t user) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  Gateway& gateway = *found->second;
+  const GatewayRecord record = receive_from_gateway(gateway.channel.get());
+  switch (record.kind) {
+    case GatewayRecord::Kind::nothing:
+      return;
+    case GatewayRecord::Kind::request:
+      if (!obey(gateway, record.request)) end_offender(gateway);
+      return;
+    case GatewayRecord::Kind::attached:
+      return receive_attached(gateway);
+    case GatewayRecord::Kind::closed:
+      // A gateway that is just ending: what it ends with is to be told.
+      loop_.forget(gateway.channel.get());
+      return cells_.expect_end(gateway.cell);
+    case GatewayRecord::Kind::nonsense:
+      return end_offender(gateway);
+  }
+}
+
+void Launcher::end_offender(Gateway& gateway) {
+  loop_.forget(gateway.channel.get());
+  cells_.kill(gateway.cell);
+}
+
+// What is attached never comes into this process, which could not get rid of it in time. Its
+// channel is the child's until it has ended.
+void Launcher::receive_attached(Gateway& gateway) {
+  const std::uint32_t user = gateway.user;
+  loop_.forget(gateway.channel.get());
+  const auto begun = attachments_.receive(
+      user, gateway.channel.get(),
+      [this, user](const AttachedRecord* record) { obey_attached(user, record); });
+  if (!begun) end_offender(gateway);
+}
+
+void Launcher::obey_attached(std::uint32_t user, const AttachedRecord* record) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  Gateway& gateway = *found->second;
+  const bool permitted = record != nullptr && record->kind == AttachedRecord::Kind::request &&
+                         record->request.kind == GatewayAsks::start_cell &&
+                         may_start(gateway, record->request);
+  if (!permitted) return end_offender(gateway);
+  const PassedDirectory workspace = record->directory();
+  start_cell(gateway, record->request, &workspace);
+  if (!loop_.watch_input(gateway.channel.get(), [this, user] { read_gateway(user); })) {
+    end_offender(gateway);
+  }
+}
+
+// False: that was an offence.
+bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
+  const bool owns = gateway.servers.contains(request.cell);
+  switch (request.kind) {
+    case GatewayAsks::start_cell:
+      if (!may_start(gateway, request)) return false;
+      start_cell(gateway, request);
+      return true;
+    // A cell that is gone already is no offence: its end may be on the way to the gateway.
+    case GatewayAsks::terminate_cell:
+      if (owns) cells_.terminate(request.cell);
+      return true;
+    case GatewayAsks::kill_cell:
+      if (owns) cells_.kill_server(request.cell);
+      return true;
+    case GatewayAsks::usage:
+      tell_usage(gateway, request.cell);
+      return true;
+    case GatewayAsks::home:
+      return obey_about_home(gateway, request);
+  }
+  return false;
+}
+
+// A permission is sent before the connection that it is for, but over another channel, which may
+// come second here: before a gateway is called an offender, what the supervisor said is heard.
+bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& request) {
+  if (request.program > wire::CellProgram::survey) return false;
+  const std::uint32_t server = request.server_index;
+  while (!gateway.permitted.contains(server)) {
+    if (shutting_down_ || read_supervisor() == Heard::nothing) break;
+  }
+  // It may have asked before it could hear that this server was taken from it.
+  const bool ever = gateway.permitted.contains(server) || gateway.withdrawn.contains(server);
+  return ever && server < factory_.config().servers.size();
+}
+
+// A survey takes no session's place, and none takes its.
+StartRefusal Launcher::refusal_for(const Gateway& gateway,
+                                   const wire::GatewayRequest& request) const {
+  const Config& config = factory_.config();
+  const Server& server = config.servers[request.server_index];
+  if (!config.enabled || !server.enabled) return StartRefusal::disabled;
+  if (!gateway.permitted.contains(request.server_index)) return StartRefusal::not_permitted;
+  if (homes_.is_clearing(server.name, gateway.user)) return StartRefusal::home_in_use;
+  const bool survey = request.program == wire::CellProgram::survey;
+  const auto running = std::ranges::count_if(gateway.servers, [&](const auto& entry) {
+    const ServerCell& cell = entry.second;
+    return cell.server == request.server_index &&
+           (cell.program == wire::CellProgram::survey) == survey;
+  });
+  const auto of_user = cells_of_.find(gateway.user);
+  return over_bound({.in_all = server_cells_,
+                     .of_user = of_user == cells_of_.end() ? 0 : of_user->second,
+                     .of_server_and_user = static_cast<std::size_t>(running)},
+                    config.cells, survey ? 1 : server.max_cells_per_user);
+}
+
+void Launcher::start_cell(Gateway& gateway, const wire::GatewayRequest& request,
+                          const PassedDirectory* workspace) {
+  if (const auto refusal = refusal_for(gateway, request); refusal != StartRefusal::none) {
+    return tell(gateway, refused(request.request, refusal));
+  }
+  auto started = factory_.start_server(request.server_index, {gateway.user, gateway.user_name},
+                                       request.program, workspace);
+  if (!started) {
+    const SetupFailure& failure = started.error();
+    return tell(gateway, refused(request.request, failure.refusal, failure.facts()));
+  }
+  add_server_cell(gateway, request, std::move(*started));
+}
+
+void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& request,
+                               StartedServer started) {
+  const std::uint32_t user = gateway.user;
+  const auto number = std::make_shared<std::uint64_t>(0);
+  const auto cell = cells_.add(
+      std::move(started.cell),
+      {[this, user, number] {
+         const auto found = gateways_.find(user);
+         if (found == gateways_.end()) return;
+         tell(*found->second, {.kind = CellEventKind::running, .cell = *number});
+       },
+       [this, user, number](const CellFacts& facts) { server_ended(user, *number, facts); },
+       [this, user, number](const wire::Denial& denial) {
+         return tell_denial(user, *number, denial);
+       }});
+  if (!cell) {
+    const SetupFailure failure{SetupStep::prepare, cell.error().number};
+    return tell(gateway, refused(request.request, StartRefusal::setup_failed, failure.facts()));
+  }
+  *number = *cell;
+  ++server_cells_;
+  ++cells_of_[user];
+  gateway.servers[*cell] = {request.server_index, request.program};
+  std::vector<int> ends = {started.stdio.input.get(), started.stdio.output.get(),
+                           started.stdio.errors.get()};
+  if (started.egress) {
+    egress_.start(*cell, *started.egress);
+    ends.push_back(started.egress->events.first.get());
+  }
+  tell(gateway, {.kind = CellEventKind::started, .request = request.request, .cell = *cell}, ends);
+}
+
+void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFacts& facts) {
+  egress_.cell_ended(cell);
+  --server_cells_;
+  if (--cells_of_[user] == 0) cells_of_.erase(user);
+  const auto found = gateways_.find(user);
+  if (found != gateways_.end() && found->second->servers.erase(cell) > 0) {
+    tell(*found->second, {.kind = CellEventKind::ended, .cell = cell, .facts = facts});
+  }
+  stop_if_empty();
+}
+
+// A gateway that lets its events pile up until the socket is full has lost touch with its cells.
+void Launcher::tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds) {
+  if (!send_record(gateway.channel.get(), event, fds, MSG_DONTWAIT)) cells_.kill(gateway.cell);
+}
+
+}  // namespace cellblock::launcher
