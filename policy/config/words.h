@@ -15,42 +15,42 @@ template <class E>
 inline constexpr std::array<std::string_view, 0> words{};
 
 template <std::size_t count>
-using Words = std::array<std::string_view, count>;
+using WordList = std::array<std::string_view, count>;
 
 template <>
-inline constexpr Words<2> words<AuditFailure>{"refuse", "alarm"};
+inline constexpr WordList<2> words<AuditFailure>{"refuse", "alarm"};
 template <>
-inline constexpr Words<3> words<AuditArguments>{"digest", "none", "redacted"};
+inline constexpr WordList<3> words<AuditArguments>{"digest", "none", "redacted"};
 template <>
-inline constexpr Words<2> words<AuditDurability>{"written", "synced"};
+inline constexpr WordList<2> words<AuditDurability>{"written", "synced"};
 template <>
-inline constexpr Words<2> words<AuditJournal>{"off", "all"};
+inline constexpr WordList<2> words<AuditJournal>{"off", "all"};
 template <>
-inline constexpr Words<2> words<Bounding>{"on", "off"};
+inline constexpr WordList<2> words<Bounding>{"on", "off"};
 template <>
-inline constexpr Words<2> words<RestartWhen>{"on-failure", "never"};
+inline constexpr WordList<2> words<RestartWhen>{"on-failure", "never"};
 template <>
-inline constexpr Words<2> words<CellStart>{"on-demand", "session"};
+inline constexpr WordList<2> words<CellStart>{"on-demand", "session"};
 template <>
-inline constexpr Words<4> words<NetworkMode>{"none", "loopback", "egress", "host"};
+inline constexpr WordList<4> words<NetworkMode>{"none", "loopback", "egress", "host"};
 template <>
-inline constexpr Words<3> words<ServerEra>{"auto", "legacy", "modern"};
+inline constexpr WordList<3> words<ServerEra>{"auto", "legacy", "modern"};
 template <>
-inline constexpr Words<2> words<CellSharing>{"per-session", "per-user"};
+inline constexpr WordList<2> words<CellSharing>{"per-session", "per-user"};
 template <>
-inline constexpr Words<3> words<PinMode>{"tofu", "manual", "off"};
+inline constexpr WordList<3> words<PinMode>{"tofu", "manual", "off"};
 template <>
-inline constexpr Words<2> words<HomeKind>{"persistent", "temporary"};
+inline constexpr WordList<2> words<HomeKind>{"persistent", "temporary"};
 template <>
-inline constexpr Words<3> words<SyscallProfile>{"native", "node", "python"};
+inline constexpr WordList<3> words<SyscallProfile>{"native", "node", "python"};
 template <>
-inline constexpr Words<2> words<WriteExec>{"refused", "allowed"};
+inline constexpr WordList<2> words<WriteExec>{"refused", "allowed"};
 template <>
-inline constexpr Words<3> words<Effect>{"allow", "ask", "deny"};
+inline constexpr WordList<3> words<Effect>{"allow", "ask", "deny"};
 template <>
-inline constexpr Words<2> words<Approver>{"admin", "user"};
+inline constexpr WordList<2> words<Approver>{"admin", "user"};
 template <>
-inline constexpr Words<4> words<RedactionAction>{"off", "log", "redact", "block"};
+inline constexpr WordList<4> words<RedactionAction>{"off", "log", "redact", "block"};
 
 template <class E>
 concept Worded = std::is_enum_v<E> && (words<E>.size() > 0);
