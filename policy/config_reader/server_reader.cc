@@ -125,12 +125,10 @@ void read_bounds(TableReader& reader, ServerText& server) {
   Server shape;
   if (auto limits = reader.table("limits")) server.limits = write_down(*limits, Limits{});
   if (auto lines = reader.table("lines")) server.lines = write_down(*lines, LineLimits{});
-  if (auto start = reader.table("start")) {
-    server.start = write_down(*start, StartTable{shape.start, shape.timeouts});
-  }
-  if (auto stop = reader.table("stop")) {
-    server.stop = write_down(*stop, StopTable{shape.stop, shape.timeouts});
-  }
+  const StartTable starts{shape.start, shape.timeouts};
+  const StopTable stops{shape.stop, shape.timeouts};
+  if (auto start = reader.table("start")) server.start = write_down(*start, starts);
+  if (auto stop = reader.table("stop")) server.stop = write_down(*stop, stops);
   if (auto restart = reader.table("restart")) server.restart = write_down(*restart, RestartRules{});
   if (auto health = reader.table("health")) server.health = write_down(*health, HealthRules{});
   if (auto results = reader.table("results")) server.results = write_down(*results, ResultBounds{});
