@@ -4,7 +4,7 @@
 #   tests/run.sh            everything: the release programs, their cells and packages; every test with
 #                           address and undefined-behaviour sanitizers, those with threads with the
 #                           thread sanitizer; each header by itself, fuzz smoke, format, lint
-#   tests/run.sh --quick    the dev build and its tests alone
+#   tests/run.sh --quick    the release build, every test of it, and the format
 #   tests/run.sh --no-lint  everything but clang-tidy
 #   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests (an hour on two cores)
 #
@@ -90,11 +90,13 @@ build() {
   must cmake --build --preset "$preset" "$@"
 }
 
-headers() { cmake --build --preset release --target all_verify_interface_header_sets; }
+# Each source and header by itself: the other presets compile the sources of a folder together.
+configure_lint() { cmake --preset lint >build/lint.configure.log; }
+headers() { configure_lint && cmake --build --preset lint --target all_verify_interface_header_sets; }
 sources() { git ls-files '*.h' '*.cc'; }
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
 booted() { tests/system/run.sh --few build/release; }
-lint() { tests/lint.py build/release $lint_all; }
+lint() { configure_lint && tests/lint.py build/lint $lint_all; }
 
 say "packages"
 must tests/install_packages.sh tests
@@ -102,8 +104,9 @@ must tests/fixtures/install.sh
 mkdir -p build
 
 if [ "$scope" = quick ]; then
-  build dev
-  run_tests dev
+  build release
+  run_tests release
+  check "format" format
 else
   # The programs as they are installed, in their cells; what tests parts by hand runs with the
   # sanitizers below, built by the other compiler.

@@ -43,9 +43,9 @@ struct FailedUnnamed {
 struct Ignored {};
 using Event = std::variant<Ignored, Answered, Notified, Asked, FailedUnnamed>;
 
-class Conversation {
+class Upstream {
  public:
-  explicit Conversation(const Limits& limits) : limits_(limits) {}
+  explicit Upstream(const Limits& limits) : limits_(limits) {}
 
   /// What the call that is opened next will be named.
   std::uint64_t next_id() const { return next_id_; }

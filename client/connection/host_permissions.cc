@@ -100,11 +100,11 @@ bool needs_permission(std::string_view method) {
   return !method.ends_with("/list");
 }
 
-CallGate::CallGate(PermissionRules rules, PermissionHandler handler)
+HostPermissions::HostPermissions(PermissionRules rules, PermissionHandler handler)
     : rules_(std::move(rules)), handler_(std::move(handler)) {}
 
-Result<CallToApprove> CallGate::read(std::string_view server, std::string_view method,
-                                     std::string_view params) {
+Result<CallToApprove> HostPermissions::read(std::string_view server, std::string_view method,
+                                            std::string_view params) {
   auto line = request_line("0", method, params);
   const auto length = line.size() - 1;
   line.append(MessageScanner::padding, ' ');
@@ -126,7 +126,7 @@ Result<CallToApprove> CallGate::read(std::string_view server, std::string_view m
                        .params = std::string(params)};
 }
 
-Decision CallGate::by_rules(const CallToApprove& call) const {
+Decision HostPermissions::by_rules(const CallToApprove& call) const {
   std::vector<Rule> rules;
   std::vector<const PermissionRule*> origins;
   for (const auto& rule : rules_.rules) {
@@ -141,8 +141,8 @@ Decision CallGate::by_rules(const CallToApprove& call) const {
   return {.verdict = origin->verdict, .reason = origin->reason};
 }
 
-Result<Judged> CallGate::judge(std::string_view server, std::string_view method,
-                               std::string_view params) {
+Result<Judged> HostPermissions::judge(std::string_view server, std::string_view method,
+                                      std::string_view params) {
   const bool is_open = rules_.rules.empty() && rules_.otherwise == Verdict::allow && !handler_;
   if (is_open || !needs_permission(method)) return Judged{.decision = Decision::allow()};
   auto call = CELLBLOCK_TRY(read(server, method, params));

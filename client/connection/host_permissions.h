@@ -16,9 +16,9 @@ struct Judged {
   CallToApprove call;  ///< empty, where nobody had to look at it
 };
 
-class CallGate {
+class HostPermissions {
  public:
-  CallGate(PermissionRules rules, PermissionHandler handler);
+  HostPermissions(PermissionRules rules, PermissionHandler handler);
 
   /// invalid_argument: the request is none that the gateway would take either (a key twice, say),
   /// so nobody can tell what it means.

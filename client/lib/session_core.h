@@ -78,8 +78,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   boost::asio::any_io_executor executor;
   Options options;
-  Conversation conversation;
-  CallGate gate;
+  Upstream conversation;
+  HostPermissions gate;
   std::shared_ptr<Channel> channel;
   std::map<std::uint64_t, OpenCall> calls;
   /// The daemon turns a connection away with an error before it has read anything of ours: whoever

@@ -18,8 +18,8 @@ milliseconds rounded_up(nanoseconds time) { return std::chrono::ceil<millisecond
 
 }  // namespace
 
-Busy CallPlace::waited() const {
-  CallPlaces& owner = state_->owner;
+Busy CallSlot::waited() const {
+  CallSlots& owner = state_->owner;
   Busy busy{.why = Busy::Why::waited, .of = BoundOf::server, .retry_after = guess};
   busy.wait = static_cast<std::uint32_t>(owner.waiting(state_->server));
   for (const auto& bound : owner.bounds_of(*state_)) {
@@ -31,22 +31,22 @@ Busy CallPlace::waited() const {
   return busy;
 }
 
-void CallPlace::GiveBack::operator()(State* state) const {
+void CallSlot::GiveBack::operator()(State* state) const {
   const std::unique_ptr<State> gone(state);
   gone->owner.give_back(*gone);
 }
 
-void CallPlaces::Use::rebind(const CallBounds& its) {
+void CallSlots::Use::rebind(const CallBounds& its) {
   if (bounds.rate != its.rate) bucket.reset();
   if (its.rate && !bucket) bucket.emplace(*its.rate);
   bounds = its;
 }
 
-CallPlaces::ServerUse::ServerUse(const ServerCalls& its) : all(its.bounds) {
+CallSlots::ServerUse::ServerUse(const ServerCalls& its) : all(its.bounds) {
   for (const ToolCalls& tool : its.tools) tools.emplace(tool.name, tool.bounds);
 }
 
-void CallPlaces::ServerUse::rebind(const ServerCalls& its) {
+void CallSlots::ServerUse::rebind(const ServerCalls& its) {
   all.rebind(its.bounds);
   // One that has calls in flight is remembered for their sake.
   std::erase_if(tools, [&its](const auto& tool) {
@@ -59,13 +59,13 @@ void CallPlaces::ServerUse::rebind(const ServerCalls& its) {
   }
 }
 
-CallPlaces::CallPlaces(const Config& config)
+CallSlots::CallSlots(const Config& config)
     : config_(config), log_share_(config), user_(config.calls.user) {
   servers_.reserve(config.servers.size());
   for (const Server& server : config.servers) servers_.emplace_back(server.calls);
 }
 
-void CallPlaces::reconfigure() {
+void CallSlots::reconfigure() {
   log_share_.reconfigure(config_);
   user_.rebind(config_.calls.user);
   for (auto& [session, use] : sessions_) use.rebind(config_.calls.session);
@@ -80,19 +80,19 @@ void CallPlaces::reconfigure() {
   let_in();
 }
 
-std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter& waiter,
-                                                Instant now) {
+std::expected<CallSlot, Busy> CallSlots::take(const Wanted& wanted, CallWaiter& waiter,
+                                              Instant now) {
   const ServerCalls& rules = rules_of(wanted.server);
-  CallPlace::State call{.owner = *this,
-                        .waiter = waiter,
-                        .session = wanted.session,
-                        .server = wanted.server,
-                        .tool = {}};
+  CallSlot::State call{.owner = *this,
+                       .waiter = waiter,
+                       .session = wanted.session,
+                       .server = wanted.server,
+                       .tool = {}};
   if (find_tool(rules, wanted.tool) != nullptr) call.tool = wanted.tool;
   if (bounds_sessions()) sessions_.try_emplace(wanted.session, config_.calls.session);
   const Bounds bounds = bounds_of(call);
   const auto is_bound = [](const Bound& bound) { return bound.use != nullptr; };
-  if (std::ranges::none_of(bounds, is_bound)) return CallPlace();
+  if (std::ranges::none_of(bounds, is_bound)) return CallSlot();
   if (const auto busy = out_of_tokens(bounds, now)) return std::unexpected(*busy);
   if (const auto busy = out_of_log(now)) return std::unexpected(*busy);
 
@@ -115,17 +115,17 @@ std::expected<CallPlace, Busy> CallPlaces::take(const Wanted& wanted, CallWaiter
     if (bound.use != nullptr && bound.use->bucket) bound.use->bucket->take(now);
   }
   if (!call.waits) count_up(call, bounds);
-  CallPlace place(std::move(call));
+  CallSlot place(std::move(call));
   if (place.state_->waits) queue_.push_back(place.state_.get());
   return place;
 }
 
-const ServerCalls& CallPlaces::rules_of(std::uint32_t server) const {
+const ServerCalls& CallSlots::rules_of(std::uint32_t server) const {
   static const ServerCalls none;
   return server == no_server ? none : config_.servers[server].calls;
 }
 
-CallPlaces::Bounds CallPlaces::uses_of(const CallPlace::State& call) {
+CallSlots::Bounds CallSlots::uses_of(const CallSlot::State& call) {
   ServerUse* server = call.server == no_server ? nullptr : &servers_[call.server];
   Bounds bounds{{{BoundOf::tool, nullptr},
                  {BoundOf::server, server == nullptr ? nullptr : &server->all},
@@ -139,7 +139,7 @@ CallPlaces::Bounds CallPlaces::uses_of(const CallPlace::State& call) {
 }
 
 // Those that bound nothing are left out.
-CallPlaces::Bounds CallPlaces::bounds_of(const CallPlace::State& call) {
+CallSlots::Bounds CallSlots::bounds_of(const CallSlot::State& call) {
   Bounds bounds = uses_of(call);
   for (Bound& bound : bounds) {
     if (bound.use != nullptr && !bound.use->is_bounded()) bound.use = nullptr;
@@ -148,17 +148,17 @@ CallPlaces::Bounds CallPlaces::bounds_of(const CallPlace::State& call) {
 }
 
 // Null as well: of a session that is over, whose calls may still be given back.
-CallPlaces::Use* CallPlaces::session_use(std::uint64_t session) {
+CallSlots::Use* CallSlots::session_use(std::uint64_t session) {
   const auto found = sessions_.find(session);
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
-bool CallPlaces::bounds_sessions() const {
+bool CallSlots::bounds_sessions() const {
   return config_.calls.session.rate || config_.calls.session.in_flight;
 }
 
 // The longest wait of all: before it is over the call would be refused again.
-std::optional<Busy> CallPlaces::out_of_tokens(const Bounds& bounds, Instant now) const {
+std::optional<Busy> CallSlots::out_of_tokens(const Bounds& bounds, Instant now) const {
   std::optional<Busy> busy;
   for (const Bound& bound : bounds) {
     if (bound.use == nullptr || !bound.use->bucket) continue;
@@ -170,20 +170,20 @@ std::optional<Busy> CallPlaces::out_of_tokens(const Bounds& bounds, Instant now)
   return busy;
 }
 
-std::optional<Busy> CallPlaces::out_of_log(Instant now) {
+std::optional<Busy> CallSlots::out_of_log(Instant now) {
   const milliseconds wait = rounded_up(log_share_.wait(now));
   if (wait.count() == 0) return std::nullopt;
   return Busy{.why = Busy::Why::log_share, .of = BoundOf::user, .bounds = {}, .retry_after = wait};
 }
 
-void CallPlaces::count_up(CallPlace::State& call, const Bounds& bounds) {
+void CallSlots::count_up(CallSlot::State& call, const Bounds& bounds) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     call.counted.at(i) = bounds.at(i).use != nullptr;
     if (call.counted.at(i)) ++bounds.at(i).use->in_flight;
   }
 }
 
-void CallPlaces::give_back(const CallPlace::State& state) {
+void CallSlots::give_back(const CallSlot::State& state) {
   if (state.waits) {
     std::erase(queue_, &state);
     return;
@@ -198,9 +198,9 @@ void CallPlaces::give_back(const CallPlace::State& state) {
 
 // In the order in which they came; one that still has to wait does not hold up those behind it that
 // wait for something else.
-void CallPlaces::let_in() {
+void CallSlots::let_in() {
   for (auto at = queue_.begin(); at != queue_.end();) {
-    CallPlace::State& call = **at;
+    CallSlot::State& call = **at;
     const Bounds bounds = bounds_of(call);
     const bool fits = std::ranges::none_of(
         bounds, [](const Bound& bound) { return bound.use != nullptr && bound.use->is_full(); });
@@ -215,7 +215,7 @@ void CallPlaces::let_in() {
   }
 }
 
-std::uint32_t CallPlaces::in_flight(BoundOf of, const Wanted& wanted) const {
+std::uint32_t CallSlots::in_flight(BoundOf of, const Wanted& wanted) const {
   const ServerUse& server = servers_[wanted.server];
   const auto tool = server.tools.find(wanted.tool);
   const auto session = sessions_.find(wanted.session);
@@ -232,9 +232,9 @@ std::uint32_t CallPlaces::in_flight(BoundOf of, const Wanted& wanted) const {
   return tool == server.tools.end() ? 0 : tool->second.in_flight;
 }
 
-std::size_t CallPlaces::waiting(std::uint32_t server) const {
-  return static_cast<std::size_t>(std::ranges::count(
-      queue_, server, [](const CallPlace::State* call) { return call->server; }));
+std::size_t CallSlots::waiting(std::uint32_t server) const {
+  return static_cast<std::size_t>(
+      std::ranges::count(queue_, server, [](const CallSlot::State* call) { return call->server; }));
 }
 
 }  // namespace cellblock

@@ -23,7 +23,7 @@
 /// and of each tool. Pure: what happens and when is handed in.
 namespace cellblock {
 
-class CallPlaces;
+class CallSlots;
 
 /// Whose bound it is.
 enum class BoundOf : std::uint8_t { user, session, server, tool };
@@ -57,9 +57,9 @@ class CallWaiter {
 
 /// One call's place among those in flight, or in the queue for one. It is given back when this
 /// goes, which is what makes leaks impossible. Default: of a call that nothing bounds.
-class CallPlace {
+class CallSlot {
  public:
-  CallPlace() = default;
+  CallSlot() = default;
 
   bool waits() const { return state_ && state_->waits; }
   /// Of one that waits: until when it may.
@@ -68,11 +68,11 @@ class CallPlace {
   Busy waited() const;
 
  private:
-  friend class CallPlaces;
+  friend class CallSlots;
   /// Of which bounds it has a place: as tool, server, session, user.
   using CountedBy = std::array<bool, 4>;
   struct State {
-    CallPlaces& owner;
+    CallSlots& owner;
     CallWaiter& waiter;
     std::uint64_t session = 0;
     std::uint32_t server = 0;
@@ -84,17 +84,17 @@ class CallPlace {
   struct GiveBack {
     void operator()(State* state) const;
   };
-  explicit CallPlace(State state) : state_(new State(std::move(state))) {}
+  explicit CallSlot(State state) : state_(new State(std::move(state))) {}
 
   std::unique_ptr<State, GiveBack> state_;
 };
 
-class CallPlaces {
+class CallSlots {
  public:
   /// `config` outlives it, and it outlives the places that it gave.
-  explicit CallPlaces(const Config& config);
-  CallPlaces(const CallPlaces&) = delete;
-  CallPlaces& operator=(const CallPlaces&) = delete;
+  explicit CallSlots(const Config& config);
+  CallSlots(const CallSlots&) = delete;
+  CallSlots& operator=(const CallSlots&) = delete;
 
   /// Of what is answered without a server: only the user's and the session's bounds hold, and
   /// nothing waits.
@@ -105,7 +105,7 @@ class CallPlaces {
     std::uint32_t server = 0;    ///< in the configuration
     std::string_view tool = {};  ///< empty: none's
   };
-  std::expected<CallPlace, Busy> take(const Wanted& wanted, CallWaiter& waiter, Instant now);
+  std::expected<CallSlot, Busy> take(const Wanted& wanted, CallWaiter& waiter, Instant now);
 
   /// The configuration has changed: what is in flight counts on, and rates begin anew where they
   /// are others.
@@ -118,7 +118,7 @@ class CallPlaces {
   std::size_t waiting(std::uint32_t server) const;
 
  private:
-  friend class CallPlace;
+  friend class CallSlot;
 
   /// What one user, session, server or tool has used of its bounds.
   struct Use {
@@ -147,14 +147,14 @@ class CallPlaces {
   using Bounds = std::array<Bound, 4>;
 
   const ServerCalls& rules_of(std::uint32_t server) const;
-  Bounds uses_of(const CallPlace::State& call);
-  Bounds bounds_of(const CallPlace::State& call);
+  Bounds uses_of(const CallSlot::State& call);
+  Bounds bounds_of(const CallSlot::State& call);
   Use* session_use(std::uint64_t session);
   bool bounds_sessions() const;
   std::optional<Busy> out_of_tokens(const Bounds& bounds, Instant now) const;
   std::optional<Busy> out_of_log(Instant now);
-  void count_up(CallPlace::State& call, const Bounds& bounds);
-  void give_back(const CallPlace::State& state);
+  void count_up(CallSlot::State& call, const Bounds& bounds);
+  void give_back(const CallSlot::State& state);
   void let_in();
 
   const Config& config_;
@@ -162,7 +162,7 @@ class CallPlaces {
   Use user_;
   std::unordered_map<std::uint64_t, Use> sessions_;  ///< only where sessions are bounded
   std::vector<ServerUse> servers_;
-  std::list<CallPlace::State*> queue_;  ///< of all servers, the oldest first
+  std::list<CallSlot::State*> queue_;  ///< of all servers, the oldest first
 };
 
 }  // namespace cellblock

@@ -26,7 +26,7 @@ std::string key_of(std::span<const std::string> detectors,
 
 }  // namespace
 
-std::string text_of(const FoundCounts& found) {
+std::string counts_text(const FoundCounts& found) {
   std::string text;
   for (const auto& [name, count] : found) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);

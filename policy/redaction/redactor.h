@@ -22,7 +22,7 @@ namespace cellblock {
 using FoundCounts = std::map<std::string, std::uint64_t, std::less<>>;
 
 /// "card 2, email 1"; empty: nothing.
-std::string text_of(const FoundCounts& found);
+std::string counts_text(const FoundCounts& found);
 
 /// What is to be done about one message.
 struct Redaction {

@@ -23,7 +23,7 @@ void add_limits(const Server& server, const Cgroup& cgroup, std::vector<std::str
   const Limits& limits = server.limits;
   if (limits.enforcement == Enforcement::required) return;
   const bool has_group = !cgroup.directory.empty();
-  const bool io_holds = io_hold(server, cgroup) != IoHold::nothing;
+  const bool io_holds = io_hold(server, cgroup) != IoLimitSupport::nothing;
   std::string unenforced;
   if (limits.memory_bytes && !(has_group && cgroup.memory)) unenforced += ", memory";
   if (limits.cpu && !(has_group && cgroup.cpu)) unenforced += ", cpu";

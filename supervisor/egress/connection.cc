@@ -12,7 +12,7 @@ namespace cellblock::egress {
 using wire::EgressKind;
 using wire::EgressReason;
 
-Connection::Connection(Surroundings& around, std::uint32_t number, Fd cell, Done done)
+Connection::Connection(EgressContext& around, std::uint32_t number, Fd cell, Done done)
     : around_(around),
       number_(number),
       cell_(around.loop, std::move(cell)),

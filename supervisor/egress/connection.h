@@ -22,7 +22,7 @@ class Connection {
   using Done = std::function<void()>;
 
   /// `number`: from 1, in the order of the attempts.
-  Connection(Surroundings& around, std::uint32_t number, Fd cell, Done done);
+  Connection(EgressContext& around, std::uint32_t number, Fd cell, Done done);
 
   void go_where_it_was_sent();  ///< the socket's own address says where
   void go_where_it_asks();      ///< the client says so, to a proxy
@@ -45,7 +45,7 @@ class Connection {
   wire::EgressEvent event(wire::EgressKind kind, wire::EgressReason reason) const;
   void finish();
 
-  Surroundings& around_;
+  EgressContext& around_;
   std::uint32_t number_;
   Target target_;
   ProxyHandshake handshake_;

@@ -13,7 +13,7 @@
 namespace cellblock::egress {
 
 /// What all connections of one cell share. Outlives them.
-struct Surroundings {
+struct EgressContext {
   EventLoop& loop;
   const Egress& rules;
   NameTable& names;

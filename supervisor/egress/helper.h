@@ -64,7 +64,7 @@ class Helper {
   std::unique_ptr<Resolver> resolver_;
   ByteBudget budget_;
   QuestionBudget questions_;
-  Surroundings around_;
+  EgressContext around_;
   DnsResponder responder_;
   DnsLookups lookups_;
   std::vector<std::unique_ptr<DnsUdp>> udp_;

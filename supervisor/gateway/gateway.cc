@@ -26,7 +26,7 @@ static_assert(max_log_lines == StderrRing::max_lines && max_log_lines == DeniedL
 
 namespace {
 
-// For the launcher to bury what was killed. The supervisor waits by the same rule and a second
+// For the launcher to reap what was killed. The supervisor waits by the same rule and a second
 // longer, so that whoever is late is named here.
 constexpr Milliseconds burial{1'000};
 constexpr Milliseconds longest_shut_down{29'000};

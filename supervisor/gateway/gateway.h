@@ -56,7 +56,7 @@ class Gateway final : private GatewayServices {
  private:
   struct History {
     StderrRing errors;
-    ServerLedger ledger;
+    ServerIncidents ledger;
     std::optional<LastEnd> last_end;
   };
   /// Questions that the launcher has to answer at one time: more answers than its socket holds
@@ -79,7 +79,7 @@ class Gateway final : private GatewayServices {
   /// Outlives the cell until its egress helper has said its last words.
   struct WatchedCell {
     std::uint32_t server = 0;  ///< metrics::no_server: of a probe
-    CellLedger ledger;
+    CellIncidents ledger;
     std::unique_ptr<EgressReader> egress;  ///< null: there is none
     bool ended = false;
   };
@@ -133,7 +133,7 @@ class Gateway final : private GatewayServices {
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_refused(Asked asked, const wire::CellEvent& event);
-  void hand_over(const CellRunner& cell);
+  void chown_tree(const CellRunner& cell);
   bool make_room(const CellRunner& wanted, wire::StartRefusal refusal, std::size_t claims);
   void cell_news(const wire::CellEvent& event);
   void cell_denied(const wire::CellEvent& event);
@@ -168,7 +168,7 @@ class Gateway final : private GatewayServices {
   EventLoop& loop_;
   Config config_;
   std::vector<History> history_;  ///< by server index
-  ServerLedger probes_;           ///< of all servers' probes; shown nowhere
+  ServerIncidents probes_;        ///< of all servers' probes; shown nowhere
   UpstreamIds ids_;
   MessageScanner scanner_;
   Sealer sealer_;
@@ -184,7 +184,7 @@ class Gateway final : private GatewayServices {
   bool shutting_down_ = false;
   bool ending_ = false;
   Timer patience_;
-  AuditSieve sieve_;
+  AuditLimiter sieve_;
   Timer sums_due_;
   Meter meter_;
   Timer queues_due_;
@@ -194,7 +194,7 @@ class Gateway final : private GatewayServices {
   PinnedCatalogues shown_;  ///< of the catalogues
   SharedCells shared_;
   SpareCells spares_;
-  StartGate gate_;
+  StartQueue gate_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, Asked> asked_;                    ///< by request

@@ -74,7 +74,7 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
 
 void Gateway::cell_refused(Asked asked, const wire::CellEvent& event) {
   CellRunner& cell = *asked.cell;
-  const Time until = asked.room_until.value_or(loop_.now() + StartGate::room_patience);
+  const Time until = asked.room_until.value_or(loop_.now() + StartQueue::room_patience);
   const bool can_wait = is_want_of_room(event.refusal) && may_wait(cell.cell(), asked.workspace) &&
                         loop_.now() < until;
   const std::uint32_t server = cell.cell().plan().server;
@@ -121,7 +121,7 @@ void Gateway::handshake_answered(const CellRunner& cell) {
 std::unique_ptr<CellRunner> Gateway::make_cell(const CellPlan& plan, const CellOwner& owner,
                                                Fd workspace, CellKeeper& keeper) {
   auto cell = is_well(plan.server) ? spares_.take(plan, owner, keeper) : nullptr;
-  if (cell) hand_over(*cell);
+  if (cell) chown_tree(*cell);
   if (plan.program == wire::CellProgram::server) spares_.hold_back(plan.server);
   if (cell) return cell;
   GatewayServices& services = *this;
@@ -129,7 +129,7 @@ std::unique_ptr<CellRunner> Gateway::make_cell(const CellPlan& plan, const CellO
 }
 
 // What it does from now on is done for its session.
-void Gateway::hand_over(const CellRunner& cell) {
+void Gateway::chown_tree(const CellRunner& cell) {
   const auto watched = watched_.find(cell.cell().id());
   if (watched != watched_.end()) watched->second.ledger.belongs_to(cell.origin());
 }

@@ -33,11 +33,11 @@ void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   const std::uint64_t cell = runner.cell().id();
   // What the probe was refused is no sign of what the server tries.
   const bool is_probe = plan.program == wire::CellProgram::probe;
-  ServerLedger& books = is_probe ? probes_ : history_[plan.server].ledger;
+  ServerIncidents& books = is_probe ? probes_ : history_[plan.server].ledger;
   WatchedCell watched{
       .server = is_probe ? static_cast<std::uint32_t>(metrics::no_server) : plan.server,
-      .ledger = CellLedger(runner.origin(), runner.cell().server(), books,
-                           [this](const wire::AuditRecord& record) { audit_.add(record); })};
+      .ledger = CellIncidents(runner.origin(), runner.cell().server(), books,
+                              [this](const wire::AuditRecord& record) { audit_.add(record); })};
   if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
   watched_.emplace(cell, std::move(watched));
 }

@@ -13,7 +13,7 @@ namespace cellblock::http {
 class Answer {
  public:
   /// `headers` are added to whichever form it takes.
-  Answer(Surroundings& around, ExchangeId exchange, std::vector<Header> headers)
+  Answer(HttpContext& around, ExchangeId exchange, std::vector<Header> headers)
       : around_(around), exchange_(exchange), headers_(std::move(headers)) {}
 
   /// A message before the response.
@@ -31,7 +31,7 @@ class Answer {
   ExchangeId exchange() const { return exchange_; }
 
  private:
-  Surroundings& around_;
+  HttpContext& around_;
   ExchangeId exchange_;
   std::vector<Header> headers_;
   bool streaming_ = false;

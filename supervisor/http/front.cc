@@ -50,7 +50,7 @@ std::string on_one_line(std::string body) {
 
 }  // namespace
 
-Front::Front(Surroundings& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens)
+Front::Front(HttpContext& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens)
     : around_(around),
       access_{listen.hosts, listen.origins},
       credentials_(listen.tokens),

@@ -20,13 +20,13 @@
 namespace cellblock::http {
 
 /// Requests in, messages to gateways out, and the other way round: who may ask, which era it is,
-/// and whose session. Pure: events in, Surroundings out. Every table is bounded, per identity.
+/// and whose session. Pure: events in, HttpContext out. Every table is bounded, per identity.
 class Front {
  public:
   using Time = std::chrono::milliseconds;  ///< since any fixed point
 
   /// `idle_tokens`: policy/access/tokens_without_rights.h.
-  Front(Surroundings& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens = {});
+  Front(HttpContext& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens = {});
 
   /// By the headers alone, before a byte of the body is read.
   struct Admission {
@@ -82,7 +82,7 @@ class Front {
   void forget_session(const std::string& name, std::string_view error);
   void forget_link(const LinkKey& key, std::string_view error);
 
-  Surroundings& around_;
+  HttpContext& around_;
   AccessRules access_;
   Credentials credentials_;
   std::set<std::uint32_t> idle_tokens_;

@@ -88,11 +88,11 @@ void LegacySession::exchange_closed(ExchangeId exchange) {
 
 LegacySession::Fate LegacySession::hear(std::string_view line, const Message& message) {
   switch (link_.hear(line, message)) {
-    case Link::Heard::nothing:
+    case Link::ReadResult::nothing:
       return Fate::goes_on;
-    case Link::Heard::refused:
+    case Link::ReadResult::refused:
       return Fate::over;
-    case Link::Heard::message:
+    case Link::ReadResult::message:
       break;
   }
   if (message.kind == MessageKind::result || message.kind == MessageKind::error) {

@@ -22,7 +22,7 @@ class LegacySession {
  public:
   using Time = std::chrono::milliseconds;  ///< since any fixed point
 
-  LegacySession(Surroundings& around, const Caller& caller, std::string_view server,
+  LegacySession(HttpContext& around, const Caller& caller, std::string_view server,
                 std::string name, Time now)
       : around_(around), link_(around, caller, server), name_(std::move(name)), heard_at_(now) {}
 
@@ -63,7 +63,7 @@ class LegacySession {
   Answer* youngest();
   void park(std::string_view line);
 
-  Surroundings& around_;
+  HttpContext& around_;
   Link link_;
   std::string name_;
   Time heard_at_;

@@ -38,7 +38,7 @@ std::string error_line(std::string_view id, std::string_view error) {
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, error);
 }
 
-Link::Link(Surroundings& around, const Caller& caller, std::string_view server)
+Link::Link(HttpContext& around, const Caller& caller, std::string_view server)
     : around_(around), backend_(around.open(caller)), attached_(server.empty()) {
   if (attached_) return;
   const std::string request = attach_request(server);
@@ -61,18 +61,18 @@ void Link::close() {
   if (!std::exchange(closed_, true)) around_.close(backend_);
 }
 
-Link::Heard Link::hear(std::string_view line, const Message& message) {
+Link::ReadResult Link::hear(std::string_view line, const Message& message) {
   const bool answers_attach = !attached_ && message.id.in(line) == attach_id;
   // Whoever is not let in is told so first of all, and answers nothing by it.
   const bool turned_away = !std::exchange(heard_any_, true) && message.id.empty();
   if (message.kind == MessageKind::error && (answers_attach || turned_away)) {
     error_ = message.error.in(line);
-    return Heard::refused;
+    return ReadResult::refused;
   }
-  if (!answers_attach) return Heard::message;
+  if (!answers_attach) return ReadResult::message;
   attached_ = true;
   flush();
-  return Heard::nothing;
+  return ReadResult::nothing;
 }
 
 void Link::flush() {

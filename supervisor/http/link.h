@@ -16,7 +16,7 @@ namespace cellblock::http {
 class Link {
  public:
   /// `server` empty: everything at once, nothing to attach to.
-  Link(Surroundings& around, const Caller& caller, std::string_view server);
+  Link(HttpContext& around, const Caller& caller, std::string_view server);
   Link(Link&&) = delete;
   Link& operator=(Link&&) = delete;
   ~Link() = default;
@@ -28,12 +28,12 @@ class Link {
   /// To be called once it is of no more use.
   void close();
 
-  enum class Heard : std::uint8_t {
+  enum class ReadResult : std::uint8_t {
     message,  ///< for whoever has this link
     nothing,  ///< the answer to the attach: what waited has been sent
     refused,  ///< the link is of no use: see error()
   };
-  Heard hear(std::string_view line, const Message& message);
+  ReadResult hear(std::string_view line, const Message& message);
 
   /// Why the link is of no use, as a JSON-RPC error object.
   const std::string& error() const { return error_; }
@@ -41,7 +41,7 @@ class Link {
  private:
   void flush();
 
-  Surroundings& around_;
+  HttpContext& around_;
   BackendId backend_;
   bool attached_ = false;
   bool closed_ = false;

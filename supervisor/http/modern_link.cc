@@ -91,11 +91,11 @@ void ModernLink::exchange_closed(ExchangeId exchange) {
 
 ModernLink::Fate ModernLink::hear(std::string_view line, const Message& message) {
   switch (link_.hear(line, message)) {
-    case Link::Heard::nothing:
+    case Link::ReadResult::nothing:
       return Fate::goes_on;
-    case Link::Heard::refused:
+    case Link::ReadResult::refused:
       return Fate::over;
-    case Link::Heard::message:
+    case Link::ReadResult::message:
       break;
   }
   // A request of a server has no place in this revision.

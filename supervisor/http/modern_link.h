@@ -19,7 +19,7 @@ class ModernLink {
  public:
   using Time = std::chrono::milliseconds;  ///< since any fixed point
 
-  ModernLink(Surroundings& around, const Caller& caller, std::string_view server, Time now)
+  ModernLink(HttpContext& around, const Caller& caller, std::string_view server, Time now)
       : around_(around), link_(around, caller, server), heard_at_(now) {}
 
   BackendId backend() const { return link_.backend(); }
@@ -55,7 +55,7 @@ class ModernLink {
   void end_stream(std::string_view number);
   Table::iterator find(std::string_view number);
 
-  Surroundings& around_;
+  HttpContext& around_;
   Link link_;
   Time heard_at_;
   Table waiting_;

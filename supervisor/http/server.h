@@ -19,7 +19,7 @@ namespace cellblock::http {
 
 /// What the descriptors carry, brought to the Front, and what that decides, carried out. One
 /// thread.
-class Server final : public Surroundings {
+class Server final : public HttpContext {
  public:
   /// `listener`: of TCP, listening; not valid: there is none. `config` outlives it.
   Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener);

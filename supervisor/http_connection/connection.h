@@ -79,7 +79,7 @@ class Connection {
   void feed();
   bool admit();
   bool charge(std::size_t bytes);
-  void hand_over();
+  void chown_tree();
   void refuse(const Reply& reply);
   void write_head(unsigned status, const std::vector<Header>& headers, std::string_view more);
   void answered();

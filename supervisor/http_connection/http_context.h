@@ -23,9 +23,9 @@ using BackendId = std::uint64_t;
 
 /// What the machines of this folder have done for them. Nothing of it blocks, and nothing of it
 /// calls back into them before it returns. An exchange that is gone swallows what is said to it.
-class Surroundings {
+class HttpContext {
  public:
-  virtual ~Surroundings() = default;
+  virtual ~HttpContext() = default;
 
   /// Lines may be sent at once; they wait until the connection is there.
   virtual BackendId open(const Caller& caller) = 0;

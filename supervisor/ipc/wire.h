@@ -22,7 +22,7 @@ inline constexpr std::uint32_t max_user_name = 255;
 // ---------------------------------------------------------------------------------------------
 // supervisor -> launcher
 
-enum class SupervisorAsks : std::uint8_t {
+enum class SupervisorRequestKind : std::uint8_t {
   ids_mapped = 1,     ///< once: the launcher's uid and gid map is written
   start_gateway = 2,  ///< uid, servers, user; fds: the gateway's ends of [supervisor, audit] and,
                       ///< with [metrics], its page
@@ -31,7 +31,7 @@ enum class SupervisorAsks : std::uint8_t {
   permit = 5,         ///< uid, servers: its gateway may start these too from now on
   start_http = 6,     ///< fds: cellblock-http's end of its channel, [a TCP socket that listens]
   end_http = 7,       ///< kill it
-  are_you_well = 8,   ///< answered by `well`
+  ping = 8,           ///< answered by `pong`
   /// fds: the sealed configuration that is to hold from now on, its secrets, and a mount namespace
   /// that shows the host as it is now and belongs to the launcher's user namespace
   reload = 9,
@@ -43,7 +43,7 @@ enum class SupervisorAsks : std::uint8_t {
 };
 
 struct SupervisorRequest {
-  SupervisorAsks kind{};
+  SupervisorRequestKind kind{};
   std::array<std::uint8_t, 3> reserved{};
   std::uint32_t uid = 0;  ///< start_gateway, end_gateway, permit, permit_only: whose
   ServerSet servers;      ///< start_gateway, permit, permit_only: that this user may use
@@ -54,7 +54,7 @@ struct SupervisorRequest {
 
 // launcher -> supervisor
 
-enum class LauncherTells : std::uint8_t {
+enum class LauncherReportKind : std::uint8_t {
   user_namespace_made = 1,  ///< once, first: asks for the map; fds: that user namespace
   ready = 2,                ///< once: all roots and filters are prepared
   gateway_started = 3,
@@ -63,7 +63,7 @@ enum class LauncherTells : std::uint8_t {
   audit_ended = 6,
   http_started = 7,
   http_ended = 8,  ///< facts; also when it could not be started
-  well = 9,        ///< once for each are_you_well
+  pong = 9,        ///< once for each ping
   reloaded = 10,   ///< answer to `reload`: every start is made from the new configuration
   /// answer to `reload`: everything is as it was; refusal and, with not_prepared, server and facts
   not_reloaded = 11,
@@ -90,7 +90,7 @@ enum class ReloadRefusal : std::uint8_t {
 inline constexpr std::uint32_t no_server = ~0U;
 
 struct LauncherReport {
-  LauncherTells kind{};
+  LauncherReportKind kind{};
   ReloadRefusal refusal = ReloadRefusal::none;
   std::array<std::uint8_t, 2> reserved{};
   std::uint32_t uid = 0;
@@ -102,7 +102,7 @@ struct LauncherReport {
 // ---------------------------------------------------------------------------------------------
 // gateway -> launcher
 
-enum class GatewayAsks : std::uint8_t {
+enum class GatewayRequestKind : std::uint8_t {
   start_cell = 1,      ///< server_index, request, program; fds: a workspace directory, or none
   terminate_cell = 2,  ///< cell: SIGTERM to the server process
   kill_cell = 3,       ///< cell: everything in it, at once
@@ -117,7 +117,7 @@ enum class CellProgram : std::uint8_t {
 };
 
 struct GatewayRequest {
-  GatewayAsks kind{};
+  GatewayRequestKind kind{};
   CellProgram program = CellProgram::server;
   HomeAction home_action = HomeAction::look;
   std::array<std::uint8_t, 1> reserved{};

@@ -45,9 +45,9 @@ bool is_holding(int line) {
 
 }  // namespace
 
-SysResult<pid_t> bury_in_child(std::vector<Fd>& dead, Pair& line) {
+SysResult<pid_t> close_in_child(std::vector<Fd>& dead, Pair& line) {
   const std::vector<int> kept = kept_numbers(dead, line.second.get());
-  const pid_t child = fork_deaf();
+  const pid_t child = fork_without_handlers();
   if (child < 0) return sys_fail("fork");
   if (child == 0) hold_until_told(kept, line.second.get());
   line.second.reset();

@@ -15,6 +15,6 @@ namespace cellblock {
 /// if it is gone. `line` is a make_seqpacket_pair, made in advance because descriptors may have run
 /// out by now. Blocks for the moment in which the child closes what is not to be buried. One thread
 /// only.
-SysResult<pid_t> bury_in_child(std::vector<Fd>& dead, Pair& line);
+SysResult<pid_t> close_in_child(std::vector<Fd>& dead, Pair& line);
 
 }  // namespace cellblock

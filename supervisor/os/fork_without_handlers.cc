@@ -15,7 +15,7 @@ bool close_range(unsigned first, unsigned last) {
 
 }  // namespace
 
-pid_t fork_deaf() {
+pid_t fork_without_handlers() {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -116,7 +116,7 @@ std::string attempt_here(const Egress& egress, const Attempt& attempt) {
   const auto sockets = launcher::prepare_egress(network->get(), 0, egress);
   if (!sockets) return sockets.error().text();
   std::string answer;
-  const auto tried = launcher::in_stage([&]() -> SysResult<void> {
+  const auto tried = launcher::run_in_namespace([&]() -> SysResult<void> {
     if (setns(network->get(), CLONE_NEWNET) < 0) return sys_fail("setns");
     answer = attempt(*sockets);
     return {};

@@ -23,7 +23,7 @@
 namespace cellblock::containment {
 namespace {
 
-using launcher::Blueprint;
+using launcher::CellTemplate;
 using launcher::SetupFailure;
 using launcher::SpawnedCell;
 using launcher::SpawnRequest;
@@ -49,7 +49,7 @@ std::string describe(SetupStep step, int error) {
 std::string describe(const SetupFailure& failure) { return describe(failure.step, failure.error); }
 
 struct Prepared {
-  Blueprint blueprint;
+  CellTemplate blueprint;
   launcher::FilterProgram init_filter;
   Fd null;
 };

@@ -21,8 +21,8 @@
 namespace cellblock::containment {
 namespace {
 
-using wire::LauncherTells;
-using wire::SupervisorAsks;
+using wire::LauncherReportKind;
+using wire::SupervisorRequestKind;
 
 constexpr std::chrono::minutes patience{5};  // ctest ends the test long before
 constexpr std::uint32_t user = 1234;
@@ -126,7 +126,7 @@ Secrets no_secrets(const Config& config) {
 }
 
 std::string said(const wire::LauncherReport& report) {
-  if (report.kind == LauncherTells::reloaded) return "reloaded";
+  if (report.kind == LauncherReportKind::reloaded) return "reloaded";
   const std::string server =
       report.server == wire::no_server ? "none" : std::to_string(report.server);
   return "not reloaded: " + std::to_string(static_cast<int>(report.refusal)) + ", server " +
@@ -165,11 +165,11 @@ Result<void> LauncherRig::start_launcher(const Config& config, const Secrets& se
       sealed.get(), sealed_secrets.get(), gateway.get(), none, none, none, none, none,
       none,         log.second.get(),     none};
   launcher_.emplace(CELLBLOCK_TRY(daemon::LauncherProcess::start(program.get(), fds)));
-  CELLBLOCK_CHECK(launcher_->await(LauncherTells::user_namespace_made, patience));
+  CELLBLOCK_CHECK(launcher_->await(LauncherReportKind::user_namespace_made, patience));
   CELLBLOCK_CHECK(daemon::write_id_maps(launcher_->pid(), config, way_here()));
   CELLBLOCK_CHECK(give_everything_up(config));
-  CELLBLOCK_CHECK(launcher_->tell({.kind = SupervisorAsks::ids_mapped}));
-  return launcher_->await(LauncherTells::ready, patience);
+  CELLBLOCK_CHECK(launcher_->tell({.kind = SupervisorRequestKind::ids_mapped}));
+  return launcher_->await(LauncherReportKind::ready, patience);
 }
 
 std::string LauncherRig::reload(const Config& next) {
@@ -191,9 +191,9 @@ std::string LauncherRig::start_gateway(const ServerSet& servers) {
   if (!line || !audit) return "no sockets";
   const std::array fds{line->second.get(), audit->second.get()};
   const wire::SupervisorRequest request{
-      .kind = SupervisorAsks::start_gateway, .uid = user, .servers = servers};
+      .kind = SupervisorRequestKind::start_gateway, .uid = user, .servers = servers};
   if (!launcher_->tell(request, fds)) return "cannot ask";
-  const auto started = launcher_->await(LauncherTells::gateway_started, patience);
+  const auto started = launcher_->await(LauncherReportKind::gateway_started, patience);
   if (!started) return started.error().text;
   gateway_ = std::move(line->first);
   audit_ = std::move(audit->first);
@@ -201,11 +201,11 @@ std::string LauncherRig::start_gateway(const ServerSet& servers) {
 }
 
 void LauncherRig::permit_only(const ServerSet& servers) {
-  static_cast<void>(
-      launcher_->tell({.kind = SupervisorAsks::permit_only, .uid = user, .servers = servers}));
+  static_cast<void>(launcher_->tell(
+      {.kind = SupervisorRequestKind::permit_only, .uid = user, .servers = servers}));
 }
 
-bool LauncherRig::is_next(LauncherTells report) {
+bool LauncherRig::is_next(LauncherReportKind report) {
   return launcher_->await(report, patience).has_value();
 }
 
@@ -227,8 +227,9 @@ std::string LauncherRig::in_cell(std::uint32_t server, const std::string& comman
 
 std::string LauncherRig::as_root(const std::string& word) {
   if (word != "look") return root_->ask(word);
-  // Heard in order: by then it has closed what the request before came with.
-  if (!launcher_->tell({.kind = SupervisorAsks::are_you_well}) || !is_next(LauncherTells::well)) {
+  // ReadResult in order: by then it has closed what the request before came with.
+  if (!launcher_->tell({.kind = SupervisorRequestKind::ping}) ||
+      !is_next(LauncherReportKind::pong)) {
     return "the launcher is gone";
   }
   return root_->ask("look /proc/" + std::to_string(launcher_->pid()));

@@ -30,7 +30,7 @@ class LauncherRig {
   std::string start_gateway(const ServerSet& servers);
   void permit_only(const ServerSet& servers);
   /// Whether that is what the launcher tells next.
-  bool is_next(wire::LauncherTells report);
+  bool is_next(wire::LauncherReportKind report);
   /// What the gateway answers (tests/fixtures/obeying_gateway.cc).
   std::string tell_gateway(const std::string& word, int workspace = -1);
   /// The first line that such a command writes in a new cell of that server, which is a shell, or

@@ -177,7 +177,7 @@ TEST_F(Reload, EndsAGatewayThatAsksForWhatItNeverMightStart) {
   EXPECT_EQ(with_gateway([&](LauncherRig& rig) -> std::string {
               rig.permit_only(servers({1}));
               rig.tell_gateway("demand 2");
-              return rig.is_next(wire::LauncherTells::gateway_ended) ? "ended" : "not ended";
+              return rig.is_next(wire::LauncherReportKind::gateway_ended) ? "ended" : "not ended";
             }),
             "ended");
 }

@@ -58,7 +58,7 @@ TEST_F(TakenOver, GatewaysMayNotStartWhatTheirUserMayNotUse) {
   take_over();
   if (IsSkipped() || HasFatalFailure()) return;
   const wire::GatewayRequest request{
-      .kind = wire::GatewayAsks::start_cell, .request = 4242, .server_index = 1};
+      .kind = wire::GatewayRequestKind::start_cell, .request = 4242, .server_index = 1};
   ASSERT_TRUE(send_record(channel_.get(), request));
   expect_gateway_ends();
   Host of_bob = daemon_.connect(bob);
@@ -82,7 +82,7 @@ TEST_F(TakenOver, GatewaysThatAskWithoutEndWhatTheirCellsUseKeepNobodyElseWaitin
   of_alice.open_session("common");
   take_over();
   if (IsSkipped() || HasFatalFailure()) return;
-  const wire::GatewayRequest request{.kind = wire::GatewayAsks::usage};
+  const wire::GatewayRequest request{.kind = wire::GatewayRequestKind::usage};
   for (int i = 0; i < 5'000 && send_record(channel_.get(), request); ++i) continue;
   Host of_bob = daemon_.connect(bob);
   of_bob.open_session("of-bob");

@@ -25,7 +25,8 @@ constexpr std::uint32_t alice = 1000;
 // Far from both what it should take and what the kernel would linger.
 constexpr std::chrono::seconds soon{10};
 
-constexpr wire::GatewayRequest start_request{.kind = wire::GatewayAsks::start_cell, .request = 7};
+constexpr wire::GatewayRequest start_request{.kind = wire::GatewayRequestKind::start_cell,
+                                             .request = 7};
 
 std::size_t open_descriptors() {
   std::size_t count = 0;
@@ -59,7 +60,7 @@ class AttachmentsTest : public testing::Test {
   }
 
   EventLoop loop_;
-  Attachments attachments_;
+  DescriptorReceivers attachments_;
   Pair channel_;  ///< first: the launcher's end
 };
 

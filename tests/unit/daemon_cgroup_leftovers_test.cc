@@ -61,9 +61,9 @@ class Leftovers : public testing::Test {
   /// As a predecessor leaves it.
   void mark() const {
     ASSERT_TRUE(bound_nesting(cells_.get()).has_value());
-    hand_over();
+    chown_tree();
   }
-  void hand_over() const {
+  void chown_tree() const {
     ASSERT_EQ(::chown((group_ + "/cells").c_str(), ours, ours), 0);
     ASSERT_EQ(::chown((group_ + "/cgroup.procs").c_str(), ours, ours), 0);
   }
@@ -96,7 +96,7 @@ TEST_F(Leftovers, OfSomebodyElseAreNamedAndLeftAlone) {
 
 TEST_F(Leftovers, AreNotTakenForOursByTheirOwnerAlone) {
   make("cells/theirs");
-  hand_over();
+  chown_tree();
   EXPECT_THAT(refusal(), HasSubstr("/cells has groups or processes"));
 }
 

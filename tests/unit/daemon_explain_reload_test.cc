@@ -13,7 +13,7 @@ using ::testing::StartsWith;
 using wire::ReloadRefusal;
 
 wire::LauncherReport refused(ReloadRefusal refusal) {
-  return {.kind = wire::LauncherTells::not_reloaded, .refusal = refusal};
+  return {.kind = wire::LauncherReportKind::not_reloaded, .refusal = refusal};
 }
 
 TEST(ExplainReload, NamesTheServerAndThePathThatCannotBePrepared) {

@@ -36,7 +36,7 @@ class HttpHostChannel : public testing::Test {
                            return std::move(ends.first);
                          },
                          .is_stuck = [](std::uint32_t) { return false; },
-                         .bury = [](const Fd&) {}},
+                         .close_later = [](const Fd&) {}},
         patience);
     EXPECT_TRUE(host->start());
     host->started();
@@ -79,7 +79,7 @@ class HttpHostChannel : public testing::Test {
 
   boost::asio::io_context loop_;
   Config config_ = config_with_a_token();
-  std::vector<wire::SupervisorAsks> asked_;
+  std::vector<wire::SupervisorRequestKind> asked_;
   std::vector<Peer> opened_;
   Fd helper_;
   std::uint32_t questions_ = 0;
@@ -116,7 +116,7 @@ TEST_F(HttpHostChannel, AHelperThatNeverReadsIsLetGoAndThenKilled) {
     ask_as_much_as_fits();
   } while (asked_.size() < 2 && loop_.run_one_for(milliseconds{20'000}) > 0);
   ASSERT_EQ(asked_.size(), 2U);
-  EXPECT_EQ(asked_[1], wire::SupervisorAsks::end_http);
+  EXPECT_EQ(asked_[1], wire::SupervisorRequestKind::end_http);
 }
 
 TEST_F(HttpHostChannel, AHelperThatSendsNonsenseAndStaysIsKilled) {
@@ -125,7 +125,7 @@ TEST_F(HttpHostChannel, AHelperThatSendsNonsenseAndStaysIsKilled) {
   while (asked_.size() < 2 && loop_.run_one_for(milliseconds{20'000}) > 0) {
   }
   ASSERT_EQ(asked_.size(), 2U);
-  EXPECT_EQ(asked_[1], wire::SupervisorAsks::end_http);
+  EXPECT_EQ(asked_[1], wire::SupervisorRequestKind::end_http);
 }
 
 }  // namespace

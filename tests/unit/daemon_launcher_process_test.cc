@@ -34,7 +34,7 @@ class LauncherProcessTest : public ::testing::Test {
   }
 
   static std::string why_not_ready(LauncherProcess& launcher, milliseconds patience = plenty) {
-    const auto made = launcher.await(wire::LauncherTells::user_namespace_made, patience);
+    const auto made = launcher.await(wire::LauncherReportKind::user_namespace_made, patience);
     return made ? "" : made.error().text;
   }
 };

@@ -12,7 +12,7 @@ namespace {
 using metrics::Metric;
 using wire::MetricsTells;
 
-struct Heard {
+struct ReadResult {
   wire::MetricsNews news;
   std::vector<Fd> fds;
 };
@@ -36,8 +36,8 @@ class MetricsHostChannel : public testing::Test {
     host_->started();
   }
 
-  std::optional<Heard> hear() const {
-    Heard heard;
+  std::optional<ReadResult> hear() const {
+    ReadResult heard;
     auto received = receive_record(helper_.get(), heard.news, MSG_DONTWAIT);
     if (!received) return std::nullopt;
     heard.fds = std::move(received->fds);
@@ -55,7 +55,7 @@ class MetricsHostChannel : public testing::Test {
   }
 
   boost::asio::io_context loop_{1};
-  std::vector<wire::SupervisorAsks> asked_;
+  std::vector<wire::SupervisorRequestKind> asked_;
   Fd helper_;
   std::unique_ptr<MetricsHost> host_;
 };
@@ -115,7 +115,7 @@ TEST_F(MetricsHostChannel, OneThatDiedIsStartedAgainAndToldOfThoseThatRun) {
   host_->ended({.kind = EndKind::signalled, .signal = 9});
   host_->end_gateway(1000);
   while (asked_.size() < 2) ASSERT_GT(loop_.run_one(), 0U);
-  EXPECT_EQ(asked_.back(), wire::SupervisorAsks::start_metrics);
+  EXPECT_EQ(asked_.back(), wire::SupervisorRequestKind::start_metrics);
   EXPECT_EQ(hear()->news.kind, MetricsTells::daemon_page);
   const auto began = hear();
   ASSERT_TRUE(began);

@@ -76,18 +76,18 @@ class ReloadDeskTest : public ::testing::Test {
 
   boost::asio::io_context loop_{1};
   std::vector<std::string> asked_;
-  std::vector<Fd> buried_;
-  ReloadDesk::Around around_{
-      .offer = [] { return Result<ReloadOffer>(ReloadOffer{sealed("used"), *seal(facts)}); },
+  std::vector<Fd> closed_later_;
+  ReloadServer::Around around_{
+      .offer = [] { return Result<ReloadMessage>(ReloadMessage{sealed("used"), *seal(facts)}); },
       .asked =
-          [this](const ReloadDesk::Asker& asker, const ReloadRequest& request) {
+          [this](const ReloadServer::Asker& asker, const ReloadRequest& request) {
             const auto bytes = read_all(request.config.get(), 100, Sealing::must_be_sealed).value();
             asked_.push_back(
                 std::to_string(asker.uid) + " " +
                 std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
           },
-      .bury = [this](Fd socket) { buried_.push_back(std::move(socket)); }};
-  ReloadDesk desk_{loop_, around_};
+      .close_later = [this](Fd socket) { closed_later_.push_back(std::move(socket)); }};
+  ReloadServer desk_{loop_, around_};
 };
 
 TEST_F(ReloadDeskTest, OffersWhatIsUsedAndTakesWhatComesBack) {
@@ -143,8 +143,8 @@ Config with_rule_for_group(std::uint32_t gid) {
   return config;
 }
 
-TEST(KnownPeers, MayStartWhatAnyOfTheirGroupsMay) {
-  KnownPeers peers;
+TEST(PeerCredentialCache, MayStartWhatAnyOfTheirGroupsMay) {
+  PeerCredentialCache peers;
   peers.add({.uid = 1000, .gid = 1000, .groups = {}});
   peers.add({.uid = 1000, .gid = 1000, .groups = {50}});
   EXPECT_TRUE(peers.servers_for(1000, with_rule_for_group(50)).contains(0));
@@ -154,9 +154,9 @@ TEST(KnownPeers, MayStartWhatAnyOfTheirGroupsMay) {
   EXPECT_FALSE(peers.servers_for(1000, with_rule_for_group(50)).contains(0));
 }
 
-TEST(KnownPeers, AreRememberedUpToABoundTheOldestForgottenFirst) {
-  KnownPeers peers;
-  for (std::uint32_t gid = 0; gid <= KnownPeers::most; ++gid) {
+TEST(PeerCredentialCache, AreRememberedUpToABoundTheOldestForgottenFirst) {
+  PeerCredentialCache peers;
+  for (std::uint32_t gid = 0; gid <= PeerCredentialCache::most; ++gid) {
     peers.add({.uid = 1000, .gid = 1000, .groups = {gid}});
   }
   EXPECT_FALSE(peers.servers_for(1000, with_rule_for_group(0)).contains(0));

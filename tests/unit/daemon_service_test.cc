@@ -110,13 +110,13 @@ class PulseTest : public ::testing::Test {
   boost::asio::io_context loop_{1};
   int asked_ = 0;
   bool reachable_ = true;
-  Pulse pulse_{loop_, std::chrono::milliseconds(1), [this] { return ask(); }};
+  LauncherWatchdog watchdog_{loop_, std::chrono::milliseconds(1), [this] { return ask(); }};
 };
 
 TEST_F(PulseTest, AsksAtOnce) { EXPECT_EQ(asked_, 1); }
 
 TEST_F(PulseTest, AsksAgainWhenItHasBeenAnswered) {
-  EXPECT_EQ(pulse_.answered(), Pulse::Answer::due);
+  EXPECT_EQ(watchdog_.answered(), LauncherWatchdog::Answer::due);
   run_until_asked_again();
   EXPECT_EQ(asked_, 2);
 }
@@ -127,16 +127,16 @@ TEST_F(PulseTest, DoesNotAskAgainBeforeItHasBeenAnswered) {
 }
 
 TEST_F(PulseTest, TakesOneAnswerToOneQuestion) {
-  EXPECT_EQ(pulse_.answered(), Pulse::Answer::due);
-  EXPECT_EQ(pulse_.answered(), Pulse::Answer::unasked);
+  EXPECT_EQ(watchdog_.answered(), LauncherWatchdog::Answer::due);
+  EXPECT_EQ(watchdog_.answered(), LauncherWatchdog::Answer::unasked);
 }
 
 TEST_F(PulseTest, TriesAgainWhereItCouldNotAskAndExpectsNoAnswer) {
   reachable_ = false;
-  static_cast<void>(pulse_.answered());
+  static_cast<void>(watchdog_.answered());
   run_until_asked_again();
   run_until_asked_again();
-  EXPECT_EQ(pulse_.answered(), Pulse::Answer::unasked);
+  EXPECT_EQ(watchdog_.answered(), LauncherWatchdog::Answer::unasked);
 }
 
 TEST(StatusLine, CountsWhatIsDeclaredAndRuns) {

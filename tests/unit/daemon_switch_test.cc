@@ -24,19 +24,19 @@ using ::testing::IsEmpty;
 
 // --- the line ------------------------------------------------------------------------------------
 
-TEST(SwitchRequest, IsTheSwitchsNameWithOrWithoutAReason) {
+TEST(KillSwitchRequest, IsTheSwitchsNameWithOrWithoutAReason) {
   EXPECT_EQ(switch_reason(AdminSwitch::disable, "disable").value(), "");
   EXPECT_EQ(switch_reason(AdminSwitch::enable, "enable it works again").value(), "it works again");
   EXPECT_EQ(switch_reason(AdminSwitch::disable, "disable \u00e9").value(), "\u00e9");
 }
 
-TEST(SwitchRequest, IsNothingElse) {
+TEST(KillSwitchRequest, IsNothingElse) {
   for (const char* line : {"", "enable", "Disable", "disabled", "disable ", "GET / HTTP/1.1"}) {
     EXPECT_FALSE(switch_reason(AdminSwitch::disable, line)) << line;
   }
 }
 
-TEST(SwitchRequest, HasAReasonThatIsPrintableAndShort) {
+TEST(KillSwitchRequest, HasAReasonThatIsPrintableAndShort) {
   const std::string longest(longest_reason, 'x');
   EXPECT_TRUE(switch_reason(AdminSwitch::disable, "disable " + longest));
   EXPECT_FALSE(switch_reason(AdminSwitch::disable, "disable " + longest + "x"));
@@ -52,7 +52,7 @@ class SwitchDeskTest : public ::testing::Test {
   /// The asker's end.
   Fd stand(AdminSwitch which = AdminSwitch::enable) { return stand_at(desk_, which); }
 
-  static Fd stand_at(SwitchDesk& desk, AdminSwitch which = AdminSwitch::enable) {
+  static Fd stand_at(KillSwitchListener& desk, AdminSwitch which = AdminSwitch::enable) {
     Pair ends = make_stream_pair().value();
     desk.add({.which = which, .uid = 64102, .pid = 7}, std::move(ends.first));
     return std::move(ends.second);
@@ -68,7 +68,7 @@ class SwitchDeskTest : public ::testing::Test {
     loop_.poll();
   }
 
-  void said(const SwitchDesk::Asker& asker, const Result<std::string>& reason) {
+  void said(const KillSwitchListener::Asker& asker, const Result<std::string>& reason) {
     said_.push_back(std::string(name_of(asker.which)) + " " + std::to_string(asker.uid) + " " +
                     (reason ? "\"" + *reason + "\"" : "refused"));
   }
@@ -79,12 +79,12 @@ class SwitchDeskTest : public ::testing::Test {
   boost::asio::io_context loop_{1};
   std::vector<std::string> said_;
   std::vector<int> kept_;
-  SwitchDesk::Around around_{
-      .said = [this](const SwitchDesk::Asker& asker, Fd socket, const Result<std::string>& reason) {
-        keep(std::move(socket));
-        said(asker, reason);
-      }};
-  SwitchDesk desk_{loop_, around_};
+  KillSwitchListener::Around around_{.said = [this](const KillSwitchListener::Asker& asker,
+                                                    Fd socket, const Result<std::string>& reason) {
+    keep(std::move(socket));
+    said(asker, reason);
+  }};
+  KillSwitchListener desk_{loop_, around_};
 };
 
 TEST_F(SwitchDeskTest, ToConnectSwitchesNothing) {
@@ -135,7 +135,7 @@ TEST_F(SwitchDeskTest, RefusesWhatIsTooLongOrTheNameOfTheOtherSwitch) {
 }
 
 TEST_F(SwitchDeskTest, AnswersOnceWhereALineAndTheEndOfPatienceComeTogether) {
-  SwitchDesk hasty(loop_, around_, std::chrono::milliseconds(0));
+  KillSwitchListener hasty(loop_, around_, std::chrono::milliseconds(0));
   const Fd asker = stand_at(hasty);
   say(asker, "enable\n");
   turn();
@@ -148,14 +148,14 @@ TEST_F(SwitchDeskTest, AnswersOnceWhereALineAndTheEndOfPatienceComeTogether) {
 
 TEST_F(SwitchDeskTest, HasRoomForSoManyAndHearsNobodyOnceItIsClosed) {
   std::vector<Fd> standing;
-  for (std::size_t i = 0; i < SwitchDesk::most; ++i) standing.push_back(stand());
+  for (std::size_t i = 0; i < KillSwitchListener::most; ++i) standing.push_back(stand());
   EXPECT_THAT(said_, IsEmpty());
   const Fd one_more = stand(AdminSwitch::disable);
   EXPECT_THAT(said_, ElementsAre("enable 64102 refused")) << "who stood there longest";
   desk_.close();
-  EXPECT_EQ(said_.size(), SwitchDesk::most + 1);
+  EXPECT_EQ(said_.size(), KillSwitchListener::most + 1);
   turn();
-  EXPECT_EQ(said_.size(), SwitchDesk::most + 1);
+  EXPECT_EQ(said_.size(), KillSwitchListener::most + 1);
 }
 
 // --- how long it is remembered -------------------------------------------------------------------
@@ -175,26 +175,26 @@ class OffSwitchTest : public ::testing::Test {
 };
 
 TEST_F(OffSwitchTest, IsStillOffAfterwardsAndKnowsWhoAndWhy) {
-  const OffSwitch::Why why{.by = 64102, .reason = "git leaks tokens"};
+  const KillSwitch::Why why{.by = 64102, .reason = "git leaks tokens"};
   {
-    OffSwitch first(directory());
+    KillSwitch first(directory());
     EXPECT_FALSE(first.is_off());
     ASSERT_TRUE(first.disable({.by = 0, .reason = "a longer reason that is given up again"}));
     ASSERT_TRUE(first.disable(why));
     EXPECT_EQ(first.why(), why);
   }
-  OffSwitch second(directory());
+  KillSwitch second(directory());
   EXPECT_TRUE(second.is_off());
   EXPECT_EQ(second.why(), why);
   ASSERT_TRUE(second.enable());
   EXPECT_EQ(second.why(), std::nullopt);
-  EXPECT_FALSE(OffSwitch(directory()).is_off());
+  EXPECT_FALSE(KillSwitch(directory()).is_off());
 }
 
 TEST_F(OffSwitchTest, IsOffWhateverItsFileSays) {
   for (const char* text : {"", "0", "0\n", "-1\nx\n", "0\n\x1b[2J\n", "99999999999\nx\n"}) {
     write(text);
-    const OffSwitch damaged(directory());
+    const KillSwitch damaged(directory());
     EXPECT_TRUE(damaged.is_off());
     EXPECT_EQ(damaged.why(), std::nullopt) << text;
   }
@@ -222,19 +222,19 @@ class AuditVoiceTest : public ::testing::Test {
   }
 
   void disable(std::string why) {
-    voice_.add(record_of({.which = "disable", .by = 64102, .pid = 7}), std::move(why));
+    audit_queue_.add(record_of({.which = "disable", .by = 64102, .pid = 7}), std::move(why));
   }
 
   boost::asio::io_context loop_{1};
   Fd writer_;
-  AuditVoice voice_{loop_, [this](Fd end) -> Result<void> {
-                      writer_ = std::move(end);
-                      return {};
-                    }};
+  SupervisorAuditQueue audit_queue_{loop_, [this](Fd end) -> Result<void> {
+                                      writer_ = std::move(end);
+                                      return {};
+                                    }};
 };
 
 TEST_F(AuditVoiceTest, TellsWhoSwitchedWhatAndWhy) {
-  voice_.renew();
+  audit_queue_.renew();
   disable("a fire");
   wire::AuditRecord record;
   std::string text;
@@ -248,9 +248,9 @@ TEST_F(AuditVoiceTest, TellsWhoSwitchedWhatAndWhy) {
 }
 
 TEST_F(AuditVoiceTest, TellsWhichAdministratorIsConnectedToWhichGateway) {
-  voice_.renew();
-  voice_.add(record_of(AdminConnected{.by = 64102, .pid = 7, .connection = 12}),
-             gateway_text(0xab, 1000));
+  audit_queue_.renew();
+  audit_queue_.add(record_of(AdminConnected{.by = 64102, .pid = 7, .connection = 12}),
+                   gateway_text(0xab, 1000));
   wire::AuditRecord record;
   std::string text;
   ASSERT_TRUE(receive_audit(writer_.get(), record, text, MSG_DONTWAIT));
@@ -263,20 +263,20 @@ TEST_F(AuditVoiceTest, TellsWhichAdministratorIsConnectedToWhichGateway) {
 
 TEST_F(AuditVoiceTest, KeepsWhatNoWriterHasWrittenForTheNextOne) {
   disable("before there is one");
-  voice_.renew();
+  audit_queue_.renew();
   disable("read");
   EXPECT_THAT(read(), ElementsAre("1 before there is one", "2 read"));
   says_written(1);
-  EXPECT_EQ(voice_.kept(), 1U);
-  voice_.renew();
+  EXPECT_EQ(audit_queue_.kept(), 1U);
+  audit_queue_.renew();
   EXPECT_THAT(read(), ElementsAre("2 read"));
   says_written(2);
-  EXPECT_EQ(voice_.kept(), 0U);
+  EXPECT_EQ(audit_queue_.kept(), 0U);
 }
 
 TEST_F(AuditVoiceTest, KeepsNoMoreThanSoMany) {
-  for (std::size_t i = 0; i <= AuditVoice::most; ++i) disable("again");
-  EXPECT_EQ(voice_.kept(), AuditVoice::most);
+  for (std::size_t i = 0; i <= SupervisorAuditQueue::most; ++i) disable("again");
+  EXPECT_EQ(audit_queue_.kept(), SupervisorAuditQueue::most);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST(UserTable, TakesAReportAtTheWrongTimeForAnError) {
 
 TEST(UserTable, StartsTheNextGatewayOnlyAfterTheExpelledOneHasEnded) {
   UserTable table = table_with_running_gateway();
-  EXPECT_THAT(table.expel(alice), ElementsAre(LetGatewayGo{alice}, EndGateway{alice}));
+  EXPECT_THAT(table.expel(alice), ElementsAre(StopIdleGateway{alice}, EndGateway{alice}));
   EXPECT_THAT(table.connected(alice, 2, some), IsEmpty());
   EXPECT_THAT(table.gateway_ended(alice).value(), ElementsAre(StartGateway{alice, some}));
   EXPECT_THAT(table.gateway_started(alice).value(), ElementsAre(HandOver{alice, 2}));
@@ -161,7 +161,7 @@ TEST(UserTable, LetsAnUnusedGatewayGoAfterEnoughSweeps) {
   UserTable table = table_with_running_gateway();
   EXPECT_TRUE(table.session_closed(alice, 1));
   EXPECT_THAT(table.sweep(), IsEmpty());
-  EXPECT_THAT(table.sweep(), ElementsAre(LetGatewayGo{alice}));
+  EXPECT_THAT(table.sweep(), ElementsAre(StopIdleGateway{alice}));
 }
 
 TEST(UserTable, KeepsAGatewayThatWasUsedBetweenTwoSweeps) {
@@ -186,8 +186,8 @@ TEST(UserTable, LetsEveryGatewayGoAndRefusesThoseWhoWaitWhenItStops) {
   UserTable table = table_with_running_gateway();
   table.connected(bob, 2, some);
   EXPECT_THAT(table.stop(),
-              UnorderedElementsAre(LetGatewayGo{alice}, Refuse{2, FailureCode::shutting_down},
-                                   LetGatewayGo{bob}));
+              UnorderedElementsAre(StopIdleGateway{alice}, Refuse{2, FailureCode::shutting_down},
+                                   StopIdleGateway{bob}));
   EXPECT_THAT(table.connected(alice, 3, some), ElementsAre(Refuse{3, FailureCode::shutting_down}));
   EXPECT_THAT(table.gateway_started(bob).value(), IsEmpty());
   EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
@@ -276,7 +276,7 @@ TEST(UserTable, LetsEverythingGoWhenItIsSwitchedOffAndNobodyIn) {
   table.connected(bob, 2, some);
   EXPECT_THAT(
       table.admit(Admission::disabled),
-      ElementsAre(LetGatewayGo{alice}, Refuse{2, FailureCode::disabled}, LetGatewayGo{bob}));
+      ElementsAre(StopIdleGateway{alice}, Refuse{2, FailureCode::disabled}, StopIdleGateway{bob}));
   EXPECT_THAT(table.connected(alice, 3, some), ElementsAre(Refuse{3, FailureCode::disabled}));
   EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
   EXPECT_THAT(table.gateway_ended(bob).value(), IsEmpty());

@@ -95,7 +95,7 @@ TEST_F(ChainTest, AQuestionGoesThroughBothAndItsAnswerComesBack) {
               {"requestState", "theirs"},
               {"inputRequests",
                {{"who", {{"method", "elicitation/create"}, {"params", {{"message", "?"}}}}}}}}));
-  near_.pass(modern_, Parking::window);
+  near_.pass(modern_, ParkedCalls::window);
   const Tree asked = near_.host()["result"];
   ASSERT_EQ(asked["inputRequests"].size(), 1U);
   EXPECT_EQ(asked["inputRequests"].begin().value()["params"]["message"], "[server s] ?");
@@ -136,7 +136,7 @@ TEST_F(ChainTest, ACancelledQuestionEndsEverywhere) {
               {"inputRequests",
                {{"who", {{"method", "elicitation/create"}, {"params", {{"message", "?"}}}}}}}}));
   near_.from_host(modern_, notification("notifications/cancelled", {{"requestId", 1}}));
-  near_.pass(modern_, Parking::window);
+  near_.pass(modern_, ParkedCalls::window);
   EXPECT_TRUE(near_.is_silent());
   EXPECT_EQ(modern_.in_flight() + legacy_.in_flight(), 0U);
 }

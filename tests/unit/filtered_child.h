@@ -40,7 +40,7 @@ inline std::string end_of(pid_t child) {
 constexpr int could_not_load = 255;
 
 /// Whether refusals that the filter reports are answered, or fall to a kernel without a listener.
-enum class Heard { no, yes };
+enum class ReadResult { no, yes };
 
 inline bool notifies(const launcher::FilterProgram& filter) {
   return std::ranges::any_of(filter.instructions, [](const sock_filter& step) {
@@ -104,8 +104,9 @@ Ending ending_heard(const launcher::FilterProgram& filter, Code code) {
 
 /// Forks, loads, and ends with what `code` returns.
 template <class Code>
-std::string end_under(const launcher::FilterProgram& filter, Code code, Heard heard = Heard::yes) {
-  if (heard == Heard::yes && notifies(filter)) return ending_heard(filter, code).how;
+std::string end_under(const launcher::FilterProgram& filter, Code code,
+                      ReadResult heard = ReadResult::yes) {
+  if (heard == ReadResult::yes && notifies(filter)) return ending_heard(filter, code).how;
   const pid_t child = ::fork();
   if (child != 0) return end_of(child);
   if (load_filter(filter, 0) < 0) ::_exit(could_not_load);
@@ -115,7 +116,7 @@ std::string end_under(const launcher::FilterProgram& filter, Code code, Heard he
 /// "allowed", or the errno of the call, which returns -1 when it fails.
 template <class Call>
 std::string answer_under(const launcher::FilterProgram& filter, Call call,
-                         Heard heard = Heard::yes) {
+                         ReadResult heard = ReadResult::yes) {
   std::string end = end_under(filter, [&] { return call() < 0 ? errno : 0; }, heard);
   if (end == "exit 0") return "allowed";
   if (!end.starts_with("exit ")) return end;

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Recorder final : public ConversationEffects {
+class Recorder final : public UpstreamEffects {
  public:
   void to_host(Slices message) override { keep(message, host); }
   void to_cell(Slices message) override { keep(message, cell); }
@@ -109,8 +109,7 @@ class AccessTest : public testing::Test {
     ASSERT_TRUE(parsed.has_value()) << line;
     const std::string with_newline = line.substr(0, size) + "\n";
     const auto text = std::string_view(with_newline).substr(0, size + 1);
-    from_host ? conversation_.from_host(text, *parsed, now_)
-              : conversation_.from_cell(text, *parsed, now_);
+    from_host ? upstream_.from_host(text, *parsed, now_) : upstream_.from_cell(text, *parsed, now_);
   }
 
   Server server_ = guarded_server();
@@ -120,12 +119,12 @@ class AccessTest : public testing::Test {
   Recorder effects_;
   UpstreamIds ids_{counting()};
   Sealer sealer_{counting()};
-  Conversation conversation_{{.server = server_, .policy = policy_},
-                             rights_,
-                             ids_,
-                             HandedValues(sealer_, {}),
-                             AuditArguments::digest,
-                             effects_};
+  Upstream upstream_{{.server = server_, .policy = policy_},
+                     rights_,
+                     ids_,
+                     OpaqueTokens(sealer_, {}),
+                     AuditArguments::digest,
+                     effects_};
   MessageScanner scanner_;
   Time now_{1h};
   int last_id_ = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using wire::CellEventKind;
-using wire::GatewayAsks;
+using wire::GatewayRequestKind;
 
 class GatewayEndToEnd : public GatewayRig {};
 
@@ -185,7 +185,7 @@ TEST_F(GatewayEndToEnd, KillsAServerThatClosesItsOutputAndLives) {
   host.send(ping);
   cell.mcp.read_json();
   cell.mcp.close_output();
-  EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell.number);
+  EXPECT_EQ(expect_request(GatewayRequestKind::kill_cell).cell, cell.number);
   tell(cell, CellEventKind::ended, killed(SIGKILL));
   EXPECT_EQ(host.read_json()["error"]["data"]["verdict"], "closed_stdout");
 }
@@ -234,7 +234,7 @@ TEST_F(GatewayEndToEnd, KillsAServerThatClosesItsInputAndLives) {
   EXPECT_EQ(host.read_json()["id"], 0);
   cell.mcp.close_input();
   host.send(call(1, "read_x"));
-  EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell.number);
+  EXPECT_EQ(expect_request(GatewayRequestKind::kill_cell).cell, cell.number);
   tell(cell, CellEventKind::ended, killed(SIGKILL));
   const Json error = host.read_json()["result"]["_meta"]["cellblock/error"];
   EXPECT_EQ(error["verdict"], "closed_stdin");
@@ -255,7 +255,7 @@ TEST_F(GatewayEndToEnd, KillsAServerThatAsksForEverAndReadsNothing) {
   std::thread server([&] {
     for (int i = 0; i < 24; ++i) cell.mcp.send_raw(burst);
   });
-  EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell.number);
+  EXPECT_EQ(expect_request(GatewayRequestKind::kill_cell).cell, cell.number);
   server.join();
   end_cell(cell, killed(SIGKILL));
   EXPECT_EQ(host.read_json()["error"]["data"]["verdict"], "unread_stdin");
@@ -267,7 +267,7 @@ TEST_F(GatewayEndToEnd, KillsAServerThatDoesNotAnswerInTime) {
   Lines host = connect();
   FakeCell cell = attach_host(host);
   host.send(ping);
-  expect_request(GatewayAsks::kill_cell);
+  expect_request(GatewayRequestKind::kill_cell);
   end_cell(cell, killed(SIGKILL));
   EXPECT_EQ(host.read_json()["error"]["code"], -31004);
 }
@@ -279,7 +279,7 @@ TEST_F(GatewayEndToEnd, KillsAServerThatWritesOnlyNoise) {
   host.send(ping);
   cell.mcp.read_json();
   for (int i = 0; i < 65; ++i) cell.mcp.send("Listening on port 80");
-  expect_request(GatewayAsks::kill_cell);
+  expect_request(GatewayRequestKind::kill_cell);
   end_cell(cell, killed(SIGKILL));
   const Json reply = host.read_json();
   EXPECT_EQ(reply["error"]["data"]["verdict"], "too_much_noise");
@@ -299,8 +299,8 @@ TEST_F(GatewayEndToEnd, StopsACellStepByStepWhenItsHostHasGone) {
   EXPECT_EQ(cancelled["method"], "notifications/cancelled");
   EXPECT_EQ(cancelled["params"]["requestId"], request["id"]);
   EXPECT_TRUE(cell.mcp.at_end());
-  expect_request(GatewayAsks::terminate_cell);
-  expect_request(GatewayAsks::kill_cell);
+  expect_request(GatewayRequestKind::terminate_cell);
+  expect_request(GatewayRequestKind::kill_cell);
   end_cell(cell, killed(SIGKILL));
 }
 
@@ -510,8 +510,8 @@ TEST_F(GatewayEndToEnd, StopsACellStepByStepWhenItsSupervisorLetsItGo) {
   Lines host = connect();
   FakeCell cell = attach_host(host);
   supervisor_.reset();
-  expect_request(GatewayAsks::terminate_cell);
-  expect_request(GatewayAsks::kill_cell);
+  expect_request(GatewayRequestKind::terminate_cell);
+  expect_request(GatewayRequestKind::kill_cell);
   end_cell(cell, killed(SIGKILL));
   wait_for_gateway();
 }

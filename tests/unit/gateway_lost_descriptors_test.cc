@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using wire::CellEventKind;
-using wire::GatewayAsks;
+using wire::GatewayRequestKind;
 
 class LostDescriptors : public GatewayRig {
  protected:
@@ -21,7 +21,7 @@ class LostDescriptors : public GatewayRig {
   void build_cell_without_pipes() {
     wire::CellEvent event;
     event.kind = CellEventKind::started;
-    event.request = expect_request(GatewayAsks::start_cell).request;
+    event.request = expect_request(GatewayRequestKind::start_cell).request;
     event.cell = cell;
     ASSERT_TRUE(send_record(launcher_.get(), event));
   }
@@ -53,7 +53,7 @@ TEST_F(LostDescriptors, CostTheCellThatTheyWereThePipesOf) {
   Lines host = connect();
   host.send(attach);
   build_cell_without_pipes();
-  EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, cell);
+  EXPECT_EQ(expect_request(GatewayRequestKind::kill_cell).cell, cell);
   EXPECT_THAT(host.read_json()["error"]["message"].get<std::string>(),
               HasSubstr("out of descriptors"));
 }
@@ -63,7 +63,7 @@ TEST_F(LostDescriptors, LetWhatIsToldOfThatCellAfterwardsMeanNothing) {
   Lines host = connect();
   host.send(attach);
   build_cell_without_pipes();
-  expect_request(GatewayAsks::kill_cell);
+  expect_request(GatewayRequestKind::kill_cell);
   host.read_json();
   for (const auto kind : {CellEventKind::running, CellEventKind::denied, CellEventKind::ended}) {
     tell_of_cell(kind);

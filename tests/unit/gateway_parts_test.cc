@@ -146,18 +146,18 @@ TEST(ControlRequest, RefusesWhatItDoesNotKnow) {
   }
 }
 
-TEST(NoiseBudget, IsRenewedByAValidMessage) {
-  NoiseBudget noise;
-  for (unsigned i = 0; i < NoiseBudget::max_lines; ++i) EXPECT_FALSE(noise.spend("x"));
+TEST(InvalidOutputBudget, IsRenewedByAValidMessage) {
+  InvalidOutputBudget noise;
+  for (unsigned i = 0; i < InvalidOutputBudget::max_lines; ++i) EXPECT_FALSE(noise.spend("x"));
   noise.renew();
   EXPECT_FALSE(noise.spend("x"));
-  EXPECT_EQ(noise.total(), NoiseBudget::max_lines + 1);
+  EXPECT_EQ(noise.total(), InvalidOutputBudget::max_lines + 1);
 }
 
-TEST(NoiseBudget, CountsBytesAsWellAsLinesAndKeepsTheFirst) {
-  NoiseBudget noise;
+TEST(InvalidOutputBudget, CountsBytesAsWellAsLinesAndKeepsTheFirst) {
+  InvalidOutputBudget noise;
   EXPECT_FALSE(noise.spend("\x1b[31mred"));
-  EXPECT_TRUE(noise.spend(std::string(NoiseBudget::max_bytes, 'x')));
+  EXPECT_TRUE(noise.spend(std::string(InvalidOutputBudget::max_bytes, 'x')));
   EXPECT_EQ(noise.first(), "\\x1b[31mred");
 }
 

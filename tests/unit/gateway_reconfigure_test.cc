@@ -272,8 +272,8 @@ class ReconfigureSpareCells : public GatewayReconfigure {
   FakeCell second_;
 
   void expect_both_killed() {
-    EXPECT_EQ(expect_request(wire::GatewayAsks::kill_cell).cell, first_.number);
-    EXPECT_EQ(expect_request(wire::GatewayAsks::kill_cell).cell, second_.number);
+    EXPECT_EQ(expect_request(wire::GatewayRequestKind::kill_cell).cell, first_.number);
+    EXPECT_EQ(expect_request(wire::GatewayRequestKind::kill_cell).cell, second_.number);
   }
 };
 

@@ -27,7 +27,7 @@ class RequestGateTest : public ::testing::Test {
   }
   Server& server() { return config_.servers[0]; }
 
-  std::expected<Passage, Failure> pass(std::string line) {
+  std::expected<AdmittedRequest, Failure> pass(std::string line) {
     line_ = std::move(line);
     const std::size_t size = line_.size();
     line_.resize(size + MessageScanner::padding);

@@ -55,7 +55,7 @@ TEST_F(ResumedSession, TellsItsServerOfTheSessionBeforeTheFirstRequest) {
 TEST_F(ResumedSession, IsTakenUpByAFirstRequestOfAnyLengthThatItsServerTakes) {
   config_.servers[0].lines.from_host = 1U << 20;
   attach(memory);
-  const std::string text(2 * Resumption::max_unread, 'x');
+  const std::string text(2 * SessionHandoff::max_unread, 'x');
   host_says(
       R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read_a","arguments":)"
       R"({"text":")" +

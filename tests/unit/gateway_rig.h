@@ -164,9 +164,9 @@ class GatewayRig : public ::testing::Test {
   }
 
   /// What came with it is in `handed`. What cells use is answered in passing.
-  wire::GatewayRequest expect_request(wire::GatewayAsks kind) {
+  wire::GatewayRequest expect_request(wire::GatewayRequestKind kind) {
     wire::GatewayRequest request = next_request();
-    while (request.kind == wire::GatewayAsks::usage) {
+    while (request.kind == wire::GatewayRequestKind::usage) {
       tell_usage({});
       request = next_request();
     }
@@ -187,14 +187,14 @@ class GatewayRig : public ::testing::Test {
       std::array<pollfd, 2> ready{pollfd{launcher_.get(), POLLIN, 0}, pollfd{host.fd(), POLLIN, 0}};
       EXPECT_GT(::poll(ready.data(), ready.size(), patience_ms), 0) << "no status came";
       if ((ready[0].revents & POLLIN) == 0) return host.read_json()["result"];
-      EXPECT_EQ(next_request().kind, wire::GatewayAsks::usage);
+      EXPECT_EQ(next_request().kind, wire::GatewayRequestKind::usage);
       tell_usage(used);
     }
   }
 
   /// Answers the next start_cell; with the channel of an egress helper, if there is one.
   FakeCell build_cell(int egress = -1) {
-    const auto request = expect_request(wire::GatewayAsks::start_cell);
+    const auto request = expect_request(wire::GatewayRequestKind::start_cell);
     Pair input = *make_pipe();
     Pair output = *make_pipe();
     Pair errors = *make_pipe();

@@ -10,7 +10,7 @@ namespace cellblock::gateway::testing {
 namespace {
 
 using wire::CellEventKind;
-using wire::GatewayAsks;
+using wire::GatewayRequestKind;
 
 class GatewaySharing : public GatewayRig {
  protected:

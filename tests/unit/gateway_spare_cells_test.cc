@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using wire::CellEventKind;
-using wire::GatewayAsks;
+using wire::GatewayRequestKind;
 using wire::StartRefusal;
 
 class Cells : public GatewayRig {
@@ -61,7 +61,7 @@ class Cells : public GatewayRig {
     wire::CellEvent event;
     event.kind = CellEventKind::refused;
     event.refusal = why;
-    event.request = expect_request(GatewayAsks::start_cell).request;
+    event.request = expect_request(GatewayRequestKind::start_cell).request;
     EXPECT_TRUE(send_record(launcher_.get(), event));
   }
   /// A cell has been told to make room: it does, and the start that waited for that is made.
@@ -109,7 +109,7 @@ class SpareCell : public Cells {
 
   /// Nobody's work is in it: it is not asked to end first.
   void expect_killed(const FakeCell& spare) {
-    EXPECT_EQ(expect_request(GatewayAsks::kill_cell).cell, spare.number);
+    EXPECT_EQ(expect_request(GatewayRequestKind::kill_cell).cell, spare.number);
   }
 
   Lines host_;

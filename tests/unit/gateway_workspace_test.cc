@@ -12,7 +12,7 @@
 namespace cellblock::gateway::testing {
 namespace {
 
-using wire::GatewayAsks;
+using wire::GatewayRequestKind;
 
 constexpr std::string_view with_workspace =
     R"({"jsonrpc":"2.0","id":1,"method":"cellblock/attach","params":{"server":"files","workspace":true}})";
@@ -149,7 +149,7 @@ TEST_F(GatewayWorkspace, ClosesWhatCameWithARefusedAttach) {
 TEST_F(GatewayWorkspace, TellsWhatTheLauncherRefused) {
   const Fd usr = open_directory("/usr");
   send_with(host.fd(), with_workspace, {usr.get()});
-  const auto request = expect_request(GatewayAsks::start_cell);
+  const auto request = expect_request(GatewayRequestKind::start_cell);
   wire::CellEvent event;
   event.kind = wire::CellEventKind::refused;
   event.refusal = wire::StartRefusal::workspace_refused;
@@ -162,7 +162,7 @@ TEST_F(GatewayWorkspace, TellsWhatTheLauncherRefused) {
 TEST_F(GatewayWorkspace, AsksForTheProbeInsteadOfTheServer) {
   host.send(
       R"({"jsonrpc":"2.0","id":1,"method":"cellblock/attach","params":{"server":"files","probe":true}})");
-  const auto request = expect_request(GatewayAsks::start_cell);
+  const auto request = expect_request(GatewayRequestKind::start_cell);
   EXPECT_EQ(request.program, wire::CellProgram::probe);
 }
 

@@ -44,7 +44,7 @@ class HandOverTest : public testing::Test {
   }
   SysResult<void> hand() const {
     const Fd home(::open(path("home").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return hand_over(home.get(), {after, after});
+    return chown_tree(home.get(), {after, after});
   }
 
   ScratchDirectory scratch_;

@@ -22,7 +22,7 @@ constexpr std::string_view modern_meta =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{})";
 
 /// Records what is done; names are counted.
-class Recorder : public Surroundings {
+class Recorder : public HttpContext {
  public:
   BackendId open(const Caller& caller) override {
     callers.push_back(caller);

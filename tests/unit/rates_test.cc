@@ -97,11 +97,11 @@ TEST(LogShare, IsOneForAllSessionsOfAUser) {
     void place_is_free() override {}
   } nobody;
   const Config config = logged(1U << 20, 1);
-  CallPlaces places(config);
+  CallSlots places(config);
   std::uint64_t calls = 0;
-  std::expected<CallPlace, Busy> place;
+  std::expected<CallSlot, Busy> place;
   do {
-    place = places.take({.session = ++calls, .server = CallPlaces::no_server}, nobody, start);
+    place = places.take({.session = ++calls, .server = CallSlots::no_server}, nobody, start);
   } while (place);
   EXPECT_EQ(calls - 1, LogShare::fewest_calls / 24);
   EXPECT_EQ(place.error().why, Busy::Why::log_share);
@@ -193,19 +193,19 @@ class CallPlacesTest : public ::testing::Test {
   }
   ServerCalls& files() { return config_.servers[0].calls; }
 
-  CallPlaces& places() {
+  CallSlots& places() {
     if (!places_) places_.emplace(config_);
     return *places_;
   }
-  std::expected<CallPlace, Busy> take(CallPlaces::Wanted wanted = {}) {
+  std::expected<CallSlot, Busy> take(CallSlots::Wanted wanted = {}) {
     return places().take(wanted, waiter_, now_);
   }
 
   Config config_;
   Waiter waiter_;
   Instant now_ = start;
-  std::optional<CallPlaces> places_;  // before what it gave: goes last
-  std::vector<CallPlace> kept_;
+  std::optional<CallSlots> places_;  // before what it gave: goes last
+  std::vector<CallSlot> kept_;
 };
 
 TEST_F(CallPlacesTest, WhatNothingBoundsCostsNothing) {
@@ -217,10 +217,10 @@ TEST_F(CallPlacesTest, EachOfTheFourHasItsBound) {
   struct Row {
     const char* sentence;
     BoundOf of;
-    CallPlaces::Wanted first, second;
+    CallSlots::Wanted first, second;
     bool is_refused;
   };
-  constexpr std::uint32_t nobody = CallPlaces::no_server;
+  constexpr std::uint32_t nobody = CallSlots::no_server;
   const std::vector<Row> rows = {
       {"a user's is for all servers", BoundOf::user, {1, 0, "a"}, {2, 1, "b"}, true},
       {"a session's for all servers in it", BoundOf::session, {1, 0, "a"}, {1, 1, "b"}, true},
@@ -247,7 +247,7 @@ TEST_F(CallPlacesTest, EachOfTheFourHasItsBound) {
       if (row.of == BoundOf::session) config.calls.session = bounds;
       if (row.of == BoundOf::server) config.servers[0].calls.bounds = bounds;
       if (row.of == BoundOf::tool) config.servers[0].calls.tools[0].bounds = bounds;
-      CallPlaces places(config);
+      CallSlots places(config);
       const auto first = places.take(row.first, waiter_, now_);
       ASSERT_TRUE(first) << row.sentence;
       const auto second = places.take(row.second, waiter_, now_);
@@ -309,7 +309,7 @@ TEST_F(CallPlacesTest, WhoWaitsIsLetInInOrder) {
 TEST_F(CallPlacesTest, NobodyWaitsForWhatNoServerAnswers) {
   config_.calls.user.in_flight = 1;
   files().queue.most = 2;
-  const CallPlaces::Wanted wanted{.session = 1, .server = CallPlaces::no_server};
+  const CallSlots::Wanted wanted{.session = 1, .server = CallSlots::no_server};
   auto first = take(wanted);
   const auto second = take(wanted);
   ASSERT_FALSE(second);
@@ -366,8 +366,8 @@ TEST_F(CallPlacesTest, NoSequenceLeaksAPlaceOrExceedsABound) {
   }
   std::mt19937 random(3);  // NOLINT(*-msc51-cpp)
   struct Held {
-    CallPlaces::Wanted wanted;
-    CallPlace place;
+    CallSlots::Wanted wanted;
+    CallSlot place;
   };
   std::vector<Held> held;
   const auto in = [&](auto matches) {
@@ -376,8 +376,8 @@ TEST_F(CallPlacesTest, NoSequenceLeaksAPlaceOrExceedsABound) {
   };
   for (int i = 0; i < 20'000; ++i) {
     now_ += milliseconds(random() % 30);
-    const CallPlaces::Wanted wanted{random() % 3, static_cast<std::uint32_t>(random() % 2),
-                                    random() % 2 == 0 ? "a" : "b"};
+    const CallSlots::Wanted wanted{random() % 3, static_cast<std::uint32_t>(random() % 2),
+                                   random() % 2 == 0 ? "a" : "b"};
     if (random() % 5 < 3) {
       if (auto place = take(wanted)) held.push_back({wanted, std::move(*place)});
     } else if (!held.empty()) {

@@ -42,14 +42,14 @@ Outcome pass(const Redactor& redactor, Direction direction, const std::string& l
   const auto message = MessageScanner().scan(read);
   if (!message) return {"not valid: " + line, ""};
   const Redaction made = redactor.of_message(direction, read, *message, {});
-  if (made.is_blocked) return {"blocked", text_of(made.found)};
+  if (made.is_blocked) return {"blocked", counts_text(made.found)};
   const EditedMessage edited(read, made.edits);
   EXPECT_TRUE(edited.is_sound());
   std::string text = edited.flatten();
   text.pop_back();
   std::string again = text + std::string(MessageScanner::padding, ' ');
   EXPECT_TRUE(MessageScanner().scan(std::string_view(again).substr(0, text.size()))) << text;
-  return {text, text_of(made.found)};
+  return {text, counts_text(made.found)};
 }
 
 std::string call(const std::string& arguments) {
@@ -188,7 +188,7 @@ TEST(Redactor, RedactsPlainTextWhereAMessageWouldBeBlocked) {
   FoundCounts found;
   EXPECT_EQ(redactor.of_text(Direction::to_host, "4111111111111111 hunter2hunter2\xff", found),
             "[redacted: card] [redacted: TOKEN0]\xff");
-  EXPECT_EQ(text_of(found), "TOKEN0 1, card 1");
+  EXPECT_EQ(counts_text(found), "TOKEN0 1, card 1");
 }
 
 TEST(Redactor, SparesWhatTheProtocolNeeds) {

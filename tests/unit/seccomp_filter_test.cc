@@ -32,7 +32,7 @@ namespace {
 using testing_support::answer_under;
 using testing_support::end_of;
 using testing_support::end_under;
-using testing_support::Heard;
+using testing_support::ReadResult;
 
 FilterProgram filter_for(SyscallProfile profile, NetworkMode network = NetworkMode::none) {
   auto filter = compile_filter(SyscallRules{.base = profile}, network);
@@ -331,9 +331,9 @@ TEST(ServerFilter, ReportsAnX32CallInsteadOfMakingIt) {
 
 TEST(ServerFilter, MakesNoForeignCallWhenNobodyListens) {
   const FilterProgram filter = filter_for(SyscallProfile::native);
-  EXPECT_EQ(answer_under(filter, exit_by_x32, Heard::no), "ENOSYS");
+  EXPECT_EQ(answer_under(filter, exit_by_x32, ReadResult::no), "ENOSYS");
   const std::string end =
-      end_under(filter, [] { return exit_by_interrupt() == -ENOSYS ? 0 : 1; }, Heard::no);
+      end_under(filter, [] { return exit_by_interrupt() == -ENOSYS ? 0 : 1; }, ReadResult::no);
   if (end == "signal 11") GTEST_SKIP() << "this kernel has no 32-bit entry";
   EXPECT_EQ(end, "exit 0");
 }

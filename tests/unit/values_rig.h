@@ -17,7 +17,7 @@ namespace cellblock::gateway::testing {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-class Recorder final : public ConversationEffects {
+class Recorder final : public UpstreamEffects {
  public:
   void to_host(Slices message) override { keep(message, host); }
   void to_cell(Slices message) override { keep(message, cell); }
@@ -61,12 +61,12 @@ class ValuesTest : public ::testing::Test {
           policy(config),
           rights(server.rules, subject_of({}, {1000, 1000, {}})),
           conversation({.server = server, .policy = policy}, rights, ids,
-                       HandedValues(sealer, whose), AuditArguments::digest, effects) {}
+                       OpaqueTokens(sealer, whose), AuditArguments::digest, effects) {}
     Recorder effects;
     Config config;
     UserPolicy policy;
     Rights rights;
-    Conversation conversation;
+    Upstream conversation;
   };
 
   void host(Side& side, const json& message) {

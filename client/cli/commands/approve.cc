@@ -38,7 +38,7 @@ std::optional<CallName> call_name(std::string_view text) {
   return CallName{*uid, number};
 }
 
-Context at(const Context& context, const Door& door) {
+Context at(const Context& context, const AdminSocket& door) {
   Context at_door = context;
   at_door.socket = door.path;
   at_door.whose = user_name(door.uid);
@@ -105,18 +105,19 @@ void print_none(Whose whose) {
 }
 
 // Without any door nobody was asked, which is no news about calls.
-std::optional<client::Error> fault_without(const Context& context, const std::vector<Door>& doors) {
+std::optional<client::Error> fault_without(const Context& context,
+                                           const std::vector<AdminSocket>& doors) {
   return doors.empty() ? daemon_fault(context) : std::nullopt;
 }
 
 Exit list(const Context& context) {
-  const auto doors = doors_beside(context.socket);
+  const auto doors = list_admin_sockets(context.socket);
   if (!doors) return explain(context, doors.error());
   if (const auto fault = fault_without(context, *doors)) return explain(context, *fault);
   Exit worst = Exit::ok;
   auto whose = Whose::all;
   Json all = Json::array();
-  for (const Door& door : *doors) {
+  for (const AdminSocket& door : *doors) {
     const Context at_door = at(context, door);
     const auto answer = ask_about_calls(at_door, control_method::approvals, Json::object());
     if (!answer && is_for_others(door, answer.error())) {

@@ -117,7 +117,7 @@ struct Found {
   std::string status;
 };
 
-Context behind(const Context& context, const Door& door) {
+Context behind(const Context& context, const AdminSocket& door) {
   Context at_door = context;
   at_door.socket = door.path;
   at_door.whose = user_name(door.uid);
@@ -125,7 +125,7 @@ Context behind(const Context& context, const Door& door) {
 }
 
 // An administrator's own is not behind a door.
-client::Result<Found> find_status(const Context& context, const Door& door) {
+client::Result<Found> find_status(const Context& context, const AdminSocket& door) {
   Context from = behind(context, door);
   auto status = ask_daemon(from, control_method::status, "{}");
   if (status) return Found{from, std::move(*status)};
@@ -137,13 +137,13 @@ client::Result<Found> find_status(const Context& context, const Door& door) {
 }  // namespace
 
 Exit run_status_of_all(const Context& context, const std::string& server) {
-  const auto doors = doors_beside(context.socket);
+  const auto doors = list_admin_sockets(context.socket);
   if (!doors) return explain(context, doors.error());
   const auto fault = doors->empty() ? daemon_fault(context) : std::nullopt;
   if (fault) return explain_status(context, *fault);
   Exit worst = Exit::ok;
   Json users = Json::array();
-  for (const Door& door : *doors) {
+  for (const AdminSocket& door : *doors) {
     auto found = find_status(context, door);
     if (!found) {
       worst = explain(behind(context, door), found.error());

@@ -26,7 +26,7 @@ std::optional<std::uint32_t> id_in(std::string_view text) {
 
 }  // namespace
 
-Door door_of(const std::string& socket, std::uint32_t uid) {
+AdminSocket door_of(const std::string& socket, std::uint32_t uid) {
   return {uid, socket + std::string(middle) + std::to_string(uid)};
 }
 
@@ -34,10 +34,10 @@ std::string switch_path(const std::string& socket, const char* name) {
   return socket + std::string(middle) + name;
 }
 
-client::Result<std::vector<Door>> doors_beside(const std::string& socket) {
+client::Result<std::vector<AdminSocket>> list_admin_sockets(const std::string& socket) {
   const std::filesystem::path own(socket);
   const std::string beginning = own.filename().string() + std::string(middle);
-  std::vector<Door> doors;
+  std::vector<AdminSocket> doors;
   std::error_code failed;
   const std::string directory = own.has_parent_path() ? own.parent_path().string() : ".";
   for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
@@ -51,11 +51,11 @@ client::Result<std::vector<Door>> doors_beside(const std::string& socket) {
         client::Error{.code = client::ErrorCode::no_access,
                       .text = fmt::format("directory {}: {}", directory, failed.message())});
   }
-  std::ranges::sort(doors, {}, &Door::uid);
+  std::ranges::sort(doors, {}, &AdminSocket::uid);
   return doors;
 }
 
-bool is_for_others(const Door& door, const client::Error& error) {
+bool is_for_others(const AdminSocket& door, const client::Error& error) {
   return door.uid == ::geteuid() && error.failure == name_of(FailureCode::denied);
 }
 

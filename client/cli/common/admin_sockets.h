@@ -10,21 +10,21 @@
 /// The daemon's sockets for administrators: beside its own, one for each user whose gateway runs.
 namespace cellblock::cli {
 
-struct Door {
+struct AdminSocket {
   std::uint32_t uid = 0;  ///< of the user whose gateway is behind it
   std::string path;
 };
 
 /// `socket`: the daemon's own.
-Door door_of(const std::string& socket, std::uint32_t uid);
+AdminSocket door_of(const std::string& socket, std::uint32_t uid);
 std::string switch_path(const std::string& socket, const char* name);
 
 /// Those that are there, by uid; none without the directory. Fails where it cannot be read.
-client::Result<std::vector<Door>> doors_beside(const std::string& socket);
+client::Result<std::vector<AdminSocket>> list_admin_sockets(const std::string& socket);
 
 /// Whether it was refused because it leads to one's own gateway: an administrator looks after
 /// others.
-bool is_for_others(const Door& door, const client::Error& error);
+bool is_for_others(const AdminSocket& door, const client::Error& error);
 
 /// A name of this host's, or a number.
 std::optional<std::uint32_t> uid_of(const std::string& user);

@@ -149,7 +149,7 @@ Result<Captured> capture(const ChildRequest& request, const CaptureBounds& bound
   Run run(std::move(*child), bounds);
   const auto stop = run.wait();
   const int status = run.end();
-  CELLBLOCK_CHECK(end_children_but(others, time_to_die));
+  CELLBLOCK_CHECK(kill_children_except(others, time_to_die));
   if (!stop) return std::unexpected(stop.error());
   run.read();
   return run.take(*stop, status);

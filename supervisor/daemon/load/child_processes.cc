@@ -56,7 +56,7 @@ bool await_no_children_but(const std::vector<pid_t>& others, milliseconds patien
   }
 }
 
-Result<void> end_children_but(const std::vector<pid_t>& others, milliseconds patience) {
+Result<void> kill_children_except(const std::vector<pid_t>& others, milliseconds patience) {
   const auto deadline = Clock::now() + patience;
   while (true) {
     std::vector<pid_t> left = CELLBLOCK_TRY(own_children());

@@ -17,6 +17,7 @@ bool await_no_children_but(const std::vector<pid_t>& others, std::chrono::millis
 
 /// Kills and reaps every child but `others`, and what these leave to us, until there is none. An
 /// error: `patience` was not enough.
-Result<void> end_children_but(const std::vector<pid_t>& others, std::chrono::milliseconds patience);
+Result<void> kill_children_except(const std::vector<pid_t>& others,
+                                  std::chrono::milliseconds patience);
 
 }  // namespace cellblock::daemon

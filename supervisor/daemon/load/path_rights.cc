@@ -65,7 +65,7 @@ PathRights own_rights_at(int descriptor, bool is_directory) {
 
 std::optional<PathRights> rights_at(int descriptor, bool is_directory,
                                     const AskedIdentity& identity) {
-  const pid_t child = fork_deaf();
+  const pid_t child = fork_without_handlers();
   if (child < 0) return std::nullopt;
   if (child == 0) look_and_exit(descriptor, is_directory, identity);
   // A file system may let the question wait for as long as it likes.

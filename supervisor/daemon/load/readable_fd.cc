@@ -8,7 +8,7 @@ namespace cellblock::daemon {
 namespace asio = boost::asio;
 
 // Outlives the watch for as long as a wait is under way or a callback runs.
-struct ReadWatch::State {
+struct ReadableFd::State {
   asio::posix::stream_descriptor descriptor;
   std::function<void()> on_readable;
   bool stopped = false;
@@ -16,29 +16,29 @@ struct ReadWatch::State {
   bool waiting = false;  ///< at most one wait is under way
 };
 
-ReadWatch::ReadWatch(asio::io_context& loop, Fd descriptor, std::function<void()> on_readable)
+ReadableFd::ReadableFd(asio::io_context& loop, Fd descriptor, std::function<void()> on_readable)
     : state_(std::make_shared<State>(asio::posix::stream_descriptor(loop, descriptor.release()),
                                      std::move(on_readable))) {
   wait(state_);
 }
 
-ReadWatch::~ReadWatch() {
+ReadableFd::~ReadableFd() {
   // A wait that has already succeeded may still be queued: `stopped` disarms it.
   state_->stopped = true;
   boost::system::error_code ignored;
   state_->descriptor.close(ignored);
 }
 
-int ReadWatch::get() const { return state_->descriptor.native_handle(); }
+int ReadableFd::get() const { return state_->descriptor.native_handle(); }
 
-void ReadWatch::pause() { state_->paused = true; }
+void ReadableFd::pause() { state_->paused = true; }
 
-void ReadWatch::resume() {
+void ReadableFd::resume() {
   state_->paused = false;
   if (!state_->waiting) wait(state_);
 }
 
-void ReadWatch::when_writable(std::function<void()> call) {
+void ReadableFd::when_writable(std::function<void()> call) {
   state_->descriptor.async_wait(
       asio::posix::stream_descriptor::wait_write,
       [state = state_, call = std::move(call)](const boost::system::error_code& error) {
@@ -46,9 +46,9 @@ void ReadWatch::when_writable(std::function<void()> call) {
       });
 }
 
-bool ReadWatch::paused() const { return state_->paused; }
+bool ReadableFd::paused() const { return state_->paused; }
 
-void ReadWatch::wait(std::shared_ptr<State> state) {
+void ReadableFd::wait(std::shared_ptr<State> state) {
   state->waiting = true;
   auto& descriptor = state->descriptor;
   descriptor.async_wait(asio::posix::stream_descriptor::wait_read,

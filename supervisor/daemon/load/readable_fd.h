@@ -11,12 +11,12 @@ namespace cellblock::daemon {
 /// Owns a descriptor and calls back each time there is something to read from it (or to accept, or
 /// its end), until destroyed; never after. May be destroyed inside the callback. Loop's thread
 /// only.
-class ReadWatch {
+class ReadableFd {
  public:
-  ReadWatch(boost::asio::io_context& loop, Fd descriptor, std::function<void()> on_readable);
-  ~ReadWatch();
-  ReadWatch(ReadWatch&&) = delete;
-  ReadWatch& operator=(ReadWatch&&) = delete;
+  ReadableFd(boost::asio::io_context& loop, Fd descriptor, std::function<void()> on_readable);
+  ~ReadableFd();
+  ReadableFd(ReadableFd&&) = delete;
+  ReadableFd& operator=(ReadableFd&&) = delete;
 
   int get() const;
 

@@ -44,9 +44,9 @@ Result<void> remove_left(const std::string& prefix) {
 
 }  // namespace
 
-Result<std::unique_ptr<AdminDoors>> AdminDoors::make(boost::asio::io_context& loop,
-                                                     const Config& config, Around around) {
-  std::unique_ptr<AdminDoors> doors(new AdminDoors(loop, config, std::move(around)));
+Result<std::unique_ptr<AdminSockets>> AdminSockets::make(boost::asio::io_context& loop,
+                                                         const Config& config, Around around) {
+  std::unique_ptr<AdminSockets> doors(new AdminSockets(loop, config, std::move(around)));
   CELLBLOCK_CHECK(remove_left(doors->prefix_));
   const auto on = [&all = *doors](AdminSwitch which) {
     return [&all, which](Fd socket) { all.around_.at_switch(which, std::move(socket)); };
@@ -61,56 +61,56 @@ Result<std::unique_ptr<AdminDoors>> AdminDoors::make(boost::asio::io_context& lo
 
 // With administrators besides root the mode cannot tell them from others: who comes in is asked of
 // the kernel, as at the daemon's own socket.
-AdminDoors::AdminDoors(boost::asio::io_context& loop, const Config& config, Around around)
+AdminSockets::AdminSockets(boost::asio::io_context& loop, const Config& config, Around around)
     : loop_(loop),
       prefix_(config.listen.socket + ".admin."),
       mode_(config.admins.empty() ? for_root_and_us : for_whoever_is_asked),
       around_(std::move(around)) {}
 
-AdminDoors::~AdminDoors() { close_all(); }
+AdminSockets::~AdminSockets() { close_all(); }
 
-Result<void> AdminDoors::open(std::uint32_t user) {
+Result<void> AdminSockets::open(std::uint32_t user) {
   return open(std::to_string(user), mode_,
               [this, user](Fd socket) { around_.at_door(user, std::move(socket)); });
 }
 
-Result<void> AdminDoors::open(const std::string& name, std::uint32_t mode,
-                              Listener::OnConnection on_connection) {
-  if (doors_.contains(name)) return {};
+Result<void> AdminSockets::open(const std::string& name, std::uint32_t mode,
+                                Listener::OnConnection on_connection) {
+  if (admin_sockets_.contains(name)) return {};
   Listen listen;
   listen.socket = prefix_ + name;
   listen.mode = mode;
   BoundSocket file = CELLBLOCK_TRY(BoundSocket::bind(listen));
   auto listener = CELLBLOCK_TRY(Listener::listen(loop_, file.take(), std::move(on_connection)));
   if (held_) listener->hold();
-  doors_.emplace(name, Door{std::move(file), std::move(listener)});
+  admin_sockets_.emplace(name, AdminSocket{std::move(file), std::move(listener)});
   return {};
 }
 
-void AdminDoors::close(std::uint32_t user) {
-  const auto door = doors_.find(std::to_string(user));
-  if (door != doors_.end()) close(door);
+void AdminSockets::close(std::uint32_t user) {
+  const auto door = admin_sockets_.find(std::to_string(user));
+  if (door != admin_sockets_.end()) close(door);
 }
 
-void AdminDoors::close(Doors::iterator door) {
+void AdminSockets::close(Doors::iterator door) {
   const std::unique_ptr<Listener> listener = std::move(door->second.listener);
-  doors_.erase(door);
+  admin_sockets_.erase(door);
   listener->stop();
-  around_.bury(listener->take_last_copy());
+  around_.close_later(listener->take_last_copy());
 }
 
-void AdminDoors::close_all() {
-  while (!doors_.empty()) close(doors_.begin());
+void AdminSockets::close_all() {
+  while (!admin_sockets_.empty()) close(admin_sockets_.begin());
 }
 
-void AdminDoors::hold() {
+void AdminSockets::hold() {
   held_ = true;
-  for (auto& [name, door] : doors_) door.listener->hold();
+  for (auto& [name, door] : admin_sockets_) door.listener->hold();
 }
 
-void AdminDoors::go_on() {
+void AdminSockets::go_on() {
   held_ = false;
-  for (auto& [name, door] : doors_) door.listener->go_on();
+  for (auto& [name, door] : admin_sockets_) door.listener->go_on();
 }
 
 }  // namespace cellblock::daemon

@@ -15,7 +15,7 @@
 /// that nothing needs to be read to know who should read it. See docs/decisions/0028.
 namespace cellblock::daemon {
 
-class AdminDoors {
+class AdminSockets {
  public:
   /// All called with connections of anybody who may reach the sockets: who it is has to be asked.
   struct Around {
@@ -24,15 +24,15 @@ class AdminDoors {
     std::function<void(AdminSwitch, Fd)> at_switch;
     /// `<socket>.admin.reload`: for root, and rootless for the user himself.
     std::function<void(Fd)> at_reload;
-    std::function<void(Fd)> bury;
+    std::function<void(Fd)> close_later;
   };
 
   /// Removes what an earlier daemon left, and opens the switches. `listen`'s socket is bound by us.
-  static Result<std::unique_ptr<AdminDoors>> make(boost::asio::io_context& loop,
-                                                  const Config& config, Around around);
-  ~AdminDoors();
-  AdminDoors(AdminDoors&&) = delete;
-  AdminDoors& operator=(AdminDoors&&) = delete;
+  static Result<std::unique_ptr<AdminSockets>> make(boost::asio::io_context& loop,
+                                                    const Config& config, Around around);
+  ~AdminSockets();
+  AdminSockets(AdminSockets&&) = delete;
+  AdminSockets& operator=(AdminSockets&&) = delete;
 
   /// `<socket>.admin.UID`: to that user's gateway. Nothing where it is open already.
   Result<void> open(std::uint32_t user);
@@ -46,13 +46,13 @@ class AdminDoors {
   void go_on();
 
  private:
-  struct Door {
+  struct AdminSocket {
     BoundSocket file;
     std::unique_ptr<Listener> listener;
   };
-  using Doors = std::map<std::string, Door>;  ///< by what follows `<socket>.admin.`
+  using Doors = std::map<std::string, AdminSocket>;  ///< by what follows `<socket>.admin.`
 
-  AdminDoors(boost::asio::io_context& loop, const Config& config, Around around);
+  AdminSockets(boost::asio::io_context& loop, const Config& config, Around around);
   Result<void> open(const std::string& name, std::uint32_t mode,
                     Listener::OnConnection on_connection);
   void close(Doors::iterator door);
@@ -61,7 +61,7 @@ class AdminDoors {
   const std::string prefix_;  ///< `<socket>.admin.`
   const std::uint32_t mode_;
   Around around_;
-  Doors doors_;  ///< bounded by the gateways
+  Doors admin_sockets_;  ///< bounded by the gateways
   bool held_ = false;
 };
 

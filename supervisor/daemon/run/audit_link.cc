@@ -79,8 +79,8 @@ Result<void> AuditLink::start() {
   const AuditFile& current = files_.files[files_.current];
   const std::array<int, 4> fds{control.second.get(), current.append.get(), current.read.get(),
                                files_.files[former_].read.get()};
-  CELLBLOCK_CHECK(ask_({.kind = wire::SupervisorAsks::start_audit}, fds));
-  control_ = std::make_unique<ReadWatch>(loop_, std::move(control.first), [this] { hear(); });
+  CELLBLOCK_CHECK(ask_({.kind = wire::SupervisorRequestKind::start_audit}, fds));
+  control_ = std::make_unique<ReadableFd>(loop_, std::move(control.first), [this] { hear(); });
   return {};
 }
 

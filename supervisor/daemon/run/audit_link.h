@@ -66,7 +66,7 @@ class AuditLink {
   Ask ask_;
   AuditFiles files_;
   std::size_t former_;  ///< the file that was written before the current one
-  std::unique_ptr<ReadWatch> control_;
+  std::unique_ptr<ReadableFd> control_;
   std::map<std::uint32_t, std::uint64_t> gateways_;  ///< each user's last one
   std::uint64_t own_name_ = 0;                       ///< likewise; 0: none yet
   std::int64_t warned_ = 0;  ///< when it was last told that the log reaches back too little

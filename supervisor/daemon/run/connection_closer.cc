@@ -34,46 +34,48 @@ bool reaped(pid_t child) {
 
 }  // namespace
 
-Result<std::unique_ptr<Burial>> Burial::make(boost::asio::io_context& loop, Events events) {
+Result<std::unique_ptr<ConnectionCloser>> ConnectionCloser::make(boost::asio::io_context& loop,
+                                                                 Events events) {
   Fd child_ends = CELLBLOCK_TRY(watch_child_ends());
   Pair line = CELLBLOCK_TRY(make_seqpacket_pair());
-  return std::unique_ptr<Burial>(
-      new Burial(loop, std::move(child_ends), std::move(line), std::move(events)));
+  return std::unique_ptr<ConnectionCloser>(
+      new ConnectionCloser(loop, std::move(child_ends), std::move(line), std::move(events)));
 }
 
-Burial::Burial(boost::asio::io_context& loop, Fd child_ends, Pair line, Events events)
+ConnectionCloser::ConnectionCloser(boost::asio::io_context& loop, Fd child_ends, Pair line,
+                                   Events events)
     : events_(std::move(events)),
       line_(std::move(line)),
       timer_(loop),
       child_ends_(loop, std::move(child_ends), [this] { reap(); }) {}
 
-Burial::~Burial() { finish(); }
+ConnectionCloser::~ConnectionCloser() { finish(); }
 
-std::vector<pid_t> Burial::finish() {
+std::vector<pid_t> ConnectionCloser::finish() {
   CloseQueue::Batch rest{{}, queue_.take_all()};
-  if (!rest.connections.empty()) static_cast<void>(bury(rest));
+  if (!rest.connections.empty()) static_cast<void>(close_later(rest));
   for (Fd& connection : rest.connections) connection.release();
   return queue_.children();
 }
 
-void Burial::add(Fd connection, const ConnectionOwner& owner) {
+void ConnectionCloser::add(Fd connection, const ConnectionOwner& owner) {
   queue_.add(owner, std::move(connection));
-  bury(CloseQueue::Size::whole_only);
+  close_later(CloseQueue::Size::whole_only);
   was_full_ = was_full_ || !has_room();
   tick_later();
 }
 
-void Burial::bury(CloseQueue::Size size) {
+void ConnectionCloser::close_later(CloseQueue::Size size) {
   while (auto batch = queue_.next(size)) {
-    if (bury(*batch)) continue;
+    if (close_later(*batch)) continue;
     return queue_.put_back(std::move(*batch));
   }
 }
 
-bool Burial::bury(CloseQueue::Batch& batch) {
+bool ConnectionCloser::close_later(CloseQueue::Batch& batch) {
   const auto buried = [&]() -> Result<pid_t> {
     if (!line_.first.valid()) line_ = CELLBLOCK_TRY(make_seqpacket_pair());
-    return CELLBLOCK_TRY(bury_in_child(batch.connections, line_));
+    return CELLBLOCK_TRY(close_in_child(batch.connections, line_));
   }();
   if (!buried) {
     if (!std::exchange(failure_said_, true)) {
@@ -89,7 +91,7 @@ bool Burial::bury(CloseQueue::Batch& batch) {
 }
 
 // While there is something that time changes: what waits, and children that may be stuck.
-void Burial::tick_later() {
+void ConnectionCloser::tick_later() {
   const bool is_needed = queue_.has_waiting() || queue_.has_children();
   if (!is_needed || std::exchange(timer_runs_, true)) return;
   timer_.expires_after(longest_wait);
@@ -101,34 +103,34 @@ void Burial::tick_later() {
   });
 }
 
-void Burial::tick() {
+void ConnectionCloser::tick() {
   for (const ConnectionOwner& owner : queue_.look(now())) tell_stuck(&owner);
-  bury(CloseQueue::Size::any);
+  close_later(CloseQueue::Size::any);
   tell_stuck(nullptr);
   tell_room();
 }
 
 // Only its own: the launcher's end is somebody else's to read.
-void Burial::reap() {
+void ConnectionCloser::reap() {
   signalfd_siginfo which;
   while (::read(child_ends_.get(), &which, sizeof which) > 0) {
   }
   for (const pid_t child : queue_.children()) {
     if (reaped(child)) queue_.ended(child, now());
   }
-  if (was_full_) bury(CloseQueue::Size::any);
+  if (was_full_) close_later(CloseQueue::Size::any);
   tell_stuck(nullptr);
   tell_room();
 }
 
-void Burial::tell_room() {
+void ConnectionCloser::tell_room() {
   if (was_full_ && has_room()) {
     was_full_ = false;
     events_.room();
   }
 }
 
-void Burial::tell_stuck(const ConnectionOwner* owner) {
+void ConnectionCloser::tell_stuck(const ConnectionOwner* owner) {
   const std::size_t stuck = queue_.stuck();
   if (owner == nullptr && stuck == stuck_told_) return;
   stuck_told_ = stuck;

@@ -18,7 +18,7 @@
 /// and 0047.
 namespace cellblock::daemon {
 
-class Burial {
+class ConnectionCloser {
  public:
   struct Events {
     /// There is room again.
@@ -28,11 +28,12 @@ class Burial {
   };
 
   /// Needs SIGCHLD blocked (adopt_children).
-  static Result<std::unique_ptr<Burial>> make(boost::asio::io_context& loop, Events events);
+  static Result<std::unique_ptr<ConnectionCloser>> make(boost::asio::io_context& loop,
+                                                        Events events);
   /// What could not be buried stays open until the process exits, which does not linger either.
-  ~Burial();
-  Burial(Burial&&) = delete;
-  Burial& operator=(Burial&&) = delete;
+  ~ConnectionCloser();
+  ConnectionCloser(ConnectionCloser&&) = delete;
+  ConnectionCloser& operator=(ConnectionCloser&&) = delete;
 
   /// Closed soon: with the next 16 of the same owner, or after 50 ms.
   void add(Fd connection, const ConnectionOwner& owner);
@@ -47,9 +48,9 @@ class Burial {
   std::vector<pid_t> finish();
 
  private:
-  Burial(boost::asio::io_context& loop, Fd child_ends, Pair line, Events events);
-  void bury(CloseQueue::Size size);
-  bool bury(CloseQueue::Batch& batch);
+  ConnectionCloser(boost::asio::io_context& loop, Fd child_ends, Pair line, Events events);
+  void close_later(CloseQueue::Size size);
+  bool close_later(CloseQueue::Batch& batch);
   void tick_later();
   void tick();
   void reap();
@@ -60,7 +61,7 @@ class Burial {
   CloseQueue queue_;
   Pair line_;  ///< for the next child
   boost::asio::steady_timer timer_;
-  ReadWatch child_ends_;
+  ReadableFd child_ends_;
   std::size_t stuck_told_ = 0;
   bool was_full_ = false;
   bool timer_runs_ = false;

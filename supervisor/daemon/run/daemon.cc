@@ -32,7 +32,7 @@ Bounds bounds_of(const Listen& listen) {
   return bounds;
 }
 
-Admission admission_of(const Config& config, const OffSwitch& off_switch) {
+Admission admission_of(const Config& config, const KillSwitch& off_switch) {
   return config.enabled && !off_switch.is_off() ? Admission::open : Admission::disabled;
 }
 
@@ -47,18 +47,18 @@ std::string_view mode_name(RunMode mode) {
 }  // namespace
 
 Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
-               OffSwitch off_switch)
+               KillSwitch off_switch)
     : config_(config),
       launcher_(launcher),
       switch_(std::move(off_switch)),
       table_(bounds_of(config.listen), admission_of(config, switch_)),
       audit_(loop_, config.audit, std::move(audit_log),
              std::bind_front(&LauncherProcess::tell, &launcher_)),
-      voice_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
+      audit_queue_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
       desk_(loop_, {.said = std::bind_front(&Daemon::on_switch_said, this)}),
       reload_desk_(loop_, {.offer = std::bind_front(&Daemon::offer_reload, this),
                            .asked = std::bind_front(&Daemon::on_reload_asked, this),
-                           .bury = [this](Fd socket) { bury(std::move(socket)); }}),
+                           .close_later = [this](Fd socket) { close_later(std::move(socket)); }}),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
@@ -75,9 +75,9 @@ void Daemon::relay_with(LogRelay& relay) {
 
 Result<void> Daemon::start_audit(milliseconds timeout) {
   CELLBLOCK_CHECK(audit_.start());
-  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::audit_started, timeout));
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherReportKind::audit_started, timeout));
   audit_.started();
-  voice_.renew();
+  audit_queue_.renew();
   return {};
 }
 
@@ -86,10 +86,10 @@ Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
       loop_, config_, std::move(sockets),
       HttpHost::Around{.ask_launcher = std::bind_front(&LauncherProcess::tell, &launcher_),
                        .open_session = [this](const Peer& peer) { return open_http_session(peer); },
-                       .is_stuck = [this](std::uint32_t uid) { return burial_->is_stuck(uid); },
-                       .bury = [this](Fd socket) { bury(std::move(socket)); }});
+                       .is_stuck = [this](std::uint32_t uid) { return closer_->is_stuck(uid); },
+                       .close_later = [this](Fd socket) { close_later(std::move(socket)); }});
   CELLBLOCK_CHECK(http_->start());
-  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::http_started, timeout));
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherReportKind::http_started, timeout));
   http_->started();
   return {};
 }
@@ -103,7 +103,7 @@ Result<void> Daemon::start_metrics(MetricsSocket socket, milliseconds timeout) {
   };
   audit_.on_oldest(audit_.oldest());
   CELLBLOCK_CHECK(metrics_->start());
-  CELLBLOCK_CHECK(launcher_.await(wire::LauncherTells::metrics_started, timeout));
+  CELLBLOCK_CHECK(launcher_.await(wire::LauncherReportKind::metrics_started, timeout));
   metrics_->started();
   return {};
 }
@@ -113,13 +113,13 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
   service_ = &service;
   Fd channel = CELLBLOCK_TRY(duplicate(launcher_.channel().get()));
   Fd death = CELLBLOCK_TRY(duplicate(launcher_.pidfd().get()));
-  const ReadWatch reports(loop_, std::move(channel), [this] { on_launcher_report(); });
-  const ReadWatch launcher_death(loop_, std::move(death),
-                                 [this] { give_up(Error{"the launcher died"}); });
+  const ReadableFd reports(loop_, std::move(channel), [this] { on_launcher_report(); });
+  const ReadableFd launcher_death(loop_, std::move(death),
+                                  [this] { give_up(Error{"the launcher died"}); });
   wait_for_signal();
   sweep_later();
 
-  burial_ = CELLBLOCK_TRY(Burial::make(
+  closer_ = CELLBLOCK_TRY(ConnectionCloser::make(
       loop_, {.room = [this] { go_on(); },
               .stuck = [this](std::size_t stuck,
                               const ConnectionOwner* owner) { on_stuck(stuck, owner); }}));
@@ -157,7 +157,7 @@ void Daemon::on_connection(Fd socket) {
 
 void Daemon::admit(Fd socket, Peer peer) {
   if (!may_connect(peer, config_)) return refuse(std::move(socket), FailureCode::not_allowlisted);
-  if (burial_->is_stuck(peer.uid)) {
+  if (closer_->is_stuck(peer.uid)) {
     write_refusal(socket.get(), FailureCode::too_many, not_closed);
     return turn_away(std::move(socket));
   }
@@ -199,30 +199,30 @@ void Daemon::on_launcher_report() {
 // Every kind that may come now, and nothing else.
 void Daemon::handle(const wire::LauncherReport& report) {
   switch (report.kind) {
-    case wire::LauncherTells::gateway_started:
+    case wire::LauncherReportKind::gateway_started:
       return on_gateway_started(report.uid);
-    case wire::LauncherTells::gateway_ended:
+    case wire::LauncherReportKind::gateway_ended:
       return on_gateway_ended(report);
-    case wire::LauncherTells::audit_started:
+    case wire::LauncherReportKind::audit_started:
       return on_audit_started();
-    case wire::LauncherTells::audit_ended:
+    case wire::LauncherReportKind::audit_ended:
       return on_audit_ended(report);
-    case wire::LauncherTells::http_started:
+    case wire::LauncherReportKind::http_started:
       if (!http_) break;
       return http_->started();
-    case wire::LauncherTells::http_ended:
+    case wire::LauncherReportKind::http_ended:
       if (!http_) break;
       return http_->ended(report.facts);
-    case wire::LauncherTells::metrics_started:
+    case wire::LauncherReportKind::metrics_started:
       if (!metrics_) break;
       return metrics_->started();
-    case wire::LauncherTells::metrics_ended:
+    case wire::LauncherReportKind::metrics_ended:
       if (!metrics_) break;
       return metrics_->ended(report.facts);
-    case wire::LauncherTells::well:
+    case wire::LauncherReportKind::pong:
       return on_launcher_well(report);
-    case wire::LauncherTells::reloaded:
-    case wire::LauncherTells::not_reloaded:
+    case wire::LauncherReportKind::reloaded:
+    case wire::LauncherReportKind::not_reloaded:
       if (!reload_) break;
       return on_reload_answer(report);
     default:
@@ -264,7 +264,7 @@ void Daemon::on_audit_started() {
   if (audit_.running()) return give_up({"the launcher started a second audit writer"});
   audit_.started();
   count(metrics::Metric::audit_writer_starts);
-  voice_.renew();
+  audit_queue_.renew();
   spdlog::info("the audit writer is back");
   act(table_.audit_restored());
   tell_service();
@@ -332,7 +332,7 @@ void Daemon::start_stopping() {
   spdlog::info("stopping");
   socket_.reset();
   act(table_.stop());
-  if (doors_) doors_->close_all();
+  if (admin_sockets_) admin_sockets_->close_all();
   desk_.close();
   reload_desk_.close();
   end_reloader();

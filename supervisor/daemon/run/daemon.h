@@ -41,7 +41,7 @@ namespace cellblock::daemon {
 class Daemon {
  public:
   /// `config` and `launcher` outlive it. A reload changes `config`, where it is.
-  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, OffSwitch off_switch);
+  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, KillSwitch off_switch);
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
@@ -82,7 +82,8 @@ class Daemon {
   void refuse_unidentified(Fd socket, const Error& why);
   void on_admin(std::uint32_t user, Fd socket);
   void on_switch(AdminSwitch which, Fd socket);
-  void on_switch_said(const SwitchDesk::Asker& asker, Fd socket, const Result<std::string>& reason);
+  void on_switch_said(const KillSwitchListener::Asker& asker, Fd socket,
+                      const Result<std::string>& reason);
   void on_launcher_report();
   void handle(const wire::LauncherReport& report);
   void on_gateway_started(std::uint32_t uid);
@@ -91,8 +92,8 @@ class Daemon {
   void on_gateway_broken(std::uint32_t uid, const Error& why);
   void on_launcher_well(const wire::LauncherReport& report);
   void on_reload_door(Fd socket);
-  Result<ReloadOffer> offer_reload() const;
-  void on_reload_asked(const ReloadDesk::Asker& asker, ReloadRequest request);
+  Result<ReloadMessage> offer_reload() const;
+  void on_reload_asked(const ReloadServer::Asker& asker, ReloadRequest request);
   void on_reload_answer(const wire::LauncherReport& report);
   void on_reload_signal();
   void on_reloader_ended();
@@ -106,7 +107,7 @@ class Daemon {
   void refuse(Fd socket, FailureCode code);
   void refuse_admin(Fd socket);
   void turn_away(Fd socket);
-  void bury(Fd socket);
+  void close_later(Fd socket);
   void on_stuck(std::size_t stuck, const ConnectionOwner* owner);
   void act(const Actions& actions);
   void act_or_give_up(Result<Actions> actions);
@@ -115,7 +116,7 @@ class Daemon {
   void carry_out(const PermitOnly& action);
   void carry_out(const HandOver& action);
   void carry_out(const Refuse& action);
-  void carry_out(const LetGatewayGo& action);
+  void carry_out(const StopIdleGateway& action);
   void carry_out(const EndGateway& action);
   void carry_out(const RenewAuditChannel& action);
   Result<void> start_gateway(const StartGateway& action);
@@ -136,11 +137,11 @@ class Daemon {
   void tell_stopping() const;
 
   // An error: why it is not taken, and nothing has changed.
-  Result<void> begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request);
+  Result<void> begin_reload(const ReloadServer::Asker& asker, ReloadRequest request);
   Result<void> start_reloader();
   void end_reloader();
-  void refuse_reload(const ReloadDesk::Asker& asker, const std::string& why);
-  void record_reload(const ReloadDesk::Asker& asker, wire::AuditOutcome outcome,
+  void refuse_reload(const ReloadServer::Asker& asker, const std::string& why);
+  void record_reload(const ReloadServer::Asker& asker, wire::AuditOutcome outcome,
                      const std::string& text);
   void use_reloaded();
   void end_reload(const std::string& refusal);
@@ -155,7 +156,7 @@ class Daemon {
 
   /// That the launcher has been asked to take.
   struct Reload {
-    ReloadDesk::Asker asker;
+    ReloadServer::Asker asker;
     Config config;
     Fd sealed;
     std::vector<std::string> changes;
@@ -163,38 +164,38 @@ class Daemon {
 
   Config& config_;
   LauncherProcess& launcher_;
-  OffSwitch switch_;
+  KillSwitch switch_;
   boost::asio::io_context loop_{1};
   UserTable table_;
   AuditLink audit_;
-  AuditVoice voice_;
-  SwitchDesk desk_;
-  ReloadDesk reload_desk_;
+  SupervisorAuditQueue audit_queue_;
+  KillSwitchListener desk_;
+  ReloadServer reload_desk_;
   ReloadFacts reload_facts_;
   Fd program_;
   std::optional<Reload> reload_;
-  pid_t reloader_ = -1;                        ///< the child that a signal has started
-  std::unique_ptr<ReadWatch> reloader_ended_;  ///< of its pidfd
-  bool reload_again_ = false;                  ///< when that one has ended
-  KnownPeers known_peers_;
+  pid_t reloader_ = -1;                         ///< the child that a signal has started
+  std::unique_ptr<ReadableFd> reloader_ended_;  ///< of its pidfd
+  bool reload_again_ = false;                   ///< when that one has ended
+  PeerCredentialCache known_peers_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer sweep_timer_;
   boost::asio::steady_timer stop_timer_;
 
   std::map<Connection, Pending> pending_;  ///< bounded by the table's bounds
   std::map<std::uint32_t, std::unique_ptr<GatewayLink>> gateways_;
-  std::unique_ptr<Burial> burial_;  ///< where every accepted connection ends
+  std::unique_ptr<ConnectionCloser> closer_;  ///< where every accepted connection ends
   std::unique_ptr<Listener> listener_;
-  std::unique_ptr<AdminDoors> doors_;
+  std::unique_ptr<AdminSockets> admin_sockets_;
   LogRelay* relay_ = nullptr;
   std::unique_ptr<HttpHost> http_;        ///< none without [listen.http]
   std::unique_ptr<MetricsHost> metrics_;  ///< none without [metrics]
   std::optional<BoundSocket> socket_;
   const ServiceNotify* service_ = nullptr;
-  std::optional<Pulse> pulse_;  ///< none without a service manager
-  bool watched_ = false;        ///< it waits for signs of life
-  std::uint32_t cells_ = 0;     ///< of servers, as the launcher said last
-  std::size_t stuck_ = 0;       ///< children that wait to close what a peer sent
+  std::optional<LauncherWatchdog> watchdog_;  ///< none without a service manager
+  bool watched_ = false;                      ///< it waits for signs of life
+  std::uint32_t cells_ = 0;                   ///< of servers, as the launcher said last
+  std::size_t stuck_ = 0;                     ///< children that wait to close what a peer sent
   std::uint32_t stuck_uid_ = ConnectionOwner::unknown;  ///< the last whose child that was
   std::string last_failure_;                            ///< of a gateway or the audit writer
 

@@ -32,14 +32,15 @@ void Daemon::carry_out(const StartGateway& action) {
 
 void Daemon::carry_out(const Permit& action) {
   const auto told = launcher_.tell(
-      {.kind = wire::SupervisorAsks::permit, .uid = action.uid, .servers = action.servers});
+      {.kind = wire::SupervisorRequestKind::permit, .uid = action.uid, .servers = action.servers});
   // Fails closed, for this user only: his gateway is ended when it asks for one of these.
   if (!told) spdlog::error("cannot permit servers for uid {}: {}", action.uid, told.error().text);
 }
 
 void Daemon::carry_out(const PermitOnly& action) {
-  const auto told = launcher_.tell(
-      {.kind = wire::SupervisorAsks::permit_only, .uid = action.uid, .servers = action.servers});
+  const auto told = launcher_.tell({.kind = wire::SupervisorRequestKind::permit_only,
+                                    .uid = action.uid,
+                                    .servers = action.servers});
   if (told) return;
   // What was taken from him could still be started.
   spdlog::error("cannot take servers from uid {}: {}", action.uid, told.error().text);
@@ -49,13 +50,13 @@ void Daemon::carry_out(const PermitOnly& action) {
 void Daemon::carry_out(const HandOver& action) {
   const Pending& waiting = pending_.at(action.connection);
   if (waiting.peer.via == wire::SessionVia::admin) {
-    voice_.add(
+    audit_queue_.add(
         record_of(AdminConnected{
             .by = waiting.peer.uid, .pid = waiting.peer.pid, .connection = action.connection}),
         gateway_text(audit_.gateway_name(action.uid), action.uid));
   }
   const auto sent =
-      gateways_.at(action.uid)->hand_over(action.connection, waiting.peer, waiting.socket.get());
+      gateways_.at(action.uid)->chown_tree(action.connection, waiting.peer, waiting.socket.get());
   if (!sent) {
     // A user may connect in a loop.
     if (not_taken_said_.insert(action.uid).second)
@@ -65,20 +66,21 @@ void Daemon::carry_out(const HandOver& action) {
   }
   // From now on it is the gateway's, but even so no copy is closed here: if the gateway is done
   // with it already, or died with the message unread, ours is the last one.
-  bury(take_pending(action.connection));
+  close_later(take_pending(action.connection));
 }
 
 void Daemon::carry_out(const Refuse& action) {
   refuse(take_pending(action.connection), action.code);
 }
 
-void Daemon::carry_out(const LetGatewayGo& action) {
+void Daemon::carry_out(const StopIdleGateway& action) {
   gateways_.erase(action.uid);
   close_door(action.uid);
 }
 
 void Daemon::carry_out(const EndGateway& action) {
-  const auto told = launcher_.tell({.kind = wire::SupervisorAsks::end_gateway, .uid = action.uid});
+  const auto told =
+      launcher_.tell({.kind = wire::SupervisorRequestKind::end_gateway, .uid = action.uid});
   if (!told) spdlog::error("cannot end the gateway for uid {}: {}", action.uid, told.error().text);
 }
 

@@ -34,27 +34,27 @@ void tell_switched(int socket, AdminSwitch which) {
 // Without doors the daemon still does its work: a path may be too long for theirs.
 void Daemon::make_doors() {
   if (switch_.is_off()) spdlog::warn("switched off by an administrator: see \"cellblock enable\"");
-  auto doors = AdminDoors::make(
+  auto doors = AdminSockets::make(
       loop_, config_,
       {.at_door = [this](std::uint32_t user, Fd socket) { on_admin(user, std::move(socket)); },
        .at_switch = [this](AdminSwitch which, Fd socket) { on_switch(which, std::move(socket)); },
        .at_reload = [this](Fd socket) { on_reload_door(std::move(socket)); },
-       .bury = [this](Fd socket) { bury(std::move(socket)); }});
+       .close_later = [this](Fd socket) { close_later(std::move(socket)); }});
   if (doors) {
-    doors_ = std::move(*doors);
+    admin_sockets_ = std::move(*doors);
   } else {
     spdlog::warn("administrators cannot come in: {}", doors.error().text);
   }
 }
 
 void Daemon::open_door(std::uint32_t user) {
-  if (!doors_ || !table_.runs(user)) return;
-  const auto opened = doors_->open(user);
+  if (!admin_sockets_ || !table_.runs(user)) return;
+  const auto opened = admin_sockets_->open(user);
   if (!opened) spdlog::warn("no administrator can reach uid {}: {}", user, opened.error().text);
 }
 
 void Daemon::close_door(std::uint32_t user) {
-  if (doors_) doors_->close(user);
+  if (admin_sockets_) admin_sockets_->close(user);
 }
 
 void Daemon::on_admin(std::uint32_t user, Fd socket) {
@@ -79,7 +79,7 @@ void Daemon::on_switch(AdminSwitch which, Fd socket) {
   desk_.add({.which = which, .uid = peer->uid, .pid = peer->pid}, std::move(socket));
 }
 
-void Daemon::on_switch_said(const SwitchDesk::Asker& asker, Fd socket,
+void Daemon::on_switch_said(const KillSwitchListener::Asker& asker, Fd socket,
                             const Result<std::string>& reason) {
   if (!reason) {
     write_refusal(socket.get(), FailureCode::invalid_request, reason.error().text);
@@ -87,7 +87,7 @@ void Daemon::on_switch_said(const SwitchDesk::Asker& asker, Fd socket,
   }
   const bool is_disable = asker.which == AdminSwitch::disable;
   const std::string_view fault = is_disable ? disable(asker.uid, *reason) : enable(asker.uid);
-  voice_.add(
+  audit_queue_.add(
       record_of({.which = name_of(asker.which),
                  .by = asker.uid,
                  .pid = asker.pid,
@@ -100,7 +100,7 @@ void Daemon::on_switch_said(const SwitchDesk::Asker& asker, Fd socket,
     write_refusal(socket.get(), FailureCode::disabled, fault);
   }
   ::shutdown(socket.get(), SHUT_RDWR);
-  bury(std::move(socket));
+  close_later(std::move(socket));
 }
 
 std::string_view Daemon::disable(std::uint32_t by, const std::string& reason) {

@@ -26,15 +26,15 @@ void Daemon::turn_away(Fd socket) {
   ++refused_;
   count(metrics::Metric::connections_refused);
   ::shutdown(socket.get(), SHUT_RDWR);
-  bury(std::move(socket));
+  close_later(std::move(socket));
 }
 
-void Daemon::bury(Fd socket) {
+void Daemon::close_later(Fd socket) {
   const ConnectionOwner owner = owner_of(socket.get(), config_);
-  burial_->add(std::move(socket), owner);
-  if (burial_->has_room() || !listener_) return;
+  closer_->add(std::move(socket), owner);
+  if (closer_->has_room() || !listener_) return;
   listener_->hold();
-  if (doors_) doors_->hold();
+  if (admin_sockets_) admin_sockets_->hold();
   if (http_) http_->hold();
 }
 
@@ -56,16 +56,17 @@ void Daemon::on_stuck(std::size_t stuck, const ConnectionOwner* owner) {
 
 void Daemon::go_on() {
   listener_->go_on();
-  if (doors_) doors_->go_on();
+  if (admin_sockets_) admin_sockets_->go_on();
   if (http_) http_->go_on();
 }
 
 std::vector<pid_t> Daemon::close_connections() {
   http_.reset();
-  doors_.reset();
-  if (!burial_) return {};
-  for (auto& [connection, pending] : std::exchange(pending_, {})) bury(std::move(pending.socket));
-  return burial_->finish();
+  admin_sockets_.reset();
+  if (!closer_) return {};
+  for (auto& [connection, pending] : std::exchange(pending_, {}))
+    close_later(std::move(pending.socket));
+  return closer_->finish();
 }
 
 }  // namespace cellblock::daemon

@@ -46,10 +46,10 @@ void Daemon::on_reload_door(Fd socket) {
   reload_desk_.add({.uid = peer->uid, .pid = peer->pid}, std::move(socket));
 }
 
-Result<ReloadOffer> Daemon::offer_reload() const {
+Result<ReloadMessage> Daemon::offer_reload() const {
   if (reload_) return fail("another reload is not done yet");
   Fd config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(config_)));
-  return ReloadOffer{std::move(config), CELLBLOCK_TRY(seal(reload_facts_))};
+  return ReloadMessage{std::move(config), CELLBLOCK_TRY(seal(reload_facts_))};
 }
 
 // A child of ours reads the files, with what rights we have left.
@@ -78,7 +78,7 @@ Result<void> Daemon::start_reloader() {
     return error;
   }
   reloader_ended_ =
-      std::make_unique<ReadWatch>(loop_, std::move(death), [this] { on_reloader_ended(); });
+      std::make_unique<ReadableFd>(loop_, std::move(death), [this] { on_reloader_ended(); });
   reload_desk_.add({.uid = ::getuid(), .pid = ::getpid()}, std::move(ends.first));
   return {};
 }
@@ -98,25 +98,26 @@ void Daemon::end_reloader() {
 // --- what becomes of it
 // ---------------------------------------------------------------------------
 
-void Daemon::on_reload_asked(const ReloadDesk::Asker& asker, ReloadRequest request) {
+void Daemon::on_reload_asked(const ReloadServer::Asker& asker, ReloadRequest request) {
   const auto begun = begin_reload(asker, std::move(request));
   if (begun) return;
   refuse_reload(asker, begun.error().text);
 }
 
-void Daemon::refuse_reload(const ReloadDesk::Asker& asker, const std::string& why) {
+void Daemon::refuse_reload(const ReloadServer::Asker& asker, const std::string& why) {
   spdlog::error("the new configuration of uid {} is not used: {}", asker.uid, why);
   reload_desk_.answer("refused\n" + why + "\n");
   record_reload(asker, wire::AuditOutcome::error, why);
 }
 
-void Daemon::record_reload(const ReloadDesk::Asker& asker, wire::AuditOutcome outcome,
+void Daemon::record_reload(const ReloadServer::Asker& asker, wire::AuditOutcome outcome,
                            const std::string& text) {
-  voice_.add(record_of({.which = "reload", .by = asker.uid, .pid = asker.pid, .outcome = outcome}),
-             text.substr(0, wire::max_audit_text));
+  audit_queue_.add(
+      record_of({.which = "reload", .by = asker.uid, .pid = asker.pid, .outcome = outcome}),
+      text.substr(0, wire::max_audit_text));
 }
 
-Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest request) {
+Result<void> Daemon::begin_reload(const ReloadServer::Asker& asker, ReloadRequest request) {
   if (reload_) return fail("another reload is not done yet");
   Config next = CELLBLOCK_TRY(read_sealed_config(request.config.get()));
   if (!keeps_places(config_, next)) return fail("it was made from another configuration than ours");
@@ -132,7 +133,7 @@ Result<void> Daemon::begin_reload(const ReloadDesk::Asker& asker, ReloadRequest 
 }
 
 void Daemon::on_reload_answer(const wire::LauncherReport& report) {
-  const bool is_taken = report.kind == wire::LauncherTells::reloaded;
+  const bool is_taken = report.kind == wire::LauncherReportKind::reloaded;
   const std::string refusal =
       is_taken ? std::string() : explain_not_reloaded(report, reload_->config);
   if (is_taken) use_reloaded();

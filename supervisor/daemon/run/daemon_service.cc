@@ -11,13 +11,13 @@ namespace cellblock::daemon {
 void Daemon::start_pulse(const ServiceOffer& offer) {
   watched_ = offer.watchdog.has_value();
   if (!service_->is_there()) return;
-  pulse_.emplace(loop_, pulse_interval(offer),
-                 [this] { return launcher_.tell({.kind = wire::SupervisorAsks::are_you_well}); });
+  watchdog_.emplace(loop_, pulse_interval(offer),
+                    [this] { return launcher_.tell({.kind = wire::SupervisorRequestKind::ping}); });
 }
 
 // By way of our own event loop and the launcher's: both are alive.
 void Daemon::on_launcher_well(const wire::LauncherReport& report) {
-  if (!pulse_ || pulse_->answered() == Pulse::Answer::unasked) {
+  if (!watchdog_ || watchdog_->answered() == LauncherWatchdog::Answer::unasked) {
     return give_up({"the launcher answered what nobody had asked"});
   }
   cells_ = report.cells;

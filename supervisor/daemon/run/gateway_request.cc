@@ -22,7 +22,7 @@ bool names_its_client(const Server& server) {
 wire::SupervisorRequest gateway_request(std::uint32_t uid, const ServerSet& servers,
                                         const Config& config) {
   wire::SupervisorRequest request{
-      .kind = wire::SupervisorAsks::start_gateway, .uid = uid, .servers = servers};
+      .kind = wire::SupervisorRequestKind::start_gateway, .uid = uid, .servers = servers};
   if (std::ranges::none_of(config.servers, names_its_client)) return request;
   const std::string name = name_of_user(uid);
   if (!is_user_name(name)) return request;

@@ -98,7 +98,7 @@ HttpHost::HttpHost(boost::asio::io_context& loop, const Config& config, HttpSock
       deadline_(loop) {}
 
 HttpHost::~HttpHost() {
-  for (auto& [number, guest] : guests_) around_.bury(std::move(guest.socket));
+  for (auto& [number, guest] : guests_) around_.close_later(std::move(guest.socket));
 }
 
 Result<void> HttpHost::start() {
@@ -109,8 +109,8 @@ Result<void> HttpHost::start() {
     return sys_fail("fcntl");
   }
   if (sockets_.tcp.valid()) fds.push_back(sockets_.tcp.get());
-  CELLBLOCK_CHECK(around_.ask_launcher({.kind = wire::SupervisorAsks::start_http}, fds));
-  channel_ = std::make_unique<ReadWatch>(loop_, std::move(channel.first), [this] { read_one(); });
+  CELLBLOCK_CHECK(around_.ask_launcher({.kind = wire::SupervisorRequestKind::start_http}, fds));
+  channel_ = std::make_unique<ReadableFd>(loop_, std::move(channel.first), [this] { read_one(); });
   return {};
 }
 
@@ -134,7 +134,7 @@ void HttpHost::ended(const CellFacts& facts) {
   update_intake();
   for (auto& [number, guest] : std::exchange(guests_, {})) {
     ::shutdown(guest.socket.get(), SHUT_RDWR);
-    around_.bury(std::move(guest.socket));
+    around_.close_later(std::move(guest.socket));
   }
   if (!finished_) start_again_later();
 }
@@ -215,7 +215,7 @@ void HttpHost::on_connection(Fd socket) {
   write_reply(socket.get(), refusal);
   // A host that is still sending reads an answer only after it could.
   ::shutdown(socket.get(), SHUT_WR);
-  around_.bury(std::move(socket));
+  around_.close_later(std::move(socket));
 }
 
 // The bound of one user keeps places for the others.
@@ -244,7 +244,7 @@ void HttpHost::bring(Fd socket, Peer peer) {
 
 void HttpHost::let_go(std::uint32_t number) {
   auto guest = guests_.extract(number);
-  if (!guest.empty()) around_.bury(std::move(guest.mapped().socket));
+  if (!guest.empty()) around_.close_later(std::move(guest.mapped().socket));
 }
 
 // --- what the helper is told ---------------------------------------------------------------------
@@ -362,7 +362,7 @@ void HttpHost::kill_if_it_stays() {
   deadline_.expires_after(patience_.to_end);
   deadline_.async_wait([this](const boost::system::error_code& error) {
     if (error || finished_) return;
-    const auto asked = around_.ask_launcher({.kind = wire::SupervisorAsks::end_http}, {});
+    const auto asked = around_.ask_launcher({.kind = wire::SupervisorRequestKind::end_http}, {});
     if (!asked) spdlog::error("cannot end cellblock-http: {}", asked.error().text);
   });
 }

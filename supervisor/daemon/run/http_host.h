@@ -32,7 +32,7 @@ class HttpHost {
     /// Connections of that user are not closed: he gets no other.
     std::function<bool(std::uint32_t uid)> is_stuck;
     /// Closes it where that may take its time (burial.h).
-    std::function<void(Fd)> bury;
+    std::function<void(Fd)> close_later;
   };
 
   struct Patience {
@@ -98,7 +98,7 @@ class HttpHost {
   Around around_;
   HttpSockets sockets_;
   std::unique_ptr<Listener> listener_;
-  std::unique_ptr<ReadWatch> channel_;
+  std::unique_ptr<ReadableFd> channel_;
   std::map<std::uint32_t, Guest> guests_;  ///< at most HttpListen::max_connections
   std::uint32_t last_guest_ = 0;
   std::deque<Untold> untold_;

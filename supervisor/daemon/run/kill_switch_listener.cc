@@ -28,11 +28,11 @@ ssize_t look(int socket, std::span<char> room) {
 
 }  // namespace
 
-SwitchDesk::SwitchDesk(boost::asio::io_context& loop, Around around,
-                       std::chrono::milliseconds patience)
+KillSwitchListener::KillSwitchListener(boost::asio::io_context& loop, Around around,
+                                       std::chrono::milliseconds patience)
     : loop_(loop), around_(std::move(around)), patience_(patience) {}
 
-void SwitchDesk::add(const Asker& asker, Fd socket) {
+void KillSwitchListener::add(const Asker& asker, Fd socket) {
   // The oldest goes: else one administrator who stands there and says nothing keeps the others
   // away.
   if (standing_.size() >= most) {
@@ -46,18 +46,18 @@ void SwitchDesk::add(const Asker& asker, Fd socket) {
   standing.asker = asker;
   standing.socket = std::move(socket);
   standing.watch =
-      std::make_unique<ReadWatch>(loop_, std::move(*copy), [this, number] { read(number); });
+      std::make_unique<ReadableFd>(loop_, std::move(*copy), [this, number] { read(number); });
   standing.timer = std::make_unique<boost::asio::steady_timer>(loop_, patience_);
   standing.timer->async_wait([this, number](const boost::system::error_code& error) {
     if (!error) answer(number, fail("Nothing was said: to connect alone switches nothing."));
   });
 }
 
-void SwitchDesk::close() {
+void KillSwitchListener::close() {
   while (!standing_.empty()) answer(standing_.begin()->first, fail("cellblock is stopping."));
 }
 
-void SwitchDesk::read(std::uint64_t number) {
+void KillSwitchListener::read(std::uint64_t number) {
   Standing& standing = standing_.at(number);
   std::array<char, longest_request> bytes;
   const std::size_t room = longest_request - standing.line.size();
@@ -84,7 +84,7 @@ void SwitchDesk::read(std::uint64_t number) {
   }
 }
 
-void SwitchDesk::answer(std::uint64_t number, Result<std::string> said) {
+void KillSwitchListener::answer(std::uint64_t number, Result<std::string> said) {
   auto entry = standing_.extract(number);
   // Both what was read and the end of patience may be due in one turn of the loop: a timer that has
   // rung is not called back.

@@ -18,7 +18,7 @@ namespace cellblock::daemon {
 /// Administrators who stand at a switch and have not said their line yet. The only words of a peer
 /// that the supervisor ever reads, and only of one whom the kernel has named as an administrator.
 /// (What root brings to reload_desk.h is sealed, and no words.)
-class SwitchDesk {
+class KillSwitchListener {
  public:
   struct Asker {
     AdminSwitch which{};
@@ -32,8 +32,8 @@ class SwitchDesk {
   static constexpr std::size_t most = 16;
   static constexpr std::chrono::milliseconds default_patience{5'000};
 
-  SwitchDesk(boost::asio::io_context& loop, Around around,
-             std::chrono::milliseconds patience = default_patience);
+  KillSwitchListener(boost::asio::io_context& loop, Around around,
+                     std::chrono::milliseconds patience = default_patience);
 
   void add(const Asker& asker, Fd socket);
   /// Nobody is heard any more.
@@ -43,7 +43,7 @@ class SwitchDesk {
   struct Standing {
     Asker asker;
     Fd socket;
-    std::unique_ptr<ReadWatch> watch;  ///< of a copy: who closes the last one may block
+    std::unique_ptr<ReadableFd> watch;  ///< of a copy: who closes the last one may block
     std::unique_ptr<boost::asio::steady_timer> timer;
     std::string line;
   };

@@ -4,16 +4,17 @@
 
 namespace cellblock::daemon {
 
-Pulse::Pulse(boost::asio::io_context& loop, std::chrono::microseconds interval, Ask ask)
+LauncherWatchdog::LauncherWatchdog(boost::asio::io_context& loop,
+                                   std::chrono::microseconds interval, Ask ask)
     : interval_(interval), ask_(std::move(ask)), timer_(loop) {
   beat();
 }
 
-Pulse::Answer Pulse::answered() {
+LauncherWatchdog::Answer LauncherWatchdog::answered() {
   return std::exchange(asked_, false) ? Answer::due : Answer::unasked;
 }
 
-void Pulse::ask_later() {
+void LauncherWatchdog::ask_later() {
   timer_.expires_after(interval_);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) beat();
@@ -21,7 +22,7 @@ void Pulse::ask_later() {
 }
 
 // A launcher whose channel is full is not well: that it could not be asked is no sign of life.
-void Pulse::beat() {
+void LauncherWatchdog::beat() {
   if (!asked_) asked_ = ask_().has_value();
   ask_later();
 }

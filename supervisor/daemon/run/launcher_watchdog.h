@@ -12,11 +12,11 @@ namespace cellblock::daemon {
 
 /// Asks at a steady pace whether the launcher is well, one question at a time: as long as one is
 /// not answered there is no other, and no sign of life to the service manager.
-class Pulse {
+class LauncherWatchdog {
  public:
   using Ask = std::function<Result<void>()>;
 
-  Pulse(boost::asio::io_context& loop, std::chrono::microseconds interval, Ask ask);
+  LauncherWatchdog(boost::asio::io_context& loop, std::chrono::microseconds interval, Ask ask);
 
   enum class Answer : std::uint8_t { due, unasked };
   Answer answered();

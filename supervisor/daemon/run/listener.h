@@ -45,7 +45,7 @@ class Listener {
   Tenure tenure_;
   Fd last_copy_;  ///< closed by the end of the process: what is in its queue may block who drops it
   boost::asio::steady_timer timer_;
-  ReadWatch watch_;
+  ReadableFd watch_;
   bool held_ = false;
   bool stopped_ = false;
 };

@@ -74,7 +74,7 @@ void LogRelay::watch(boost::asio::io_context& loop) {
   timer_.emplace(loop);
   auto channel = duplicate(channel_.get());
   if (!channel) return;  // all is read at the end
-  channel_watch_ = std::make_unique<ReadWatch>(loop, std::move(*channel), [this] { receive(); });
+  channel_watch_ = std::make_unique<ReadableFd>(loop, std::move(*channel), [this] { receive(); });
   for (auto entry = sources_.begin(); entry != sources_.end();) {
     const bool is_watched = watch_source(entry->first, entry->second);
     entry = is_watched ? std::next(entry) : sources_.erase(entry);
@@ -109,8 +109,8 @@ void LogRelay::receive() {
 bool LogRelay::watch_source(std::uint64_t number, Source& source) {
   auto pipe = duplicate(source.pipe.get());
   if (!pipe) return false;
-  source.watch = std::make_unique<ReadWatch>(*loop_, std::move(*pipe),
-                                             [this, number] { on_readable(number); });
+  source.watch = std::make_unique<ReadableFd>(*loop_, std::move(*pipe),
+                                              [this, number] { on_readable(number); });
   return true;
 }
 

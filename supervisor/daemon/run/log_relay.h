@@ -37,7 +37,7 @@ class LogRelay {
     Fd pipe;
     std::string name;
     LogLines lines;
-    std::unique_ptr<ReadWatch> watch{};
+    std::unique_ptr<ReadableFd> watch{};
     std::size_t read = 0;  ///< since the timer ran last
   };
   enum class Left : std::uint8_t { something, nothing, all_said };
@@ -51,7 +51,7 @@ class LogRelay {
 
   Fd channel_;
   boost::asio::io_context* loop_ = nullptr;
-  std::unique_ptr<ReadWatch> channel_watch_;
+  std::unique_ptr<ReadableFd> channel_watch_;
   std::optional<boost::asio::steady_timer> timer_;
   bool timer_runs_ = false;
   std::map<std::uint64_t, Source> sources_;  ///< bounded by the launcher's ids for own processes

@@ -313,7 +313,7 @@ Result<void> run(const Options& options) {
   LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
-  OffSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
+  KillSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
   const Config& config = loaded.config;
@@ -333,13 +333,13 @@ Result<void> run(const Options& options) {
       CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, owned, std::move(log.second)));
   // From here the launcher alone holds the secrets.
 
-  CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::user_namespace_made, launcher_patience));
+  CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::user_namespace_made, launcher_patience));
   CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config, map_way));
   CELLBLOCK_CHECK(give_everything_up(config));
   // From here no process of ours holds a capability on the host.
 
-  CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorAsks::ids_mapped}));
-  CELLBLOCK_CHECK(launcher.await(wire::LauncherTells::ready, launcher_patience));
+  CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorRequestKind::ids_mapped}));
+  CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::ready, launcher_patience));
   Result<void> served;
   std::vector<pid_t> closing;
   {

@@ -67,7 +67,7 @@ Result<void> MetricsHost::start() {
   // The one before could change that for both: accepting would block for ever.
   if (::fcntl(socket_.listener.get(), F_SETFL, O_NONBLOCK) < 0) return sys_fail("fcntl");
   const std::array<int, 2> fds{channel.second.get(), socket_.listener.get()};
-  CELLBLOCK_CHECK(ask_launcher_({.kind = wire::SupervisorAsks::start_metrics}, fds));
+  CELLBLOCK_CHECK(ask_launcher_({.kind = wire::SupervisorRequestKind::start_metrics}, fds));
   channel_ = std::move(channel.first);
   untold_.clear();
   tell(wire::MetricsTells::daemon_page);
@@ -198,7 +198,7 @@ void MetricsHost::break_off() {
 void MetricsHost::end_it() {
   channel_.reset();
   untold_.clear();
-  const auto told = ask_launcher_({.kind = wire::SupervisorAsks::end_metrics}, {});
+  const auto told = ask_launcher_({.kind = wire::SupervisorRequestKind::end_metrics}, {});
   if (!told) spdlog::error("cannot end cellblock-metrics: {}", told.error().text);
 }
 

@@ -11,14 +11,14 @@ bool is_same(const Peer& one, const Peer& other) {
 
 }  // namespace
 
-void KnownPeers::add(const Peer& peer) {
+void PeerCredentialCache::add(const Peer& peer) {
   std::deque<Peer>& known = by_uid_[peer.uid];
   if (std::ranges::any_of(known, [&peer](const Peer& one) { return is_same(one, peer); })) return;
   if (known.size() == most) known.pop_front();
   known.push_back(peer);
 }
 
-ServerSet KnownPeers::servers_for(std::uint32_t uid, const Config& config) const {
+ServerSet PeerCredentialCache::servers_for(std::uint32_t uid, const Config& config) const {
   ServerSet servers;
   const auto known = by_uid_.find(uid);
   if (known == by_uid_.end()) return servers;

@@ -13,7 +13,7 @@ namespace cellblock::daemon {
 
 /// As whom each user has connected: of what groups. When the rules change, what his gateway may
 /// start is what they give to any of these. One thread.
-class KnownPeers {
+class PeerCredentialCache {
  public:
   /// Of one user; one more sends the oldest away, and what only that one was allowed is not
   /// permitted after a reload until it connects again.

@@ -18,14 +18,14 @@ void say(int socket, std::string_view text) {
 
 }  // namespace
 
-ReloadDesk::ReloadDesk(boost::asio::io_context& loop, Around around,
-                       std::chrono::milliseconds patience)
+ReloadServer::ReloadServer(boost::asio::io_context& loop, Around around,
+                           std::chrono::milliseconds patience)
     : loop_(loop), around_(std::move(around)), patience_(patience), timer_(loop) {}
 
-void ReloadDesk::add(const Asker& asker, Fd socket) {
+void ReloadServer::add(const Asker& asker, Fd socket) {
   const auto refuse = [&](std::string_view why) {
     say(socket.get(), why);
-    around_.bury(std::move(socket));
+    around_.close_later(std::move(socket));
   };
   if (closed_) return refuse("refused\ncellblockd is stopping\n");
   if (socket_.valid()) return refuse("refused\nsomebody else reloads at this moment\n");
@@ -39,14 +39,14 @@ void ReloadDesk::add(const Asker& asker, Fd socket) {
   if (const auto sent = send_offer(socket.get(), *offer); !sent) return refuse("refused\n");
   asker_ = asker;
   socket_ = std::move(socket);
-  watch_ = std::make_unique<ReadWatch>(loop_, std::move(*copy), [this] { read(); });
+  watch_ = std::make_unique<ReadableFd>(loop_, std::move(*copy), [this] { read(); });
   timer_.expires_after(patience_);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) leave("refused\nno configuration came in time\n");
   });
 }
 
-void ReloadDesk::read() {
+void ReloadServer::read() {
   auto request = receive_request(socket_.get());
   if (!request && request.error().number == EAGAIN) return;
   if (!request) return leave("refused\nthis is no configuration\n");
@@ -55,20 +55,20 @@ void ReloadDesk::read() {
   around_.asked(asker_, std::move(*request));
 }
 
-void ReloadDesk::answer(std::string_view text) {
+void ReloadServer::answer(std::string_view text) {
   if (socket_.valid()) leave(text);
 }
 
-void ReloadDesk::close() {
+void ReloadServer::close() {
   closed_ = true;
   answer("refused\ncellblockd is stopping\n");
 }
 
-void ReloadDesk::leave(std::string_view text) {
+void ReloadServer::leave(std::string_view text) {
   timer_.cancel();
   watch_.reset();
   say(socket_.get(), text);
-  around_.bury(std::move(socket_));
+  around_.close_later(std::move(socket_));
 }
 
 }  // namespace cellblock::daemon

@@ -13,10 +13,10 @@
 
 namespace cellblock::daemon {
 
-AuditVoice::AuditVoice(boost::asio::io_context& loop, AddSource add_source)
+SupervisorAuditQueue::SupervisorAuditQueue(boost::asio::io_context& loop, AddSource add_source)
     : loop_(loop), add_source_(std::move(add_source)) {}
 
-void AuditVoice::renew() {
+void SupervisorAuditQueue::renew() {
   channel_.reset();
   sent_ = 0;
   if (const auto connected = connect(); !connected) {
@@ -25,14 +25,14 @@ void AuditVoice::renew() {
   send();
 }
 
-Result<void> AuditVoice::connect() {
+Result<void> SupervisorAuditQueue::connect() {
   Pair pair = CELLBLOCK_TRY(make_seqpacket_pair());
   CELLBLOCK_CHECK(add_source_(std::move(pair.first)));
-  channel_ = std::make_unique<ReadWatch>(loop_, std::move(pair.second), [this] { hear(); });
+  channel_ = std::make_unique<ReadableFd>(loop_, std::move(pair.second), [this] { hear(); });
   return {};
 }
 
-void AuditVoice::add(wire::AuditRecord record, std::string text) {
+void SupervisorAuditQueue::add(wire::AuditRecord record, std::string text) {
   if (kept_.size() >= most) {
     return spdlog::error("too much waits for the audit log: a record of this is lost");
   }
@@ -42,7 +42,7 @@ void AuditVoice::add(wire::AuditRecord record, std::string text) {
 }
 
 // A full socket: it goes on when the writer says that it has read.
-void AuditVoice::send() {
+void SupervisorAuditQueue::send() {
   for (; channel_ && sent_ < kept_.size(); ++sent_) {
     const Kept& next = kept_[sent_];
     const auto sent = send_audit(channel_->get(), next.record, next.text, MSG_DONTWAIT);
@@ -51,7 +51,7 @@ void AuditVoice::send() {
   }
 }
 
-void AuditVoice::hear() {
+void SupervisorAuditQueue::hear() {
   wire::AuditWritten written;
   const auto received = receive_record(channel_->get(), written, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return;

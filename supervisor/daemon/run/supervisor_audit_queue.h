@@ -17,13 +17,13 @@ namespace cellblock::daemon {
 /// What the supervisor itself does, told to the audit writer: each record is kept until the writer
 /// says that it is in the log, and told to the next writer else. What an administrator says takes
 /// effect at once, log or no log: to switch off must always work.
-class AuditVoice {
+class SupervisorAuditQueue {
  public:
   /// Hands the writer the reading end of a channel.
   using AddSource = std::function<Result<void>(Fd)>;
   static constexpr std::size_t most = 256;  ///< kept; what is more is an error in the daemon's log
 
-  AuditVoice(boost::asio::io_context& loop, AddSource add_source);
+  SupervisorAuditQueue(boost::asio::io_context& loop, AddSource add_source);
 
   /// There is a new writer.
   void renew();
@@ -43,7 +43,7 @@ class AuditVoice {
 
   boost::asio::io_context& loop_;
   AddSource add_source_;
-  std::unique_ptr<ReadWatch> channel_;  ///< none: there is no writer
+  std::unique_ptr<ReadableFd> channel_;  ///< none: there is no writer
   std::deque<Kept> kept_;
   std::size_t sent_ = 0;  ///< so many of them, from the front
   std::uint64_t last_number_ = 0;

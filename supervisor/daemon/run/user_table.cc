@@ -135,7 +135,7 @@ Actions UserTable::expel(std::uint32_t uid) {
   Actions actions = refuse_all(user.waiting, code);
   let_go(user);
   user.sessions.clear();
-  actions.emplace_back(LetGatewayGo{uid});
+  actions.emplace_back(StopIdleGateway{uid});
   actions.emplace_back(EndGateway{uid});
   return actions;
 }
@@ -160,7 +160,7 @@ Actions UserTable::sweep() {
       actions.emplace_back(EndGateway{uid});
     } else {
       let_go(user);
-      actions.emplace_back(LetGatewayGo{uid});
+      actions.emplace_back(StopIdleGateway{uid});
     }
   }
   return actions;
@@ -204,7 +204,7 @@ Actions UserTable::let_all_go(FailureCode waiting) {
     if (user.gateway == Gateway::leaving) continue;
     let_go(user);
     user.sessions.clear();
-    actions.emplace_back(LetGatewayGo{uid});
+    actions.emplace_back(StopIdleGateway{uid});
   }
   return actions;
 }

@@ -54,9 +54,9 @@ struct Refuse {
 };
 
 /// Close the channel to the gateway: it ends its sessions and itself.
-struct LetGatewayGo {
+struct StopIdleGateway {
   std::uint32_t uid = 0;
-  bool operator==(const LetGatewayGo&) const = default;
+  bool operator==(const StopIdleGateway&) const = default;
 };
 
 /// It does not end by itself: the launcher kills it.
@@ -71,7 +71,7 @@ struct RenewAuditChannel {
   bool operator==(const RenewAuditChannel&) const = default;
 };
 
-using Action = std::variant<StartGateway, Permit, PermitOnly, HandOver, Refuse, LetGatewayGo,
+using Action = std::variant<StartGateway, Permit, PermitOnly, HandOver, Refuse, StopIdleGateway,
                             EndGateway, RenewAuditChannel>;
 using Actions = std::vector<Action>;
 

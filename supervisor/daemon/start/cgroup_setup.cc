@@ -24,7 +24,7 @@ std::unexpected<Error> fail_at(const std::string& what, const SysError& error) {
   return fail("the control group " + what + ": " + error.text());
 }
 
-// What exists keeps its owner until hand_over.
+// What exists keeps its owner until chown_tree.
 SysResult<Fd> make_group(int parent, const char* name) {
   if (::mkdirat(parent, name, 0755) < 0 && errno != EEXIST) return sys_fail("mkdir");
   return open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -82,7 +82,7 @@ Result<void> enable_controllers(const std::string& path, int group, const Cgroup
 
 // The launcher makes groups in `cells` and moves processes there; the kernel wants both ends of a
 // move, and what they have in common, to be writable for it.
-SysResult<void> hand_over(int group, int cells, const Identity& identity) {
+SysResult<void> chown_tree(int group, int cells, const Identity& identity) {
   if (identity.uid == ::geteuid()) return {};
   constexpr std::array files = {"cgroup.procs", "cgroup.subtree_control", "cgroup.threads"};
   if (::fchown(cells, identity.uid, identity.gid) < 0) return sys_fail("fchown");
@@ -114,7 +114,7 @@ Result<Fd> make_own_groups(const Config& config, int group) {
   }
   CELLBLOCK_CHECK(enable_controllers(path, group, config.cgroup));
   CELLBLOCK_CHECK(enable_controllers(path + "/cells", cells->get(), config.cgroup));
-  if (const auto given = hand_over(group, cells->get(), config.identity); !given) {
+  if (const auto given = chown_tree(group, cells->get(), config.identity); !given) {
     return fail_at(path, given.error());
   }
   return std::move(*cells);

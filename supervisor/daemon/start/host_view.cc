@@ -74,7 +74,7 @@ void reap(pid_t child) {
 
 SysResult<Fd> host_view(int user_namespace, milliseconds patience) {
   Pair line = CELLBLOCK_TRY(make_seqpacket_pair());
-  const pid_t child = fork_deaf();
+  const pid_t child = fork_without_handlers();
   if (child < 0) return sys_fail("fork");
   if (child == 0) make_and_send(user_namespace, line.second.get());
   line.second.reset();

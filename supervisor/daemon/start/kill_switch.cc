@@ -17,14 +17,14 @@ namespace {
 constexpr const char* file_name = "disabled";
 constexpr std::size_t longest_file = 512;
 
-std::string text_of(const OffSwitch::Why& why) {
+std::string text_of(const KillSwitch::Why& why) {
   return std::to_string(why.by) + "\n" + why.reason + "\n";
 }
 
 // "UID\nREASON\n". That the file is there is what counts: one without sense is off without a
 // reason.
-std::optional<OffSwitch::Why> why_in(std::string_view text) {
-  OffSwitch::Why why;
+std::optional<KillSwitch::Why> why_in(std::string_view text) {
+  KillSwitch::Why why;
   const std::size_t line = text.find('\n');
   if (line == std::string_view::npos) return std::nullopt;
   const std::string_view uid = text.substr(0, line);
@@ -38,7 +38,7 @@ std::optional<OffSwitch::Why> why_in(std::string_view text) {
   return why;
 }
 
-std::optional<OffSwitch::Why> read_why(int directory) {
+std::optional<KillSwitch::Why> read_why(int directory) {
   const auto file = open_at(directory, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return std::nullopt;
   const auto bytes = read_all(file->get(), longest_file, Sealing::any);
@@ -48,14 +48,14 @@ std::optional<OffSwitch::Why> read_why(int directory) {
 
 }  // namespace
 
-OffSwitch::OffSwitch(Fd directory) : directory_(std::move(directory)) {
+KillSwitch::KillSwitch(Fd directory) : directory_(std::move(directory)) {
   const bool is_missing =
       ::faccessat(directory_.get(), file_name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
   off_ = !is_missing;
   if (off_) why_ = read_why(directory_.get());
 }
 
-SysResult<void> OffSwitch::disable(Why why) {
+SysResult<void> KillSwitch::disable(Why why) {
   off_ = true;
   const std::string text = text_of(why);
   why_ = std::move(why);
@@ -67,7 +67,7 @@ SysResult<void> OffSwitch::disable(Why why) {
   return {};
 }
 
-SysResult<void> OffSwitch::enable() {
+SysResult<void> KillSwitch::enable() {
   if (::unlinkat(directory_.get(), file_name, 0) < 0 && errno != ENOENT) return sys_fail("unlink");
   off_ = false;
   why_.reset();

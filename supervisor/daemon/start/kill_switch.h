@@ -10,7 +10,7 @@
 /// daemon that starts again knows it, and who did it and why.
 namespace cellblock::daemon {
 
-class OffSwitch {
+class KillSwitch {
  public:
   struct Why {
     std::uint32_t by = 0;  ///< a uid
@@ -18,9 +18,9 @@ class OffSwitch {
     bool operator==(const Why&) const = default;
   };
 
-  OffSwitch() = default;
+  KillSwitch() = default;
   /// `directory`: the state directory, open. What cannot be read counts as off.
-  explicit OffSwitch(Fd directory);
+  explicit KillSwitch(Fd directory);
 
   bool is_off() const { return off_; }
   /// None where it is on, or nobody knows any more.

@@ -62,8 +62,8 @@ std::vector<pid_t> still_closing(std::vector<pid_t> children) {
 }
 
 // At start-up the audit writer is the one process that can end before its time.
-Error not_due(const wire::LauncherReport& report, wire::LauncherTells due) {
-  if (report.kind == wire::LauncherTells::audit_ended) {
+Error not_due(const wire::LauncherReport& report, wire::LauncherReportKind due) {
+  if (report.kind == wire::LauncherReportKind::audit_ended) {
     return Error{"the audit writer " + explain_end(report.facts)};
   }
   if (report.kind == due) return Error{"the launcher's report lacks what comes with it"};
@@ -96,7 +96,7 @@ LauncherProcess::~LauncherProcess() {
   [[maybe_unused]] const auto ended = end(milliseconds{0});
 }
 
-Result<void> LauncherProcess::await(wire::LauncherTells kind, milliseconds timeout) {
+Result<void> LauncherProcess::await(wire::LauncherReportKind kind, milliseconds timeout) {
   const Woke woke = CELLBLOCK_TRY(wait_for(channel_.get(), pidfd_.get(), Clock::now() + timeout));
   if (woke == Woke::timeout) {
     return fail("the launcher did not answer within " + std::to_string(timeout.count()) + " ms");
@@ -106,7 +106,7 @@ Result<void> LauncherProcess::await(wire::LauncherTells kind, milliseconds timeo
   auto received = receive_record(channel_.get(), report, MSG_DONTWAIT);
   if (!received && received.error().number == EPIPE) return std::unexpected(explain_death());
   if (!received) return fail("the launcher sent nonsense: " + received.error().text());
-  const std::size_t due = kind == wire::LauncherTells::user_namespace_made ? 1 : 0;
+  const std::size_t due = kind == wire::LauncherReportKind::user_namespace_made ? 1 : 0;
   if (report.kind != kind || received->fds.size() != due) {
     return std::unexpected(not_due(report, kind));
   }
@@ -126,7 +126,7 @@ Result<void> LauncherProcess::reload(const Fd& config, const Fd& secrets,
   const auto view = host_view(user_namespace_.get(), view_patience);
   if (!view) return fail("cannot show the launcher the host: " + view.error().text());
   const std::array fds{config.get(), secrets.get(), view->get(), owner_mounts.get()};
-  return tell({.kind = wire::SupervisorAsks::reload}, fds);
+  return tell({.kind = wire::SupervisorRequestKind::reload}, fds);
 }
 
 Error LauncherProcess::explain_death() {

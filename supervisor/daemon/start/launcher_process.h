@@ -28,7 +28,7 @@ class LauncherProcess {
   /// The next report must be of this kind. An error says what came instead: another kind, the
   /// launcher's death, or nothing in time. Keeps the user namespace that comes with
   /// `user_namespace_made`.
-  Result<void> await(wire::LauncherTells kind, std::chrono::milliseconds timeout);
+  Result<void> await(wire::LauncherReportKind kind, std::chrono::milliseconds timeout);
   Result<void> tell(const wire::SupervisorRequest& request, std::span<const int> fds = {}) const;
 
   /// Has it take another configuration while it runs, with the host as it is now (host_view.h): the

@@ -67,14 +67,14 @@ Result<ReloadFacts> read_reload_facts(int sealed) {
                      .read_by = read_by};
 }
 
-SysResult<void> send_offer(int socket, const ReloadOffer& offer) {
+SysResult<void> send_offer(int socket, const ReloadMessage& offer) {
   const std::array fds{offer.config.get(), offer.facts.get()};
   return send_record(socket, offer_mark, fds, MSG_DONTWAIT);
 }
 
-SysResult<ReloadOffer> receive_offer(int socket) {
+SysResult<ReloadMessage> receive_offer(int socket) {
   auto fds = CELLBLOCK_TRY(receive(socket, offer_mark, 2));
-  return ReloadOffer{std::move(fds[0]), std::move(fds[1])};
+  return ReloadMessage{std::move(fds[0]), std::move(fds[1])};
 }
 
 SysResult<void> send_request(int socket, const ReloadRequest& request) {

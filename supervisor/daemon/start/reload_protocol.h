@@ -26,7 +26,7 @@ Result<Fd> seal(const ReloadFacts& facts);
 /// EPERM unless it is sealed.
 Result<ReloadFacts> read_reload_facts(int sealed);
 
-struct ReloadOffer {
+struct ReloadMessage {
   Fd config;  ///< sealed: the one in use
   Fd facts;
 };
@@ -38,8 +38,8 @@ struct ReloadRequest {
 };
 
 // Neither sends blocks, and each receives what is there.
-SysResult<void> send_offer(int socket, const ReloadOffer& offer);
-SysResult<ReloadOffer> receive_offer(int socket);
+SysResult<void> send_offer(int socket, const ReloadMessage& offer);
+SysResult<ReloadMessage> receive_offer(int socket);
 SysResult<void> send_request(int socket, const ReloadRequest& request);
 SysResult<ReloadRequest> receive_request(int socket);
 

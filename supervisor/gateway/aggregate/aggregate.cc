@@ -149,7 +149,7 @@ void Aggregate::notification_from_host(std::string_view line, const Message& mes
 
 void Aggregate::want_all(Time now) {
   for (const std::uint32_t server : members_.all()) {
-    if (supply_.need(server, now) == Supply::Ask::now) want(server, now);
+    if (supply_.need(server, now) == CatalogueLoadState::Ask::now) want(server, now);
   }
 }
 
@@ -174,7 +174,7 @@ std::vector<Unavailable> Aggregate::unavailable() const {
   std::vector<Unavailable> missing;
   for (const std::uint32_t server : members_.all()) {
     if (assortment_.has(server)) continue;
-    const Supply::Reason* reason = supply_.reason(server);
+    const CatalogueLoadState::Reason* reason = supply_.reason(server);
     if (reason != nullptr) {
       missing.push_back({server, reason->full, reason->brief});
     } else {

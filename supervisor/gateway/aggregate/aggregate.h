@@ -107,10 +107,10 @@ class Aggregate {
   void set_deadline(Time now);
 
   Members members_;
-  Assortment assortment_;
+  MergedLists assortment_;
   AggregateEffects& effects_;
   OwnIds ids_;
-  Supply supply_;
+  CatalogueLoadState supply_;
   Waiting waiting_;
   AggregateLists lists_;
   AggregateCalls calls_;

@@ -18,7 +18,7 @@ namespace cellblock::gateway {
 
 class AggregateCalls {
  public:
-  AggregateCalls(const Members& members, Assortment& assortment, OwnIds& ids,
+  AggregateCalls(const Members& members, MergedLists& assortment, OwnIds& ids,
                  AggregateEffects& effects)
       : members_(members),
         assortment_(assortment),
@@ -49,7 +49,7 @@ class AggregateCalls {
   void fail(const RoutedCall& call, const Failure& failure);
 
   const Members& members_;
-  Assortment& assortment_;
+  MergedLists& assortment_;
   RequestRouter router_;
   OwnIds& ids_;
   AggregateEffects& effects_;

@@ -44,21 +44,21 @@ ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& acce
 }  // namespace
 
 /// A leg whose host is the aggregate.
-class EnsembleSide::Member final : private LegEffects {
+class AggregateEraRoute::Member final : private ServerRouteEffects {
  public:
-  Member(EnsembleSide& side, std::uint32_t server)
+  Member(AggregateEraRoute& side, std::uint32_t server)
       : side_(side),
         server_(server),
-        leg_({.shared = side.shared_,
-              .access = side.access_,
-              .plan = {.server = server, .purpose = "aggregate"},
-              .session = side.session_,
-              .start = StartWhen::on_demand,
-              .of = LegOf::all_servers},
-             side.services_, *this) {}
+        server_route_({.shared = side.shared_,
+                       .access = side.access_,
+                       .plan = {.server = server, .purpose = "aggregate"},
+                       .session = side.session_,
+                       .start = StartWhen::on_demand,
+                       .of = LegOf::all_servers},
+                      side.services_, *this) {}
 
-  Leg& leg() { return leg_; }
-  const Leg& leg() const { return leg_; }
+  ServerRoute& leg() { return server_route_; }
+  const ServerRoute& leg() const { return server_route_; }
 
  private:
   void to_host(Slices message) override {
@@ -78,15 +78,15 @@ class EnsembleSide::Member final : private LegEffects {
     side_.above_.leg_answered(now);
   }
 
-  EnsembleSide& side_;
+  AggregateEraRoute& side_;
   const std::uint32_t server_;
-  Leg leg_;
+  ServerRoute server_route_;
 };
 
 /// The bridge of a legacy host, to the aggregate.
-class EnsembleSide::BridgeDoor final : private BridgeEffects {
+class AggregateEraRoute::BridgeDoor final : private BridgeEffects {
  public:
-  BridgeDoor(EnsembleSide& side, const ClientFeatures& features)
+  BridgeDoor(AggregateEraRoute& side, const ClientFeatures& features)
       : side_(side),
         alarm_(side.services_.make_alarm([this](Time now) {
           bridge_.deadline(now);
@@ -107,13 +107,14 @@ class EnsembleSide::BridgeDoor final : private BridgeEffects {
   void record(const AuditNote& note) override { side_.services_.record({}, note); }
   void set_deadline(std::optional<Milliseconds> from_now) override { alarm_->set(from_now); }
 
-  EnsembleSide& side_;
+  AggregateEraRoute& side_;
   std::unique_ptr<Alarm> alarm_;
   LegacyOverModern bridge_;
 };
 
-EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const SessionAccess& access,
-                           std::uint64_t session, McpServices& services, LegEffects& above)
+AggregateEraRoute::AggregateEraRoute(Era host, const SharedParts& shared,
+                                     const SessionAccess& access, std::uint64_t session,
+                                     McpServices& services, ServerRouteEffects& above)
     : host_(host),
       shared_(shared),
       access_(access),
@@ -132,31 +133,31 @@ EnsembleSide::EnsembleSide(Era host, const SharedParts& shared, const SessionAcc
   }
 }
 
-EnsembleSide::~EnsembleSide() = default;
+AggregateEraRoute::~AggregateEraRoute() = default;
 
-std::size_t EnsembleSide::in_flight() const {
+std::size_t AggregateEraRoute::in_flight() const {
   return bridge_ ? bridge_->bridge().in_flight() : aggregate_.in_flight();
 }
 
-bool EnsembleSide::is_in_flight(std::string_view theirs) const {
+bool AggregateEraRoute::is_in_flight(std::string_view theirs) const {
   return bridge_ ? bridge_->bridge().is_in_flight(theirs) : aggregate_.is_in_flight(theirs);
 }
 
-Traffic EnsembleSide::traffic(std::uint32_t server) const {
+Traffic AggregateEraRoute::traffic(std::uint32_t server) const {
   const auto found = members_.find(server);
   return found == members_.end() ? Traffic{} : found->second->leg().traffic(server);
 }
 
 // --- from the host -------------------------------------------------------------------------------
 
-void EnsembleSide::from_host(std::string_view line, Time now) {
+void AggregateEraRoute::from_host(std::string_view line, Time now) {
   if (!std::exchange(has_begun_, true)) begin(now);
   relay_.push({Relayed::What::from_host, 0, std::string(line), {}});
   drain(now);
 }
 
 // Their cells start while the host is still asking for lists.
-void EnsembleSide::begin(Time now) {
+void AggregateEraRoute::begin(Time now) {
   for (std::uint32_t i = 0; i < shared_.config.servers.size(); ++i) {
     if (!is_usable(i)) continue;
     services_.expect_cell(i);
@@ -166,12 +167,12 @@ void EnsembleSide::begin(Time now) {
 
 // --- between the three ---------------------------------------------------------------------------
 
-void EnsembleSide::drain(Time now) {
+void AggregateEraRoute::drain(Time now) {
   now_ = now;
   relay_.run([this, now](Relayed next) { deliver(std::move(next), now); });
 }
 
-void EnsembleSide::deliver(Relayed relayed, Time now) {
+void AggregateEraRoute::deliver(Relayed relayed, Time now) {
   if (relayed.what == Relayed::What::leg_started)
     return aggregate_.leg_started(relayed.server, now);
   if (relayed.what == Relayed::What::leg_failed) {
@@ -180,7 +181,7 @@ void EnsembleSide::deliver(Relayed relayed, Time now) {
   deliver_text(std::move(relayed), now);
 }
 
-void EnsembleSide::deliver_text(Relayed relayed, Time now) {
+void AggregateEraRoute::deliver_text(Relayed relayed, Time now) {
   const WrittenMessage written(shared_.scanner, std::move(relayed.text));
   const std::string_view line = written.line();
   const auto& message = written.message();
@@ -197,37 +198,37 @@ void EnsembleSide::deliver_text(Relayed relayed, Time now) {
 }
 
 // Whoever waits for it is answered, and as nobody can tell who that is, all who may be.
-void EnsembleSide::fail_unreadable(const Relayed& relayed, const Refused& refused, Time now) {
+void AggregateEraRoute::fail_unreadable(const Relayed& relayed, const Refused& refused, Time now) {
   if (relayed.what == Relayed::What::from_leg) return fail_leg(relayed.server, refused);
   const Failure failure = unreadable_between_eras(refused, "");
   record(std::nullopt, note_of_refused(failure));
   if (bridge_) bridge_->bridge().fail_all(failure, now);
 }
 
-void EnsembleSide::fail_leg(std::uint32_t server, const Refused& refused) {
+void AggregateEraRoute::fail_leg(std::uint32_t server, const Refused& refused) {
   const Failure failure = unreadable_between_eras(refused, shared_.config.servers[server].name);
   record(server, note_of_refused(failure));
   relay_.push({Relayed::What::leg_failed, server, {}, failure});
 }
 
-void EnsembleSide::to_host(Slices message) {
+void AggregateEraRoute::to_host(Slices message) {
   if (!bridge_) return above_.to_host(message);
   relay_.push({Relayed::What::to_bridge, 0, joined(message), {}});
 }
 
-void EnsembleSide::record(std::optional<std::uint32_t> server, const AuditNote& note) {
+void AggregateEraRoute::record(std::optional<std::uint32_t> server, const AuditNote& note) {
   AuditPlace place;
   if (server) place.server = shared_.config.servers[*server].name;
   services_.record(place, note);
 }
 
-EnsembleSide::Member& EnsembleSide::member(std::uint32_t server) {
+AggregateEraRoute::Member& AggregateEraRoute::member(std::uint32_t server) {
   auto& found = members_[server];
   if (!found) found = std::make_unique<Member>(*this, server);
   return *found;
 }
 
-void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
+void AggregateEraRoute::to_leg(std::uint32_t server, Slices message) {
   if (!is_usable(server)) return;
   const WrittenMessage written(shared_.scanner, joined(message));
   if (!written.message()) return fail_leg(server, written.message().error());
@@ -236,15 +237,15 @@ void EnsembleSide::to_leg(std::uint32_t server, Slices message) {
 
 // --- catalogues ----------------------------------------------------------------------------------
 
-void EnsembleSide::want_catalogue(std::uint32_t server) {
+void AggregateEraRoute::want_catalogue(std::uint32_t server) {
   waits_[server] = services_.want_catalogue(
       server, [this, server](const Catalogue* catalogue, const Failure& failure, Time now) {
         told(server, catalogue, failure, now);
       });
 }
 
-void EnsembleSide::told(std::uint32_t server, const Catalogue* catalogue, const Failure& failure,
-                        Time now) {
+void AggregateEraRoute::told(std::uint32_t server, const Catalogue* catalogue,
+                             const Failure& failure, Time now) {
   waits_.erase(server);
   now_ = now;
   if (catalogue != nullptr) {
@@ -260,7 +261,7 @@ void EnsembleSide::told(std::uint32_t server, const Catalogue* catalogue, const 
 
 // The bridge first, then the aggregate: what the one has answered, it no longer knows when the
 // other answers it too. The legs do it for the audit log's sake.
-void EnsembleSide::fail_all(const Failure& failure, Time now) {
+void AggregateEraRoute::fail_all(const Failure& failure, Time now) {
   now_ = now;
   if (bridge_) bridge_->bridge().fail_all(failure, now);
   aggregate_.fail_all(failure, now);
@@ -268,7 +269,7 @@ void EnsembleSide::fail_all(const Failure& failure, Time now) {
   relay_.clear();
 }
 
-void EnsembleSide::cancel_all(std::string_view reason, Time now) {
+void AggregateEraRoute::cancel_all(std::string_view reason, Time now) {
   now_ = now;
   if (bridge_) bridge_->bridge().cancel_all(reason, now);
   drain(now);
@@ -277,7 +278,7 @@ void EnsembleSide::cancel_all(std::string_view reason, Time now) {
   relay_.clear();
 }
 
-void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Time now) {
+void AggregateEraRoute::stop_server(std::uint32_t server, const Failure& failure, Time now) {
   const auto found = members_.find(server);
   if (found == members_.end()) return;
   found->second->leg().fail_all(failure, now);
@@ -286,7 +287,7 @@ void EnsembleSide::stop_server(std::uint32_t server, const Failure& failure, Tim
   drain(now);
 }
 
-void EnsembleSide::replace_server(std::uint32_t server, Time now) {
+void AggregateEraRoute::replace_server(std::uint32_t server, Time now) {
   const auto found = members_.find(server);
   if (found == members_.end()) return;
   now_ = now;
@@ -294,8 +295,8 @@ void EnsembleSide::replace_server(std::uint32_t server, Time now) {
   drain(now);
 }
 
-// Heard by the aggregate as from the server itself: on the streams that it has there.
-void EnsembleSide::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+// ReadResult by the aggregate as from the server itself: on the streams that it has there.
+void AggregateEraRoute::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   const auto found = members_.find(server);
   if (found == members_.end()) return;
   found->second->leg().list_changed(server, kind, now);
@@ -304,7 +305,7 @@ void EnsembleSide::list_changed(std::uint32_t server, mcp::ListKind kind, Time n
 
 // What a host still waits for of a server that it may not use any more does not come. Catalogues
 // are asked for anew.
-void EnsembleSide::reconfigure(const ServerSet& changed, Time now) {
+void AggregateEraRoute::reconfigure(const ServerSet& changed, Time now) {
   now_ = now;
   for (const auto& [server, member] : members_) {
     const bool is_lost = changed.contains(server) && !is_usable(server);
@@ -319,11 +320,11 @@ void EnsembleSide::reconfigure(const ServerSet& changed, Time now) {
   drain(now);
 }
 
-bool EnsembleSide::is_usable(std::uint32_t server) const {
+bool AggregateEraRoute::is_usable(std::uint32_t server) const {
   return shared_.config.servers[server].enabled && access_.servers().contains(server);
 }
 
-void EnsembleSide::leave() {
+void AggregateEraRoute::leave() {
   for (const auto& [server, waiter] : std::exchange(waits_, {}))
     services_.catalogues().forget(waiter);
   for (const auto& [server, member] : members_) member->leg().leave();

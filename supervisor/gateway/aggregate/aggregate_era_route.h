@@ -21,13 +21,13 @@
 /// it speaks to, and, before it, the bridge of a legacy host. Pure.
 namespace cellblock::gateway {
 
-class EnsembleSide final : private AggregateEffects {
+class AggregateEraRoute final : private AggregateEffects {
  public:
-  EnsembleSide(Era host, const SharedParts& shared, const SessionAccess& access,
-               std::uint64_t session, McpServices& services, LegEffects& above);
-  ~EnsembleSide();
-  EnsembleSide(const EnsembleSide&) = delete;
-  EnsembleSide& operator=(const EnsembleSide&) = delete;
+  AggregateEraRoute(Era host, const SharedParts& shared, const SessionAccess& access,
+                    std::uint64_t session, McpServices& services, ServerRouteEffects& above);
+  ~AggregateEraRoute();
+  AggregateEraRoute(const AggregateEraRoute&) = delete;
+  AggregateEraRoute& operator=(const AggregateEraRoute&) = delete;
 
   Era host_era() const { return host_; }
   /// A line that was scanned; it waits where the side is busy.
@@ -90,7 +90,7 @@ class EnsembleSide final : private AggregateEffects {
   const SessionAccess& access_;
   const std::uint64_t session_;
   McpServices& services_;
-  LegEffects& above_;
+  ServerRouteEffects& above_;
   std::unique_ptr<Alarm> alarm_;  ///< the aggregate's
   Aggregate aggregate_;
   std::unique_ptr<BridgeDoor> bridge_;                        ///< null: the host is modern

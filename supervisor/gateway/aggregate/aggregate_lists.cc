@@ -44,22 +44,22 @@ SealBinding AggregateLists::binding() const {
   return {.purpose = SealPurpose::cursor, .session = session_};
 }
 
-std::optional<std::string> AggregateLists::cursor_of(ListKind kind, Assortment::Place place,
+std::optional<std::string> AggregateLists::cursor_of(ListKind kind, MergedLists::Place place,
                                                      Time now) {
   return sealer_.seal(binding(), now + cursor_life,
                       std::to_string(static_cast<unsigned>(kind)) + " " +
                           std::to_string(place.server) + " " + std::to_string(place.number));
 }
 
-std::optional<Assortment::Place> AggregateLists::place_of(ListKind kind,
-                                                          std::string_view raw_cursor,
-                                                          Time now) const {
-  if (raw_cursor.empty() || raw_cursor == "null") return Assortment::Place{};
+std::optional<MergedLists::Place> AggregateLists::place_of(ListKind kind,
+                                                           std::string_view raw_cursor,
+                                                           Time now) const {
+  if (raw_cursor.empty() || raw_cursor == "null") return MergedLists::Place{};
   const auto payload = sealer_.open(binding(), text_from(raw_cursor), now);
   if (!payload) return std::nullopt;
   std::string_view text = *payload;
   std::uint32_t listed = 0;
-  Assortment::Place place;
+  MergedLists::Place place;
   const bool is_read = read_number(text, listed) && read_number(text, place.server) &&
                        read_number(text, place.number);
   if (!is_read || static_cast<ListKind>(listed) != kind) return std::nullopt;

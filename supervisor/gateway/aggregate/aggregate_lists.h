@@ -22,7 +22,7 @@ class AggregateLists {
   static constexpr Milliseconds cursor_life{10 * 60'000};
   static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
 
-  AggregateLists(const Members& members, Assortment& assortment, std::uint64_t session,
+  AggregateLists(const Members& members, MergedLists& assortment, std::uint64_t session,
                  Sealer& sealer, ReadingTool reading_tool)
       : members_(members),
         assortment_(assortment),
@@ -36,13 +36,13 @@ class AggregateLists {
   std::string discover(std::string_view id, const std::vector<Unavailable>& unavailable) const;
 
  private:
-  std::optional<Assortment::Place> place_of(ListKind kind, std::string_view raw_cursor,
-                                            Time now) const;
-  std::optional<std::string> cursor_of(ListKind kind, Assortment::Place place, Time now);
+  std::optional<MergedLists::Place> place_of(ListKind kind, std::string_view raw_cursor,
+                                             Time now) const;
+  std::optional<std::string> cursor_of(ListKind kind, MergedLists::Place place, Time now);
   SealBinding binding() const;
 
   const Members& members_;
-  Assortment& assortment_;
+  MergedLists& assortment_;
   const std::uint64_t session_;
   Sealer& sealer_;
   const ReadingTool reading_tool_;

@@ -8,73 +8,74 @@
 
 namespace cellblock::gateway {
 
-Ensemble::Ensemble(const SharedParts& shared, const SessionAccess& access, std::uint64_t session,
-                   McpServices& services, LegEffects& above)
+AggregateRoute::AggregateRoute(const SharedParts& shared, const SessionAccess& access,
+                               std::uint64_t session, McpServices& services,
+                               ServerRouteEffects& above)
     : shared_(shared), access_(access), session_(session), services_(services), above_(above) {}
 
-EnsembleSide& Ensemble::side_of(Era host) {
+AggregateEraRoute& AggregateRoute::side_of(Era host) {
   for (const auto& side : sides_) {
     if (side->host_era() == host) return *side;
   }
   sides_.push_back(
-      std::make_unique<EnsembleSide>(host, shared_, access_, session_, services_, above_));
+      std::make_unique<AggregateEraRoute>(host, shared_, access_, session_, services_, above_));
   return *sides_.back();
 }
 
 // As a leg chooses its lane.
-EnsembleSide* Ensemble::side_for(std::string_view line, const Message& message) {
+AggregateEraRoute* AggregateRoute::side_for(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return &side_of(era_of(message));
   if (message.method == mcp::notification::cancelled) {
-    if (EnsembleSide* side = way_of_call(sides_, message.request_id.in(line))) return side;
+    if (AggregateEraRoute* side = way_of_call(sides_, message.request_id.in(line))) return side;
   }
   if (sides_.empty()) return nullptr;
   return sides_.size() == 1 ? sides_.front().get() : &side_of(era_of(message));
 }
 
-void Ensemble::from_host(std::string_view line, const Message& message, Time now) {
-  if (EnsembleSide* side = side_for(line, message)) side->from_host(line, now);
+void AggregateRoute::from_host(std::string_view line, const Message& message, Time now) {
+  if (AggregateEraRoute* side = side_for(line, message)) side->from_host(line, now);
 }
 
-void Ensemble::fail_all(const Failure& failure, Time now) {
+void AggregateRoute::fail_all(const Failure& failure, Time now) {
   for (const auto& side : sides_) side->fail_all(failure, now);
 }
 
-void Ensemble::cancel_all(std::string_view reason, Time now) {
+void AggregateRoute::cancel_all(std::string_view reason, Time now) {
   for (const auto& side : sides_) side->cancel_all(reason, now);
 }
 
-bool Ensemble::stop_server(std::uint32_t server, const Failure& failure, Time now) {
+bool AggregateRoute::stop_server(std::uint32_t server, const Failure& failure, Time now) {
   for (const auto& side : sides_) side->stop_server(server, failure, now);
   return true;
 }
 
-void Ensemble::replace_server(std::uint32_t server, Time now) {
+void AggregateRoute::replace_server(std::uint32_t server, Time now) {
   for (const auto& side : sides_) side->replace_server(server, now);
 }
 
-void Ensemble::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+void AggregateRoute::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   for (const auto& side : sides_) side->list_changed(server, kind, now);
 }
 
-void Ensemble::reconfigure(const ServerSet& changed, Time now) {
+void AggregateRoute::reconfigure(const ServerSet& changed, Time now) {
   for (const auto& side : sides_) side->reconfigure(changed, now);
 }
 
-void Ensemble::leave() {
+void AggregateRoute::leave() {
   for (const auto& side : sides_) side->leave();
 }
 
-bool Ensemble::is_in_flight(std::string_view theirs) const {
+bool AggregateRoute::is_in_flight(std::string_view theirs) const {
   return std::ranges::any_of(sides_, [&](const auto& side) { return side->is_in_flight(theirs); });
 }
 
-std::size_t Ensemble::in_flight() const {
+std::size_t AggregateRoute::in_flight() const {
   std::size_t sum = 0;
   for (const auto& side : sides_) sum += side->in_flight();
   return sum;
 }
 
-Traffic Ensemble::traffic(std::uint32_t server) const {
+Traffic AggregateRoute::traffic(std::uint32_t server) const {
   Traffic sum;
   for (const auto& side : sides_) sum += side->traffic(server);
   return sum;

@@ -8,15 +8,15 @@
 
 #include "supervisor/gateway/aggregate/aggregate_era_route.h"
 #include "supervisor/gateway/checks/session_access.h"
-#include "supervisor/gateway/route/route.h"
+#include "supervisor/gateway/route/upstream_route.h"
 
 /// What a session speaks with that has selected no server: all that its user may use, as one. Pure.
 namespace cellblock::gateway {
 
-class Ensemble final : public Counterpart {
+class AggregateRoute final : public UpstreamRoute {
  public:
-  Ensemble(const SharedParts& shared, const SessionAccess& access, std::uint64_t session,
-           McpServices& services, LegEffects& above);
+  AggregateRoute(const SharedParts& shared, const SessionAccess& access, std::uint64_t session,
+                 McpServices& services, ServerRouteEffects& above);
 
   void from_host(std::string_view line, const Message& message, Time now) override;
   void fail_all(const Failure& failure, Time now) override;
@@ -35,15 +35,15 @@ class Ensemble final : public Counterpart {
   Traffic traffic(std::uint32_t server) const override;
 
  private:
-  EnsembleSide* side_for(std::string_view line, const Message& message);
-  EnsembleSide& side_of(Era host);
+  AggregateEraRoute* side_for(std::string_view line, const Message& message);
+  AggregateEraRoute& side_of(Era host);
 
   const SharedParts shared_;
   const SessionAccess& access_;
   const std::uint64_t session_;
   McpServices& services_;
-  LegEffects& above_;
-  std::vector<std::unique_ptr<EnsembleSide>> sides_;  ///< one of each era at the most
+  ServerRouteEffects& above_;
+  std::vector<std::unique_ptr<AggregateEraRoute>> sides_;  ///< one of each era at the most
 };
 
 }  // namespace cellblock::gateway

@@ -47,7 +47,7 @@ bool AggregateStreams::cancel(std::string_view theirs, std::string_view reason) 
   const std::string id(theirs);
   if (host_.erase(id) == 0) return false;
   LegStreams ended;
-  std::erase_if(legs_, [&](const auto& entry) {
+  std::erase_if(server_routes_, [&](const auto& entry) {
     return entry.second.theirs == id && ended.insert(entry).second;
   });
   for (const auto& [ours, stream] : ended) {
@@ -70,7 +70,7 @@ void AggregateStreams::tell_changed(ListKind kind) {
 }
 
 void AggregateStreams::fail_all(const Failure& failure) {
-  legs_.clear();
+  server_routes_.clear();
   for (const auto& [theirs, stream] : std::exchange(host_, {})) {
     say_to_host(effects_, error_reply(theirs, failure));
   }
@@ -91,12 +91,12 @@ void AggregateStreams::open(std::uint32_t server, const std::string& theirs, Aga
                            std::string(mcp::method::listen) + R"(","params":{"_meta":)" +
                            stream->second.meta + R"(,"notifications":)" +
                            part_of(stream->second.filter, server) + "}}";
-  legs_.emplace(ours, LegStream{server, theirs, again});
+  server_routes_.emplace(ours, LegStream{server, theirs, again});
   say_to_leg(effects_, server, text);
 }
 
 bool AggregateStreams::has_stream(std::uint32_t server, std::string_view theirs) const {
-  for (const auto& [ours, stream] : legs_) {
+  for (const auto& [ours, stream] : server_routes_) {
     if (stream.server == server && stream.theirs == theirs) return true;
   }
   return false;
@@ -104,8 +104,9 @@ bool AggregateStreams::has_stream(std::uint32_t server, std::string_view theirs)
 
 AggregateStreams::LegStreams::iterator AggregateStreams::find(std::uint32_t server,
                                                               std::string_view ours) {
-  const auto found = legs_.find(parse_upstream_id(ours));
-  return found != legs_.end() && found->second.server == server ? found : legs_.end();
+  const auto found = server_routes_.find(parse_upstream_id(ours));
+  return found != server_routes_.end() && found->second.server == server ? found
+                                                                         : server_routes_.end();
 }
 
 // One that waits for this very start is open already.
@@ -122,16 +123,16 @@ AggregateStreams::Again AggregateStreams::leg_started(std::uint32_t server) {
 
 void AggregateStreams::leg_failed(std::uint32_t server) {
   const bool ran = running_.erase(server) > 0;
-  const auto ended =
-      std::erase_if(legs_, [&](const auto& entry) { return entry.second.server == server; });
+  const auto ended = std::erase_if(
+      server_routes_, [&](const auto& entry) { return entry.second.server == server; });
   if (ran && ended > 0) lost_.insert(server);
 }
 
 // Whether it ended well or badly: it is opened again in the leg's next cell.
 bool AggregateStreams::answer(std::uint32_t server, std::string_view ours) {
   const auto stream = find(server, ours);
-  if (stream == legs_.end()) return false;
-  legs_.erase(stream);
+  if (stream == server_routes_.end()) return false;
+  server_routes_.erase(stream);
   return true;
 }
 
@@ -142,7 +143,7 @@ std::vector<ListKind> AggregateStreams::notification(std::uint32_t server, std::
     return {};
   }
   const auto stream = find(server, message.subscription_id.in(line));
-  if (stream == legs_.end()) return {};
+  if (stream == server_routes_.end()) return {};
   if (message.method == mcp::notification::acknowledged) acknowledged(stream->second);
   if (message.method == mcp::notification::resource_updated) updated(line, message, stream->second);
   if (message.method == mcp::notification::tasks) task_news(line, message, stream->second);

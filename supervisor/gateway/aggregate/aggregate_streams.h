@@ -23,7 +23,7 @@ namespace cellblock::gateway {
 
 class AggregateStreams {
  public:
-  AggregateStreams(const Members& members, Assortment& assortment, OwnIds& ids,
+  AggregateStreams(const Members& members, MergedLists& assortment, OwnIds& ids,
                    AggregateEffects& effects)
       : members_(members), assortment_(assortment), ids_(ids), effects_(effects) {}
 
@@ -72,11 +72,11 @@ class AggregateStreams {
   void tell(const std::string& theirs, std::string_view method, std::string_view members);
 
   const Members& members_;
-  Assortment& assortment_;
+  MergedLists& assortment_;
   OwnIds& ids_;
   AggregateEffects& effects_;
   std::map<std::string, HostStream> host_;  ///< by the host's id, raw JSON
-  LegStreams legs_;
+  LegStreams server_routes_;
   std::set<std::uint32_t> running_;
   std::set<std::uint32_t> lost_;  ///< servers whose cell ended with streams open in it
 };

@@ -10,14 +10,14 @@ namespace {
 constexpr std::size_t longest_brief = 160;
 
 // What follows the first semicolon is detail: what the server said last, or what to do.
-Supply::Reason reason_of(const Failure& failure) {
+CatalogueLoadState::Reason reason_of(const Failure& failure) {
   const std::string_view text = failure.cause.empty() ? failure.message : failure.cause;
   return {failure.message, printable(text.substr(0, text.find(';')), longest_brief)};
 }
 
 }  // namespace
 
-Supply::Ask Supply::need(std::uint32_t server, Time now) {
+CatalogueLoadState::Ask CatalogueLoadState::need(std::uint32_t server, Time now) {
   Entry& entry = entries_[server];
   if (entry.state == State::unknown) return Ask::now;
   // It is looked at again, but nobody waits for it: it would only make a broken one slow.
@@ -26,22 +26,24 @@ Supply::Ask Supply::need(std::uint32_t server, Time now) {
   return Ask::now;
 }
 
-void Supply::asked(std::uint32_t server) {
+void CatalogueLoadState::asked(std::uint32_t server) {
   Entry& entry = entries_[server];
   entry.pending = true;
   if (entry.state == State::unknown) entry.state = State::asked;
 }
 
-void Supply::is_broken(std::uint32_t server, const Failure& failure, Time now) {
+void CatalogueLoadState::is_broken(std::uint32_t server, const Failure& failure, Time now) {
   Entry& entry = entries_[server];
   entry.state = State::resting;
   entry.reason = reason_of(failure);
   entry.due = now + rest;
 }
 
-void Supply::arrived(std::uint32_t server) { entries_[server] = {.state = State::here}; }
+void CatalogueLoadState::arrived(std::uint32_t server) {
+  entries_[server] = {.state = State::here};
+}
 
-void Supply::failed(std::uint32_t server, const Failure& failure, Time now) {
+void CatalogueLoadState::failed(std::uint32_t server, const Failure& failure, Time now) {
   Entry& entry = entries_[server];
   entry.pending = false;
   if (entry.state == State::here) return;
@@ -51,19 +53,19 @@ void Supply::failed(std::uint32_t server, const Failure& failure, Time now) {
   entry.due = now + (first ? retry_delay : rest);
 }
 
-bool Supply::is_settled(std::uint32_t server) const {
+bool CatalogueLoadState::is_settled(std::uint32_t server) const {
   const auto found = entries_.find(server);
   if (found == entries_.end()) return false;
   return found->second.state == State::here || found->second.state == State::resting;
 }
 
-const Supply::Reason* Supply::reason(std::uint32_t server) const {
+const CatalogueLoadState::Reason* CatalogueLoadState::reason(std::uint32_t server) const {
   const auto found = entries_.find(server);
   if (found == entries_.end() || found->second.reason.full.empty()) return nullptr;
   return &found->second.reason;
 }
 
-std::vector<std::uint32_t> Supply::take_due(Time now) {
+std::vector<std::uint32_t> CatalogueLoadState::take_due(Time now) {
   std::vector<std::uint32_t> due;
   for (auto& [server, entry] : entries_) {
     if (entry.state != State::retry_waits || entry.due > now) continue;
@@ -74,7 +76,7 @@ std::vector<std::uint32_t> Supply::take_due(Time now) {
   return due;
 }
 
-std::optional<Time> Supply::next_due() const {
+std::optional<Time> CatalogueLoadState::next_due() const {
   std::optional<Time> next;
   for (const auto& [server, entry] : entries_) {
     if (entry.state != State::retry_waits) continue;

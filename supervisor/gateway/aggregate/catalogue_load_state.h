@@ -13,7 +13,7 @@
 /// Which servers' catalogues are here, on their way, or not to be had.
 namespace cellblock::gateway {
 
-class Supply {
+class CatalogueLoadState {
  public:
   static constexpr Milliseconds retry_delay{500};  ///< before the one retry of a cold start
   /// Until it is looked again whether a broken server is to be asked for. How long it is left alone

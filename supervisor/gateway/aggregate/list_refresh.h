@@ -31,7 +31,7 @@ class ListRefresh {
   static constexpr std::size_t max_pages = 64;
 
   /// `max_bytes`: of all lists of one server.
-  ListRefresh(const Members& members, Assortment& assortment, OwnIds& ids,
+  ListRefresh(const Members& members, MergedLists& assortment, OwnIds& ids,
               AggregateEffects& effects, std::size_t max_bytes)
       : members_(members),
         assortment_(assortment),
@@ -74,7 +74,7 @@ class ListRefresh {
   Answer finish(const Asked& asked);
 
   const Members& members_;
-  Assortment& assortment_;
+  MergedLists& assortment_;
   OwnIds& ids_;
   AggregateEffects& effects_;
   const std::size_t max_bytes_;

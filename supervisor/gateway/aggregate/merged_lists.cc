@@ -16,28 +16,28 @@ constexpr std::array<ListKind, list_kind_count> all_kinds = {
 
 }  // namespace
 
-void Assortment::set(std::uint32_t server, Offer offer) {
+void MergedLists::set(std::uint32_t server, ServerOffer offer) {
   offers_[server] = std::move(offer);
   is_merged_ = false;
 }
 
-void Assortment::remove(std::uint32_t server) {
+void MergedLists::remove(std::uint32_t server) {
   offers_.erase(server);
   is_merged_ = false;
 }
 
-void Assortment::set_list(std::uint32_t server, ListKind kind, OfferedList list) {
+void MergedLists::set_list(std::uint32_t server, ListKind kind, OfferedList list) {
   offers_[server].lists.at(index_of(kind)) = std::move(list);
   is_merged_ = false;
 }
 
-ResourceRoutes& Assortment::routes() {
+ResourceRoutes& MergedLists::routes() {
   merge();
   return routes_;
 }
 
 // When somebody asks, not when a catalogue comes: at the start they come one after the other.
-void Assortment::merge() {
+void MergedLists::merge() {
   if (std::exchange(is_merged_, true)) return;
   for (auto& list : shown_) list.clear();
   for (auto& targets : targets_) targets.clear();
@@ -51,7 +51,7 @@ void Assortment::merge() {
 }
 
 // What is listed comes before what is only referred to, whoever refers.
-void Assortment::merge_routes() {
+void MergedLists::merge_routes() {
   routes_.clear_listed();
   for (const auto& [server, offer] : offers_) {
     for (const auto& item : offer.lists[index_of(ListKind::resources)]) {
@@ -68,13 +68,13 @@ void Assortment::merge_routes() {
   }
 }
 
-void Assortment::merge_list(std::uint32_t server, ListKind kind, const OfferedList& list) {
+void MergedLists::merge_list(std::uint32_t server, ListKind kind, const OfferedList& list) {
   std::uint32_t number = 0;
   for (const OfferedItem& item : list) show(server, kind, item, number++);
 }
 
-std::string Assortment::shown_key(std::uint32_t server, ListKind kind,
-                                  const std::string& key) const {
+std::string MergedLists::shown_key(std::uint32_t server, ListKind kind,
+                                   const std::string& key) const {
   switch (kind) {
     case ListKind::resources:
       return routes_.shown(server, key);
@@ -87,8 +87,8 @@ std::string Assortment::shown_key(std::uint32_t server, ListKind kind,
   return public_name(members_.name(server), key);
 }
 
-void Assortment::show(std::uint32_t server, ListKind kind, const OfferedItem& item,
-                      std::uint32_t number) {
+void MergedLists::show(std::uint32_t server, ListKind kind, const OfferedItem& item,
+                       std::uint32_t number) {
   const std::string key = shown_key(server, kind, item.key);
   const std::string ui = item.ui.empty() ? item.ui : routes_.shown(server, item.ui);
   std::string json = shown_item(kind, item, key, ui);
@@ -104,11 +104,11 @@ void Assortment::show(std::uint32_t server, ListKind kind, const OfferedItem& it
   shown_[index_of(kind)].push_back({{server, number}, std::move(json)});
 }
 
-void Assortment::leave_out(std::uint32_t server) {
+void MergedLists::leave_out(std::uint32_t server) {
   if (cut_short_.empty() || cut_short_.back() != server) cut_short_.push_back(server);
 }
 
-Assortment::Page Assortment::page(ListKind kind, Place from) {
+MergedLists::Page MergedLists::page(ListKind kind, Place from) {
   merge();
   const auto& list = shown_[index_of(kind)];
   auto item = std::ranges::lower_bound(list, from, {}, &Shown::place);
@@ -123,7 +123,7 @@ Assortment::Page Assortment::page(ListKind kind, Place from) {
   return page;
 }
 
-std::size_t Assortment::digest(ListKind kind) {
+std::size_t MergedLists::digest(ListKind kind) {
   merge();
   std::size_t digest = 0;
   for (const Shown& item : shown_[index_of(kind)]) {
@@ -132,12 +132,12 @@ std::size_t Assortment::digest(ListKind kind) {
   return digest;
 }
 
-const std::vector<std::uint32_t>& Assortment::cut_short() {
+const std::vector<std::uint32_t>& MergedLists::cut_short() {
   merge();
   return cut_short_;
 }
 
-std::optional<Assortment::Target> Assortment::find_named(ListKind kind, std::string_view shown) {
+std::optional<MergedLists::Target> MergedLists::find_named(ListKind kind, std::string_view shown) {
   if (const auto plain = split_plain_name(shown)) {
     const auto server = members_.find(plain->server);
     if (!server) return std::nullopt;
@@ -149,7 +149,7 @@ std::optional<Assortment::Target> Assortment::find_named(ListKind kind, std::str
   return found == targets.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<Assortment::Target> Assortment::find_template(std::string_view shown) {
+std::optional<MergedLists::Target> MergedLists::find_template(std::string_view shown) {
   merge();
   const auto& targets = targets_[index_of(ListKind::resource_templates)];
   const auto found = targets.find(std::string(shown));

@@ -19,7 +19,7 @@
 /// changed is the same text.
 namespace cellblock::gateway {
 
-class Assortment {
+class MergedLists {
  public:
   static constexpr std::size_t max_items = 20'000;     ///< in all lists together
   static constexpr std::size_t max_bytes = 32U << 20;  ///< likewise
@@ -27,13 +27,13 @@ class Assortment {
   static constexpr std::size_t page_items = 500;
   static constexpr std::size_t page_bytes = 1U << 20;
 
-  explicit Assortment(const Members& members) : members_(members), routes_(members) {}
+  explicit MergedLists(const Members& members) : members_(members), routes_(members) {}
 
-  void set(std::uint32_t server, Offer offer);
+  void set(std::uint32_t server, ServerOffer offer);
   void set_list(std::uint32_t server, ListKind kind, OfferedList list);
   void remove(std::uint32_t server);
   bool has(std::uint32_t server) const { return offers_.contains(server); }
-  const std::map<std::uint32_t, Offer>& offers() const { return offers_; }
+  const std::map<std::uint32_t, ServerOffer>& offers() const { return offers_; }
 
   /// An item's place, which stays what it is while other servers' lists change.
   struct Place {
@@ -77,7 +77,7 @@ class Assortment {
   void leave_out(std::uint32_t server);
 
   const Members& members_;
-  std::map<std::uint32_t, Offer> offers_;
+  std::map<std::uint32_t, ServerOffer> offers_;
   ResourceRoutes routes_;
   bool is_merged_ = false;
   std::array<std::vector<Shown>, list_kind_count> shown_;

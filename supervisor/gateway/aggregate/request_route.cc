@@ -15,7 +15,7 @@ namespace cellblock::gateway {
 namespace {
 
 using Certainty = ResourceRoutes::Certainty;
-using Target = Assortment::Target;
+using Target = MergedLists::Target;
 
 std::string no_such_resource(std::string_view id, const std::string& uri) {
   const Json error = {{"code", mcp::invalid_params},
@@ -38,7 +38,7 @@ ToNobody unknown_prompt(std::string_view line, const Message& message) {
 }
 
 /// Certain routes first; a guess only when no more lists come in that would know better.
-std::optional<Target> find_resource(Assortment& assortment, const std::string& uri,
+std::optional<Target> find_resource(MergedLists& assortment, const std::string& uri,
                                     Knowledge knowledge) {
   const auto certainty = knowledge == Knowledge::grows ? Certainty::certain : Certainty::guess;
   const auto route = assortment.routes().find(uri, certainty);

@@ -46,7 +46,7 @@ enum class Knowledge : std::uint8_t { grows, complete };
 
 class RequestRouter {
  public:
-  RequestRouter(const Members& members, Assortment& assortment)
+  RequestRouter(const Members& members, MergedLists& assortment)
       : members_(members), assortment_(assortment) {}
 
   /// `ours`: the id that stands for the request's progress token too.
@@ -62,7 +62,7 @@ class RequestRouter {
   RequestRoute task(std::string_view line, const Message& message);
 
   const Members& members_;
-  Assortment& assortment_;
+  MergedLists& assortment_;
 };
 
 }  // namespace cellblock::gateway

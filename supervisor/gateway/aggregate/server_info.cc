@@ -70,7 +70,7 @@ void add(OfferedFeatures& all, const OfferedFeatures& more) {
   all.tasks |= more.tasks;
 }
 
-OfferedFeatures merged_features(const Members& members, const Assortment& assortment) {
+OfferedFeatures merged_features(const Members& members, const MergedLists& assortment) {
   OfferedFeatures all;
   for (const std::uint32_t server : members.all()) {
     const auto offer = assortment.offers().find(server);
@@ -81,7 +81,7 @@ OfferedFeatures merged_features(const Members& members, const Assortment& assort
 
 }  // namespace
 
-std::string merged_instructions(const Members& members, const Assortment& assortment,
+std::string merged_instructions(const Members& members, const MergedLists& assortment,
                                 const std::vector<Unavailable>& missing) {
   std::string text = std::string(opening) + missing_text(members, missing);
   for (const auto& [server, offer] : assortment.offers()) {
@@ -93,7 +93,7 @@ std::string merged_instructions(const Members& members, const Assortment& assort
   return text;
 }
 
-std::string merged_capabilities(const Members& members, const Assortment& assortment) {
+std::string merged_capabilities(const Members& members, const MergedLists& assortment) {
   const OfferedFeatures has = merged_features(members, assortment);
   const Json changes = {{"listChanged", true}};
   Json json = Json::object();

@@ -18,10 +18,10 @@ inline constexpr std::size_t max_missing_named = 32;
 
 /// Which servers are missing and why; then a section for each server that has any, quoted line by
 /// line: so that no server can write another's section, or words that look like cellblock's.
-std::string merged_instructions(const Members& members, const Assortment& assortment,
+std::string merged_instructions(const Members& members, const MergedLists& assortment,
                                 const std::vector<Unavailable>& missing);
 
 /// What any of the servers has, as a JSON object. While one is not known it may have anything.
-std::string merged_capabilities(const Members& members, const Assortment& assortment);
+std::string merged_capabilities(const Members& members, const MergedLists& assortment);
 
 }  // namespace cellblock::gateway

@@ -90,8 +90,8 @@ OfferedFeatures offered_features(std::string_view capabilities) {
   return features;
 }
 
-Offer offer_of(const Server& server, const Rights& rights, const Catalogue& catalogue) {
-  Offer offer;
+ServerOffer offer_of(const Server& server, const Rights& rights, const Catalogue& catalogue) {
+  ServerOffer offer;
   for (std::size_t i = 0; i < list_kind_count; ++i) {
     const auto kind = static_cast<ListKind>(i);
     offer.lists.at(i) = offered_list(server, rights, kind, catalogue.list(kind));

@@ -31,7 +31,7 @@ struct OfferedFeatures {
 
 using OfferedList = std::vector<OfferedItem>;
 
-struct Offer {
+struct ServerOffer {
   std::array<OfferedList, list_kind_count> lists;
   OfferedFeatures features;
   std::string instructions;
@@ -44,7 +44,7 @@ OfferedList offered_list(const Server& server, const Rights& rights, ListKind ki
 
 OfferedFeatures offered_features(std::string_view capabilities);
 
-Offer offer_of(const Server& server, const Rights& rights, const Catalogue& catalogue);
+ServerOffer offer_of(const Server& server, const Rights& rights, const Catalogue& catalogue);
 
 /// The item as it is shown: under `shown`, with its resource under `ui` if that is another one.
 std::string shown_item(ListKind kind, const OfferedItem& item, std::string_view shown,

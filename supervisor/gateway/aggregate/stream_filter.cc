@@ -25,7 +25,7 @@ std::vector<std::string> texts(const Json& object, const char* name) {
   return all;
 }
 
-void add_resource(StreamFilter& filter, const Members& members, Assortment& assortment,
+void add_resource(StreamFilter& filter, const Members& members, MergedLists& assortment,
                   const std::string& shown, Knowledge knowledge, ResourceRoutes::Effort& effort) {
   using Certainty = ResourceRoutes::Certainty;
   const auto certainty = knowledge == Knowledge::grows ? Certainty::certain : Certainty::guess;
@@ -66,7 +66,7 @@ bool StreamFilter::needs(std::uint32_t server) const {
   return std::ranges::any_of(uris, is_its) || std::ranges::any_of(tasks, is_its);
 }
 
-StreamFilter read_filter(std::string_view params, const Members& members, Assortment& assortment,
+StreamFilter read_filter(std::string_view params, const Members& members, MergedLists& assortment,
                          Knowledge knowledge) {
   const Json json = parse_json(params);
   const Json* wanted = member(json, "notifications");

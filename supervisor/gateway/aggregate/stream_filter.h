@@ -41,7 +41,7 @@ struct StreamFilter {
 inline constexpr std::size_t max_stream_resources = 1024;  ///< more are not listened to
 
 /// `params`: of the request, raw JSON.
-StreamFilter read_filter(std::string_view params, const Members& members, Assortment& assortment,
+StreamFilter read_filter(std::string_view params, const Members& members, MergedLists& assortment,
                          Knowledge knowledge);
 
 /// The `notifications` that the host is told it will hear, as a JSON object.

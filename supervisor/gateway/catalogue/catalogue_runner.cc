@@ -133,9 +133,9 @@ void CatalogueRunner::begin_next() {
   queued_.erase(next);
   surveys_.push_back({server, nullptr});
   const auto place = std::prev(surveys_.end());
-  SurveyRunner::Receiver receiver{
+  DiscoveryRunner::Receiver receiver{
       .found =
-          [this, server](Surveyed surveyed) {
+          [this, server](Discovered surveyed) {
             found_(server, surveyed.catalogue);
             cache_.found(server, {std::move(surveyed.catalogue), surveyed.eras, surveyed.findings},
                          now());
@@ -151,7 +151,7 @@ void CatalogueRunner::begin_next() {
               begin_next();
             });
           }};
-  place->survey = std::make_unique<SurveyRunner>(services_, server, start, std::move(receiver));
+  place->survey = std::make_unique<DiscoveryRunner>(services_, server, start, std::move(receiver));
   place->survey->begin();
 }
 

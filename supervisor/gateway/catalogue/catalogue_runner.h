@@ -61,7 +61,7 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
 
   struct Running {
     std::uint32_t server = 0;
-    std::unique_ptr<SurveyRunner> survey;
+    std::unique_ptr<DiscoveryRunner> survey;
   };
 
   CatalogueCache::Now now() const;

@@ -15,16 +15,16 @@
 
 namespace cellblock::gateway {
 
-Survey::Survey(const Server& server, const CatalogueRules& rules, const SurveyStart& start,
-               SurveyEffects& effects)
+Discovery::Discovery(const Server& server, const CatalogueRules& rules, const SurveyStart& start,
+                     DiscoveryEffects& effects)
     : server_(server), rules_(rules), start_(start), effects_(effects), pages_(rules.max_bytes) {}
 
-void Survey::begin(Time now) {
+void Discovery::begin(Time now) {
   ends_ = now + rules_.survey;
   start(server_.era == ServerEra::legacy ? State::initializing : State::asking, now);
 }
 
-void Survey::start(State state, Time now) {
+void Discovery::start(State state, Time now) {
   state_ = state;
   running_ = false;
   asked_at_ = now;
@@ -32,7 +32,7 @@ void Survey::start(State state, Time now) {
   set_deadline(now);
 }
 
-void Survey::start_another(State state, Time now) {
+void Discovery::start_another(State state, Time now) {
   state_ = State::between;
   next_ = state;
   running_ = false;
@@ -43,7 +43,7 @@ void Survey::start_another(State state, Time now) {
 
 // For an answer to server/discover. All there is where the server is known to have no `initialize`:
 // then there is nothing else to ask it.
-Milliseconds Survey::patience() const {
+Milliseconds Discovery::patience() const {
   if (server_.era == ServerEra::modern || has_no_initialize_ || start_.known.legacy == Speaks::no) {
     return rules_.survey;
   }
@@ -53,20 +53,20 @@ Milliseconds Survey::patience() const {
 }
 
 // The probe's own clock starts when the program runs: a slow start of the cell is no silence.
-void Survey::set_deadline(Time now) {
+void Discovery::set_deadline(Time now) {
   const bool probing = state_ == State::asking && running_;
   const Time end = probing ? std::min(ends_, probe_ends_) : ends_;
   const auto left = std::chrono::ceil<Milliseconds>(end - now);
   effects_.set_deadline(std::max(left, Milliseconds{0}));
 }
 
-void Survey::ask(const std::string& request, Time now) {
+void Discovery::ask(const std::string& request, Time now) {
   asked_at_ = now;
   effects_.to_cell(request);
   set_deadline(now);
 }
 
-void Survey::cell_running(Time now) {
+void Discovery::cell_running(Time now) {
   running_ = true;
   if (state_ == State::asking) {
     probe_ends_ = now + patience();
@@ -76,11 +76,11 @@ void Survey::cell_running(Time now) {
   }
 }
 
-bool Survey::owns(std::string_view id) const {
+bool Discovery::owns(std::string_view id) const {
   return running_ && state_ != State::done && id == fmt::format("{}", asked_);
 }
 
-void Survey::from_cell(std::string_view line, const Message& message, Time now) {
+void Discovery::from_cell(std::string_view line, const Message& message, Time now) {
   if (!running_ || state_ == State::done || state_ == State::between) return;
   switch (message.kind) {
     case MessageKind::notification:
@@ -94,7 +94,7 @@ void Survey::from_cell(std::string_view line, const Message& message, Time now) 
   }
 }
 
-void Survey::answered(std::string_view line, const Message& message, Time now) {
+void Discovery::answered(std::string_view line, const Message& message, Time now) {
   switch (state_) {
     case State::asking:
       return discover_answered(line, message, now);
@@ -108,7 +108,7 @@ void Survey::answered(std::string_view line, const Message& message, Time now) {
   }
 }
 
-void Survey::discover_answered(std::string_view line, const Message& message, Time now) {
+void Discovery::discover_answered(std::string_view line, const Message& message, Time now) {
   if (message.kind == MessageKind::result)
     return introduced(Era::modern, message.result.in(line), now);
   const std::string_view error = message.error.in(line);
@@ -121,34 +121,34 @@ void Survey::discover_answered(std::string_view line, const Message& message, Ti
   if (server_.era == ServerEra::modern) {
     return fail_with(declared_era_refused(server_, mcp::method::discover, error_code(error)));
   }
-  is_not_modern(failure_of(cause), Heard::something, now);
+  is_not_modern(failure_of(cause), ReadResult::something, now);
 }
 
-void Survey::initialize_answered(std::string_view line, const Message& message, Time now) {
+void Discovery::initialize_answered(std::string_view line, const Message& message, Time now) {
   if (message.kind == MessageKind::error) return initialize_refused(message.error.in(line), now);
   introduced(Era::legacy, message.result.in(line), now);
 }
 
 // Who has no `initialize` and has not refused server/discover had not come up in time to answer it.
-void Survey::initialize_refused(std::string_view error, Time now) {
+void Discovery::initialize_refused(std::string_view error, Time now) {
   const bool names_modern = era_hint(error) == EraHint::modern;
   const bool has_none = names_modern || error_code(error) == std::to_string(mcp::method_not_found);
   if (has_none && server_.era == ServerEra::legacy) {
     return fail_with(declared_era_refused(server_, mcp::method::initialize, error_code(error)));
   }
-  const bool may_be_modern = names_modern || (has_none && to_discover_ == Heard::nothing);
+  const bool may_be_modern = names_modern || (has_none && to_discover_ == ReadResult::nothing);
   if (!may_be_modern) return fail("answered initialize with " + error_text(error));
   has_no_initialize_ = true;
   ends_ = now + rules_.survey;
   start_another(State::asking, now);
 }
 
-void Survey::introduced(Era era, std::string_view result, Time now) {
+void Discovery::introduced(Era era, std::string_view result, Time now) {
   auto catalogue = read_introduction(era, result, findings_);
   if (!catalogue && era == Era::modern) {
     return is_not_modern(
         failure_of("answered server/discover without 2026-07-28 in supportedVersions"),
-        Heard::something, now);
+        ReadResult::something, now);
   }
   if (!catalogue) return fail("answered initialize with a revision that cellblock does not know");
   catalogue_ = std::move(*catalogue);
@@ -158,13 +158,13 @@ void Survey::introduced(Era era, std::string_view result, Time now) {
   next_page(now);
 }
 
-void Survey::next_page(Time now) {
+void Discovery::next_page(Time now) {
   const auto page = pages_.next();
   if (!page) return finish();
   ask(list_request(++asked_, catalogue_.era, *page), now);
 }
 
-void Survey::list_answered(std::string_view line, const Message& message, Time now) {
+void Discovery::list_answered(std::string_view line, const Message& message, Time now) {
   const ListKind kind = pages_.next()->kind;
   if (message.kind == MessageKind::error) {
     // Many promise `resources` and have no templates. Without its tools a catalogue would mislead.
@@ -186,40 +186,41 @@ void Survey::list_answered(std::string_view line, const Message& message, Time n
 }
 
 // Whatever it was: an error, silence, or its end.
-void Survey::is_not_modern(const Failure& because, Heard heard, Time now) {
+void Discovery::is_not_modern(const Failure& because, ReadResult heard, Time now) {
   if (server_.era == ServerEra::modern || has_no_initialize_) return fail_with(because);
   to_discover_ = heard;
   start_another(State::initializing, now);
 }
 
-void Survey::cell_over(Time now) {
+void Discovery::cell_over(Time now) {
   if (state_ == State::between) start(next_, now);
 }
 
-void Survey::answer_lost(const Failure& failure, Time now) {
-  if (state_ == State::asking && running_) return is_not_modern(failure, Heard::something, now);
+void Discovery::answer_lost(const Failure& failure, Time now) {
+  if (state_ == State::asking && running_)
+    return is_not_modern(failure, ReadResult::something, now);
   if (state_ != State::done && state_ != State::between) fail_with(failure);
 }
 
-void Survey::cell_gone(const Failure& failure, Time now) {
+void Discovery::cell_gone(const Failure& failure, Time now) {
   if (state_ == State::done || state_ == State::between) return;
   if (state_ != State::asking || !running_) return fail_with(failure);
   // Its start.handshake_timeout was over first.
   const bool was_silent = failure.code == FailureCode::handshake_timeout;
-  is_not_modern(failure, was_silent ? Heard::nothing : Heard::something, now);
+  is_not_modern(failure, was_silent ? ReadResult::nothing : ReadResult::something, now);
 }
 
-void Survey::deadline(Time now) {
+void Discovery::deadline(Time now) {
   if (state_ == State::done) return;
   const Failure failure = failure_of(lateness(now), FailureCode::handshake_timeout);
   if (now < ends_ && state_ == State::asking && running_ && now >= probe_ends_) {
-    return is_not_modern(failure, Heard::nothing, now);
+    return is_not_modern(failure, ReadResult::nothing, now);
   }
   if (now < ends_) return set_deadline(now);
   fail_with(failure);
 }
 
-std::string Survey::lateness(Time now) const {
+std::string Discovery::lateness(Time now) const {
   const auto waited = std::chrono::duration_cast<Milliseconds>(now - asked_at_).count();
   const auto all = rules_.survey.count();
   if (state_ == State::between) {
@@ -231,27 +232,27 @@ std::string Survey::lateness(Time now) const {
       waiting_for(), waited, all);
 }
 
-std::string_view Survey::waiting_for() const {
+std::string_view Discovery::waiting_for() const {
   if (state_ == State::asking) return mcp::method::discover;
   if (state_ == State::initializing) return mcp::method::initialize;
   const auto page = pages_.next();
   return page ? mcp::facts_of(page->kind).method : "its lists";
 }
 
-void Survey::finish() {
+void Discovery::finish() {
   state_ = State::done;
   findings_.add(pages_.finish(catalogue_));
   effects_.set_deadline(std::nullopt);
   effects_.stop_cell();
   Eras eras{.legacy = Speaks::yes, .modern = Speaks::unknown};
-  if (to_discover_ == Heard::something) eras.modern = Speaks::no;
+  if (to_discover_ == ReadResult::something) eras.modern = Speaks::no;
   if (catalogue_.era == Era::modern) {
     eras = {.legacy = has_no_initialize_ ? Speaks::no : start_.known.legacy, .modern = Speaks::yes};
   }
   effects_.found({std::move(catalogue_), findings_, eras});
 }
 
-Failure Survey::failure_of(std::string_view cause, FailureCode code) const {
+Failure Discovery::failure_of(std::string_view cause, FailureCode code) const {
   CellWords words = effects_.words();
   Failure failure = plain_failure(code,
                                   fmt::format("what \"{}\" offers could not be found out: it {}{}",
@@ -263,9 +264,9 @@ Failure Survey::failure_of(std::string_view cause, FailureCode code) const {
   return failure;
 }
 
-void Survey::fail(std::string_view cause) { fail_with(failure_of(cause)); }
+void Discovery::fail(std::string_view cause) { fail_with(failure_of(cause)); }
 
-void Survey::fail_with(const Failure& failure) {
+void Discovery::fail_with(const Failure& failure) {
   state_ = State::done;
   effects_.set_deadline(std::nullopt);
   effects_.stop_cell();

@@ -22,7 +22,7 @@
 /// all pages of all lists that it promises. Pure.
 namespace cellblock::gateway {
 
-struct Surveyed {
+struct Discovered {
   Catalogue catalogue;  ///< `found_at_ms` is for whoever has a clock
   Findings findings;
   Eras eras;  ///< silence is no proof: a legacy server that said nothing to server/discover
@@ -36,7 +36,7 @@ struct CellWords {
   std::string advice;  ///< the remedy for its silence, where it is known; else empty
 };
 
-class SurveyEffects {
+class DiscoveryEffects {
  public:
   virtual void start_cell() = 0;
   virtual void to_cell(std::string_view line) = 0;  ///< without its newline
@@ -47,18 +47,18 @@ class SurveyEffects {
   /// Of the cell that runs now.
   virtual CellWords words() const = 0;
   /// Once, one of these two; the cell is stopped.
-  virtual void found(Surveyed surveyed) = 0;
+  virtual void found(Discovered surveyed) = 0;
   virtual void failed(const Failure& failure) = 0;
 
  protected:
-  ~SurveyEffects() = default;
+  ~DiscoveryEffects() = default;
 };
 
-class Survey {
+class Discovery {
  public:
   /// `server` outlives it.
-  Survey(const Server& server, const CatalogueRules& rules, const SurveyStart& start,
-         SurveyEffects& effects);
+  Discovery(const Server& server, const CatalogueRules& rules, const SurveyStart& start,
+            DiscoveryEffects& effects);
 
   void begin(Time now);
   void cell_running(Time now);
@@ -83,7 +83,7 @@ class Survey {
     done,
   };
 
-  enum class Heard : std::uint8_t { nothing, something };
+  enum class ReadResult : std::uint8_t { nothing, something };
 
   void start(State state, Time now);
   void start_another(State state, Time now);
@@ -96,7 +96,7 @@ class Survey {
   void list_answered(std::string_view line, const Message& message, Time now);
   void introduced(Era era, std::string_view result, Time now);
   void initialize_refused(std::string_view error, Time now);
-  void is_not_modern(const Failure& because, Heard heard, Time now);
+  void is_not_modern(const Failure& because, ReadResult heard, Time now);
   void next_page(Time now);
   void finish();
   void fail_with(const Failure& failure);
@@ -108,13 +108,13 @@ class Survey {
   const Server& server_;
   const CatalogueRules& rules_;
   const SurveyStart start_;
-  SurveyEffects& effects_;
+  DiscoveryEffects& effects_;
 
   State state_ = State::asking;
   State next_ = State::initializing;  ///< after `between`
   bool running_ = false;
-  bool has_no_initialize_ = false;      ///< it said so in this survey
-  Heard to_discover_ = Heard::nothing;  ///< something: and it was no modern introduction
+  bool has_no_initialize_ = false;                ///< it said so in this survey
+  ReadResult to_discover_ = ReadResult::nothing;  ///< something: and it was no modern introduction
   Time asked_at_;
   Time ends_;  ///< of the whole survey
   Time probe_ends_;

@@ -5,8 +5,8 @@
 
 namespace cellblock::gateway {
 
-SurveyRunner::SurveyRunner(GatewayServices& services, std::uint32_t server,
-                           const SurveyStart& start, Receiver receiver)
+DiscoveryRunner::DiscoveryRunner(GatewayServices& services, std::uint32_t server,
+                                 const SurveyStart& start, Receiver receiver)
     : services_(services),
       server_(server),
       receiver_(std::move(receiver)),
@@ -16,12 +16,12 @@ SurveyRunner::SurveyRunner(GatewayServices& services, std::uint32_t server,
         settle();
       }) {}
 
-void SurveyRunner::begin() {
+void DiscoveryRunner::begin() {
   survey_.begin(now());
   settle();
 }
 
-void SurveyRunner::start_cell() {
+void DiscoveryRunner::start_cell() {
   const CellPlan plan{.server = server_,
                       .program = wire::CellProgram::survey,
                       .has_workspace = false,
@@ -31,7 +31,7 @@ void SurveyRunner::start_cell() {
   cell_->cell().use(*this, now());
 }
 
-void SurveyRunner::to_cell(std::string_view line) {
+void DiscoveryRunner::to_cell(std::string_view line) {
   const std::array<std::string_view, 2> message{line, "\n"};
   if (!cell_) return;
   // A survey is to wait no longer than a session would: start.handshake_timeout begins.
@@ -39,17 +39,17 @@ void SurveyRunner::to_cell(std::string_view line) {
   cell_->cell().say(message);
 }
 
-CellWords SurveyRunner::words() const {
+CellWords DiscoveryRunner::words() const {
   if (!cell_) return {};
   EndedCell cell = cell_->cell().so_far(now());
   return {last_words_of(cell), shown_lines(std::move(cell.stderr_tail)), advice_on_silence(cell)};
 }
 
-void SurveyRunner::stop_cell() {
+void DiscoveryRunner::stop_cell() {
   if (cell_) cell_->cell().leave(*this);
 }
 
-void SurveyRunner::set_deadline(std::optional<Milliseconds> from_now) {
+void DiscoveryRunner::set_deadline(std::optional<Milliseconds> from_now) {
   if (from_now) {
     deadline_.set(*from_now);
   } else {
@@ -57,32 +57,32 @@ void SurveyRunner::set_deadline(std::optional<Milliseconds> from_now) {
   }
 }
 
-void SurveyRunner::found(Surveyed surveyed) {
+void DiscoveryRunner::found(Discovered surveyed) {
   done_ = true;
   receiver_.found(std::move(surveyed));
 }
 
-void SurveyRunner::failed(const Failure& failure) {
+void DiscoveryRunner::failed(const Failure& failure) {
   done_ = true;
   receiver_.failed(failure);
 }
 
-bool SurveyRunner::answer_lost(std::string_view ours, const Failure& failure, Time now) {
+bool DiscoveryRunner::answer_lost(std::string_view ours, const Failure& failure, Time now) {
   if (!ours.empty() && !survey_.owns(ours)) return false;
   survey_.answer_lost(failure, now);
   return true;
 }
 
-void SurveyRunner::settle() {
+void DiscoveryRunner::settle() {
   if (!cell_) return;
   cell_->settle();
   // Later in the turn: it may be one of its own callbacks that brought us here.
   if (cell_->is_over() && !std::exchange(burying_, true)) {
-    services_.loop().defer([this] { bury(); });
+    services_.loop().defer([this] { remove_ended(); });
   }
 }
 
-void SurveyRunner::bury() {
+void DiscoveryRunner::remove_ended() {
   burying_ = false;
   cell_.reset();
   survey_.cell_over(now());
@@ -90,7 +90,7 @@ void SurveyRunner::bury() {
   settle();
 }
 
-std::optional<CellRow> SurveyRunner::row(Time at) const {
+std::optional<CellRow> DiscoveryRunner::row(Time at) const {
   if (!cell_ || cell_->cell().id() == 0) return std::nullopt;
   return cell_->row(at);
 }

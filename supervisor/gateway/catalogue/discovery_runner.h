@@ -15,28 +15,28 @@
 /// workspace and belong to no session.
 namespace cellblock::gateway {
 
-class SurveyRunner final : private SurveyEffects, private CellUser, private CellKeeper {
+class DiscoveryRunner final : private DiscoveryEffects, private CellUser, private CellKeeper {
  public:
   struct Receiver {
-    std::function<void(Surveyed)> found;  ///< one of these two, once
+    std::function<void(Discovered)> found;  ///< one of these two, once
     std::function<void(const Failure&)> failed;
     std::function<void()> over;  ///< after it: no cell is left, and it may be destroyed
   };
 
-  SurveyRunner(GatewayServices& services, std::uint32_t server, const SurveyStart& start,
-               Receiver receiver);
+  DiscoveryRunner(GatewayServices& services, std::uint32_t server, const SurveyStart& start,
+                  Receiver receiver);
 
   void begin();
   std::optional<CellRow> row(Time now) const;
 
  private:
-  // SurveyEffects
+  // DiscoveryEffects
   void start_cell() override;
   void to_cell(std::string_view line) override;
   void stop_cell() override;
   void set_deadline(std::optional<Milliseconds> from_now) override;
   CellWords words() const override;
-  void found(Surveyed surveyed) override;
+  void found(Discovered surveyed) override;
   void failed(const Failure& failure) override;
 
   // CellUser
@@ -56,12 +56,12 @@ class SurveyRunner final : private SurveyEffects, private CellUser, private Cell
 
   Time now() const { return services_.loop().now(); }
   void settle();
-  void bury();
+  void remove_ended();
 
   GatewayServices& services_;
   const std::uint32_t server_;
   Receiver receiver_;
-  Survey survey_;
+  Discovery survey_;
   std::unique_ptr<CellRunner> cell_;
   Timer deadline_;
   bool burying_ = false;

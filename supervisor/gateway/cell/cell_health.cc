@@ -17,24 +17,24 @@ Milliseconds until(Time then, Time now) {
 
 }  // namespace
 
-void CellVigil::begin(Time now) {
+void CellHealth::begin(Time now) {
   quiet_since_ = heard_ = now;
   asked_.reset();
   is_doubted_ = false;
 }
 
-void CellVigil::server_spoke(Time now) {
+void CellHealth::server_spoke(Time now) {
   heard_ = now;
   asked_.reset();
   is_doubted_ = false;
 }
 
-void CellVigil::set_paused(bool paused, Time now) {
+void CellHealth::set_paused(bool paused, Time now) {
   if (is_paused_ && !paused) server_spoke(now);
   is_paused_ = paused;
 }
 
-CellVigil::Look CellVigil::look(bool is_busy, bool may_ask, Time now) {
+CellHealth::Look CellHealth::look(bool is_busy, bool may_ask, Time now) {
   const bool spoke = std::exchange(host_spoke_, false);
   if (is_busy || spoke) quiet_since_ = now;
   if (stop_.idle && now - quiet_since_ >= *stop_.idle) return {Action::stop, std::nullopt};
@@ -45,7 +45,7 @@ CellVigil::Look CellVigil::look(bool is_busy, bool may_ask, Time now) {
 
 // Its answer may lie in the pipe, where a gateway that is late has not seen it yet: what is there
 // is read before the next look.
-CellVigil::Action CellVigil::judge_silence(bool may_ask, Time now) {
+CellHealth::Action CellHealth::judge_silence(bool may_ask, Time now) {
   if (!health_.ping || !may_ask || is_paused_) return Action::none;
   if (!asked_) {
     if (now - heard_ < *health_.ping) return Action::none;
@@ -56,7 +56,7 @@ CellVigil::Action CellVigil::judge_silence(bool may_ask, Time now) {
   return std::exchange(is_doubted_, true) ? Action::give_up : Action::none;
 }
 
-std::optional<Milliseconds> CellVigil::next_look(Time now) const {
+std::optional<Milliseconds> CellHealth::next_look(Time now) const {
   std::optional<Milliseconds> next;
   if (stop_.idle) {
     next = std::min(std::max(*stop_.idle / looks_per_idle_time, Milliseconds{1}),

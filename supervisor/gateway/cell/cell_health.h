@@ -11,10 +11,10 @@
 /// Pure: what was said and times in, what to do out.
 namespace cellblock::gateway {
 
-class CellVigil {
+class CellHealth {
  public:
   /// The rules outlive it.
-  CellVigil(const StopRules& stop, const HealthRules& health) : stop_(stop), health_(health) {}
+  CellHealth(const StopRules& stop, const HealthRules& health) : stop_(stop), health_(health) {}
 
   /// From now on.
   void begin(Time now);

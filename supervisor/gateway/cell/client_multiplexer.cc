@@ -46,17 +46,17 @@ bool is_known_above(const Message& message) {
 
 // --- who is there --------------------------------------------------------------------------------
 
-std::uint64_t SharedTalk::number_of(const CellUser& user) const {
+std::uint64_t ClientMultiplexer::number_of(const CellUser& user) const {
   const auto found = std::ranges::find(members_, &user, &Member::user);
   return found == members_.end() ? 0 : found->number;
 }
 
-CellUser* SharedTalk::member(std::uint64_t number) const {
+CellUser* ClientMultiplexer::member(std::uint64_t number) const {
   const auto found = std::ranges::find(members_, number, &Member::number);
   return found == members_.end() ? nullptr : found->user;
 }
 
-CellUser* SharedTalk::owner_of(std::string_view ours) const {
+CellUser* ClientMultiplexer::owner_of(std::string_view ours) const {
   if (ours.empty()) return nullptr;
   const auto found =
       std::ranges::find_if(members_, [ours](const Member& one) { return one.user->owns(ours); });
@@ -64,7 +64,7 @@ CellUser* SharedTalk::owner_of(std::string_view ours) const {
 }
 
 // The level stays as it is: what the server then logs too much goes to no session.
-void SharedTalk::leave(CellUser& user) {
+void ClientMultiplexer::leave(CellUser& user) {
   const std::uint64_t who = number_of(user);
   if (who == 0) return;
   std::erase_if(members_, [who](const Member& one) { return one.number == who; });
@@ -78,14 +78,14 @@ void SharedTalk::leave(CellUser& user) {
   }
 }
 
-Era SharedTalk::agree_on(Era wanted) {
+Era ClientMultiplexer::agree_on(Era wanted) {
   if (!era_) era_ = wanted;
   return *era_;
 }
 
 // --- from the sessions ---------------------------------------------------------------------------
 
-void SharedTalk::from_user(CellUser& user, Slices message) {
+void ClientMultiplexer::from_user(CellUser& user, Slices message) {
   const WrittenMessage written(scanner_, joined(message));
   const std::string_view line = written.line();
   const auto& scanned = written.message();
@@ -97,12 +97,12 @@ void SharedTalk::from_user(CellUser& user, Slices message) {
   if (scanned->kind == MessageKind::notification) notification(line, *scanned);
 }
 
-void SharedTalk::note_spoken(std::uint64_t who) {
+void ClientMultiplexer::note_spoken(std::uint64_t who) {
   const auto found = std::ranges::find(members_, who, &Member::number);
   if (found != members_.end()) found->has_spoken = true;
 }
 
-void SharedTalk::request(std::uint64_t who, std::string_view line, const Message& message) {
+void ClientMultiplexer::request(std::uint64_t who, std::string_view line, const Message& message) {
   if (!effects_.has_room(line.size())) return refuse_for_room(who, message.id.in(line));
   if (message.method == mcp::method::initialize) return initialize(who, line, message);
   if (message.method == mcp::method::resources_subscribe) return subscribe(who, line, message);
@@ -118,7 +118,7 @@ void SharedTalk::request(std::uint64_t who, std::string_view line, const Message
 }
 
 // A cell of one's own is ended when more waits for it than may. Here it would be ended for others.
-void SharedTalk::refuse_for_room(std::uint64_t who, std::string_view id) {
+void ClientMultiplexer::refuse_for_room(std::uint64_t who, std::string_view id) {
   answer(who,
          error_reply(id, plain_failure(FailureCode::too_many,
                                        "too much waits for this server, which reads nothing")));
@@ -126,7 +126,7 @@ void SharedTalk::refuse_for_room(std::uint64_t who, std::string_view id) {
 
 // `initialized` once, and cancellations, whose ids are nobody else's. Everything else that a client
 // says of itself the others have not said.
-void SharedTalk::notification(std::string_view line, const Message& message) {
+void ClientMultiplexer::notification(std::string_view line, const Message& message) {
   if (message.method == mcp::notification::initialized) {
     if (welcome_ && !std::exchange(is_initialized_, true)) pass(line);
   } else if (message.method == mcp::notification::cancelled) {
@@ -137,7 +137,8 @@ void SharedTalk::notification(std::string_view line, const Message& message) {
 
 // In words of our own: what one session says of itself is not true of the others, and must not make
 // the server refuse them all.
-void SharedTalk::initialize(std::uint64_t who, std::string_view line, const Message& message) {
+void ClientMultiplexer::initialize(std::uint64_t who, std::string_view line,
+                                   const Message& message) {
   const std::string_view ours = message.id.in(line);
   if (welcome_) return answer(who, result_reply(ours, *welcome_));
   if (joint_.is_asked(first_words)) return joint_.wait(first_words, {who, std::string(ours)});
@@ -145,7 +146,8 @@ void SharedTalk::initialize(std::uint64_t who, std::string_view line, const Mess
   say(introduction(ours, message.params.in(line)));
 }
 
-void SharedTalk::subscribe(std::uint64_t who, std::string_view line, const Message& message) {
+void ClientMultiplexer::subscribe(std::uint64_t who, std::string_view line,
+                                  const Message& message) {
   const std::string_view ours = message.id.in(line);
   const std::string uri = read_string(message.uri.in(line));
   if (uri.empty()) return pass(line);
@@ -163,7 +165,8 @@ void SharedTalk::subscribe(std::uint64_t who, std::string_view line, const Messa
   }
 }
 
-void SharedTalk::unsubscribe(std::uint64_t who, std::string_view line, const Message& message) {
+void ClientMultiplexer::unsubscribe(std::uint64_t who, std::string_view line,
+                                    const Message& message) {
   const std::string uri = read_string(message.uri.in(line));
   if (subscriptions_.remove(who, uri) == Subscriptions::Removed::some) {
     return answer(who, result_reply(message.id.in(line), "{}"));
@@ -173,7 +176,8 @@ void SharedTalk::unsubscribe(std::uint64_t who, std::string_view line, const Mes
 }
 
 // As much as the one who wants most.
-void SharedTalk::set_level(std::uint64_t who, std::string_view line, const Message& message) {
+void ClientMultiplexer::set_level(std::uint64_t who, std::string_view line,
+                                  const Message& message) {
   const auto wanted = log_level_of(read_string(message.level.in(line)));
   if (!wanted) return pass(line);
   levels_[who] = *wanted;
@@ -184,23 +188,23 @@ void SharedTalk::set_level(std::uint64_t who, std::string_view line, const Messa
   pass(line, {{message.level, '"' + std::string(log_levels.at(most)) + '"'}});
 }
 
-void SharedTalk::pass(std::string_view line, std::vector<Replacement> edits) {
+void ClientMultiplexer::pass(std::string_view line, std::vector<Replacement> edits) {
   effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
   effects_.settle_soon();
 }
 
-void SharedTalk::say(std::string_view text) {
+void ClientMultiplexer::say(std::string_view text) {
   effects_.to_cell(std::array<std::string_view, 2>{text, "\n"});
   effects_.settle_soon();
 }
 
 // Later: whoever asks is in the middle of it.
-void SharedTalk::answer(std::uint64_t who, std::string text) {
+void ClientMultiplexer::answer(std::uint64_t who, std::string text) {
   answers_.push_back({who, std::move(text)});
   effects_.settle_soon();
 }
 
-void SharedTalk::tell(Time now) {
+void ClientMultiplexer::tell(Time now) {
   while (!answers_.empty()) {
     Answer next = std::move(answers_.front());
     answers_.pop_front();
@@ -214,7 +218,7 @@ void SharedTalk::tell(Time now) {
 
 // --- from the server -----------------------------------------------------------------------------
 
-void SharedTalk::from_cell(std::string_view line, const Message& message, Time now) {
+void ClientMultiplexer::from_cell(std::string_view line, const Message& message, Time now) {
   switch (message.kind) {
     case MessageKind::request:
       return refuse_request(line, message);
@@ -228,7 +232,7 @@ void SharedTalk::from_cell(std::string_view line, const Message& message, Time n
 
 // An answer that nobody owns: whoever asked has left, it is to a request of our own, or nobody
 // asked.
-void SharedTalk::answered(std::string_view line, const Message& message, Time now) {
+void ClientMultiplexer::answered(std::string_view line, const Message& message, Time now) {
   const std::string_view ours = message.id.in(line);
   const auto done = joint_.take(ours);
   if (done) settle_joint(*done, line, message);
@@ -236,48 +240,48 @@ void SharedTalk::answered(std::string_view line, const Message& message, Time no
   if (!done && !ours.starts_with(own_ids)) ++foreign_answers_;
 }
 
-void SharedTalk::settle_joint(const JointRequests::Done& done, std::string_view line,
-                              const Message& message) {
+void ClientMultiplexer::settle_joint(const RequestCoalescer::Done& done, std::string_view line,
+                                     const Message& message) {
   const bool is_result = message.kind == MessageKind::result;
   if (!is_result) {
     forget_lost(done);
   } else if (done.what == first_words) {
     welcome_ = message.result.in(line);
   }
-  for (const JointRequests::Waiting& one : done.waiting) {
+  for (const RequestCoalescer::Waiting& one : done.waiting) {
     if (one.ours == message.id.in(line)) continue;
     answer(one.member, EditedMessage(line, {{message.id, one.ours}}).flatten());
   }
 }
 
-void SharedTalk::forget_lost(const JointRequests::Done& done) {
+void ClientMultiplexer::forget_lost(const RequestCoalescer::Done& done) {
   if (done.what == first_words) {
     is_spent_ = true;
     return;
   }
   if (joint_.is_asked(done.what)) return;  // anew, since
   const std::string uri = done.what.substr(subscription_to("").size());
-  for (const JointRequests::Waiting& one : done.waiting) subscriptions_.remove(one.member, uri);
+  for (const RequestCoalescer::Waiting& one : done.waiting) subscriptions_.remove(one.member, uri);
 }
 
-std::vector<std::string> SharedTalk::lost(std::string_view ours) {
+std::vector<std::string> ClientMultiplexer::lost(std::string_view ours) {
   const auto done = joint_.take(ours);
   std::vector<std::string> others;
   if (!done) return others;
   forget_lost(*done);
-  for (const JointRequests::Waiting& one : done->waiting) {
+  for (const RequestCoalescer::Waiting& one : done->waiting) {
     if (one.ours != ours) others.push_back(one.ours);
   }
   return others;
 }
 
-void SharedTalk::lose_all() {
+void ClientMultiplexer::lose_all() {
   answers_.clear();
-  for (const JointRequests::Done& done : joint_.take_all()) forget_lost(done);
+  for (const RequestCoalescer::Done& done : joint_.take_all()) forget_lost(done);
 }
 
 // Nobody can say on whose behalf it asks.
-void SharedTalk::refuse_request(std::string_view line, const Message& message) {
+void ClientMultiplexer::refuse_request(std::string_view line, const Message& message) {
   const std::string_view id = message.id.in(line);
   if (message.method == mcp::method::ping) return say(result_reply(id, "{}"));
   // What is none of MCP's is the server's own text, which nothing has looked at.
@@ -290,7 +294,7 @@ void SharedTalk::refuse_request(std::string_view line, const Message& message) {
   say(protocol_error(id, mcp::method_not_found, "Method not found"));
 }
 
-void SharedTalk::notified(std::string_view line, const Message& message, Time now) {
+void ClientMultiplexer::notified(std::string_view line, const Message& message, Time now) {
   if (message.method == mcp::notification::log_message && message.subscription_id.empty() &&
       message.progress_token.empty()) {
     return effects_.keep_log(message.params.in(line));
@@ -301,8 +305,8 @@ void SharedTalk::notified(std::string_view line, const Message& message, Time no
   }
 }
 
-std::vector<std::uint64_t> SharedTalk::audience(std::string_view line,
-                                                const Message& message) const {
+std::vector<std::uint64_t> ClientMultiplexer::audience(std::string_view line,
+                                                       const Message& message) const {
   for (const Span named : {message.request_id, message.subscription_id}) {
     if (named.empty()) continue;
     const CellUser* owner = owner_of(named.in(line));

@@ -24,7 +24,7 @@
 /// what the server says goes to whose it is, or to nobody. Pure.
 namespace cellblock::gateway {
 
-class SharedTalkEffects {
+class ClientMultiplexerEffects {
  public:
   virtual void to_cell(Slices message) = 0;
   /// Whether a request of so many bytes may wait for the server besides what waits already.
@@ -36,12 +36,12 @@ class SharedTalkEffects {
   virtual void settle_soon() = 0;
 
  protected:
-  ~SharedTalkEffects() = default;
+  ~ClientMultiplexerEffects() = default;
 };
 
-class SharedTalk {
+class ClientMultiplexer {
  public:
-  SharedTalk(MessageScanner& scanner, SharedTalkEffects& effects)
+  ClientMultiplexer(MessageScanner& scanner, ClientMultiplexerEffects& effects)
       : scanner_(scanner), effects_(effects) {}
 
   void join(CellUser& user) { members_.push_back({&user, ++last_member_, false}); }
@@ -94,21 +94,22 @@ class SharedTalk {
   void answer(std::uint64_t who, std::string text);
 
   void answered(std::string_view line, const Message& message, Time now);
-  void settle_joint(const JointRequests::Done& done, std::string_view line, const Message& message);
-  void forget_lost(const JointRequests::Done& done);
+  void settle_joint(const RequestCoalescer::Done& done, std::string_view line,
+                    const Message& message);
+  void forget_lost(const RequestCoalescer::Done& done);
   void refuse_request(std::string_view line, const Message& message);
   void notified(std::string_view line, const Message& message, Time now);
   std::vector<std::uint64_t> audience(std::string_view line, const Message& message) const;
   void say(std::string_view text);
 
   MessageScanner& scanner_;
-  SharedTalkEffects& effects_;
+  ClientMultiplexerEffects& effects_;
   std::vector<Member> members_;
   std::uint64_t last_member_ = 0;
   std::deque<Answer> answers_;
 
   std::optional<Era> era_;
-  JointRequests joint_;
+  RequestCoalescer joint_;
   std::optional<std::string> welcome_;  ///< the result of `initialize`
   bool is_initialized_ = false;
   bool is_spent_ = false;

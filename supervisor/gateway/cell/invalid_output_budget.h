@@ -11,7 +11,7 @@
 /// nothing else is not an MCP server, and a person wants to see what it said.
 namespace cellblock::gateway {
 
-class NoiseBudget {
+class InvalidOutputBudget {
  public:
   static constexpr std::uint32_t max_lines = 64;
   static constexpr std::size_t max_bytes = 64U << 10;

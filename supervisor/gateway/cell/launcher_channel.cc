@@ -15,7 +15,7 @@ LauncherChannel::LauncherChannel(EventLoop& loop, Fd socket, Receiver receiver)
 void LauncherChannel::start_cell(std::uint32_t request, std::uint32_t server_index,
                                  wire::CellProgram program, Fd workspace) {
   wire::GatewayRequest ask_for;
-  ask_for.kind = wire::GatewayAsks::start_cell;
+  ask_for.kind = wire::GatewayRequestKind::start_cell;
   ask_for.program = program;
   ask_for.request = request;
   ask_for.server_index = server_index;
@@ -24,21 +24,21 @@ void LauncherChannel::start_cell(std::uint32_t request, std::uint32_t server_ind
 
 void LauncherChannel::terminate_cell(std::uint64_t cell) {
   wire::GatewayRequest ask_for;
-  ask_for.kind = wire::GatewayAsks::terminate_cell;
+  ask_for.kind = wire::GatewayRequestKind::terminate_cell;
   ask_for.cell = cell;
   ask(ask_for);
 }
 
 void LauncherChannel::kill_cell(std::uint64_t cell) {
   wire::GatewayRequest ask_for;
-  ask_for.kind = wire::GatewayAsks::kill_cell;
+  ask_for.kind = wire::GatewayRequestKind::kill_cell;
   ask_for.cell = cell;
   ask(ask_for);
 }
 
 void LauncherChannel::ask_usage(std::uint64_t after) {
   wire::GatewayRequest ask_for;
-  ask_for.kind = wire::GatewayAsks::usage;
+  ask_for.kind = wire::GatewayRequestKind::usage;
   ask_for.cell = after;
   ask(ask_for);
 }
@@ -46,7 +46,7 @@ void LauncherChannel::ask_usage(std::uint64_t after) {
 void LauncherChannel::ask_home(std::uint32_t request, std::uint32_t server_index,
                                wire::HomeAction action) {
   wire::GatewayRequest ask_for;
-  ask_for.kind = wire::GatewayAsks::home;
+  ask_for.kind = wire::GatewayRequestKind::home;
   ask_for.home_action = action;
   ask_for.request = request;
   ask_for.server_index = server_index;

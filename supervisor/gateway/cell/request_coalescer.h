@@ -11,7 +11,7 @@
 /// answer. Pure; bounded by the calls that its users may have in flight.
 namespace cellblock::gateway {
 
-class JointRequests {
+class RequestCoalescer {
  public:
   struct Waiting {
     std::uint64_t member = 0;

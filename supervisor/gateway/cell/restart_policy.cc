@@ -17,7 +17,7 @@ std::string_view name_of(LifeState state) {
   return names.at(static_cast<std::size_t>(state));
 }
 
-StartAnswer ServerLife::may_start(StartKey start, Time now) {
+StartAnswer RestartPolicy::may_start(StartKey start, Time now) {
   switch (state_) {
     case LifeState::good:
       return {};
@@ -40,7 +40,7 @@ StartAnswer ServerLife::may_start(StartKey start, Time now) {
 
 // While one is tried any cell's answer shows that the server can be started; later, that of one
 // which was tried and took longer than another that failed.
-void ServerLife::answered(StartKey start) {
+void RestartPolicy::answered(StartKey start) {
   const bool was_trial = forget_trial(start);
   const bool is_down = state_ == LifeState::pausing || state_ == LifeState::resting;
   if (state_ != LifeState::trying && !(was_trial && is_down)) return;
@@ -50,7 +50,7 @@ void ServerLife::answered(StartKey start) {
   failed_trials_ = 0;
 }
 
-void ServerLife::failed(StartKey start, std::uint64_t chance, Time now) {
+void RestartPolicy::failed(StartKey start, std::uint64_t chance, Time now) {
   const bool was_trial = forget_trial(start) && state_ == LifeState::trying;
   if (state_ != LifeState::good && !was_trial) return;
   ++run_;
@@ -68,33 +68,33 @@ void ServerLife::failed(StartKey start, std::uint64_t chance, Time now) {
   }
 }
 
-void ServerLife::enter_rest(Time now) {
+void RestartPolicy::enter_rest(Time now) {
   state_ = failed_trials_ >= rules_->trials ? LifeState::quarantined : LifeState::resting;
   until_ = now + rules_->rest;
 }
 
 // The time that it waited for is over already: the next start is a trial.
-void ServerLife::gone(StartKey start) {
+void RestartPolicy::gone(StartKey start) {
   if (!forget_trial(start) || state_ != LifeState::trying || !trials_.empty()) return;
   state_ = before_trial_;
   until_ -= alone;
 }
 
-void ServerLife::reset() { *this = ServerLife(*rules_); }
+void RestartPolicy::reset() { *this = RestartPolicy(*rules_); }
 
-std::optional<Time> ServerLife::next_start() const {
+std::optional<Time> RestartPolicy::next_start() const {
   if (state_ == LifeState::good || state_ == LifeState::quarantined) return std::nullopt;
   return until_;
 }
 
-void ServerLife::count(Time now) {
+void RestartPolicy::count(Time now) {
   std::erase_if(failures_, [&](Time at) { return now - at >= rules_->window; });
   failures_.push_back(now);
   if (failures_.size() > rules_->failures) failures_.pop_front();
 }
 
 // Between a half and the whole of it.
-Milliseconds ServerLife::pause(std::uint64_t chance) const {
+Milliseconds RestartPolicy::pause(std::uint64_t chance) const {
   const std::uint32_t doublings = std::min(run_ - 1, most_doublings);
   const Milliseconds whole =
       std::min(rules_->pause * (std::int64_t{1} << doublings), Milliseconds{rules_->max_pause});

@@ -39,14 +39,14 @@ struct StartAnswer {
   std::optional<Time> at;  ///< wait: no value where it depends on the cell that is being tried
 };
 
-class ServerLife {
+class RestartPolicy {
  public:
   /// For how long one cell is tried alone. One that its host asks nothing, or that says nothing,
   /// keeps nobody else out for longer.
   static constexpr Milliseconds alone{5'000};
 
   /// `rules` outlives it.
-  explicit ServerLife(const RestartRules& rules) : rules_(&rules) {}
+  explicit RestartPolicy(const RestartRules& rules) : rules_(&rules) {}
 
   /// A cell is to start. go: it was counted as started.
   StartAnswer may_start(StartKey start, Time now);

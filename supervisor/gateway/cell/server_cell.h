@@ -43,7 +43,7 @@ inline constexpr std::string_view revival_purpose = "revival";
 bool is_shared(const Server& server, const CellPlan& plan);
 
 /// What one cell wants done; the adaptor knows which cell that is.
-class CellEffects : public SharedTalkEffects {
+class CellEffects : public ClientMultiplexerEffects {
  public:
   virtual void start_cell() = 0;      ///< asks the launcher, when the server may start
   virtual void withdraw_start() = 0;  ///< unless the launcher has been asked
@@ -192,10 +192,10 @@ class ServerCell {
   MessageScanner& scanner_;
   CellEffects& effects_;
   std::vector<CellUser*> users_;  ///< one, unless it is shared
-  std::optional<SharedTalk> shared_;
+  std::optional<ClientMultiplexer> shared_;
 
   CellLifetime life_;
-  CellVigil vigil_;
+  CellHealth vigil_;
   std::optional<Era> era_;   ///< it is spoken to in
   std::uint64_t signs_ = 0;  ///< asked for
   std::uint64_t id_ = 0;
@@ -208,7 +208,7 @@ class ServerCell {
   std::uint64_t said_ = 0;
   bool was_asked_ = false;
   bool has_answered_ = false;
-  NoiseBudget noise_;
+  InvalidOutputBudget noise_;
   FramingDetector framing_;
   std::optional<ForeignFraming> foreign_framing_;
 };

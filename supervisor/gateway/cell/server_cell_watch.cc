@@ -31,16 +31,16 @@ bool ServerCell::is_amid_list(Time now) const {
 void ServerCell::watch(Time now) {
   if (!is_watched() || closed_) return;
   const bool may_ask = life_.state() == CellState::ready && era_;
-  const CellVigil::Look look = vigil_.look(is_busy(now), may_ask, now);
+  const CellHealth::Look look = vigil_.look(is_busy(now), may_ask, now);
   switch (look.action) {
-    case CellVigil::Action::none:
+    case CellHealth::Action::none:
       break;
-    case CellVigil::Action::ask:
+    case CellHealth::Action::ask:
       ask_for_a_sign();
       break;
-    case CellVigil::Action::stop:
+    case CellHealth::Action::stop:
       return stop_unneeded(GivenUp::idle, now);
-    case CellVigil::Action::give_up:
+    case CellHealth::Action::give_up:
       return fault(GivenUp::unresponsive);
   }
   effects_.set_deadline(look.next);

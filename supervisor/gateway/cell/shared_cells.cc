@@ -100,13 +100,13 @@ void SharedCells::settle() {
     runner.settle();
     watch(cells_[i]);
   }
-  const std::size_t gone = bury();
+  const std::size_t gone = remove_ended();
   hooks_.settle_sessions();
   if (gone != 0 && cells_.empty()) hooks_.none_left();
 }
 
 // Not at once: what it stood on goes at the end of this turn too, and points at it.
-std::size_t SharedCells::bury() {
+std::size_t SharedCells::remove_ended() {
   for (Kept& kept : cells_) {
     if (!kept.runner->is_over()) continue;
     services_.loop().defer([done = std::shared_ptr<CellRunner>(std::move(kept.runner))] {});

@@ -55,7 +55,7 @@ class SharedCells final : private CellKeeper {
   void cell_turn_done() override;
 
   void settle();
-  std::size_t bury();
+  std::size_t remove_ended();
   static void watch(Kept& kept);
 
   GatewayServices& services_;

@@ -106,7 +106,7 @@ void SpareCells::look_soon() {
 void SpareCells::look() {
   for (const Kept& kept : cells_) kept.runner->settle();
   const bool was_empty = cells_.empty();
-  bury();
+  remove_ended();
   end_if_lonely();
   wait_for_held();
   for (std::uint32_t i = 0; i < services_.config().servers.size(); ++i) {
@@ -147,7 +147,7 @@ void SpareCells::wait_for_held() {
 }
 
 // One that ended by itself, or was refused, would do so again: no other one before a session comes.
-void SpareCells::bury() {
+void SpareCells::remove_ended() {
   for (Kept& kept : cells_) {
     if (!kept.runner->is_over()) continue;
     if (!kept.is_told) wanted_[kept.runner->cell().plan().server].is_expected = false;

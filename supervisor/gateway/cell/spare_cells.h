@@ -72,7 +72,7 @@ class SpareCells final : private CellKeeper {
 
   void look_soon();
   void look();
-  void bury();
+  void remove_ended();
   void end_if_lonely();
   void wait_for_held();
   bool is_any_starting() const;

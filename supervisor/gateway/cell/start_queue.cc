@@ -32,7 +32,7 @@ bool has_left_unused(const CellRunner& cell, const Failure& failure) {
 
 }  // namespace
 
-StartGate::StartGate(EventLoop& loop, const Config& config, Hooks hooks)
+StartQueue::StartQueue(EventLoop& loop, const Config& config, Hooks hooks)
     : loop_(loop),
       hooks_(std::move(hooks)),
       failures_(max_servers),
@@ -41,13 +41,13 @@ StartGate::StartGate(EventLoop& loop, const Config& config, Hooks hooks)
   add_new(config);
 }
 
-void StartGate::add_new(const Config& config) {
+void StartQueue::add_new(const Config& config) {
   for (std::size_t i = lives_.size(); i < config.servers.size(); ++i) {
     lives_.emplace_back(config.servers[i].restart);
   }
 }
 
-void StartGate::start(CellRunner& cell, Fd workspace) {
+void StartQueue::start(CellRunner& cell, Fd workspace) {
   if (!is_of_a_server(cell)) return hooks_.start(cell, std::move(workspace), std::nullopt);
   Waiting waiting{.cell = &cell,
                   .workspace = std::move(workspace),
@@ -57,8 +57,8 @@ void StartGate::start(CellRunner& cell, Fd workspace) {
   look_soon();
 }
 
-void StartGate::wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal,
-                              Time until) {
+void StartQueue::wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal,
+                               Time until) {
   const auto younger = std::ranges::find_if(waiting_, [until](const Waiting& other) {
     return other.room_until && *other.room_until > until;
   });
@@ -70,21 +70,21 @@ void StartGate::wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEv
   look_soon();
 }
 
-void StartGate::room_is_free(std::uint32_t server) {
+void StartQueue::room_is_free(std::uint32_t server) {
   if (waiting_.empty()) return;
   free_.push_back(server);
   look_soon();
 }
 
-std::size_t StartGate::claims_before(std::uint32_t server, wire::StartRefusal refusal,
-                                     Time until) const {
+std::size_t StartQueue::claims_before(std::uint32_t server, wire::StartRefusal refusal,
+                                      Time until) const {
   return static_cast<std::size_t>(std::ranges::count_if(waiting_, [&](const Waiting& waiting) {
     return waiting.no_room && *waiting.room_until <= until &&
            is_place_for(server_of(*waiting.cell), server, refusal);
   }));
 }
 
-std::optional<std::uint32_t> StartGate::take_place(const Waiting& waiting) {
+std::optional<std::uint32_t> StartQueue::take_place(const Waiting& waiting) {
   const auto place = std::ranges::find_if(free_, [&](std::uint32_t freed) {
     return is_place_for(freed, server_of(*waiting.cell), waiting.no_room->refusal);
   });
@@ -94,13 +94,13 @@ std::optional<std::uint32_t> StartGate::take_place(const Waiting& waiting) {
   return freed;
 }
 
-bool StartGate::decide_on_room(const Waiting& waiting) {
+bool StartQueue::decide_on_room(const Waiting& waiting) {
   if (!is_closed_ && loop_.now() < waiting.give_up) return false;
   loop_.defer([&cell = *waiting.cell, refusal = *waiting.no_room] { cell.refused(refusal); });
   return true;
 }
 
-bool StartGate::decide(Waiting& waiting) {
+bool StartQueue::decide(Waiting& waiting) {
   if (!is_closed_ && !hooks_.may_ask()) return false;
   std::optional<std::uint32_t> place;
   if (waiting.no_room) {
@@ -109,7 +109,7 @@ bool StartGate::decide(Waiting& waiting) {
     waiting.no_room.reset();
   }
   CellRunner& cell = *waiting.cell;
-  ServerLife& life = lives_[server_of(cell)];
+  RestartPolicy& life = lives_[server_of(cell)];
   const StartAnswer answer = life.may_start(key_of(cell), loop_.now());
   if (answer.choice == StartChoice::go) {
     hooks_.start(cell, std::move(waiting.workspace), waiting.room_until);
@@ -124,7 +124,7 @@ bool StartGate::decide(Waiting& waiting) {
 }
 
 // Later in the turn: whoever asked is in the middle of asking.
-void StartGate::refuse(CellRunner& cell) {
+void StartQueue::refuse(CellRunner& cell) {
   const std::uint32_t server = cell.cell().plan().server;
   const auto& last = failures_[server];
   loop_.defer(
@@ -132,28 +132,28 @@ void StartGate::refuse(CellRunner& cell) {
                                       loop_.now())] { cell.withheld(failure); });
 }
 
-void StartGate::withdraw(const CellRunner& cell) {
+void StartQueue::withdraw(const CellRunner& cell) {
   const auto found = std::ranges::find(waiting_, &cell, &Waiting::cell);
   if (found == waiting_.end()) return;
   refuse(*found->cell);
   waiting_.erase(found);
 }
 
-void StartGate::close() {
+void StartQueue::close() {
   is_closed_ = true;
   look_soon();
 }
 
 // --- what became of them -------------------------------------------------------------------------
 
-void StartGate::answered(const CellRunner& cell) {
+void StartQueue::answered(const CellRunner& cell) {
   if (!is_of_a_server(cell)) return;
   lives_[cell.cell().plan().server].answered(key_of(cell));
   look_soon();
 }
 
-void StartGate::ended(const CellRunner& cell, const Failure& failure) {
-  ServerLife& life = lives_[cell.cell().plan().server];
+void StartQueue::ended(const CellRunner& cell, const Failure& failure) {
+  RestartPolicy& life = lives_[cell.cell().plan().server];
   // A server that leaves by itself while it is used is started again as one that crashed is.
   if (is_on_purpose(failure.verdict) || has_left_unused(cell, failure)) {
     life.gone(key_of(cell));
@@ -168,13 +168,13 @@ void StartGate::ended(const CellRunner& cell, const Failure& failure) {
                life.run(), name_of(life.state()), failure.message);
 }
 
-void StartGate::refused(const CellRunner& cell) {
+void StartQueue::refused(const CellRunner& cell) {
   if (!is_of_a_server(cell)) return;
   lives_[cell.cell().plan().server].gone(key_of(cell));
   look_soon();
 }
 
-void StartGate::reset(std::uint32_t server) {
+void StartQueue::reset(std::uint32_t server) {
   lives_[server].reset();
   failures_[server].reset();
   look_soon();
@@ -183,7 +183,7 @@ void StartGate::reset(std::uint32_t server) {
 // --- those that wait -----------------------------------------------------------------------------
 
 // Later in the turn, once for all: what one start brings about may end another.
-void StartGate::look_soon() {
+void StartQueue::look_soon() {
   if (waiting_.empty() || std::exchange(is_scheduled_, true)) return;
   loop_.defer([this] {
     is_scheduled_ = false;
@@ -192,7 +192,7 @@ void StartGate::look_soon() {
 }
 
 // A cell that gives way may end sessions, and what they wait for here.
-void StartGate::make_room() {
+void StartQueue::make_room() {
   std::vector<const CellRunner*> wanting;
   for (const Waiting& waiting : waiting_) {
     if (waiting.no_room) wanting.push_back(waiting.cell);
@@ -211,7 +211,7 @@ void StartGate::make_room() {
   }
 }
 
-void StartGate::look_again() {
+void StartQueue::look_again() {
   std::erase_if(waiting_, [this](Waiting& waiting) { return decide(waiting); });
   if (hooks_.may_ask()) free_.clear();  // else they are for those who could not ask yet
   make_room();

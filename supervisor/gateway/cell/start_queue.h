@@ -16,7 +16,7 @@
 /// the rest. Only of servers: a probe or a survey is asked for by cellblock itself.
 namespace cellblock::gateway {
 
-class StartGate {
+class StartQueue {
  public:
   struct Hooks {
     /// `room_until`: of one that has waited for a place: for how long it may.
@@ -28,7 +28,7 @@ class StartGate {
     /// It waits for a place, and so many before it do: a cell that nobody needs may give way.
     std::function<void(CellRunner&, wire::StartRefusal refusal, std::size_t claims)> make_room;
   };
-  StartGate(EventLoop& loop, const Config& config, Hooks hooks);
+  StartQueue(EventLoop& loop, const Config& config, Hooks hooks);
 
   void start(CellRunner& cell, Fd workspace);
   /// The launcher has no place for it: it is asked again when a cell has ended whose place is for
@@ -60,7 +60,7 @@ class StartGate {
   /// Nothing waits any more.
   void close();
 
-  const ServerLife& life(std::uint32_t server) const { return lives_[server]; }
+  const RestartPolicy& life(std::uint32_t server) const { return lives_[server]; }
 
  private:
   struct Waiting {
@@ -82,7 +82,7 @@ class StartGate {
 
   EventLoop& loop_;
   const Hooks hooks_;
-  std::vector<ServerLife> lives_;                 ///< by server index
+  std::vector<RestartPolicy> lives_;              ///< by server index
   std::vector<std::optional<Failure>> failures_;  ///< likewise: the last one
   std::vector<Waiting> waiting_;                  ///< bounded by the sessions, oldest first
   std::vector<std::uint32_t> free_;               ///< places, by the server whose cells they were

@@ -24,7 +24,7 @@ std::string times_text(std::uint32_t times) {
   return times == 1 ? "once" : fmt::format("{} times in a row", times);
 }
 
-std::string sentence(const Server& server, const ServerLife& life, Milliseconds wait) {
+std::string sentence(const Server& server, const RestartPolicy& life, Milliseconds wait) {
   if (life.state() == LifeState::quarantined) {
     return fmt::format(
         "server \"{0}\" failed {1} and is not started any more until `cellblock restart {0}`",
@@ -40,7 +40,8 @@ std::string sentence(const Server& server, const ServerLife& life, Milliseconds 
 
 }  // namespace
 
-Failure start_refusal(const Server& server, const ServerLife& life, const Failure* last, Time now) {
+Failure start_refusal(const Server& server, const RestartPolicy& life, const Failure* last,
+                      Time now) {
   Failure failure;
   if (last != nullptr) failure = *last;
   failure.code = FailureCode::server_failed;

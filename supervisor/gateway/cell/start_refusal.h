@@ -7,6 +7,7 @@
 namespace cellblock::gateway {
 
 /// Why a start is refused now, with the cause of the failure before it; `last` may be null.
-Failure start_refusal(const Server& server, const ServerLife& life, const Failure* last, Time now);
+Failure start_refusal(const Server& server, const RestartPolicy& life, const Failure* last,
+                      Time now);
 
 }  // namespace cellblock::gateway

@@ -11,8 +11,8 @@
 #include "supervisor/gateway/checks/catalogue.h"
 #include "supervisor/gateway/checks/schema_book.h"
 
-/// The pins of one user's gateway, by the server's index in the configuration: what Session, Leg
-/// and the reports ask, and where what they saw is put. Pure.
+/// The pins of one user's gateway, by the server's index in the configuration: what Session,
+/// ServerRoute and the reports ask, and where what they saw is put. Pure.
 namespace cellblock::gateway {
 
 class PinEffects {

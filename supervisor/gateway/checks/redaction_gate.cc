@@ -66,7 +66,7 @@ std::expected<void, Failure> RedactionGate::pass(Direction direction, std::strin
   for (Replacement& edit : edits) {
     if (!has_words(edit, message)) continue;
     const Redaction made = redactor->of_json(direction, edit.text, "nextCursor");
-    if (!note(direction, made)) return std::unexpected(failure(direction, text_of(made.found)));
+    if (!note(direction, made)) return std::unexpected(failure(direction, counts_text(made.found)));
     apply(made, edit.text);
   }
   if (!may_be_called(direction, message.method, *redactor)) {
@@ -75,7 +75,7 @@ std::expected<void, Failure> RedactionGate::pass(Direction direction, std::strin
   Redaction made =
       redactor->of_message(direction, line, message, spared_in(direction, message, edits));
   if (direction == Direction::to_server && renames(made, message)) made.is_blocked = true;
-  if (!note(direction, made)) return std::unexpected(failure(direction, text_of(made.found)));
+  if (!note(direction, made)) return std::unexpected(failure(direction, counts_text(made.found)));
   std::ranges::move(made.edits, std::back_inserter(edits));
   return {};
 }

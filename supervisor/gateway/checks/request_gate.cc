@@ -28,8 +28,8 @@ bool is_counted(std::string_view method) { return std::ranges::count(counted, me
 // Pins have been asked before (pin_gate.h): what no pin knows is answered as what no rule gives.
 //
 //   pins -> arguments -> redaction -> rates -> (conversation: ask, record, send)
-std::expected<Passage, Failure> RequestGate::pass(const HostRequest& request) {
-  Passage passage;
+std::expected<AdmittedRequest, Failure> RequestGate::pass(const HostRequest& request) {
+  AdmittedRequest passage;
   if (auto failure = parts_.pins.refuse_arguments(request.line, request.message)) {
     return std::unexpected(*std::move(failure));
   }
@@ -42,11 +42,11 @@ std::expected<Passage, Failure> RequestGate::pass(const HostRequest& request) {
   return passage;
 }
 
-std::expected<CallPlace, Failure> RequestGate::place_for(const HostRequest& request) {
+std::expected<CallSlot, Failure> RequestGate::place_for(const HostRequest& request) {
   const std::string_view method = request.message.method;
-  if (!is_counted(method)) return CallPlace();
+  if (!is_counted(method)) return CallSlot();
   const bool is_tool = method == mcp::method::tools_call;
-  const CallPlaces::Wanted wanted{
+  const CallSlots::Wanted wanted{
       .session = parts_.session,
       .server = parts_.server_index,
       .tool = is_tool ? std::string_view(request.message.name_text) : std::string_view{}};

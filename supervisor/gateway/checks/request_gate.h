@@ -32,9 +32,9 @@ struct HostRequest {
 };
 
 /// What a request goes on with.
-struct Passage {
+struct AdmittedRequest {
   std::vector<Replacement> edits;  ///< of its line; none overlaps what ids and values are put into
-  CallPlace place;                 ///< until it is answered; while that waits, it may not be sent
+  CallSlot place;                  ///< until it is answered; while that waits, it may not be sent
 };
 
 /// What the gate of one conversation knows. What it refers to outlives the conversation: what is
@@ -60,7 +60,7 @@ class RequestGate {
       : parts_(parts), redaction_(parts.policy.redactions, parts.server_index, parts.server) {}
 
   /// What does not go on is answered with the failure.
-  std::expected<Passage, Failure> pass(const HostRequest& request);
+  std::expected<AdmittedRequest, Failure> pass(const HostRequest& request);
   /// What the redaction of the last request found.
   FoundCounts take_found() { return redaction_.take_found(); }
   /// What of its arguments may stand in the audit log.
@@ -73,7 +73,7 @@ class RequestGate {
   void answered_by_host(const Approval& approval, Approvals::Word word, Time now);
 
  private:
-  std::expected<CallPlace, Failure> place_for(const HostRequest& request);
+  std::expected<CallSlot, Failure> place_for(const HostRequest& request);
 
   const GateParts parts_;
   RedactionGate redaction_;

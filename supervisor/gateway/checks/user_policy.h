@@ -30,7 +30,7 @@ struct UserPolicy {
     path_reports.reconfigure();
   }
 
-  CallPlaces places;
+  CallSlots places;
   Approvals approvals;
   Redactions redactions;
   ArgumentTexts argument_texts;

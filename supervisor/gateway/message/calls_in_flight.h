@@ -84,11 +84,11 @@ struct Call {
   /// Of the server's: else the host's program answers it by itself, and nothing is lost if it is
   /// not.
   bool is_for_somebody = true;
-  bool is_sent = true;  ///< else it waits for its record, and the callee knows nothing of it
-  ProgressPace pace;    ///< of what the callee says about it
+  bool is_sent = true;   ///< else it waits for its record, and the callee knows nothing of it
+  ProgressLimiter pace;  ///< of what the callee says about it
   CallDeadline deadline;
   Approval approval;                   ///< that it waits for; withdrawn with the call
-  CallPlace place;                     ///< among those in flight; given back with the call
+  CallSlot place;                      ///< among those in flight; given back with the call
   std::unique_ptr<UnsentCall> unsent;  ///< while it waits for either: not recorded, and not sent
 };
 

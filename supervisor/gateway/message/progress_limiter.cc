@@ -4,7 +4,7 @@
 
 namespace cellblock::gateway {
 
-ProgressPace::Verdict ProgressPace::judge(std::string_view progress, Time now) {
+ProgressLimiter::Verdict ProgressLimiter::judge(std::string_view progress, Time now) {
   double value = 0;
   const auto [end, error] =
       std::from_chars(progress.data(), progress.data() + progress.size(), value);

@@ -13,7 +13,7 @@ namespace cellblock::gateway {
 
 /// The progress of one call: it must rise, and a host is spared more of it than anybody reads. What
 /// came too soon is kept, the last of it, so that the host still hears where the call has got to.
-class ProgressPace {
+class ProgressLimiter {
  public:
   static constexpr unsigned most = 100;  ///< in each interval
   static constexpr std::chrono::seconds interval{1};

@@ -24,7 +24,7 @@ AuditBudget budget_of(AuditKind kind) {
 
 }  // namespace
 
-bool AuditSieve::is_cheap_to_cause(const wire::AuditRecord& record) {
+bool AuditLimiter::is_cheap_to_cause(const wire::AuditRecord& record) {
   switch (record.kind) {
     case AuditKind::refused:
     case AuditKind::session_opened:
@@ -44,7 +44,7 @@ bool AuditSieve::is_cheap_to_cause(const wire::AuditRecord& record) {
 }
 
 // The name of a label is its host's own, and would make a budget for each.
-AuditSieve::Key AuditSieve::key_of(const wire::AuditRecord& record) {
+AuditLimiter::Key AuditLimiter::key_of(const wire::AuditRecord& record) {
   return {.kind = record.kind,
           .outcome = record.outcome,
           .cell = record.cell,
@@ -52,7 +52,7 @@ AuditSieve::Key AuditSieve::key_of(const wire::AuditRecord& record) {
           .reason = record.kind == AuditKind::label ? "" : record.reason.data()};
 }
 
-AuditSieve::Budgets::value_type& AuditSieve::budget_for(Key key, Time now) {
+AuditLimiter::Budgets::value_type& AuditLimiter::budget_for(Key key, Time now) {
   if (budgets_.size() >= max_budgets && !budgets_.contains(key)) {
     std::erase_if(budgets_, [now](const auto& alike) {
       return alike.second.count == 0 && alike.second.budget.is_full(now);
@@ -63,7 +63,7 @@ AuditSieve::Budgets::value_type& AuditSieve::budget_for(Key key, Time now) {
   return *budgets_.try_emplace(std::move(key), Alike{.budget = budget}).first;
 }
 
-void AuditSieve::add(const AuditEntry& record, Time now) {
+void AuditLimiter::add(const AuditEntry& record, Time now) {
   if (record.kind == AuditKind::cell_ended) cell_ended(record.cell);
   if (!is_cheap_to_cause(record)) return record_(record);
   auto& alike = budget_for(key_of(record), now);
@@ -77,7 +77,7 @@ void AuditSieve::add(const AuditEntry& record, Time now) {
   if (!due_) due_ = now + longest_hold;
 }
 
-void AuditSieve::sum_up(Budgets::value_type& alike) {
+void AuditLimiter::sum_up(Budgets::value_type& alike) {
   const Key& key = alike.first;
   const std::uint64_t count = std::exchange(alike.second.count, 0);
   const std::uint64_t bytes = std::exchange(alike.second.bytes, 0);
@@ -90,7 +90,7 @@ void AuditSieve::sum_up(Budgets::value_type& alike) {
                                                                   .count = count}));
 }
 
-void AuditSieve::cell_ended(std::uint64_t cell) {
+void AuditLimiter::cell_ended(std::uint64_t cell) {
   if (cell == 0) return;
   for (auto& alike : budgets_) {
     if (alike.first.cell == cell) sum_up(alike);
@@ -98,12 +98,12 @@ void AuditSieve::cell_ended(std::uint64_t cell) {
   std::erase_if(budgets_, [cell](const auto& alike) { return alike.first.cell == cell; });
 }
 
-void AuditSieve::deadline(Time now) {
+void AuditLimiter::deadline(Time now) {
   if (!due_ || now < *due_) return;
   finish();
 }
 
-void AuditSieve::finish() {
+void AuditLimiter::finish() {
   due_.reset();
   for (auto& alike : budgets_) sum_up(alike);
 }

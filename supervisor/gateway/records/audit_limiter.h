@@ -21,7 +21,7 @@ namespace cellblock::gateway {
 /// The reason in a record that stands for several.
 inline constexpr std::string_view summed_up = "summed_up";
 
-class AuditSieve {
+class AuditLimiter {
  public:
   using Record = std::function<void(const AuditEntry&)>;
   static constexpr Milliseconds longest_hold{10'000};  ///< until a sum is told
@@ -29,7 +29,7 @@ class AuditSieve {
   /// these shares one by kind.
   static constexpr std::size_t max_budgets = 256;
 
-  explicit AuditSieve(Record record) : record_(std::move(record)) {}
+  explicit AuditLimiter(Record record) : record_(std::move(record)) {}
 
   void add(const AuditEntry& record, Time now);
   std::optional<Time> next_due() const { return due_; }

@@ -22,10 +22,11 @@ std::string with_its_end(const std::string& target, std::size_t most) {
 
 }  // namespace
 
-CellLedger::CellLedger(AuditOrigin origin, const Server& server, ServerLedger& books, Record record)
+CellIncidents::CellIncidents(AuditOrigin origin, const Server& server, ServerIncidents& books,
+                             Record record)
     : origin_(origin), server_(server), books_(books), record_(std::move(record)) {}
 
-void CellLedger::denied(const wire::Denial& denial, Moment now) {
+void CellIncidents::denied(const wire::Denial& denial, Moment now) {
   const DeniedCall call{
       .number = denial.syscall_number, .error = denial.error, .words = denial.words};
   DenialText text = describe(call, server_.syscalls, server_.network);
@@ -48,7 +49,7 @@ void CellLedger::denied(const wire::Denial& denial, Moment now) {
                      .count = count});
 }
 
-void CellLedger::egress(const wire::EgressEvent& event, Moment now) {
+void CellIncidents::egress(const wire::EgressEvent& event, Moment now) {
   books_.egress.add(event);
   if (auto denied = denied_by(event, origin_.cell, now.unix_ms)) {
     books_.denied.add(*std::move(denied));
@@ -73,7 +74,7 @@ void CellLedger::egress(const wire::EgressEvent& event, Moment now) {
 }
 
 // Apart, so that asking for names that are refused does not use up the room of those that are not.
-bool CellLedger::is_first_sight(const wire::EgressEvent& event, const std::string& target) {
+bool CellIncidents::is_first_sight(const wire::EgressEvent& event, const std::string& target) {
   if (event.kind == wire::EgressKind::closed) return false;
   // Nor asking for any names below a suffix, that of those the rules spell out.
   if (is_named_exactly(server_.egress, {event.host.data(), event.host_length}, event.address,
@@ -83,14 +84,14 @@ bool CellLedger::is_first_sight(const wire::EgressEvent& event, const std::strin
   return (is_refusal(event) ? refused_ : reached_).is_first_sight(target);
 }
 
-void CellLedger::sum_up(AuditKind kind, HeldBack& held) {
+void CellIncidents::sum_up(AuditKind kind, HeldBack& held) {
   if (held.count == 0) return;
   record_(audit_record(
       origin_, {.kind = kind, .reason = summed_up, .bytes = held.bytes, .count = held.count}));
   held = {};
 }
 
-void CellLedger::finish() {
+void CellIncidents::finish() {
   sum_up(AuditKind::denied, held_denials_);
   sum_up(AuditKind::egress, held_connections_);
 }

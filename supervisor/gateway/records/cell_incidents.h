@@ -19,7 +19,7 @@
 namespace cellblock::gateway {
 
 /// Of one server, for as long as its user's gateway lives.
-struct ServerLedger {
+struct ServerIncidents {
   DeniedLog denied;
   EgressTotals egress;
 };
@@ -29,12 +29,12 @@ struct Moment {
   std::int64_t unix_ms = 0;
 };
 
-class CellLedger {
+class CellIncidents {
  public:
   using Record = std::function<void(const wire::AuditRecord&)>;
 
   /// `server` and `books` outlive it.
-  CellLedger(AuditOrigin origin, const Server& server, ServerLedger& books, Record record);
+  CellIncidents(AuditOrigin origin, const Server& server, ServerIncidents& books, Record record);
 
   void denied(const wire::Denial& denial, Moment now);
   void egress(const wire::EgressEvent& event, Moment now);
@@ -55,7 +55,7 @@ class CellLedger {
 
   AuditOrigin origin_;
   const Server& server_;
-  ServerLedger& books_;
+  ServerIncidents& books_;
   Record record_;
   AuditBudget denials_;
   AuditBudget connections_;

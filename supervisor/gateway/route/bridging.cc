@@ -18,7 +18,7 @@ namespace {
 
 // What we ask the user about goes the way of a server's questions; those of the server itself the
 // conversation still refuses.
-BridgedServer bridged(const LegParts& parts) {
+BridgedServer bridged(const ServerRouteParts& parts) {
   const Server& server = parts.server();
   const bool is_alone = server.cells == CellSharing::per_session;
   BridgedServer bridged{
@@ -30,7 +30,7 @@ BridgedServer bridged(const LegParts& parts) {
 
 }  // namespace
 
-std::unique_ptr<Bridge> make_bridge(const LegParts& parts, std::uint64_t cell, Era host,
+std::unique_ptr<Bridge> make_bridge(const ServerRouteParts& parts, std::uint64_t cell, Era host,
                                     BridgeEffects& effects) {
   if (host == Era::legacy) {
     return std::make_unique<LegacyOverModern>(bridged(parts), effects);

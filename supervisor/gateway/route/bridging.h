@@ -14,7 +14,7 @@ namespace cellblock::gateway {
 bool asks_users(const Server& server);
 
 /// Between a host of that era and a cell of the other one. What `parts` shares outlives the bridge.
-std::unique_ptr<Bridge> make_bridge(const LegParts& parts, std::uint64_t cell, Era host,
+std::unique_ptr<Bridge> make_bridge(const ServerRouteParts& parts, std::uint64_t cell, Era host,
                                     BridgeEffects& effects);
 
 }  // namespace cellblock::gateway

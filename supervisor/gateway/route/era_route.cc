@@ -23,40 +23,38 @@ constexpr std::size_t least_held_bytes = 4U << 20;
 
 }  // namespace
 
-Lane::Lane(const LegParts& parts, McpServices& services, LaneEffects& leg)
+EraRoute::EraRoute(const ServerRouteParts& parts, McpServices& services, EraRouteEffects& leg)
     : parts_(parts),
       server_(parts_.server()),
       services_(services),
-      leg_(leg),
+      server_route_(leg),
       held_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)),
       retries_(server_),
       bridged_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)) {}
 
-std::size_t Lane::in_flight() const {
-  const std::size_t below = bridge_         ? bridge_->in_flight()
-                            : conversation_ ? conversation_->in_flight()
-                                            : 0;
+std::size_t EraRoute::in_flight() const {
+  const std::size_t below = bridge_ ? bridge_->in_flight() : upstream_ ? upstream_->in_flight() : 0;
   return below + held_.awaited();
 }
 
-bool Lane::is_in_flight(std::string_view theirs) const {
+bool EraRoute::is_in_flight(std::string_view theirs) const {
   if (held_.has(theirs)) return true;
-  return bridge_ ? bridge_->is_in_flight(theirs) : conversation_ && conversation_->asks(theirs);
+  return bridge_ ? bridge_->is_in_flight(theirs) : upstream_ && upstream_->asks(theirs);
 }
 
-Traffic Lane::traffic() const {
+Traffic EraRoute::traffic() const {
   Traffic sum = past_;
-  if (conversation_) sum += conversation_->traffic();
+  if (upstream_) sum += upstream_->traffic();
   return sum;
 }
 
 // --- from the host -------------------------------------------------------------------------------
 
-void Lane::start(Time now) {
+void EraRoute::start(Time now) {
   if (may_start(now)) start_cell(now);
 }
 
-void Lane::from_host(std::string_view line, const Message& message, Time now) {
+void EraRoute::from_host(std::string_view line, const Message& message, Time now) {
   if (host_era_ == Era::legacy) revival_.from_host(line, message);
   if (open_) return forward(line, message, now);
   if (dropped_held(message, line, now)) return;
@@ -72,23 +70,23 @@ void Lane::from_host(std::string_view line, const Message& message, Time now) {
   advance(now);
 }
 
-void Lane::hold(std::string_view line, const Message& message) {
+void EraRoute::hold(std::string_view line, const Message& message) {
   if (held_.hold(line, message) || message.kind != MessageKind::request) return;
   const Failure failure =
       plain_failure(FailureCode::too_many, "too much waits for this server to start", server_.name);
-  to_host(std::string_view(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
-                                                      *host_era_, failure)));
+  to_host(std::string_view(
+      Upstream::failed_reply(message.id.in(line), kind_of(message.method), *host_era_, failure)));
 }
 
 // Whatever is still missing for what is held: the era, the cell, its program.
-void Lane::advance(Time now) {
+void EraRoute::advance(Time now) {
   if (!cell_era_) cell_era_ = known_era();
   if (!cell_era_) return ask_for_era();
   if (cell_ == nullptr) return start(now);
   if (running_ && !first_list_.is_asking() && !is_replacing_) open(now);
 }
 
-bool Lane::may_start(Time now) {
+bool EraRoute::may_start(Time now) {
   if (services_.audit_state() == AuditState::writable) return true;
   lose(plain_failure(FailureCode::audit_unavailable,
                      "the audit log cannot be written, so nothing new is started", server_.name),
@@ -96,7 +94,7 @@ bool Lane::may_start(Time now) {
   return false;
 }
 
-void Lane::start_cell(Time now) {
+void EraRoute::start_cell(Time now) {
   CellPlan plan = parts_.plan;
   if (last_cell_ != 0 && plan.purpose.empty()) plan.purpose = revival_purpose;
   cell_ = &services_.make_cell(plan);
@@ -105,9 +103,9 @@ void Lane::start_cell(Time now) {
 
 // --- host to server ------------------------------------------------------------------------------
 
-void Lane::forward(std::string_view line, const Message& message, Time now) {
+void EraRoute::forward(std::string_view line, const Message& message, Time now) {
   if (!bridge_ && first_list_.is_asking()) return hold(line, message);
-  if (!bridge_ && first_list_.wants(conversation_->pins(), message)) {
+  if (!bridge_ && first_list_.wants(upstream_->pins(), message)) {
     return list_first(line, message);
   }
   if (message.kind == MessageKind::request) retries_.went(line, message, call_states(), now);
@@ -119,42 +117,42 @@ void Lane::forward(std::string_view line, const Message& message, Time now) {
     cell_->asked();
     if (message.method == mcp::method::initialize) watch_initialize(line, message);
   }
-  conversation_->from_host(line, message, now);
+  upstream_->from_host(line, message, now);
 }
 
-void Lane::to_server(std::string_view text) {
+void EraRoute::to_server(std::string_view text) {
   relay_.push({Relayed::To::server, std::string(text)});
 }
 
-void Lane::reply_to_cell(Slices message) {
+void EraRoute::reply_to_cell(Slices message) {
   CellUser& user = *this;
   if (cell_ != nullptr) cell_->reply(user, message);
 }
 
-void Lane::to_cell(Slices message) {
+void EraRoute::to_cell(Slices message) {
   CellUser& user = *this;
   if (cell_ != nullptr) cell_->say(user, message);
 }
 
-void Lane::drain(Time now) {
+void EraRoute::drain(Time now) {
   relay_.run([this, now](Relayed next) { deliver(std::move(next), now); });
 }
 
-void Lane::deliver(Relayed relayed, Time now) {
+void EraRoute::deliver(Relayed relayed, Time now) {
   const WrittenMessage written(parts_.shared.scanner, std::move(relayed.text));
   const auto& message = written.message();
-  if (!conversation_) return;
+  if (!upstream_) return;
   if (!message) return fail_unreadable(message.error(), now);
   if (relayed.to == Relayed::To::bridge) {
     return bridge_->from_server(written.line(), *message, now);
   }
   if (waits_for_list(written.line(), *message)) return;
   if (message->kind == MessageKind::request && cell_ != nullptr) cell_->asked();
-  conversation_->from_host(written.line(), *message, now);
+  upstream_->from_host(written.line(), *message, now);
 }
 
 // All calls in flight fail, since one of them would wait for ever.
-void Lane::fail_unreadable(const Refused& refused, Time now) {
+void EraRoute::fail_unreadable(const Refused& refused, Time now) {
   const Failure failure = unreadable_between_eras(refused, server_.name);
   record(note_of_refused(failure));
   fail_all(failure, now);
@@ -162,26 +160,26 @@ void Lane::fail_unreadable(const Refused& refused, Time now) {
 
 // --- server to host ------------------------------------------------------------------------------
 
-void Lane::cell_running(Time now) {
+void EraRoute::cell_running(Time now) {
   running_ = true;
   first_list_.reset();
-  ConversationEffects& effects = *this;
+  UpstreamEffects& effects = *this;
   past_ = traffic();
   const SealBinding whose{
       .server = parts_.plan.server, .session = parts_.session, .cell = cell_->id()};
-  conversation_.emplace(parts_.gate(cell_->id()), parts_.rights(), parts_.shared.ids,
-                        HandedValues(parts_.shared.sealer, whose),
-                        parts_.shared.config.audit.arguments, effects);
+  upstream_.emplace(parts_.gate(cell_->id()), parts_.rights(), parts_.shared.ids,
+                    OpaqueTokens(parts_.shared.sealer, whose), parts_.shared.config.audit.arguments,
+                    effects);
   if (last_cell_ != 0 && is_shared(server_, parts_.plan)) {
     record({.kind = wire::AuditKind::attach,
             .outcome = wire::AuditOutcome::ok,
             .reason = revival_purpose});
   }
-  leg_.lane_running(now);
+  server_route_.lane_running(now);
   if (host_era_) advance(now);
 }
 
-void Lane::from_cell(std::string_view line, const Message& message, Time now) {
+void EraRoute::from_cell(std::string_view line, const Message& message, Time now) {
   if (first_list_.owns(message.id.in(line)) && message.method.empty()) {
     return first_list_answered(line, message, now);
   }
@@ -190,12 +188,12 @@ void Lane::from_cell(std::string_view line, const Message& message, Time now) {
   if (refuses_declared_era(line, message)) return fail_declared_era(message.error.in(line), now);
   if (message.kind == MessageKind::notification) learn(message.method);
   if (message.kind == MessageKind::result) learn_answer(line, message);
-  conversation_->from_cell(line, message, now);
+  upstream_->from_cell(line, message, now);
   if (bridge_) drain(now);
   answered(now);
 }
 
-void Lane::learn(std::string_view method) {
+void EraRoute::learn(std::string_view method) {
   if (parts_.plan.has_workspace) return;
   if (const auto kind = mcp::changed_list(method)) {
     services_.catalogues().list_changed(parts_.plan.server, *kind);
@@ -204,24 +202,24 @@ void Lane::learn(std::string_view method) {
 
 // Only where neither capabilities nor somebody's directory ever reach the server: what it offers,
 // and says in it, may depend on them, and others hear it.
-void Lane::learn_answer(std::string_view line, const Message& message) {
+void EraRoute::learn_answer(std::string_view line, const Message& message) {
   const bool is_server = parts_.plan.program == wire::CellProgram::server;
   if (!is_server || server_.client_features != ClientFeatures{}) return;
   if (parts_.plan.has_workspace) return;
-  const Call* call = conversation_->call(message.id.in(line));
+  const Call* call = upstream_->call(message.id.in(line));
   if (call == nullptr) return;
   if (parts_.of == LegOf::all_servers && list_of(call->kind)) return;
   learn_from_answer(services_.catalogues(), parts_.plan.server, *call, message.result.in(line));
 }
 
-bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) {
+bool EraRoute::answer_lost(std::string_view ours, const Failure& failure, Time now) {
   // Whoever's it was: the list is not waited for, and nor is any call.
   const bool is_list = first_list_.is_asking() && (ours.empty() || first_list_.owns(ours));
-  bool is_call = conversation_ && !conversation_->is_idle();
+  bool is_call = upstream_ && !upstream_->is_idle();
   if (is_call && ours.empty()) {
-    conversation_->fail_all(failure, now);
+    upstream_->fail_all(failure, now);
   } else if (is_call) {
-    is_call = conversation_->fail(ours, failure, now);
+    is_call = upstream_->fail(ours, failure, now);
   }
   if (is_list) go_without_list(now);
   if (!is_call) return is_list;
@@ -230,22 +228,22 @@ bool Lane::answer_lost(std::string_view ours, const Failure& failure, Time now) 
   return true;
 }
 
-bool Lane::owns(std::string_view ours) const {
-  return first_list_.owns(ours) || (conversation_ && conversation_->owns(ours));
+bool EraRoute::owns(std::string_view ours) const {
+  return first_list_.owns(ours) || (upstream_ && upstream_->owns(ours));
 }
 
-void Lane::to_host(Slices message) {
+void EraRoute::to_host(Slices message) {
   if (!bridge_) return say_to_host(message);
   relay_.push({Relayed::To::bridge, joined(message)});
 }
 
-void Lane::to_host(std::string_view text) {
+void EraRoute::to_host(std::string_view text) {
   say_to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
-void Lane::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
+void EraRoute::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
 
-void Lane::when_recorded(WhenRecorded then) {
+void EraRoute::when_recorded(WhenRecorded then) {
   services_.when_recorded(
       [this, here = std::weak_ptr(here_), then = std::move(then)](AuditState log, Time now) {
         if (here.expired()) return;
@@ -255,12 +253,12 @@ void Lane::when_recorded(WhenRecorded then) {
       });
 }
 
-void Lane::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from_now); }
+void EraRoute::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from_now); }
 
-void Lane::wake_in(Milliseconds from_now) {
+void EraRoute::wake_in(Milliseconds from_now) {
   if (!call_alarm_) {
     call_alarm_ = services_.make_alarm([this](Time now) {
-      if (conversation_) conversation_->woken(now);
+      if (upstream_) upstream_->woken(now);
       if (bridge_) drain(now);
       answered(now);
     });
@@ -270,7 +268,7 @@ void Lane::wake_in(Milliseconds from_now) {
 
 // --- the end -------------------------------------------------------------------------------------
 
-void Lane::cell_gone(const Failure& failure, Time now) {
+void EraRoute::cell_gone(const Failure& failure, Time now) {
   last_cell_ = std::exchange(cell_, nullptr)->id();
   running_ = open_ = is_replacing_ = false;
   first_list_.give_up();
@@ -279,47 +277,47 @@ void Lane::cell_gone(const Failure& failure, Time now) {
   revival_.cell_lost();
   for (const HeldMessage& held : again) hold(held.line, held.message);
   cell_era_.reset();
-  leg_.lane_lost(*this, failure, now);
+  server_route_.lane_lost(*this, failure, now);
   if (held_.awaited() != 0) retry_soon();
 }
 
-void Lane::lose(const Failure& failure, Time now) {
+void EraRoute::lose(const Failure& failure, Time now) {
   fail_all(failure, now);
   cell_era_.reset();
-  leg_.lane_lost(*this, failure, now);
+  server_route_.lane_lost(*this, failure, now);
 }
 
 // The bridge first: what it answers, it no longer knows when the conversation answers it too, for
 // the audit log's sake.
-void Lane::fail_all(const Failure& failure, Time now) {
+void EraRoute::fail_all(const Failure& failure, Time now) {
   fail_held(failure);
   if (bridge_) bridge_->fail_all(failure, now);
-  if (conversation_) conversation_->fail_all(failure, now);
+  if (upstream_) upstream_->fail_all(failure, now);
   bridged_.take_all();
   relay_.clear();
   initialize_.reset();
 }
 
-void Lane::fail_held(const Failure& failure) {
+void EraRoute::fail_held(const Failure& failure) {
   for (const HeldMessage& held : held_.take_all()) {
     if (held.message.kind != MessageKind::request) continue;
     retries_.forget(held.message.id.in(held.line));
-    to_host(std::string_view(Conversation::failed_reply(
+    to_host(std::string_view(Upstream::failed_reply(
         held.message.id.in(held.line), kind_of(held.message.method), *host_era_, failure)));
   }
 }
 
-void Lane::cancel_all(std::string_view reason, Time now) {
+void EraRoute::cancel_all(std::string_view reason, Time now) {
   held_.take_all();
   bridged_.take_all();
   if (bridge_) {
     bridge_->cancel_all(reason, now);
     drain(now);
   }
-  if (conversation_) conversation_->cancel_all(reason, now);
+  if (upstream_) upstream_->cancel_all(reason, now);
 }
 
-void Lane::leave() {
+void EraRoute::leave() {
   if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
   if (retry_alarm_) retry_alarm_->set(std::nullopt);
   if (first_list_alarm_) first_list_alarm_->set(std::nullopt);

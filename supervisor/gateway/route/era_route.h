@@ -31,26 +31,26 @@
 /// good, and a second `initialize` for the end of the first session. Pure.
 namespace cellblock::gateway {
 
-class Lane;
+class EraRoute;
 
 /// What a lane asks of the leg that has it.
-class LaneEffects {
+class EraRouteEffects {
  public:
   /// A whole message, newline included, of the host's era.
   virtual void lane_says(Slices message) = 0;
   virtual void lane_running(Time now) = 0;
-  virtual void lane_lost(const Lane& lane, const Failure& failure, Time now) = 0;
+  virtual void lane_lost(const EraRoute& lane, const Failure& failure, Time now) = 0;
   virtual void lane_answered(Time now) = 0;
 
  protected:
-  ~LaneEffects() = default;
+  ~EraRouteEffects() = default;
 };
 
-class Lane final : private CellUser, private ConversationEffects, private BridgeEffects {
+class EraRoute final : private CellUser, private UpstreamEffects, private BridgeEffects {
  public:
-  Lane(const LegParts& parts, McpServices& services, LaneEffects& leg);
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  EraRoute(const ServerRouteParts& parts, McpServices& services, EraRouteEffects& leg);
+  EraRoute(const EraRoute&) = delete;
+  EraRoute& operator=(const EraRoute&) = delete;
 
   /// The era of the host's messages on this lane: once, before from_host.
   void claim(Era host) { host_era_ = host; }
@@ -100,13 +100,11 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   std::uint64_t session() const override { return parts_.session; }
   bool is_busy(Time now) const override;
   bool is_awaited(Time now) const override;
-  bool is_amid_list(Time now) const override {
-    return conversation_ && conversation_->is_amid_list(now);
-  }
+  bool is_amid_list(Time now) const override { return upstream_ && upstream_->is_amid_list(now); }
   void let_go(Time now) override;
   bool owns(std::string_view ours) const override;
 
-  // ConversationEffects, and of BridgeEffects what has the same name
+  // UpstreamEffects, and of BridgeEffects what has the same name
   void to_host(Slices message) override;
   void to_cell(Slices message) override;
   void reply_to_cell(Slices message) override;
@@ -169,10 +167,10 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   void fail_declared_era(std::string_view error, Time now);
   void start_again_as_modern(Time now);
 
-  const LegParts parts_;
+  const ServerRouteParts parts_;
   const Server& server_;
   McpServices& services_;
-  LaneEffects& leg_;
+  EraRouteEffects& server_route_;
 
   std::optional<Era> host_era_;
   std::optional<Era> cell_era_;
@@ -183,7 +181,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   bool running_ = false;
   bool open_ = false;
   std::unique_ptr<Alarm> call_alarm_;  ///< before the conversation, whose end may still ask for it
-  std::optional<Conversation> conversation_;
+  std::optional<Upstream> upstream_;
   Traffic past_;  ///< of cells before this one
 
   std::unique_ptr<Bridge> bridge_;
@@ -193,7 +191,7 @@ class Lane final : private CellUser, private ConversationEffects, private Bridge
   /// Gone with the lane: whoever comes back from the log asks it first.
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
 
-  Revival revival_;  ///< of a legacy host's session
+  SessionReplay revival_;  ///< of a legacy host's session
   bool is_replacing_ = false;
   std::unique_ptr<Alarm> replace_alarm_;
 

@@ -18,7 +18,7 @@ constexpr Milliseconds patience{2'000};
 }  // namespace
 
 // What comes meanwhile waits behind the call.
-void Lane::list_first(std::string_view line, const Message& message) {
+void EraRoute::list_first(std::string_view line, const Message& message) {
   hold(line, message);
   open_ = false;
   ask_for_first_list();
@@ -26,9 +26,9 @@ void Lane::list_first(std::string_view line, const Message& message) {
 
 // Behind a bridge it is asked for when the bridge makes the call: before, the server may not have
 // been told yet who speaks.
-bool Lane::waits_for_list(std::string_view line, const Message& message) {
+bool EraRoute::waits_for_list(std::string_view line, const Message& message) {
   if (!first_list_.is_asking()) {
-    if (!first_list_.wants(conversation_->pins(), message)) return false;
+    if (!first_list_.wants(upstream_->pins(), message)) return false;
     ask_for_first_list();
   }
   const bool is_cancellation = message.method == mcp::notification::cancelled;
@@ -37,12 +37,12 @@ bool Lane::waits_for_list(std::string_view line, const Message& message) {
   const Failure failure = plain_failure(
       FailureCode::too_many, "too much waits for the list of this server's tools", server_.name);
   relay_.push(
-      {Relayed::To::bridge, Conversation::failed_reply(message.id.in(line), kind_of(message.method),
-                                                       era_of(message), failure)});
+      {Relayed::To::bridge, Upstream::failed_reply(message.id.in(line), kind_of(message.method),
+                                                   era_of(message), failure)});
   return true;
 }
 
-void Lane::ask_for_first_list() {
+void EraRoute::ask_for_first_list() {
   const std::string text =
       first_list_.begin(parts_.shared.ids, *cell_era_, parts_.shared.config.catalogue.max_bytes);
   if (!first_list_alarm_) {
@@ -54,14 +54,14 @@ void Lane::ask_for_first_list() {
   to_cell(std::array<std::string_view, 2>{text, "\n"});
 }
 
-void Lane::first_list_answered(std::string_view line, const Message& message, Time now) {
-  const auto next = first_list_.answered(line, message, parts_.shared.ids, conversation_->pins());
+void EraRoute::first_list_answered(std::string_view line, const Message& message, Time now) {
+  const auto next = first_list_.answered(line, message, parts_.shared.ids, upstream_->pins());
   if (next) return to_cell(std::array<std::string_view, 2>{*next, "\n"});
   go_without_list(now);
 }
 
 // With it, if it was answered.
-void Lane::go_without_list(Time now) {
+void EraRoute::go_without_list(Time now) {
   first_list_.give_up();
   first_list_alarm_->set(std::nullopt);
   if (bridge_) {
@@ -74,7 +74,7 @@ void Lane::go_without_list(Time now) {
 
 // What is not known now is refused (PinGate::withhold_unlisted), and the next call asks for the
 // list anew.
-void Lane::let_bridged_go(Time now) {
+void EraRoute::let_bridged_go(Time now) {
   for (HeldMessage& held : bridged_.take_all()) {
     relay_.push({Relayed::To::server, std::move(held.line)});
   }

@@ -14,8 +14,8 @@
 // now which was withheld, or the other way round.
 namespace cellblock::gateway {
 
-void Lane::note_announced(std::string_view line, const Message& message) {
-  if (cell_era_ == Era::modern || !conversation_->is_initialize(message.id.in(line))) return;
+void EraRoute::note_announced(std::string_view line, const Message& message) {
+  if (cell_era_ == Era::modern || !upstream_->is_initialize(message.id.in(line))) return;
   const Json result = read_tree(message.result.in(line));
   const Json* capabilities = result.is_object() ? object_in(result, "capabilities") : nullptr;
   for (std::size_t i = 0; i < announced_.size(); ++i) {
@@ -26,11 +26,11 @@ void Lane::note_announced(std::string_view line, const Message& message) {
 
 // A modern host hears it on the streams where it wants to; a legacy one where the server has said
 // that there is such a notification, and a bridge on its host's behalf.
-void Lane::list_changed(mcp::ListKind kind, Time now) {
-  if (!conversation_ || cell_ == nullptr) return;
+void EraRoute::list_changed(mcp::ListKind kind, Time now) {
+  if (!upstream_ || cell_ == nullptr) return;
   const mcp::ListChange& change = mcp::change_of(kind);
   if (cell_era_ == Era::modern) {
-    for (const std::uint64_t stream : conversation_->streams_about(kind)) {
+    for (const std::uint64_t stream : upstream_->streams_about(kind)) {
       say_as_cell(
           fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"{}":{}}}}}}})",
                       change.notification, mcp::meta_key::subscription, stream),
@@ -41,10 +41,10 @@ void Lane::list_changed(mcp::ListKind kind, Time now) {
   }
 }
 
-void Lane::say_as_cell(std::string text, Time now) {
+void EraRoute::say_as_cell(std::string text, Time now) {
   const WrittenMessage written(parts_.shared.scanner, std::move(text));
   if (!written.message()) return;
-  conversation_->from_cell(written.line(), *written.message(), now);
+  upstream_->from_cell(written.line(), *written.message(), now);
   if (bridge_) drain(now);
   answered(now);
 }

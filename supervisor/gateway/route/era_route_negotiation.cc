@@ -14,7 +14,7 @@ namespace cellblock::gateway {
 
 // The host's own wherever the server speaks it. For a legacy host that is so until its `initialize`
 // is refused: nothing is asked beforehand that would make it wait.
-std::optional<Era> Lane::known_era() const {
+std::optional<Era> EraRoute::known_era() const {
   if (!host_era_ || parts_.plan.program == wire::CellProgram::probe) return host_era_;
   if (server_.era == ServerEra::legacy) return Era::legacy;
   if (server_.era == ServerEra::modern) return Era::modern;
@@ -29,7 +29,7 @@ std::optional<Era> Lane::known_era() const {
   return std::nullopt;
 }
 
-void Lane::ask_for_era() {
+void EraRoute::ask_for_era() {
   if (waits_ != 0 || !host_era_) return;
   waits_ = services_.want_catalogue(
       parts_.plan.server, [this](const Catalogue* catalogue, const Failure& failure, Time now) {
@@ -40,7 +40,7 @@ void Lane::ask_for_era() {
       });
 }
 
-void Lane::open(Time now) {
+void EraRoute::open(Time now) {
   if (revival_.is_under_way()) return;
   span();
   if (revival_.is_due()) return revive(now);
@@ -50,7 +50,7 @@ void Lane::open(Time now) {
   }
 }
 
-void Lane::span() {
+void EraRoute::span() {
   cell_era_ = cell_->agree_on(*cell_era_);
   if (host_era_ == cell_era_) {
     bridge_.reset();
@@ -60,10 +60,10 @@ void Lane::span() {
     bridge_->new_cell(cell_->id());
     revival_.carried();
   }
-  if (bridge_) conversation_->pins().withhold_unlisted();
+  if (bridge_) upstream_->pins().withhold_unlisted();
 }
 
-std::unique_ptr<Bridge> Lane::make_bridge() {
+std::unique_ptr<Bridge> EraRoute::make_bridge() {
   alarm_ = services_.make_alarm([this](Time now) {
     if (!bridge_) return;
     bridge_->deadline(now);
@@ -75,16 +75,16 @@ std::unique_ptr<Bridge> Lane::make_bridge() {
 }
 
 // A server that has no `initialize` says so in answer to it, and has spoilt nothing by it.
-void Lane::watch_initialize(std::string_view line, const Message& message) {
+void EraRoute::watch_initialize(std::string_view line, const Message& message) {
   // A modern host is refused it by every server, which says nothing about the legacy era.
   if (server_.era != ServerEra::automatic || host_era_ != Era::legacy) return;
   if (legacy_agreed_ || initialize_) return;
   initialize_ = HeldMessage{std::string(line), message};
 }
 
-bool Lane::refuses_initialize(std::string_view line, const Message& message) {
+bool EraRoute::refuses_initialize(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::error && message.kind != MessageKind::result) return false;
-  if (!conversation_->is_initialize(message.id.in(line))) return false;
+  if (!upstream_->is_initialize(message.id.in(line))) return false;
   const bool refused =
       message.kind == MessageKind::error && means_no_initialize(message.error.in(line));
   if (refused || message.kind == MessageKind::result) {
@@ -98,15 +98,15 @@ bool Lane::refuses_initialize(std::string_view line, const Message& message) {
 
 // In a fresh cell: this one may have taken an era for good. What else it was asked behind the
 // `initialize`, it may have begun, so that is not asked again.
-void Lane::start_again_as_modern(Time now) {
-  conversation_->forget(initialize_->message.id.in(initialize_->line), "", now);
-  conversation_->fail_all(
+void EraRoute::start_again_as_modern(Time now) {
+  upstream_->forget(initialize_->message.id.in(initialize_->line), "", now);
+  upstream_->fail_all(
       plain_failure(FailureCode::bad_answer,
                     "the server refused initialize before it answered this", server_.name),
       now);
   held_.hold_first(*std::exchange(initialize_, std::nullopt));
   past_ = traffic();
-  conversation_.reset();
+  upstream_.reset();
   legacy_refused_ = true;
   running_ = open_ = false;
   std::exchange(cell_, nullptr)->leave(*this);
@@ -114,11 +114,11 @@ void Lane::start_again_as_modern(Time now) {
   advance(now);
 }
 
-bool Lane::refuses_declared_era(std::string_view line, const Message& message) {
+bool EraRoute::refuses_declared_era(std::string_view line, const Message& message) {
   if (server_.era == ServerEra::automatic || declared_era_agreed_) return false;
   if (message.kind != MessageKind::error && message.kind != MessageKind::result) return false;
   const bool is_legacy = server_.era == ServerEra::legacy;
-  const Call* call = conversation_->call(message.id.in(line));
+  const Call* call = upstream_->call(message.id.in(line));
   const CallKind opening = is_legacy ? CallKind::initialize : CallKind::discover;
   if (call == nullptr || call->kind != opening) return false;
   declared_era_agreed_ = message.kind == MessageKind::result;
@@ -128,7 +128,7 @@ bool Lane::refuses_declared_era(std::string_view line, const Message& message) {
 }
 
 // In the server's own words it would be a riddle: "Method not found".
-void Lane::fail_declared_era(std::string_view error, Time now) {
+void EraRoute::fail_declared_era(std::string_view error, Time now) {
   const bool is_legacy = server_.era == ServerEra::legacy;
   fail_all(
       declared_era_refused(server_, is_legacy ? mcp::method::initialize : mcp::method::discover,

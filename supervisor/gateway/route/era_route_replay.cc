@@ -12,33 +12,33 @@
 /// A legacy host's session in the next cell of its server (revival.h).
 namespace cellblock::gateway {
 
-bool Lane::session_is_in_cell() const {
+bool EraRoute::session_is_in_cell() const {
   if (parts_.plan.program == wire::CellProgram::probe) return true;
   if (!host_era_) return parts_.start == StartWhen::now;
   return !bridge_ && host_era_ != Era::modern && !revival_.is_possible();
 }
 
-void Lane::say_to_host(Slices message) {
+void EraRoute::say_to_host(Slices message) {
   if (revival_.listens()) {
     const WrittenMessage written(parts_.shared.scanner, joined(message));
     if (written.message() && revival_.answered(written.line(), *written.message())) return;
   }
-  leg_.lane_says(message);
+  server_route_.lane_says(message);
 }
 
-void Lane::answered(Time now) {
+void EraRoute::answered(Time now) {
   settle_revival(now);
   if (is_replacing_ && is_quiet()) take_next_cell(now);
-  leg_.lane_answered(now);
+  server_route_.lane_answered(now);
 }
 
-void Lane::revive(Time now) {
+void EraRoute::revive(Time now) {
   say_again(revival_.begin(), now);
   settle_revival(now);
 }
 
 // As the host said it: past permission, redaction and the audit log, and not twice for the bridge.
-void Lane::say_again(std::string text, Time now) {
+void EraRoute::say_again(std::string text, Time now) {
   const WrittenMessage written(parts_.shared.scanner, std::move(text));
   if (!written.message()) return fail_unreadable(written.message().error(), now);
   if (bridge_) {
@@ -46,17 +46,17 @@ void Lane::say_again(std::string text, Time now) {
     return drain(now);
   }
   if (written.message()->kind == MessageKind::request) cell_->asked();
-  conversation_->from_host(written.line(), *written.message(), now);
+  upstream_->from_host(written.line(), *written.message(), now);
 }
 
 // Later than the answer itself: the conversation is in the middle of it.
-void Lane::settle_revival(Time now) {
+void EraRoute::settle_revival(Time now) {
   switch (revival_.take_outcome()) {
-    case Revival::Outcome::none:
+    case SessionReplay::Outcome::none:
       return;
-    case Revival::Outcome::agreed:
+    case SessionReplay::Outcome::agreed:
       return revived(now);
-    case Revival::Outcome::refused:
+    case SessionReplay::Outcome::refused:
       return lose(plain_failure(FailureCode::server_failed,
                                 fmt::format("server \"{}\" was started again, but this session "
                                             "cannot go on in its new cell: {}",
@@ -66,7 +66,7 @@ void Lane::settle_revival(Time now) {
   }
 }
 
-void Lane::revived(Time now) {
+void EraRoute::revived(Time now) {
   for (std::string& text : revival_.rest()) say_again(std::move(text), now);
   for (std::string& text : revival_.missed()) {
     if (bridge_) {
@@ -78,7 +78,7 @@ void Lane::revived(Time now) {
   advance(now);
 }
 
-void Lane::renew(const Failure& failure, Time now) {
+void EraRoute::renew(const Failure& failure, Time now) {
   if (cell_ == nullptr && held_.awaited() == 0) return;
   fail_all(failure, now);
   leave();
@@ -87,7 +87,7 @@ void Lane::renew(const Failure& failure, Time now) {
 // --- a cell that is to be another one
 // --------------------------------------------------------------
 
-void Lane::replace(Time now) {
+void EraRoute::replace(Time now) {
   if (cell_ == nullptr || parts_.plan.program == wire::CellProgram::probe) return;
   is_replacing_ = true;
   open_ = false;
@@ -96,34 +96,34 @@ void Lane::replace(Time now) {
     replace_alarm_ = services_.make_alarm([this](Time later) {
       if (!is_replacing_) return;
       take_next_cell(later);
-      leg_.lane_answered(later);
+      server_route_.lane_answered(later);
     });
   }
   replace_alarm_->set(replace_patience);
 }
 
-bool Lane::is_quiet() const {
+bool EraRoute::is_quiet() const {
   if (!running_) return true;
   const bool is_asking = revival_.is_under_way() || first_list_.is_asking();
-  return !is_asking && bridged_.empty() && conversation_->in_flight() == 0 &&
+  return !is_asking && bridged_.empty() && upstream_->in_flight() == 0 &&
          (!bridge_ || bridge_->in_flight() == 0);
 }
 
 // Whoever has said nothing yet has no session to lose.
-void Lane::take_next_cell(Time now) {
+void EraRoute::take_next_cell(Time now) {
   const Failure failure = replaced_by_declaration(server_);
   const bool is_lost = host_era_ && session_is_in_cell();
   give_up_cell(failure, now);
   if (is_lost) return lose(failure, now);
   if (!host_era_) return start(now);
-  leg_.lane_lost(*this, failure, now);
+  server_route_.lane_lost(*this, failure, now);
   if (!held_.empty()) advance(now);
 }
 
 // What is held is for the next one.
-void Lane::give_up_cell(const Failure& failure, Time now) {
+void EraRoute::give_up_cell(const Failure& failure, Time now) {
   if (bridge_) bridge_->fail_all(failure, now);
-  if (conversation_) conversation_->fail_all(failure, now);
+  if (upstream_) upstream_->fail_all(failure, now);
   bridged_.take_all();
   relay_.clear();
   initialize_.reset();
@@ -133,30 +133,30 @@ void Lane::give_up_cell(const Failure& failure, Time now) {
 
 // --- a cell that nobody needs --------------------------------------------------------------------
 
-bool Lane::is_busy(Time now) const {
+bool EraRoute::is_busy(Time now) const {
   if (host_era_ && session_is_in_cell()) return true;
   const bool is_asking = revival_.is_under_way() || first_list_.is_asking() || is_replacing_;
   if (is_asking || !held_.empty() || !bridged_.empty()) return true;
   if (bridge_ && bridge_->in_flight() != 0) return true;
-  return conversation_ && (!conversation_->is_at_rest(now) || is_listened_to());
+  return upstream_ && (!upstream_->is_at_rest(now) || is_listened_to());
 }
 
 // Who attached to have it started waits for that; with start.when = "session" nobody does.
-bool Lane::is_awaited(Time now) const { return parts_.start == StartWhen::now || is_busy(now); }
+bool EraRoute::is_awaited(Time now) const { return parts_.start == StartWhen::now || is_busy(now); }
 
 // All servers as one open their streams of lists again, and ask for the lists, when the next cell
 // runs; a host of one server cannot know when to.
-bool Lane::is_listened_to() const {
+bool EraRoute::is_listened_to() const {
   if (revival_.has_subscriptions()) return true;
-  const Listening what = bridge_ ? bridge_->listening() : conversation_->listening();
+  const Listening what = bridge_ ? bridge_->listening() : upstream_->listening();
   const bool is_of_all = parts_.of == LegOf::all_servers;
   return what == Listening::more || (what == Listening::lists && !is_of_all);
 }
 
-void Lane::let_go(Time now) {
+void EraRoute::let_go(Time now) {
   const Failure failure = stopped_idle(server_);
   give_up_cell(failure, now);
-  if (host_era_) leg_.lane_lost(*this, failure, now);
+  if (host_era_) server_route_.lane_lost(*this, failure, now);
 }
 
 }  // namespace cellblock::gateway

@@ -9,21 +9,21 @@
 /// Calls that a lane makes again in its next cell.
 namespace cellblock::gateway {
 
-CallStates Lane::call_states() const {
+CallStates EraRoute::call_states() const {
   return {.is_in_flight = [this](std::string_view id) { return is_in_flight(id); },
           .is_unsent =
               [this](std::string_view id) {
-                if (!conversation_) return false;
-                if (!bridge_) return conversation_->is_unsent(id);
+                if (!upstream_) return false;
+                if (!bridge_) return upstream_->is_unsent(id);
                 const std::uint64_t asked = bridge_->asked_as(id);
                 const std::string ours = std::to_string(asked);
-                return asked != 0 && (bridged_.has(ours) || conversation_->is_unsent(ours));
+                return asked != 0 && (bridged_.has(ours) || upstream_->is_unsent(ours));
               }};
 }
 
 // Only where the next cell can be told all that this one was: what a host has begun itself
 // (`initialize`, and what came after it) nobody else can begin again.
-std::vector<HeldMessage> Lane::withdraw_for_retry(const Failure& failure, Time now) {
+std::vector<HeldMessage> EraRoute::withdraw_for_retry(const Failure& failure, Time now) {
   if (session_is_in_cell()) return {};
   std::vector<HeldMessage> again = retries_.take(failure, call_states(), now);
   for (const HeldMessage& held : again) withdraw(held.message.id.in(held.line), failure, now);
@@ -32,10 +32,10 @@ std::vector<HeldMessage> Lane::withdraw_for_retry(const Failure& failure, Time n
 
 // Without an answer to the host. What the bridge says to the server about it goes nowhere: that one
 // is gone, and the relay is cleared.
-void Lane::withdraw(std::string_view id, const Failure& failure, Time now) {
+void EraRoute::withdraw(std::string_view id, const Failure& failure, Time now) {
   // A retry that has not been sent yet: whoever holds it as well would answer it a second time.
   if (held_.drop(id)) return;
-  if (!bridge_) return conversation_->forget(id, name_of(failure.code), now);
+  if (!bridge_) return upstream_->forget(id, name_of(failure.code), now);
   const WrittenMessage written(
       parts_.shared.scanner,
       fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"requestId":{}}}}})",
@@ -43,7 +43,7 @@ void Lane::withdraw(std::string_view id, const Failure& failure, Time now) {
   if (written.message()) bridge_->from_host(written.line(), *written.message(), now);
 }
 
-void Lane::retry_soon() {
+void EraRoute::retry_soon() {
   if (!retry_alarm_) {
     retry_alarm_ = services_.make_alarm([this](Time now) {
       if (cell_ == nullptr && held_.awaited() != 0) advance(now);
@@ -53,7 +53,7 @@ void Lane::retry_soon() {
 }
 
 // Nothing was sent, so nothing has to be cancelled. `initialize` may not be.
-bool Lane::dropped_held(const Message& message, std::string_view line, Time now) {
+bool EraRoute::dropped_held(const Message& message, std::string_view line, Time now) {
   if (message.method != mcp::notification::cancelled) return false;
   const std::string_view id = message.request_id.in(line);
   if (!held_.drop(id)) return false;

@@ -20,70 +20,71 @@ constexpr std::size_t most_discovering = 16;
 
 }  // namespace
 
-Leg::Leg(LegParts parts, McpServices& services, LegEffects& above)
+ServerRoute::ServerRoute(ServerRouteParts parts, McpServices& services, ServerRouteEffects& above)
     : parts_(parts), server_(parts_.server()), services_(services), above_(above) {}
 
-bool Leg::is_in_flight(std::string_view theirs) const {
+bool ServerRoute::is_in_flight(std::string_view theirs) const {
   return std::ranges::find(discovering_, theirs, &Asked::id) != discovering_.end() ||
-         std::ranges::any_of(lanes_, [&](const auto& lane) { return lane->is_in_flight(theirs); });
+         std::ranges::any_of(era_routes_,
+                             [&](const auto& lane) { return lane->is_in_flight(theirs); });
 }
 
-std::size_t Leg::in_flight() const {
+std::size_t ServerRoute::in_flight() const {
   std::size_t sum = discovering_.size();
-  for (const auto& lane : lanes_) sum += lane->in_flight();
+  for (const auto& lane : era_routes_) sum += lane->in_flight();
   return sum;
 }
 
-std::uint64_t Leg::cell() const {
+std::uint64_t ServerRoute::cell() const {
   std::uint64_t newest = 0;
-  for (const auto& lane : lanes_) newest = std::max(newest, lane->cell());
+  for (const auto& lane : era_routes_) newest = std::max(newest, lane->cell());
   return newest;
 }
 
-Traffic Leg::traffic(std::uint32_t server) const {
+Traffic ServerRoute::traffic(std::uint32_t server) const {
   Traffic sum;
   if (server != parts_.plan.server) return sum;
-  for (const auto& lane : lanes_) sum += lane->traffic();
+  for (const auto& lane : era_routes_) sum += lane->traffic();
   return sum;
 }
 
 // --- from above ----------------------------------------------------------------------------------
 
-void Leg::from_host(std::string_view line, const Message& message, Time now) {
+void ServerRoute::from_host(std::string_view line, const Message& message, Time now) {
   if (answered_here(line, message)) return;
-  if (Lane* lane = lane_for(line, message)) lane->from_host(line, message, now);
+  if (EraRoute* lane = lane_for(line, message)) lane->from_host(line, message, now);
 }
 
-Lane& Leg::lane_of(std::optional<Era> host) {
-  for (const auto& lane : lanes_) {
+EraRoute& ServerRoute::lane_of(std::optional<Era> host) {
+  for (const auto& lane : era_routes_) {
     if (lane->host_era() == host) return *lane;
   }
-  for (const auto& lane : lanes_) {
+  for (const auto& lane : era_routes_) {
     if (lane->host_era()) continue;
     lane->claim(*host);
     return *lane;
   }
-  LaneEffects& effects = *this;
-  lanes_.push_back(std::make_unique<Lane>(parts_, services_, effects));
-  if (host) lanes_.back()->claim(*host);
-  return *lanes_.back();
+  EraRouteEffects& effects = *this;
+  era_routes_.push_back(std::make_unique<EraRoute>(parts_, services_, effects));
+  if (host) era_routes_.back()->claim(*host);
+  return *era_routes_.back();
 }
 
 // A request says its era itself. What else a modern host says need not; a cancellation names its
 // call, and answers to a server's requests there are in the legacy era alone.
-Lane* Leg::lane_for(std::string_view line, const Message& message) {
+EraRoute* ServerRoute::lane_for(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return &lane_of(era_of(message));
   if (message.method == mcp::notification::cancelled) {
-    if (Lane* lane = way_of_call(lanes_, message.request_id.in(line))) return lane;
+    if (EraRoute* lane = way_of_call(era_routes_, message.request_id.in(line))) return lane;
   }
-  if (lanes_.empty()) return nullptr;
-  const bool only_one = lanes_.size() == 1 && lanes_.front()->host_era();
-  return only_one ? lanes_.front().get() : &lane_of(era_of(message));
+  if (era_routes_.empty()) return nullptr;
+  const bool only_one = era_routes_.size() == 1 && era_routes_.front()->host_era();
+  return only_one ? era_routes_.front().get() : &lane_of(era_of(message));
 }
 
 // --- what needs no server ------------------------------------------------------------------------
 
-bool Leg::answered_here(std::string_view line, const Message& message) {
+bool ServerRoute::answered_here(std::string_view line, const Message& message) {
   if (parts_.plan.program == wire::CellProgram::probe) return false;
   if (message.kind == MessageKind::notification) return cancelled_here(line, message);
   if (message.kind != MessageKind::request) return false;
@@ -94,18 +95,19 @@ bool Leg::answered_here(std::string_view line, const Message& message) {
 }
 
 // A legacy server that runs answers for itself: whoever pings wants to know whether it lives.
-bool Leg::answer_ping(std::string_view line, const Message& message) {
+bool ServerRoute::answer_ping(std::string_view line, const Message& message) {
   const std::string_view id = message.id.in(line);
   if (message.is_modern()) {
     say(protocol_error(id, mcp::method_not_found, "Method not found"));
     return true;
   }
-  const bool runs = std::ranges::any_of(lanes_, [](const auto& lane) { return lane->has_cell(); });
+  const bool runs =
+      std::ranges::any_of(era_routes_, [](const auto& lane) { return lane->has_cell(); });
   if (!runs) say(result_reply(id, "{}"));
   return !runs;
 }
 
-bool Leg::answer_list(std::string_view line, const Message& message) {
+bool ServerRoute::answer_list(std::string_view line, const Message& message) {
   if (lane_of(Era::modern).is_running()) return false;
   const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server);
   if (catalogue == nullptr) return false;
@@ -117,7 +119,7 @@ bool Leg::answer_list(std::string_view line, const Message& message) {
   return true;
 }
 
-bool Leg::discover(std::string_view line, const Message& message) {
+bool ServerRoute::discover(std::string_view line, const Message& message) {
   const std::string_view id = message.id.in(line);
   if (const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server)) {
     say(discover_reply(id, *catalogue));
@@ -136,7 +138,7 @@ bool Leg::discover(std::string_view line, const Message& message) {
   return true;
 }
 
-void Leg::discovered(const Catalogue* catalogue, const Failure& failure, Time now) {
+void ServerRoute::discovered(const Catalogue* catalogue, const Failure& failure, Time now) {
   waits_ = 0;
   for (const Asked& asked : std::exchange(discovering_, {})) {
     say(catalogue != nullptr ? discover_reply(asked.id, *catalogue)
@@ -145,62 +147,63 @@ void Leg::discovered(const Catalogue* catalogue, const Failure& failure, Time no
   above_.leg_answered(now);
 }
 
-bool Leg::cancelled_here(std::string_view line, const Message& message) {
+bool ServerRoute::cancelled_here(std::string_view line, const Message& message) {
   if (discovering_.empty() || message.method != mcp::notification::cancelled) return false;
   const std::string_view id = message.request_id.in(line);
   return std::erase_if(discovering_, [id](const Asked& asked) { return asked.id == id; }) != 0;
 }
 
-void Leg::say(std::string_view text) {
+void ServerRoute::say(std::string_view text) {
   above_.to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
 // --- the end -------------------------------------------------------------------------------------
 
-void Leg::lane_lost(const Lane& lane, const Failure& failure, Time now) {
+void ServerRoute::lane_lost(const EraRoute& lane, const Failure& failure, Time now) {
   const bool is_lost = lane.session_is_in_cell();
-  above_.leg_lost(failure, is_lost ? LegEffects::After::over : LegEffects::After::usable, now);
+  above_.leg_lost(
+      failure, is_lost ? ServerRouteEffects::After::over : ServerRouteEffects::After::usable, now);
 }
 
-bool Leg::renew_server(std::uint32_t server, const Failure& failure, Time now) {
+bool ServerRoute::renew_server(std::uint32_t server, const Failure& failure, Time now) {
   if (server != parts_.plan.server) return true;
   const bool is_in_cell = std::ranges::any_of(
-      lanes_, [](const auto& lane) { return lane->has_cell() && lane->session_is_in_cell(); });
+      era_routes_, [](const auto& lane) { return lane->has_cell() && lane->session_is_in_cell(); });
   if (is_in_cell) return false;
-  for (const auto& lane : lanes_) lane->renew(failure, now);
+  for (const auto& lane : era_routes_) lane->renew(failure, now);
   return true;
 }
 
-void Leg::replace_server(std::uint32_t server, Time now) {
+void ServerRoute::replace_server(std::uint32_t server, Time now) {
   if (server != parts_.plan.server) return;
-  for (const auto& lane : lanes_) lane->replace(now);
+  for (const auto& lane : era_routes_) lane->replace(now);
 }
 
-void Leg::fail_all(const Failure& failure, Time now) {
+void ServerRoute::fail_all(const Failure& failure, Time now) {
   for (const Asked& asked : std::exchange(discovering_, {})) say(error_reply(asked.id, failure));
-  for (const auto& lane : lanes_) lane->fail_all(failure, now);
+  for (const auto& lane : era_routes_) lane->fail_all(failure, now);
 }
 
-void Leg::cancel_all(std::string_view reason, Time now) {
+void ServerRoute::cancel_all(std::string_view reason, Time now) {
   discovering_.clear();
-  for (const auto& lane : lanes_) lane->cancel_all(reason, now);
+  for (const auto& lane : era_routes_) lane->cancel_all(reason, now);
 }
 
-void Leg::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
+void ServerRoute::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   if (server != parts_.plan.server) return;
-  for (const auto& lane : lanes_) lane->list_changed(kind, now);
+  for (const auto& lane : era_routes_) lane->list_changed(kind, now);
 }
 
 // What it holds refers to the rules as they are: there is only to be told that lists may be others.
-void Leg::reconfigure(const ServerSet& changed, Time now) {
+void ServerRoute::reconfigure(const ServerSet& changed, Time now) {
   const std::uint32_t server = parts_.plan.server;
   if (!changed.contains(server)) return;
   for (const auto& change : mcp::list_changes) list_changed(server, change.kind, now);
 }
 
-void Leg::leave() {
+void ServerRoute::leave() {
   if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
-  for (const auto& lane : lanes_) lane->leave();
+  for (const auto& lane : era_routes_) lane->leave();
 }
 
 }  // namespace cellblock::gateway

@@ -12,17 +12,17 @@
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/route/era_route.h"
-#include "supervisor/gateway/route/route.h"
 #include "supervisor/gateway/route/server_route_effects.h"
 #include "supervisor/gateway/route/server_route_parts.h"
+#include "supervisor/gateway/route/upstream_route.h"
 
 /// One host's way to one server, whichever era it speaks: everything above a leg sees an MCP server
 /// of both. Answers what needs no server, and gives the rest to the lane of its era. Pure.
 namespace cellblock::gateway {
 
-class Leg final : public Counterpart, private LaneEffects {
+class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
  public:
-  Leg(LegParts parts, McpServices& services, LegEffects& above);
+  ServerRoute(ServerRouteParts parts, McpServices& services, ServerRouteEffects& above);
 
   /// The cell, before anybody has said anything: StartWhen::now.
   void start(Time now) { lane_of(std::nullopt).start(now); }
@@ -49,14 +49,14 @@ class Leg final : public Counterpart, private LaneEffects {
     std::string id;
   };
 
-  // LaneEffects
+  // EraRouteEffects
   void lane_says(Slices message) override { above_.to_host(message); }
   void lane_running(Time now) override { above_.leg_running(now); }
-  void lane_lost(const Lane& lane, const Failure& failure, Time now) override;
+  void lane_lost(const EraRoute& lane, const Failure& failure, Time now) override;
   void lane_answered(Time now) override { above_.leg_answered(now); }
 
-  Lane& lane_of(std::optional<Era> host);
-  Lane* lane_for(std::string_view line, const Message& message);
+  EraRoute& lane_of(std::optional<Era> host);
+  EraRoute* lane_for(std::string_view line, const Message& message);
   bool answered_here(std::string_view line, const Message& message);
   bool answer_ping(std::string_view line, const Message& message);
   bool answer_list(std::string_view line, const Message& message);
@@ -65,11 +65,11 @@ class Leg final : public Counterpart, private LaneEffects {
   bool cancelled_here(std::string_view line, const Message& message);
   void say(std::string_view text);
 
-  const LegParts parts_;
+  const ServerRouteParts parts_;
   const Server& server_;
   McpServices& services_;
-  LegEffects& above_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  ///< one of each era at the most
+  ServerRouteEffects& above_;
+  std::vector<std::unique_ptr<EraRoute>> era_routes_;  ///< one of each era at the most
   Catalogues::Waiter waits_ = 0;
   std::vector<Asked> discovering_;
 };

@@ -22,7 +22,7 @@ class McpServices {
 
   virtual void record(const AuditPlace& place, const AuditNote& note) = 0;
   virtual AuditState audit_state() const = 0;
-  /// As ConversationEffects::when_recorded; what it brings about is carried out.
+  /// As UpstreamEffects::when_recorded; what it brings about is carried out.
   virtual void when_recorded(WhenRecorded then) = 0;
 
   /// A cell to use(), new or shared. It lives until it has let go of its user, or the user has left
@@ -42,7 +42,7 @@ class McpServices {
 };
 
 /// What a leg brings about above itself.
-class LegEffects {
+class ServerRouteEffects {
  public:
   enum class After : std::uint8_t {
     usable,  ///< the next message that needs a cell starts one
@@ -58,7 +58,7 @@ class LegEffects {
   virtual void leg_answered(Time now) = 0;
 
  protected:
-  ~LegEffects() = default;
+  ~ServerRouteEffects() = default;
 };
 
 }  // namespace cellblock::gateway

@@ -35,7 +35,7 @@ struct SharedParts {
 enum class LegOf : std::uint8_t { one_server, all_servers };
 
 /// One leg: to which server, and how.
-struct LegParts {
+struct ServerRouteParts {
   SharedParts shared;
   const SessionAccess& access;  ///< outlives the leg
   CellPlan plan;

@@ -50,7 +50,7 @@ std::string notification_of(std::string_view method) {
 
 // --- what the host has said ----------------------------------------------------------------------
 
-void Revival::from_host(std::string_view line, const Message& message) {
+void SessionReplay::from_host(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return request(line, message);
   if (message.method == mcp::notification::initialized) {
     is_initialized_ = introduced_;
@@ -60,7 +60,7 @@ void Revival::from_host(std::string_view line, const Message& message) {
   if (message.method == mcp::notification::cancelled) forget(message.request_id.in(line));
 }
 
-void Revival::request(std::string_view line, const Message& message) {
+void SessionReplay::request(std::string_view line, const Message& message) {
   const std::string id(message.id.in(line));
   if (message.method == mcp::method::initialize) {
     await({.id = id, .what = What::introduction, .said = std::string(message.params.in(line))});
@@ -74,7 +74,7 @@ void Revival::request(std::string_view line, const Message& message) {
   }
 }
 
-void Revival::await(Awaited awaited) {
+void SessionReplay::await(Awaited awaited) {
   if (std::ranges::find(awaited_, awaited.id, &Awaited::id) != awaited_.end()) return;
   std::size_t bytes = awaited.said.size();
   for (const Awaited& other : awaited_) bytes += other.said.size();
@@ -86,7 +86,7 @@ void Revival::await(Awaited awaited) {
   awaited_.push_back(std::move(awaited));
 }
 
-void Revival::forget(std::string_view id) {
+void SessionReplay::forget(std::string_view id) {
   std::erase_if(awaited_, [id](const Awaited& one) {
     return one.id == id && one.what != What::introduction && !one.is_own;
   });
@@ -94,7 +94,7 @@ void Revival::forget(std::string_view id) {
 
 // --- what it was answered ------------------------------------------------------------------------
 
-bool Revival::answered(std::string_view line, const Message& message) {
+bool SessionReplay::answered(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::result && message.kind != MessageKind::error) return false;
   const auto found = std::ranges::find(awaited_, message.id.in(line), &Awaited::id);
   if (found == awaited_.end()) return false;
@@ -107,7 +107,7 @@ bool Revival::answered(std::string_view line, const Message& message) {
   return false;
 }
 
-void Revival::keep(Awaited asked, std::string_view result) {
+void SessionReplay::keep(Awaited asked, std::string_view result) {
   switch (asked.what) {
     case What::introduction:
       introduced(std::move(asked.said), result);
@@ -122,7 +122,7 @@ void Revival::keep(Awaited asked, std::string_view result) {
   weigh();
 }
 
-void Revival::introduced(std::string params, std::string_view result) {
+void SessionReplay::introduced(std::string params, std::string_view result) {
   const Json said = parse_json(result);
   introduced_ = true;
   params_ = std::move(params);
@@ -134,7 +134,7 @@ void Revival::introduced(std::string params, std::string_view result) {
 }
 
 // Once it was too much it stays so: what was not kept, the next cell could not be told.
-void Revival::weigh() {
+void SessionReplay::weigh() {
   std::size_t bytes = params_.size() + level_.size() + text_of(capabilities_).size();
   for (const std::string& uri : subscriptions_) bytes += uri.size();
   if (bytes <= max_bytes && subscriptions_.size() <= most_subscriptions) return;
@@ -144,28 +144,28 @@ void Revival::weigh() {
 
 // --- the next cell -------------------------------------------------------------------------------
 
-void Revival::cell_lost() {
+void SessionReplay::cell_lost() {
   is_due_ = introduced_;
   is_under_way_ = false;
   outcome_ = Outcome::none;
   awaited_.clear();
 }
 
-std::string Revival::begin() {
+std::string SessionReplay::begin() {
   is_due_ = false;
   is_under_way_ = true;
   return ask(What::introduction, mcp::method::initialize, params_.empty() ? "{}" : params_, {});
 }
 
-std::string Revival::ask(What what, std::string_view method, const std::string& params,
-                         std::string said) {
+std::string SessionReplay::ask(What what, std::string_view method, const std::string& params,
+                               std::string said) {
   const std::string id = fmt::format(R"("cellblock-again-{}")", ++last_id_);
   awaited_.push_back({.id = id, .what = what, .said = std::move(said), .is_own = true});
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method,
                      params);
 }
 
-void Revival::answered_anew(std::string_view line, const Message& message) {
+void SessionReplay::answered_anew(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::error) {
     return refuse("it refused initialize: " +
                   cut(string_in(parse_json(message.error.in(line)), "message")));
@@ -181,19 +181,19 @@ void Revival::answered_anew(std::string_view line, const Message& message) {
   outcome_ = Outcome::agreed;
 }
 
-void Revival::refuse(std::string why) {
+void SessionReplay::refuse(std::string why) {
   outcome_ = Outcome::refused;
   refusal_ = std::move(why);
 }
 
-Revival::Outcome Revival::take_outcome() {
+SessionReplay::Outcome SessionReplay::take_outcome() {
   if (outcome_ == Outcome::none) return outcome_;
   is_under_way_ = false;
   if (outcome_ == Outcome::refused) introduced_ = false;
   return std::exchange(outcome_, Outcome::none);
 }
 
-std::vector<std::string> Revival::rest() {
+std::vector<std::string> SessionReplay::rest() {
   std::vector<std::string> texts;
   if (!is_initialized_) return texts;
   texts.push_back(notification_of(mcp::notification::initialized));
@@ -209,7 +209,7 @@ std::vector<std::string> Revival::rest() {
 }
 
 // What changed while nobody told it is not known: the host looks for itself.
-std::vector<std::string> Revival::missed() const {
+std::vector<std::string> SessionReplay::missed() const {
   std::vector<std::string> texts;
   if (!is_initialized_) return texts;
   for (const mcp::ListChange& change : mcp::list_changes) {

@@ -16,7 +16,7 @@
 /// is told again, and the host goes on. Pure: messages in, messages to say out.
 namespace cellblock::gateway {
 
-class Revival {
+class SessionReplay {
  public:
   static constexpr std::size_t max_bytes = 256U << 10;  ///< of all that is kept
   static constexpr std::size_t most_subscriptions = 512;
@@ -59,7 +59,7 @@ class Revival {
   /// For another gateway; null: there is nothing to tell. nullopt: it is too much.
   std::optional<Json> kept() const;
   /// Of what kept() gave, and is not null; is_due() then. nullopt: it is no such thing.
-  static std::optional<Revival> from_kept(const Json& kept);
+  static std::optional<SessionReplay> from_kept(const Json& kept);
 
   /// What the host has been promised to hear of, and may have missed: notifications.
   std::vector<std::string> missed() const;

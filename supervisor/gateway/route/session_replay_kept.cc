@@ -20,7 +20,7 @@ bool is_sound(const Json& kept) {
 
 }  // namespace
 
-std::optional<Json> Revival::kept() const {
+std::optional<Json> SessionReplay::kept() const {
   if (is_too_much_) return std::nullopt;
   if (!introduced_) return Json{};
   Json subscriptions = Json::array();
@@ -33,9 +33,9 @@ std::optional<Json> Revival::kept() const {
               {"subscriptions", std::move(subscriptions)}};
 }
 
-std::optional<Revival> Revival::from_kept(const Json& kept) {
+std::optional<SessionReplay> SessionReplay::from_kept(const Json& kept) {
   if (!is_sound(kept)) return std::nullopt;
-  Revival revival;
+  SessionReplay revival;
   revival.introduced_ = revival.is_due_ = true;
   revival.params_ = text_of(kept["params"]);
   revival.version_ = string_in(kept, "protocolVersion");

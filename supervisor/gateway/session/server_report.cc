@@ -28,8 +28,9 @@ void add(Json& json, const char* name, const std::optional<Value>& value, const 
 const char* group_or_nothing(bool group_holds) { return group_holds ? "cgroup" : "nothing"; }
 
 const char* io_holder(const Server& server, const Cgroup& cgroup) {
-  const IoHold hold = io_hold(server, cgroup);
-  return hold == IoHold::no_disk ? "no disk" : group_or_nothing(hold == IoHold::group);
+  const IoLimitSupport hold = io_hold(server, cgroup);
+  return hold == IoLimitSupport::no_disk ? "no disk"
+                                         : group_or_nothing(hold == IoLimitSupport::group);
 }
 
 std::string_view right_of(const RunAs& run_as) {

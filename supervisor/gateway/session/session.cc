@@ -121,8 +121,9 @@ void Session::mcp_while_draining(std::string_view line, const Message& message, 
 
 // Whoever says MCP without having selected a server means all of them.
 void Session::speak_with_all() {
-  LegEffects& effects = *this;
-  counterpart_ = std::make_unique<Ensemble>(shared_, access_, peer_.session, effects_, effects);
+  ServerRouteEffects& effects = *this;
+  counterpart_ =
+      std::make_unique<AggregateRoute>(shared_, access_, peer_.session, effects_, effects);
   state_ = State::attached;
   note(AuditKind::attach, AuditOutcome::ok, "aggregate");
 }
@@ -140,8 +141,8 @@ bool Session::take_role(const std::string& role) {
 
 void Session::answer_with_failure(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::request) return;
-  reply_to_host(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
-                                           era_of(message), *failure_));
+  reply_to_host(Upstream::failed_reply(message.id.in(line), kind_of(message.method),
+                                       era_of(message), *failure_));
   // One more turn of the loop, so that the requests that came with this one hear it too.
   effects_.set_deadline(Milliseconds{0});
 }

@@ -22,10 +22,10 @@
 #include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/message/host_patience.h"
 #include "supervisor/gateway/message/host_peer.h"
-#include "supervisor/gateway/route/route.h"
 #include "supervisor/gateway/route/server_route.h"
 #include "supervisor/gateway/route/server_route_effects.h"
 #include "supervisor/gateway/route/server_route_parts.h"
+#include "supervisor/gateway/route/upstream_route.h"
 #include "supervisor/gateway/session/attachment.h"
 #include "supervisor/gateway/session/session_handoff.h"
 
@@ -77,7 +77,7 @@ class SessionEffects : public McpServices {
   ~SessionEffects() = default;
 };
 
-class Session final : private LegEffects, private CallWaiter {
+class Session final : private ServerRouteEffects, private CallWaiter {
  public:
   Session(Peer peer, const SharedParts& shared, SessionEffects& effects);
   Session(const Session&) = delete;
@@ -144,7 +144,7 @@ class Session final : private LegEffects, private CallWaiter {
     closing,    ///< the host's side is closed
   };
 
-  // LegEffects
+  // ServerRouteEffects
   void to_host(Slices message) override;
   void leg_running(Time now) override;
   void leg_lost(const Failure& failure, After after, Time now) override;
@@ -176,7 +176,7 @@ class Session final : private LegEffects, private CallWaiter {
   struct ResultRead;
   bool answered_from_kept(std::string_view line, const Message& message, Time now);
   Sha256 digest_in(std::string_view line, const Message& message) const;
-  std::expected<CallPlace, Failure> place_for_read(std::string_view line, Time now);
+  std::expected<CallSlot, Failure> place_for_read(std::string_view line, Time now);
   void refuse_read(std::string_view line, const Message& message, const Failure& failure);
   void read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now);
   void end_reads(std::string_view reason, Time now);
@@ -224,9 +224,9 @@ class Session final : private LegEffects, private CallWaiter {
   State state_ = State::unattached;
   Attachment attachment_;
   std::vector<Label> labels_;
-  const Server* server_ = nullptr;            ///< null: all, or not attached
-  std::unique_ptr<Counterpart> counterpart_;  ///< null: not attached
-  std::unique_ptr<Resumption> resumption_;    ///< null: it cannot go on at another gateway
+  const Server* server_ = nullptr;              ///< null: all, or not attached
+  std::unique_ptr<UpstreamRoute> counterpart_;  ///< null: not attached
+  std::unique_ptr<SessionHandoff> resumption_;  ///< null: it cannot go on at another gateway
   bool is_resumed_ = false;
   std::vector<std::string> refusals_;  ///< for it, of requests that the host never saw
   bool host_has_asked_ = false;

@@ -120,16 +120,16 @@ void Session::note_labels() {
 
 void Session::attach_to(const Server& server, StartWhen start, Time now) {
   server_ = &server;
-  LegEffects& effects = *this;
+  ServerRouteEffects& effects = *this;
   const CellPlan plan = plan_of(server);
-  auto leg = std::make_unique<Leg>(LegParts{.shared = shared_,
-                                            .access = access_,
-                                            .plan = plan,
-                                            .session = peer_.session,
-                                            .start = start,
-                                            .reading_tool = reading_tool()},
-                                   effects_, effects);
-  Leg& only = *leg;
+  auto leg = std::make_unique<ServerRoute>(ServerRouteParts{.shared = shared_,
+                                                            .access = access_,
+                                                            .plan = plan,
+                                                            .session = peer_.session,
+                                                            .start = start,
+                                                            .reading_tool = reading_tool()},
+                                           effects_, effects);
+  ServerRoute& only = *leg;
   counterpart_ = std::move(leg);
   if (plan.program == wire::CellProgram::server) effects_.expect_cell(plan.server);
   if (start == StartWhen::on_demand) {

@@ -13,16 +13,16 @@
 /// meanwhile and gives it back: it is the host's own, so it is read as what hosts say. Pure.
 namespace cellblock::gateway {
 
-class Resumption {
+class SessionHandoff {
  public:
   /// Of what was said and not taken up, in bytes.
   static constexpr std::size_t max_unread = 128U << 10;
 
   /// From what text() of another gateway gave; nullopt: it is no such thing.
-  static std::optional<Resumption> of(std::string_view text);
+  static std::optional<SessionHandoff> of(std::string_view text);
 
-  Revival& memory() { return memory_; }
-  const Revival& memory() const { return memory_; }
+  SessionReplay& memory() { return memory_; }
+  const SessionReplay& memory() const { return memory_; }
   /// What the host said to the gateway before; once.
   std::string take_unread() { return std::move(unread_); }
 
@@ -38,7 +38,7 @@ class Resumption {
   std::optional<std::string> text(std::string_view unread) const;
 
  private:
-  Revival memory_;
+  SessionReplay memory_;
   std::string unread_;
   std::string kept_;  ///< with newlines
 };

@@ -55,7 +55,7 @@ struct Session::ResultRead {
   std::uint64_t call = 0;
   std::string line;
   Message message;
-  CallPlace place;
+  CallSlot place;
   Time began;
 };
 
@@ -104,7 +104,7 @@ Sha256 Session::digest_in(std::string_view line, const Message& message) const {
   return is_told ? argument_digest(message.params.in(line)) : Sha256{};
 }
 
-std::expected<CallPlace, Failure> Session::place_for_read(std::string_view line, Time now) {
+std::expected<CallSlot, Failure> Session::place_for_read(std::string_view line, Time now) {
   if (effects_.audit_state() == AuditState::broken) {
     return std::unexpected(not_recorded());
   }
@@ -118,7 +118,7 @@ std::expected<CallPlace, Failure> Session::place_for_read(std::string_view line,
   }
   CallWaiter& waiter = *this;
   auto place = shared_.policy.places.take(
-      {.session = peer_.session, .server = CallPlaces::no_server}, waiter, now);
+      {.session = peer_.session, .server = CallSlots::no_server}, waiter, now);
   if (place) return *std::move(place);
   Failure failure = plain_failure(FailureCode::rate_limited, busy_text(place.error(), {}, {}));
   failure.retry_after = place.error().retry_after;
@@ -132,8 +132,8 @@ void Session::refuse_read(std::string_view line, const Message& message, const F
                             .reason = name_of(failure.code),
                             .bytes = line.size(),
                             .method = audit_method(message)});
-  reply_to_host(Conversation::failed_reply(message.id.in(line), kind_of(message.method),
-                                           era_of(message), failure));
+  reply_to_host(Upstream::failed_reply(message.id.in(line), kind_of(message.method),
+                                       era_of(message), failure));
 }
 
 void Session::read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now) {
@@ -165,8 +165,8 @@ std::string Session::answer_to_read(const ResultRead& read, AuditState log, Time
   const std::string name = name_in(read.line, read.message);
   std::string reply;
   if (log == AuditState::broken) {
-    reply = Conversation::failed_reply(read.message.id.in(read.line), kind_of(read.message.method),
-                                       era_of(read.message), not_recorded());
+    reply = Upstream::failed_reply(read.message.id.in(read.line), kind_of(read.message.method),
+                                   era_of(read.message), not_recorded());
   } else {
     ResultAnswer answer = answer_about_kept(read.line, read.message, *kept_, host_bound(), now);
     reply = std::move(answer.reply);

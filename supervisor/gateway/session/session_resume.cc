@@ -18,9 +18,9 @@ std::optional<Failure> Session::take_up(const ControlRequest& request) {
     return plain_failure(FailureCode::invalid_request,
                          "parameter \"resume\" is for a session over handed stdio");
   }
-  resumption_ = std::make_unique<Resumption>();
+  resumption_ = std::make_unique<SessionHandoff>();
   if (request.resume.empty()) return std::nullopt;
-  auto resumed = Resumption::of(request.resume);
+  auto resumed = SessionHandoff::of(request.resume);
   if (!resumed) {
     return plain_failure(FailureCode::invalid_request,
                          "parameter \"resume\" is not what cellblock/ended gave");
@@ -33,7 +33,7 @@ std::optional<Failure> Session::take_up(const ControlRequest& request) {
 // Nothing is started before the host says something.
 bool Session::waits_to_be_taken_up(std::string_view line, const Message& message, Time now) {
   if (!resumption_) return false;
-  Revival& memory = resumption_->memory();
+  SessionReplay& memory = resumption_->memory();
   if (!memory.is_due()) {
     memory.from_host(line, message);
     return false;
@@ -61,11 +61,11 @@ bool Session::is_for_memory(Slices message) {
 void Session::settle_resumption(Time now) {
   if (!resumption_) return;
   switch (resumption_->memory().take_outcome()) {
-    case Revival::Outcome::none:
+    case SessionReplay::Outcome::none:
       return;
-    case Revival::Outcome::agreed:
+    case SessionReplay::Outcome::agreed:
       return taken_up(now);
-    case Revival::Outcome::refused:
+    case SessionReplay::Outcome::refused:
       return fail(cannot_go_on(server_, resumption_->memory().refusal()), now);
   }
 }

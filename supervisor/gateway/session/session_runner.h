@@ -34,7 +34,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   void renew_server(std::uint32_t server);
 
   /// The cells of this server that this session has are stopped once their calls have been
-  /// answered, or after Lane::replace_patience; what the host asks from now on is for others.
+  /// answered, or after EraRoute::replace_patience; what the host asks from now on is for others.
   void replace_cells(std::uint32_t server);
 
   /// As of a session.
@@ -105,7 +105,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   HostPatience patience_;
   Timer patience_due_;
   std::optional<Time> patience_set_;  ///< what that one is set to
-  std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  ///< as Lane::here_
+  std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  ///< as EraRoute::here_
   bool host_reported_ = false;
   bool finished_ = false;
 };

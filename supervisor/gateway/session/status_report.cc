@@ -157,8 +157,8 @@ Json json_of(const ServerRow& row, const Config& config, const CellClient& user)
             {"limits", limits_json(server, cgroup)},
             {"weakenings", weakenings_of(server, cgroup)},
             {"cells", std::move(cells)}};
-  static const ServerLedger nothing_yet;
-  const ServerLedger& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
+  static const ServerIncidents nothing_yet;
+  const ServerIncidents& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
   if (!server.found.broken.empty()) json["broken"] = server.found.broken;
   json["declared"] = declared_json(server, row.tools, {user, config.identity});
   if (server.workspace) json["workspace"] = workspace_json(server);

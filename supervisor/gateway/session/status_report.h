@@ -28,10 +28,10 @@ struct LastEnd {
 
 struct ServerRow {
   const Server* server = nullptr;
-  const ServerLedger* ledger = nullptr;  ///< may be null
+  const ServerIncidents* ledger = nullptr;  ///< may be null
   std::vector<CellRow> cells;
   const LastEnd* last_end = nullptr;
-  const ServerLife* life = nullptr;  ///< may be null
+  const RestartPolicy* life = nullptr;  ///< may be null
   CatalogueView catalogue;
   const FoundCounts* found_to_server = nullptr;  ///< null: nothing
   const FoundCounts* found_to_host = nullptr;    ///< likewise

@@ -282,7 +282,7 @@ bool ModernOverLegacy::ask_for_url(LegacyCall& call, const Json& error, Time now
   parking_.drop_questions(call);
   Json refusal = error_of(mcp::internal_error, "the server asked for a visit to no URL");
   if (!questions.empty() && may_be_asked(mcp::method::elicitation_create, url, call.capabilities) &&
-      may_ask(call.method) && calls_.waiting_for_host() < Parking::max_parked) {
+      may_ask(call.method) && calls_.waiting_for_host() < ParkedCalls::max_parked) {
     parking_.ask_host(call, questions, State::url_due, now);
     return true;
   }

@@ -78,7 +78,7 @@ class ModernOverLegacy : public Bridge {
   LegacyHandshake handshake_{out_, ids_};
   ModernStreams streams_{out_, ids_};
   LegacyCalls calls_;
-  Parking parking_;
+  ParkedCalls parking_;
   HeldRequests held_;
   LogDemand logs_;
   std::optional<Time> deadline_;

@@ -33,8 +33,9 @@ Ending too_large(const std::string& server) {
 
 }  // namespace
 
-Parking::Parking(BridgedServer server, SealBinding binding, Sealer& sealer, UpstreamIds& tickets,
-                 LegacyCalls& calls, Outbox& out, BridgeEffects& effects)
+ParkedCalls::ParkedCalls(BridgedServer server, SealBinding binding, Sealer& sealer,
+                         UpstreamIds& tickets, LegacyCalls& calls, Outbox& out,
+                         BridgeEffects& effects)
     : server_(std::move(server)),
       binding_(binding),
       sealer_(sealer),
@@ -47,7 +48,7 @@ Parking::Parking(BridgedServer server, SealBinding binding, Sealer& sealer, Upst
 
 // JSON-RPC has no field that says which call a server's request belongs to. With one call that can
 // be asked there is no doubt; with two there is, and then neither is asked.
-LegacyCall* Parking::owner() const {
+LegacyCall* ParkedCalls::owner() const {
   LegacyCall* only = nullptr;
   for (LegacyCall& call : calls_.all()) {
     if (!call.is_at_server() || !may_ask(call.method)) continue;
@@ -57,8 +58,8 @@ LegacyCall* Parking::owner() const {
   return only;
 }
 
-std::string_view Parking::objection(const LegacyCall& call, std::string_view method,
-                                    const Json& params, std::size_t bytes) const {
+std::string_view ParkedCalls::objection(const LegacyCall& call, std::string_view method,
+                                        const Json& params, std::size_t bytes) const {
   if (!may_be_asked(method, params, call.capabilities)) return "client_capabilities";
   if (call.rounds >= max_rounds) return "too_many_rounds";
   if (call.questions.size() >= max_questions) return "too_many_questions";
@@ -69,8 +70,8 @@ std::string_view Parking::objection(const LegacyCall& call, std::string_view met
   return {};
 }
 
-bool Parking::refuse(std::string_view server_id, std::string_view method, std::size_t bytes,
-                     std::string_view reason) {
+bool ParkedCalls::refuse(std::string_view server_id, std::string_view method, std::size_t bytes,
+                         std::string_view reason) {
   if (reason.empty()) return false;
   effects_.record({.kind = wire::AuditKind::refused,
                    .outcome = wire::AuditOutcome::denied,
@@ -81,8 +82,8 @@ bool Parking::refuse(std::string_view server_id, std::string_view method, std::s
   return true;
 }
 
-void Parking::asked(std::string_view server_id, std::string_view method, const Json& params,
-                    std::size_t bytes, Time now) {
+void ParkedCalls::asked(std::string_view server_id, std::string_view method, const Json& params,
+                        std::size_t bytes, Time now) {
   LegacyCall* call = owner();
   if (call == nullptr) {
     refuse(server_id, method, bytes, "unattributable");
@@ -99,14 +100,14 @@ void Parking::asked(std::string_view server_id, std::string_view method, const J
   call->due = now + window;
 }
 
-void Parking::withdrawn(std::string_view server_id) {
+void ParkedCalls::withdrawn(std::string_view server_id) {
   for (LegacyCall& call : calls_.all()) {
     std::erase_if(call.questions, [&](const Question& q) { return q.server_id == server_id; });
     if (call.state == State::asking && call.questions.empty()) call.state = State::running;
   }
 }
 
-void Parking::ask_host(LegacyCall& call, const Json& questions, State next, Time now) {
+void ParkedCalls::ask_host(LegacyCall& call, const Json& questions, State next, Time now) {
   call.ticket = tickets_.next();
   ++call.rounds;
   call.due = now + patience;
@@ -118,7 +119,7 @@ void Parking::ask_host(LegacyCall& call, const Json& questions, State next, Time
                                                     {"requestState", sealed.value_or("")}}));
 }
 
-void Parking::ask_all(LegacyCall& call, Time now) {
+void ParkedCalls::ask_all(LegacyCall& call, Time now) {
   Json questions = Json::object();
   for (Question& question : call.questions) {
     question.told = Question::Told::yes;
@@ -127,8 +128,8 @@ void Parking::ask_all(LegacyCall& call, Time now) {
   ask_host(call, questions, State::parked, now);
 }
 
-LegacyCall* Parking::resumed(std::string_view id, const Json& params, const RequestDigest& digest,
-                             Time now) {
+LegacyCall* ParkedCalls::resumed(std::string_view id, const Json& params,
+                                 const RequestDigest& digest, Time now) {
   const auto opened = sealer_.open(binding_, string_in(params, "requestState"), now);
   LegacyCall* call = opened ? calls_.find_ticket(parse_upstream_id(*opened)) : nullptr;
   if (call == nullptr || call->digest != digest) {
@@ -146,7 +147,7 @@ LegacyCall* Parking::resumed(std::string_view id, const Json& params, const Requ
   return call;
 }
 
-void Parking::deliver(LegacyCall& call, const Json& responses, Time now) {
+void ParkedCalls::deliver(LegacyCall& call, const Json& responses, Time now) {
   std::vector<Question> left;
   for (Question& question : std::exchange(call.questions, {})) {
     const Json* answer = object_in(responses, question.key);
@@ -167,20 +168,20 @@ void Parking::deliver(LegacyCall& call, const Json& responses, Time now) {
   if (!call.questions.empty()) ask_all(call, now);
 }
 
-std::size_t Parking::kept_bytes() const {
+std::size_t ParkedCalls::kept_bytes() const {
   std::size_t bytes = 0;
   for (const LegacyCall& call : calls_.all()) bytes += call.ending ? call.ending->bytes : 0;
   return bytes;
 }
 
-void Parking::keep(LegacyCall& call, Ending ending) {
+void ParkedCalls::keep(LegacyCall& call, Ending ending) {
   drop_questions(call);
   if (kept_bytes() + ending.bytes > max_kept_bytes) ending = too_large(server_.name);
   call.ending = std::move(ending);
   call.state = State::over;
 }
 
-void Parking::drop_questions(LegacyCall& call) {
+void ParkedCalls::drop_questions(LegacyCall& call) {
   for (const Question& question : std::exchange(call.questions, {})) {
     out_.to_server(
         question.method == mcp::method::elicitation_create
@@ -189,7 +190,7 @@ void Parking::drop_questions(LegacyCall& call) {
   }
 }
 
-std::optional<Time> Parking::next_due() const {
+std::optional<Time> ParkedCalls::next_due() const {
   std::optional<Time> first;
   for (const LegacyCall& call : calls_.all()) {
     if (call.state != State::running && (!first || call.due < *first)) first = call.due;
@@ -197,7 +198,7 @@ std::optional<Time> Parking::next_due() const {
   return first;
 }
 
-void Parking::due(Time now) {
+void ParkedCalls::due(Time now) {
   std::vector<std::uint64_t> expired;
   for (LegacyCall& call : calls_.all()) {
     if (call.state == State::running || call.due > now) continue;
@@ -210,7 +211,7 @@ void Parking::due(Time now) {
   for (const std::uint64_t ticket : expired) expire(calls_.take(calls_.find_ticket(ticket)));
 }
 
-void Parking::expire(LegacyCall call) {
+void ParkedCalls::expire(LegacyCall call) {
   effects_.record({.kind = wire::AuditKind::refused,
                    .outcome = wire::AuditOutcome::cancelled,
                    .tool = call.method,

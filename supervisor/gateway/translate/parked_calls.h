@@ -18,7 +18,7 @@
 /// answers and waits for the same call.
 namespace cellblock::gateway {
 
-class Parking {
+class ParkedCalls {
  public:
   static constexpr Milliseconds window{20};         ///< for more questions of the same moment
   static constexpr Milliseconds patience{600'000};  ///< for the host's retry, each time
@@ -29,8 +29,8 @@ class Parking {
   static constexpr std::size_t max_kept_bytes = 16U << 20;     ///< of answers that wait for a retry
 
   /// Who made a value, and for which session and cell: `binding.purpose` is set here.
-  Parking(BridgedServer server, SealBinding binding, Sealer& sealer, UpstreamIds& tickets,
-          LegacyCalls& calls, Outbox& out, BridgeEffects& effects);
+  ParkedCalls(BridgedServer server, SealBinding binding, Sealer& sealer, UpstreamIds& tickets,
+              LegacyCalls& calls, Outbox& out, BridgeEffects& effects);
 
   /// What an earlier cell's questions were sealed to is refused from now on.
   void new_cell(std::uint64_t cell) { binding_.cell = cell; }

@@ -28,7 +28,7 @@ std::string in_quotes(std::string_view text) { return '"' + std::string(text) + 
 
 }  // namespace
 
-void HandedValues::made_tasks(std::string_view line, const Message& message,
+void OpaqueTokens::made_tasks(std::string_view line, const Message& message,
                               std::string_view tool) {
   if (message.task_ids.empty()) return;
   const auto claim = [&](std::string_view id) {
@@ -41,14 +41,14 @@ void HandedValues::made_tasks(std::string_view line, const Message& message,
   if (const auto task = raw_members(member_of(*result, "task"))) claim(member_of(*task, "taskId"));
 }
 
-std::string_view HandedValues::tool_behind(std::string_view line, const Message& message) const {
+std::string_view OpaqueTokens::tool_behind(std::string_view line, const Message& message) const {
   std::vector<std::string_view> raw;
   raw.reserve(message.task_ids.size());
   for (const Span id : message.task_ids) raw.push_back(id.in(line));
   return claims_.tool_of(raw);
 }
 
-std::string_view HandedValues::tool_behind(const Message& message,
+std::string_view OpaqueTokens::tool_behind(const Message& message,
                                            const std::vector<Replacement>& edits) const {
   std::vector<std::string_view> raw;
   for (const Span id : message.task_ids) {
@@ -58,13 +58,13 @@ std::string_view HandedValues::tool_behind(const Message& message,
   return claims_.tool_of(raw);
 }
 
-SealBinding HandedValues::binding(SealPurpose purpose) const {
+SealBinding OpaqueTokens::binding(SealPurpose purpose) const {
   SealBinding binding = whose_;
   binding.purpose = purpose;
   return binding;
 }
 
-bool HandedValues::give_back(std::string_view line, const Message& message, Time now,
+bool OpaqueTokens::give_back(std::string_view line, const Message& message, Time now,
                              std::vector<Replacement>& edits) {
   const bool are_ours = open(SealPurpose::cursor, line, message.cursor, now, edits) &&
                         open(SealPurpose::request_state, line, message.request_state, now, edits) &&
@@ -76,7 +76,7 @@ bool HandedValues::give_back(std::string_view line, const Message& message, Time
   return are_ours;
 }
 
-bool HandedValues::open(SealPurpose purpose, std::string_view line, Span where, Time now,
+bool OpaqueTokens::open(SealPurpose purpose, std::string_view line, Span where, Time now,
                         std::vector<Replacement>& edits) const {
   const std::string_view raw = where.in(line);
   if (!is_there(raw)) return true;
@@ -86,7 +86,7 @@ bool HandedValues::open(SealPurpose purpose, std::string_view line, Span where, 
   return value.has_value();
 }
 
-bool HandedValues::hand_out(std::string_view line, const Message& message, Time now,
+bool OpaqueTokens::hand_out(std::string_view line, const Message& message, Time now,
                             std::vector<Replacement>& edits) {
   if (!seal(SealPurpose::cursor, line, message.next_cursor, now + cursor_life, edits)) return false;
   if (is_there(message.next_cursor.in(line))) lists_.add(edits.back().text, now + page_patience);
@@ -98,7 +98,7 @@ bool HandedValues::hand_out(std::string_view line, const Message& message, Time 
                              [&](Span id) { return hand_out_task(line, id, now, edits); });
 }
 
-bool HandedValues::hand_out_cleaned(std::string& result, Time now) {
+bool OpaqueTokens::hand_out_cleaned(std::string& result, Time now) {
   using Json = nlohmann::ordered_json;
   Json tree = read_tree(result);
   if (!tree.is_object()) return false;
@@ -121,7 +121,7 @@ bool HandedValues::hand_out_cleaned(std::string& result, Time now) {
   return true;
 }
 
-bool HandedValues::seal(SealPurpose purpose, std::string_view line, Span where, Time expires,
+bool OpaqueTokens::seal(SealPurpose purpose, std::string_view line, Span where, Time expires,
                         std::vector<Replacement>& edits) {
   const std::string_view raw = where.in(line);
   if (!is_there(raw)) return true;
@@ -130,11 +130,11 @@ bool HandedValues::seal(SealPurpose purpose, std::string_view line, Span where, 
   return sealed.has_value();
 }
 
-bool HandedValues::hand_out_task(std::string_view line, Span where, Time now,
+bool OpaqueTokens::hand_out_task(std::string_view line, Span where, Time now,
                                  std::vector<Replacement>& edits) {
   const std::string_view raw = where.in(line);
   if (!is_there(raw)) return true;
-  if (raw.size() > KnownTasks::longest_id) return false;
+  if (raw.size() > TaskIds::longest_id) return false;
   if (const std::string* known = tasks_.find(raw, now)) {
     edits.push_back({where, *known});
     return true;

@@ -16,7 +16,7 @@
 /// sealed for this host, server and cell goes back. `null`, which says that there is none, passes.
 namespace cellblock::gateway {
 
-class HandedValues {
+class OpaqueTokens {
  public:
   static constexpr std::chrono::hours cursor_life{1};
   static constexpr std::chrono::seconds state_life{600};
@@ -25,7 +25,7 @@ class HandedValues {
   static constexpr std::chrono::hours task_life{24};
 
   /// The purpose in `whose` does not matter.
-  HandedValues(Sealer& sealer, SealBinding whose) : sealer_(sealer), whose_(whose) {}
+  OpaqueTokens(Sealer& sealer, SealBinding whose) : sealer_(sealer), whose_(whose) {}
 
   /// From the host: puts the server's own values back. False: one of them is not ours, or too old,
   /// and the message must not go on.
@@ -68,10 +68,10 @@ class HandedValues {
 
   Sealer& sealer_;
   SealBinding whose_;
-  KnownTasks tasks_;
-  TaskClaims claims_;
-  OpenValues questions_;
-  OpenValues lists_;
+  TaskIds tasks_;
+  TaskOwners claims_;
+  OutstandingTokens questions_;
+  OutstandingTokens lists_;
 };
 
 }  // namespace cellblock::gateway

@@ -11,17 +11,17 @@ std::size_t hash_of(std::string_view sealed) { return std::hash<std::string_view
 
 }  // namespace
 
-void OpenValues::add(std::string_view sealed, Time until) {
+void OutstandingTokens::add(std::string_view sealed, Time until) {
   if (values_.size() == most) values_.pop_front();
   values_.push_back({hash_of(sealed), until});
 }
 
-void OpenValues::came_back(std::string_view sealed) {
+void OutstandingTokens::came_back(std::string_view sealed) {
   const std::size_t hash = hash_of(sealed);
   std::erase_if(values_, [hash](const Value& value) { return value.hash == hash; });
 }
 
-bool OpenValues::any(Time now) const {
+bool OutstandingTokens::any(Time now) const {
   return std::ranges::any_of(values_, [now](const Value& value) { return now < value.until; });
 }
 

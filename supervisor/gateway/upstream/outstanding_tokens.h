@@ -10,7 +10,7 @@
 /// user has not answered yet, the next page of a list.
 namespace cellblock::gateway {
 
-class OpenValues {
+class OutstandingTokens {
  public:
   static constexpr std::size_t most = 64;  ///< the oldest falls out
 

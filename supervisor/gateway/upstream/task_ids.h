@@ -13,15 +13,15 @@ namespace cellblock::gateway {
 /// The names that a host knows a server's tasks by: it compares the ids that it is told, so a task
 /// keeps its sealed one. The server chooses how many tasks there are and how long their ids; the
 /// oldest fall out.
-class KnownTasks {
+class TaskIds {
  public:
   static constexpr std::size_t most = 1'024;
   static constexpr std::size_t longest_id = 1U << 10;   ///< bytes of the server's raw JSON
   static constexpr std::size_t max_bytes = 512U << 10;  ///< of ids and names together
 
-  KnownTasks() = default;
-  KnownTasks(KnownTasks&&) = default;
-  KnownTasks& operator=(KnownTasks&&) = delete;
+  TaskIds() = default;
+  TaskIds(TaskIds&&) = default;
+  TaskIds& operator=(TaskIds&&) = delete;
 
   /// Null: none, or no longer. Valid until the next one is added.
   const std::string* find(std::string_view raw, Time now) const;

@@ -4,7 +4,7 @@
 
 namespace cellblock::gateway {
 
-void TaskClaims::claim(std::string_view raw, std::string_view tool) {
+void TaskOwners::claim(std::string_view raw, std::string_view tool) {
   if (const auto found = by_id_.find(raw); found != by_id_.end()) {
     Claim& known = *found->second;
     if (known.tool == tool) return;
@@ -19,7 +19,7 @@ void TaskClaims::claim(std::string_view raw, std::string_view tool) {
   while (claims_.size() > most || bytes_ > max_bytes) remove_oldest();
 }
 
-std::string_view TaskClaims::tool_of(std::span<const std::string_view> raw) const {
+std::string_view TaskOwners::tool_of(std::span<const std::string_view> raw) const {
   const std::string* tool = nullptr;
   for (const std::string_view id : raw) {
     const auto found = by_id_.find(id);
@@ -29,7 +29,7 @@ std::string_view TaskClaims::tool_of(std::span<const std::string_view> raw) cons
   return tool == nullptr ? std::string_view{} : *tool;
 }
 
-void TaskClaims::remove_oldest() {
+void TaskOwners::remove_oldest() {
   const auto oldest = claims_.begin();
   bytes_ -= oldest->bytes();
   by_id_.erase(oldest->raw);

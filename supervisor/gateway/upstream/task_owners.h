@@ -13,14 +13,14 @@ namespace cellblock::gateway {
 /// them: of one that two tools claim nobody knows whose it is. Apart from the names of tasks, of
 /// which there may be new ones without a call: here the host has to ask for each one. The oldest
 /// fall out.
-class TaskClaims {
+class TaskOwners {
  public:
   static constexpr std::size_t most = 1'024;
   static constexpr std::size_t max_bytes = 512U << 10;  ///< of ids and tools together
 
-  TaskClaims() = default;
-  TaskClaims(TaskClaims&&) = default;
-  TaskClaims& operator=(TaskClaims&&) = delete;
+  TaskOwners() = default;
+  TaskOwners(TaskOwners&&) = default;
+  TaskOwners& operator=(TaskOwners&&) = delete;
 
   /// A call of that tool was answered with a task, an id in the server's raw JSON.
   void claim(std::string_view raw, std::string_view tool);

@@ -25,7 +25,7 @@ class TaskProgress {
     std::uint64_t ours = 0;  ///< the token, as the server knows it
     std::string token;       ///< as the host does, raw JSON
     std::string task;        ///< the server's id, raw JSON
-    ProgressPace pace;
+    ProgressLimiter pace;
   };
 
   /// `call` was answered with that task.

@@ -4,7 +4,7 @@
 
 namespace cellblock::gateway {
 
-bool EarlyStatuses::hold(std::string_view line, const Message& message) {
+bool TaskStatusBuffer::hold(std::string_view line, const Message& message) {
   if (line.size() > longest_line) return false;
   if (held_.size() == most) held_.pop_front();
   held_.push_back({.line = std::string(line),
@@ -14,7 +14,7 @@ bool EarlyStatuses::hold(std::string_view line, const Message& message) {
   return true;
 }
 
-std::vector<EarlyStatuses::Held> EarlyStatuses::take(std::string_view raw_task) {
+std::vector<TaskStatusBuffer::Held> TaskStatusBuffer::take(std::string_view raw_task) {
   std::vector<Held> taken;
   std::deque<Held> others;
   for (Held& held : held_) {
@@ -29,6 +29,6 @@ std::vector<EarlyStatuses::Held> EarlyStatuses::take(std::string_view raw_task) 
   return taken;
 }
 
-std::size_t EarlyStatuses::give_up() { return std::exchange(held_, {}).size(); }
+std::size_t TaskStatusBuffer::give_up() { return std::exchange(held_, {}).size(); }
 
 }  // namespace cellblock::gateway

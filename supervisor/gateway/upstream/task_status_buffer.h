@@ -13,7 +13,7 @@ namespace cellblock::gateway {
 /// What a server says about a task before the answer that creates it has passed: some send both in
 /// the wrong order, and a host has no use for news of a task that it does not know. Bounded; the
 /// oldest falls out.
-class EarlyStatuses {
+class TaskStatusBuffer {
  public:
   static constexpr std::size_t most = 16;
   static constexpr std::size_t longest_line = 64U << 10;

@@ -37,9 +37,8 @@ std::optional<Rule> rule_of(const CallAccess& access) {
 
 }  // namespace
 
-Conversation::Conversation(const GateParts& parts, const Rights& rights, UpstreamIds& ids,
-                           HandedValues values, AuditArguments arguments,
-                           ConversationEffects& effects)
+Upstream::Upstream(const GateParts& parts, const Rights& rights, UpstreamIds& ids,
+                   OpaqueTokens values, AuditArguments arguments, UpstreamEffects& effects)
     : server_(parts.server),
       rights_(rights),
       ids_(ids),
@@ -51,17 +50,17 @@ Conversation::Conversation(const GateParts& parts, const Rights& rights, Upstrea
       redaction_(parts.policy.redactions, parts.server_index, parts.server),
       values_(std::move(values)) {}
 
-ClientFeatures Conversation::features() const { return permitted_features(server_, rights_); }
+ClientFeatures Upstream::features() const { return permitted_features(server_, rights_); }
 
-std::string Conversation::failed_reply(std::string_view id, CallKind kind, Era era,
-                                       const Failure& failure) {
+std::string Upstream::failed_reply(std::string_view id, CallKind kind, Era era,
+                                   const Failure& failure) {
   return kind == CallKind::tool_call ? tool_error_reply(id, failure, era)
                                      : error_reply(id, failure);
 }
 
 // --- host to server ------------------------------------------------------------------------------
 
-void Conversation::from_host(std::string_view line, const Message& message, Time now) {
+void Upstream::from_host(std::string_view line, const Message& message, Time now) {
   if (line.size() > server_.lines.from_host) {
     refuse_size_from_host(line, message);
   } else if (message.kind == MessageKind::request) {
@@ -75,7 +74,7 @@ void Conversation::from_host(std::string_view line, const Message& message, Time
 }
 
 // What a bridge or the aggregate has written anew may be longer than what the host said.
-void Conversation::refuse_size_from_host(std::string_view line, const Message& message) {
+void Upstream::refuse_size_from_host(std::string_view line, const Message& message) {
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,
                    .tool = message.method,
@@ -92,7 +91,7 @@ void Conversation::refuse_size_from_host(std::string_view line, const Message& m
   }
 }
 
-void Conversation::request_from_host(std::string_view line, const Message& message, Time now) {
+void Upstream::request_from_host(std::string_view line, const Message& message, Time now) {
   const CallKind kind = kind_of(message.method);
   CallAccess access = access_of(line, message, rights_, server_);
   pins_.host_says(line, message, features());
@@ -131,7 +130,7 @@ void Conversation::request_from_host(std::string_view line, const Message& messa
 }
 
 // A digest beside a text with a hole in it is one of what stood in the hole: guesses can be tried.
-void Conversation::note_arguments(std::string_view params, UnsentCall& unsent) {
+void Upstream::note_arguments(std::string_view params, UnsentCall& unsent) {
   bool is_clean = true;
   if (arguments_ == AuditArguments::redacted) {
     ArgumentText told = gate_.argument_text(params);
@@ -141,8 +140,8 @@ void Conversation::note_arguments(std::string_view params, UnsentCall& unsent) {
   if (arguments_ != AuditArguments::none && is_clean) unsent.arguments = argument_digest(params);
 }
 
-void Conversation::refuse_at_gate(std::string_view line, const Message& message, CallKind kind,
-                                  const Failure& failure) {
+void Upstream::refuse_at_gate(std::string_view line, const Message& message, CallKind kind,
+                              const Failure& failure) {
   const bool is_call = kind == CallKind::tool_call;
   effects_.record({.kind = is_call ? AuditKind::call : AuditKind::refused,
                    .outcome = AuditOutcome::denied,
@@ -155,8 +154,8 @@ void Conversation::refuse_at_gate(std::string_view line, const Message& message,
 
 // Asked first: what a user may not use does not exist for that user, however the rest of the
 // request looks.
-bool Conversation::refused_access(std::string_view line, const Message& message, CallKind kind,
-                                  const CallAccess& access) {
+bool Upstream::refused_access(std::string_view line, const Message& message, CallKind kind,
+                              const CallAccess& access) {
   if (access.refusal.empty()) return false;
   const bool is_call = kind == CallKind::tool_call;
   effects_.record({.kind = is_call ? AuditKind::call : AuditKind::refused,
@@ -170,7 +169,7 @@ bool Conversation::refused_access(std::string_view line, const Message& message,
 }
 
 // Answers it when it may not go on.
-bool Conversation::refused(std::string_view line, const Message& message, CallKind kind) {
+bool Upstream::refused(std::string_view line, const Message& message, CallKind kind) {
   const std::string_view id = message.id.in(line);
   if (is_recorded(kind) && effects_.audit_state() == AuditState::broken) {
     say_to_host(failed_reply(id, kind, era_of(message), audit_failure(server_)));
@@ -185,8 +184,8 @@ bool Conversation::refused(std::string_view line, const Message& message, CallKi
   return true;
 }
 
-std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, const Message& message,
-                                                      const Call& call) const {
+std::vector<Replacement> Upstream::edits_for_cell(std::string_view line, const Message& message,
+                                                  const Call& call) const {
   std::vector<Replacement> edits;
   edits.reserve(3);
   const std::string ours = std::to_string(call.ours);
@@ -201,7 +200,7 @@ std::vector<Replacement> Conversation::edits_for_cell(std::string_view line, con
   return edits;
 }
 
-void Conversation::notification_from_host(std::string_view line, const Message& message, Time now) {
+void Upstream::notification_from_host(std::string_view line, const Message& message, Time now) {
   if (is_stray(Direction::to_server, line, message)) return;
   if (message.method == mcp::notification::cancelled) return cancel_from_host(line, message, now);
   if (message.method == mcp::notification::progress) {
@@ -214,7 +213,7 @@ void Conversation::notification_from_host(std::string_view line, const Message& 
 }
 
 // Another session's, an earlier cell's, or made up: the server never sees it.
-void Conversation::refuse_values(std::string_view line, const Message& message) {
+void Upstream::refuse_values(std::string_view line, const Message& message) {
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,
                    .tool = message.method,
@@ -224,7 +223,7 @@ void Conversation::refuse_values(std::string_view line, const Message& message) 
   say_to_host(protocol_error(message.id.in(line), mcp::invalid_params, foreign_value));
 }
 
-void Conversation::cancel_from_host(std::string_view line, const Message& message, Time now) {
+void Upstream::cancel_from_host(std::string_view line, const Message& message, Time now) {
   const std::string_view theirs = message.request_id.in(line);
   const Call* call = calls_.find_theirs(theirs);
   if (theirs.empty() || call == nullptr || call->kind == CallKind::initialize) {
@@ -240,7 +239,7 @@ void Conversation::cancel_from_host(std::string_view line, const Message& messag
   note_end(cancelled, AuditOutcome::cancelled, "host", 0, now);
 }
 
-void Conversation::response_from_host(std::string_view line, const Message& message, Time now) {
+void Upstream::response_from_host(std::string_view line, const Message& message, Time now) {
   const std::string_view ours = message.id.in(line);
   const auto call = server_calls_.close(ours);
   if (!call) {
@@ -265,7 +264,7 @@ void Conversation::response_from_host(std::string_view line, const Message& mess
 
 // Only an id makes tools/call a request, but servers have been seen to act on one without it:
 // past permission and past the audit log.
-bool Conversation::is_stray(Direction direction, std::string_view line, const Message& message) {
+bool Upstream::is_stray(Direction direction, std::string_view line, const Message& message) {
   if (message.method.starts_with(mcp::notification::prefix)) return false;
   ++traffic_.stray_notifications;
   const std::string method =
@@ -279,7 +278,7 @@ bool Conversation::is_stray(Direction direction, std::string_view line, const Me
 }
 
 // What names no call in flight goes no further: it is late, or it was never asked for.
-void Conversation::progress_from_host(std::string_view line, const Message& message) {
+void Upstream::progress_from_host(std::string_view line, const Message& message) {
   const Call* call = server_calls_.find(message.progress_token.in(line));
   if (call == nullptr || call->progress_token.empty()) {
     ++traffic_.stray_notifications;
@@ -290,7 +289,7 @@ void Conversation::progress_from_host(std::string_view line, const Message& mess
   effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
 }
 
-void Conversation::progress_from_cell(std::string_view line, const Message& message, Time now) {
+void Upstream::progress_from_cell(std::string_view line, const Message& message, Time now) {
   const std::string_view ours = message.progress_token.in(line);
   Call* const call = calls_.find(ours);
   TaskProgress::Running* const task = call == nullptr ? task_progress_.find(ours) : nullptr;
@@ -299,11 +298,11 @@ void Conversation::progress_from_cell(std::string_view line, const Message& mess
     return;
   }
   const std::string& token = call != nullptr ? call->progress_token : task->token;
-  ProgressPace& pace = call != nullptr ? call->pace : task->pace;
+  ProgressLimiter& pace = call != nullptr ? call->pace : task->pace;
   const auto verdict =
-      token.empty() ? ProgressPace::Verdict::falls : pace.judge(message.progress.in(line), now);
+      token.empty() ? ProgressLimiter::Verdict::falls : pace.judge(message.progress.in(line), now);
   std::vector<Replacement> edits;
-  if (verdict == ProgressPace::Verdict::falls || !values_.hand_out(line, message, now, edits)) {
+  if (verdict == ProgressLimiter::Verdict::falls || !values_.hand_out(line, message, now, edits)) {
     ++traffic_.stray_notifications;
     return;
   }
@@ -311,28 +310,28 @@ void Conversation::progress_from_cell(std::string_view line, const Message& mess
   edits.push_back({message.progress_token, token});
   if (!redact(Direction::to_host, line, message, edits)) return;
   const EditedMessage edited(line, std::move(edits));
-  if (verdict == ProgressPace::Verdict::pass) return effects_.to_host(edited.slices());
+  if (verdict == ProgressLimiter::Verdict::pass) return effects_.to_host(edited.slices());
   keep_progress(pace, edited);
 }
 
 // For the answer. Where it is too much, what was kept before it is the last that the host hears.
-void Conversation::keep_progress(ProgressPace& pace, const EditedMessage& edited) const {
+void Upstream::keep_progress(ProgressLimiter& pace, const EditedMessage& edited) const {
   const std::size_t others =
       calls_.kept_progress() + task_progress_.kept_progress() - pace.kept_bytes();
   const bool fits =
-      edited.size() <= ProgressPace::longest_kept && others + edited.size() <= max_kept_progress;
+      edited.size() <= ProgressLimiter::longest_kept && others + edited.size() <= max_kept_progress;
   if (fits) pace.keep(edited.flatten());
 }
 
-void Conversation::say_whole_to_host(std::string_view line) {
+void Upstream::say_whole_to_host(std::string_view line) {
   effects_.to_host(std::array<std::string_view, 1>{line});
 }
 
-void Conversation::say_to_host(std::string_view text) {
+void Upstream::say_to_host(std::string_view text) {
   effects_.to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
-void Conversation::say_to_cell(std::string_view text) {
+void Upstream::say_to_cell(std::string_view text) {
   effects_.reply_to_cell(std::array<std::string_view, 2>{text, "\n"});
 }
 

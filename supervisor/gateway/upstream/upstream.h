@@ -35,7 +35,7 @@
 /// and nothing of the cell's life.
 namespace cellblock::gateway {
 
-class ConversationEffects {
+class UpstreamEffects {
  public:
   virtual void to_host(Slices message) = 0;
   virtual void to_cell(Slices message) = 0;
@@ -50,18 +50,18 @@ class ConversationEffects {
   virtual void wake_in(Milliseconds from_now) = 0;
 
  protected:
-  ~ConversationEffects() = default;
+  ~UpstreamEffects() = default;
 };
 
-class Conversation final : private CallWaiter, private ApprovalWaiter {
+class Upstream final : private CallWaiter, private ApprovalWaiter {
  public:
   static constexpr std::size_t max_calls = 256;               ///< in flight, host to server
   static constexpr std::size_t max_server_calls = 64;         ///< in flight, server to host
   static constexpr std::size_t max_kept_progress = 1U << 20;  ///< bytes, of all calls
 
   /// `rights`: what the host's user may do with the server.
-  Conversation(const GateParts& parts, const Rights& rights, UpstreamIds& ids, HandedValues values,
-               AuditArguments arguments, ConversationEffects& effects);
+  Upstream(const GateParts& parts, const Rights& rights, UpstreamIds& ids, OpaqueTokens values,
+           AuditArguments arguments, UpstreamEffects& effects);
 
   void from_host(std::string_view line, const Message& message, Time now);
   void from_cell(std::string_view line, const Message& message, Time now);
@@ -151,7 +151,7 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   void cancel_from_cell(std::string_view line, const Message& message);
   std::vector<Replacement> cancel_edits(Direction direction, std::string_view line,
                                         const Message& message, std::string id);
-  void tell_held(const EarlyStatuses::Held& held, Time now);
+  void tell_held(const TaskStatusBuffer::Held& held, Time now);
   void bound_task(std::string_view line, const Message& message, Time now,
                   std::vector<Replacement>& edits) const;
   void deliver(std::string_view line, const Message& message, const Call& call, Time now);
@@ -160,7 +160,7 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   std::string said_method(const std::string& method);
   void progress_from_host(std::string_view line, const Message& message);
   void progress_from_cell(std::string_view line, const Message& message, Time now);
-  void keep_progress(ProgressPace& pace, const EditedMessage& edited) const;
+  void keep_progress(ProgressLimiter& pace, const EditedMessage& edited) const;
 
   std::expected<Approval, Failure> approval_for(const CallAccess& access, const Message& message,
                                                 const EditedMessage& edited, Time now);
@@ -193,7 +193,7 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   const Server& server_;
   const Rights& rights_;
   UpstreamIds& ids_;
-  ConversationEffects& effects_;
+  UpstreamEffects& effects_;
   const AuditArguments arguments_;
   PinGate pins_;
   RequestGate gate_;
@@ -206,8 +206,8 @@ class Conversation final : private CallWaiter, private ApprovalWaiter {
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
   CallTable calls_{max_calls};
   CallTable server_calls_{max_server_calls};
-  HandedValues values_;
-  EarlyStatuses early_;
+  OpaqueTokens values_;
+  TaskStatusBuffer early_;
   TaskProgress task_progress_;
   OpenTasks open_tasks_;
   Traffic traffic_;

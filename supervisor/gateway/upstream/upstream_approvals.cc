@@ -55,9 +55,9 @@ bool says_yes(std::string_view line, const Message& message) {
 
 }  // namespace
 
-std::expected<Approval, Failure> Conversation::approval_for(const CallAccess& access,
-                                                            const Message& message,
-                                                            const EditedMessage& edited, Time now) {
+std::expected<Approval, Failure> Upstream::approval_for(const CallAccess& access,
+                                                        const Message& message,
+                                                        const EditedMessage& edited, Time now) {
   if (access.asks == nullptr) return Approval();
   const bool is_users = access.asks->approver == Approver::user;
   // A modern server's host is asked by answers, and this call has none yet.
@@ -78,7 +78,7 @@ std::expected<Approval, Failure> Conversation::approval_for(const CallAccess& ac
   return approval;
 }
 
-void Conversation::ask_user(Call& call, Time now) {
+void Upstream::ask_user(Call& call, Time now) {
   if (call.approval.entry().request.approver != Approver::user) return;
   call.question = ids_.next();
   server_calls_.open({.ours = call.question,
@@ -90,8 +90,8 @@ void Conversation::ask_user(Call& call, Time now) {
 }
 
 // Whatever is not a plain yes is a no.
-void Conversation::user_answers(std::string_view line, const Message& message, std::uint64_t about,
-                                Time now) {
+void Upstream::user_answers(std::string_view line, const Message& message, std::uint64_t about,
+                            Time now) {
   Call* call = calls_.find(about);
   if (call == nullptr || !call->approval.waits()) return;
   call->question = 0;
@@ -100,14 +100,14 @@ void Conversation::user_answers(std::string_view line, const Message& message, s
 }
 
 // The host's user is asked no more about what is over.
-void Conversation::take_question_back(const Call& call, std::string_view reason) {
+void Upstream::take_question_back(const Call& call, std::string_view reason) {
   if (call.question == 0 || !server_calls_.close(std::to_string(call.question))) return;
   say_to_host(cancelled_notification(call.question, reason));
 }
 
 // A name was approved as the thing that it was then: what was accepted under it since is another
 // one. Where nothing was known of it, nothing was shown of it.
-bool Conversation::is_what_was_shown(const Call& call) const {
+bool Upstream::is_what_was_shown(const Call& call) const {
   const JudgedCall& judged = *call.unsent->judged;
   return !judged.definition ||
          judged.definition == pins_.definition_of(judged.line, judged.message);
@@ -115,7 +115,7 @@ bool Conversation::is_what_was_shown(const Call& call) const {
 
 // Its rules may have changed while it waited (a session takes a role), and so may its pins: it is
 // asked all that it was asked when it came.
-bool Conversation::may_still_go(const Call& call, Time now) {
+bool Upstream::may_still_go(const Call& call, Time now) {
   if (!call.unsent->judged) return true;
   const JudgedCall& judged = *call.unsent->judged;
   CallAccess access = access_of(judged.line, judged.message, rights_, server_);
@@ -137,7 +137,7 @@ bool Conversation::may_still_go(const Call& call, Time now) {
 }
 
 // One that was is sent as it was shown, and once.
-bool Conversation::is_approved(Call& call, Time now) {
+bool Upstream::is_approved(Call& call, Time now) {
   const bool waits = call.approval.waits();
   if (waits && now < call.approval.entry().until) return false;
   const ApprovalRequest& request = call.approval.entry().request;

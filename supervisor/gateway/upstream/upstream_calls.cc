@@ -37,7 +37,7 @@ std::string_view name_in_log(const Call& call) {
 
 // --- its way to the server -----------------------------------------------------------------------
 
-void Conversation::begin(Call call, UnsentCall unsent, const EditedMessage& edited, Time now) {
+void Upstream::begin(Call call, UnsentCall unsent, const EditedMessage& edited, Time now) {
   if (!call.approval.is_needed()) call.deadline = deadline_of(call, server_.calls);
   wake_for(call, now);
   const bool waits = call.place.waits() || call.approval.waits();
@@ -57,7 +57,7 @@ void Conversation::begin(Call call, UnsentCall unsent, const EditedMessage& edit
 }
 
 // From here on it is recorded, and has an end in the log.
-void Conversation::go_on(Call& call) {
+void Upstream::go_on(Call& call) {
   const std::unique_ptr<UnsentCall> unsent = std::move(call.unsent);
   ++traffic_.calls;
   if (!is_recorded(call.kind)) {
@@ -78,15 +78,14 @@ void Conversation::go_on(Call& call) {
 }
 
 // Nothing is called that is not in the log: whatever is answered is recorded.
-void Conversation::send_when_recorded(std::uint64_t ours, std::string text) {
+void Upstream::send_when_recorded(std::uint64_t ours, std::string text) {
   effects_.when_recorded(
       [this, here = std::weak_ptr(here_), ours, text = std::move(text)](AuditState log, Time now) {
         if (!here.expired()) send_recorded(ours, text, log, now);
       });
 }
 
-void Conversation::send_recorded(std::uint64_t ours, std::string_view text, AuditState log,
-                                 Time now) {
+void Upstream::send_recorded(std::uint64_t ours, std::string_view text, AuditState log, Time now) {
   Call* call = calls_.find(ours);
   if (call == nullptr) return;  // cancelled, or failed
   if (log == AuditState::broken) {
@@ -100,12 +99,12 @@ void Conversation::send_recorded(std::uint64_t ours, std::string_view text, Audi
 // --- its time ------------------------------------------------------------------------------------
 
 // From inside whatever freed it, which may be in the middle of another conversation.
-void Conversation::place_is_free() {
+void Upstream::place_is_free() {
   wakes_ = Time::min();
   effects_.wake_in(Milliseconds{0});
 }
 
-void Conversation::woken(Time now) {
+void Upstream::woken(Time now) {
   wakes_.reset();
   for (const std::uint64_t ours : calls_.ids()) {
     if (Call* call = calls_.find(ours)) look_at(*call, now);
@@ -113,7 +112,7 @@ void Conversation::woken(Time now) {
   wake_for_all(now);
 }
 
-void Conversation::look_at(Call& call, Time now) {
+void Upstream::look_at(Call& call, Time now) {
   const bool waits = call.place.waits();
   if (waits && now >= call.place.until()) {
     return give_up(call, busy_failure(call.place.waited(), server_, call.tool), now);
@@ -125,26 +124,26 @@ void Conversation::look_at(Call& call, Time now) {
   if (call.unsent && !waits && may_still_go(call, now)) go_on(call);
 }
 
-bool Conversation::is_at_rest(Time now) const {
+bool Upstream::is_at_rest(Time now) const {
   const bool asks = std::ranges::any_of(server_calls_.all(), &Call::is_for_somebody);
   return in_flight() == 0 && !asks && !open_tasks_.any(now) && !values_.is_question_open(now);
 }
 
 // What still comes of it is late.
-void Conversation::give_up(const Call& call, const Failure& failure, Time now) {
+void Upstream::give_up(const Call& call, const Failure& failure, Time now) {
   const Call over = *calls_.cancel(call.theirs);
   if (over.is_sent) say_to_cell(cancelled_notification(over.ours, name_of(failure.code)));
   answer(over, failure, now);
 }
 
 // Questions of ours hold nobody up but the call that they are about, which has no deadline yet.
-CallClock Conversation::clock() const {
+CallClock Upstream::clock() const {
   const bool asked =
       std::ranges::any_of(server_calls_.all(), [](const Call& call) { return call.question == 0; });
   return asked ? CallClock::stands : CallClock::runs;
 }
 
-void Conversation::watch_clock(Time now) {
+void Upstream::watch_clock(Time now) {
   const bool stands = clock() == CallClock::stands;
   if (stands == stood_since_.has_value()) return;
   if (stands) {
@@ -160,7 +159,7 @@ void Conversation::watch_clock(Time now) {
 
 // Only where it would ring too late: most calls are answered long before anything is due, and one
 // alarm in a while is all that they cost.
-void Conversation::wake_for(const Call& call, Time now) {
+void Upstream::wake_for(const Call& call, Time now) {
   auto due = call.deadline.next(clock());
   const auto at_latest = [&due](Time when) { due = due ? std::min(*due, when) : when; };
   if (call.place.waits()) at_latest(call.place.until());
@@ -170,30 +169,30 @@ void Conversation::wake_for(const Call& call, Time now) {
   effects_.wake_in(std::chrono::ceil<Milliseconds>(std::max(*due - now, Time::duration::zero())));
 }
 
-void Conversation::wake_for_all(Time now) {
+void Upstream::wake_for_all(Time now) {
   for (const Call& call : calls_.all()) wake_for(call, now);
 }
 
 // --- its ends ------------------------------------------------------------------------------------
 
-void Conversation::fail_all(const Failure& failure, Time now) {
+void Upstream::fail_all(const Failure& failure, Time now) {
   for (const Call& call : calls_.take_all()) answer(call, failure, now);
 }
 
-bool Conversation::fail(std::string_view ours, const Failure& failure, Time now) {
+bool Upstream::fail(std::string_view ours, const Failure& failure, Time now) {
   const auto call = calls_.close(ours);
   if (call) answer(*call, failure, now);
   return call.has_value();
 }
 
-void Conversation::answer(const Call& call, const Failure& failure, Time now) {
+void Upstream::answer(const Call& call, const Failure& failure, Time now) {
   take_question_back(call, name_of(failure.code));
   const std::string reply = failed_reply(call.theirs, call.kind, call.era, failure);
   say_to_host(reply);
   note_end(call, AuditOutcome::error, name_of(failure.code), reply.size(), now);
 }
 
-void Conversation::cancel_all(std::string_view reason, Time now) {
+void Upstream::cancel_all(std::string_view reason, Time now) {
   for (const Call& call : calls_.take_all()) {
     take_question_back(call, reason);
     const bool is_known = call.is_sent && call.kind != CallKind::initialize;
@@ -202,7 +201,7 @@ void Conversation::cancel_all(std::string_view reason, Time now) {
   }
 }
 
-void Conversation::forget(std::string_view theirs, std::string_view reason, Time now) {
+void Upstream::forget(std::string_view theirs, std::string_view reason, Time now) {
   const auto call = calls_.cancel(theirs);
   if (!call) return;
   take_question_back(*call, reason);
@@ -210,8 +209,8 @@ void Conversation::forget(std::string_view theirs, std::string_view reason, Time
 }
 
 // What never came as far as its record is refused instead.
-void Conversation::note_end(const Call& call, AuditOutcome outcome, std::string_view reason,
-                            std::size_t bytes, Time now) {
+void Upstream::note_end(const Call& call, AuditOutcome outcome, std::string_view reason,
+                        std::size_t bytes, Time now) {
   if (!is_recorded(call.kind)) return;
   const bool is_refused = call.unsent && outcome == AuditOutcome::error;
   effects_.record({.kind = call.unsent ? AuditKind::call : AuditKind::call_ended,

@@ -11,8 +11,8 @@ using wire::AuditKind;
 using wire::AuditOutcome;
 
 // False: the message does not pass.
-bool Conversation::redact(Direction direction, std::string_view line, const Message& message,
-                          std::vector<Replacement>& edits) {
+bool Upstream::redact(Direction direction, std::string_view line, const Message& message,
+                      std::vector<Replacement>& edits) {
   const bool passes = redaction_.pass(direction, line, message, edits).has_value();
   const bool is_known = mcp::find_method(message.method) != nullptr;
   note_found(redaction_.take_found(), is_known ? std::string_view(message.method) : "", 0,
@@ -20,8 +20,8 @@ bool Conversation::redact(Direction direction, std::string_view line, const Mess
   return passes;
 }
 
-void Conversation::note_found(const FoundCounts& found, std::string_view tool, std::uint64_t call,
-                              AuditOutcome outcome) {
+void Upstream::note_found(const FoundCounts& found, std::string_view tool, std::uint64_t call,
+                          AuditOutcome outcome) {
   for (const auto& [name, count] : found) {
     effects_.record({.kind = AuditKind::finding,
                      .outcome = outcome,
@@ -33,19 +33,19 @@ void Conversation::note_found(const FoundCounts& found, std::string_view tool, s
 }
 
 // For the audit log: of what is none of MCP's, what may be said.
-std::string Conversation::said_method(const std::string& method) {
+std::string Upstream::said_method(const std::string& method) {
   return mcp::find_method(method) != nullptr ? method : redaction_.clean(method);
 }
 
 // A cancellation passes in any case, without its words where these may not.
-std::vector<Replacement> Conversation::cancel_edits(Direction direction, std::string_view line,
-                                                    const Message& message, std::string id) {
+std::vector<Replacement> Upstream::cancel_edits(Direction direction, std::string_view line,
+                                                const Message& message, std::string id) {
   std::vector<Replacement> edits{{message.request_id, id}};
   if (redact(direction, line, message, edits)) return edits;
   return {{message.params, R"({"requestId":)" + id + '}'}};
 }
 
-void Conversation::tell_held(const EarlyStatuses::Held& held, Time now) {
+void Upstream::tell_held(const TaskStatusBuffer::Held& held, Time now) {
   Message message;
   message.method = held.method;
   message.params = held.params;
@@ -58,8 +58,8 @@ void Conversation::tell_held(const EarlyStatuses::Held& held, Time now) {
 }
 
 // What it says of a finished task is the result of the call that made it.
-void Conversation::bound_task(std::string_view line, const Message& message, Time now,
-                              std::vector<Replacement>& edits) const {
+void Upstream::bound_task(std::string_view line, const Message& message, Time now,
+                          std::vector<Replacement>& edits) const {
   if (!message.method.starts_with(mcp::notification::tasks)) return;
   const bool is_legacy = message.method == mcp::notification::task_status;
   result_gate_.bound_task({.line = line,

@@ -17,7 +17,7 @@ namespace cellblock::gateway {
 using wire::AuditKind;
 using wire::AuditOutcome;
 
-void Conversation::from_cell(std::string_view line, const Message& message, Time now) {
+void Upstream::from_cell(std::string_view line, const Message& message, Time now) {
   const bool is_answer = message.kind == MessageKind::result || message.kind == MessageKind::error;
   if (is_answer) {
     response_from_cell(line, message, now);
@@ -32,7 +32,7 @@ void Conversation::from_cell(std::string_view line, const Message& message, Time
 }
 
 // An answer that is too long becomes a failure of its call (deliver); nobody waits for these.
-void Conversation::refuse_size(std::string_view line, const Message& message) {
+void Upstream::refuse_size(std::string_view line, const Message& message) {
   const std::string method = said_method(message.method);
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,
@@ -45,7 +45,7 @@ void Conversation::refuse_size(std::string_view line, const Message& message) {
   }
 }
 
-void Conversation::request_from_cell(std::string_view line, const Message& message, Time now) {
+void Upstream::request_from_cell(std::string_view line, const Message& message, Time now) {
   const std::string_view id = message.id.in(line);
   if (!server_may_request(message.method, features())) {
     refuse_input(line, message.method);
@@ -70,7 +70,7 @@ void Conversation::request_from_cell(std::string_view line, const Message& messa
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 
-void Conversation::notification_from_cell(std::string_view line, const Message& message, Time now) {
+void Upstream::notification_from_cell(std::string_view line, const Message& message, Time now) {
   if (is_stray(Direction::to_host, line, message)) return;
   const bool is_of_stream = !message.subscription_id.empty();
   const Call* stream = is_of_stream ? stream_of(line, message) : nullptr;
@@ -108,12 +108,12 @@ void Conversation::notification_from_cell(std::string_view line, const Message& 
 
 // Asked before anything is sealed or kept for it: a server may name as many as it likes. Null: it
 // is not there.
-const Call* Conversation::stream_of(std::string_view line, const Message& message) const {
+const Call* Upstream::stream_of(std::string_view line, const Message& message) const {
   const Call* stream = calls_.find(message.subscription_id.in(line));
   return stream != nullptr && stream->kind == CallKind::listen ? stream : nullptr;
 }
 
-Listening Conversation::listening() const {
+Listening Upstream::listening() const {
   Listening most = Listening::nothing;
   for (const Call& call : calls_.all()) {
     if (call.kind != CallKind::listen) continue;
@@ -122,7 +122,7 @@ Listening Conversation::listening() const {
   return most;
 }
 
-std::vector<std::uint64_t> Conversation::streams_about(mcp::ListKind kind) const {
+std::vector<std::uint64_t> Upstream::streams_about(mcp::ListKind kind) const {
   const auto index = static_cast<unsigned>(&mcp::change_of(kind) - mcp::list_changes.data());
   std::vector<std::uint64_t> streams;
   for (const Call& call : calls_.all()) {
@@ -132,7 +132,7 @@ std::vector<std::uint64_t> Conversation::streams_about(mcp::ListKind kind) const
 }
 
 // Withdraws a request of the server's own, or (2026-07-28) ends a listen stream of the host's.
-void Conversation::cancel_from_cell(std::string_view line, const Message& message) {
+void Upstream::cancel_from_cell(std::string_view line, const Message& message) {
   const std::string_view id = message.request_id.in(line);
   if (const auto own = id.empty() ? std::nullopt : server_calls_.cancel(id)) {
     auto edits = cancel_edits(Direction::to_host, line, message, std::to_string(own->ours));
@@ -148,7 +148,7 @@ void Conversation::cancel_from_cell(std::string_view line, const Message& messag
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 
-void Conversation::response_from_cell(std::string_view line, const Message& message, Time now) {
+void Upstream::response_from_cell(std::string_view line, const Message& message, Time now) {
   const std::string_view ours = message.id.in(line);
   auto call = calls_.close(ours);
   if (!call) {
@@ -162,7 +162,7 @@ void Conversation::response_from_cell(std::string_view line, const Message& mess
 }
 
 // Only a tool's call becomes a task.
-void Conversation::follow_task(std::string_view line, const Message& message, Call call, Time now) {
+void Upstream::follow_task(std::string_view line, const Message& message, Call call, Time now) {
   if (message.kind != MessageKind::result || message.task_ids.size() != 1) return;
   const std::string_view task = message.task_ids.front().in(line);
   const bool is_result = call.kind == CallKind::task_result;
@@ -170,13 +170,13 @@ void Conversation::follow_task(std::string_view line, const Message& message, Ca
   if (is_result || is_over) open_tasks_.end(task);
   if (is_result) return task_progress_.end(task);
   if (!values_.knows_task(task)) return;
-  if (call.kind == CallKind::tool_call) open_tasks_.begin(task, now + HandedValues::task_life);
+  if (call.kind == CallKind::tool_call) open_tasks_.begin(task, now + OpaqueTokens::task_life);
   const bool is_awaited = call.kind == CallKind::tool_call && !call.progress_token.empty();
   if (is_awaited && call.era == Era::legacy) task_progress_.begin(std::move(call), task);
 }
 
 // False: it may pass. A status about a task whose creation is still to be answered waits for that.
-bool Conversation::is_early(std::string_view line, const Message& message) {
+bool Upstream::is_early(std::string_view line, const Message& message) {
   if (!message.method.starts_with(mcp::notification::tasks) || message.task_ids.empty())
     return false;
   const Span task = message.task_ids.front();
@@ -186,18 +186,17 @@ bool Conversation::is_early(std::string_view line, const Message& message) {
   return true;
 }
 
-void Conversation::tell_early(std::string_view line, const Message& message, Time now) {
+void Upstream::tell_early(std::string_view line, const Message& message, Time now) {
   if (early_.empty()) return;
   for (const Span task : message.task_ids) {
-    for (const EarlyStatuses::Held& held : early_.take(task.in(line))) {
+    for (const TaskStatusBuffer::Held& held : early_.take(task.in(line))) {
       tell_held(held, now);
     }
   }
   if (calls_.size() == 0) traffic_.stray_notifications += early_.give_up();
 }
 
-void Conversation::deliver(std::string_view line, const Message& message, const Call& call,
-                           Time now) {
+void Upstream::deliver(std::string_view line, const Message& message, const Call& call, Time now) {
   if (const auto* method = forbidden_input(message)) {
     refuse_input(line, *method);
     return answer(call, forbidden_input_failure(server_, *method), now);
@@ -229,8 +228,8 @@ void Conversation::deliver(std::string_view line, const Message& message, const 
 }
 
 // What was cleaned is a new text, where nothing has a place in the line any more.
-bool Conversation::edit_answer(std::string_view line, const Message& message, const Call& call,
-                               Time now, std::vector<Replacement>& edits) {
+bool Upstream::edit_answer(std::string_view line, const Message& message, const Call& call,
+                           Time now, std::vector<Replacement>& edits) {
   for (Replacement& edit : edits) {
     if (edit.where == message.result) return values_.hand_out_cleaned(edit.text, now);
   }
@@ -241,14 +240,14 @@ bool Conversation::edit_answer(std::string_view line, const Message& message, co
 
 // In the modern era a server asks by answering (inputRequests), and with a notification of a task:
 // what it may not ask with a request of its own, it may not ask so. Null: nothing forbidden.
-const std::string* Conversation::forbidden_input(const Message& message) const {
+const std::string* Upstream::forbidden_input(const Message& message) const {
   const auto found = std::ranges::find_if(message.input_methods, [this](const std::string& method) {
     return !server_may_request(method, features());
   });
   return found == message.input_methods.end() ? nullptr : &*found;
 }
 
-void Conversation::refuse_input(std::string_view line, const std::string& method) {
+void Upstream::refuse_input(std::string_view line, const std::string& method) {
   const std::string said = said_method(method);
   effects_.record({.kind = AuditKind::refused,
                    .outcome = AuditOutcome::denied,

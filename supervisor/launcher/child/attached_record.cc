@@ -89,7 +89,7 @@ SysResult<AttachedChild> receive_attached_in_child(int channel) {
   Pair line = CELLBLOCK_TRY(make_seqpacket_pair());
   std::array<int, 2> kept{channel, line.second.get()};
   std::ranges::sort(kept);
-  const pid_t child = fork_deaf();
+  const pid_t child = fork_without_handlers();
   if (child < 0) return sys_fail("fork");
   if (child == 0) receive_and_tell(channel, line.second.get(), kept);
   return AttachedChild{child, std::move(line.first)};

@@ -44,7 +44,7 @@ SysResult<Cloned> clone_here(ChildPlan& plan, const CloneRequest& request, Whose
 SetupResult<Cloned> clone_into_network(ChildPlan& plan, const CloneRequest& request) {
   Cloned child;
   auto step = SetupStep::make_network;
-  const auto made = in_stage([&]() -> SysResult<void> {
+  const auto made = run_in_namespace([&]() -> SysResult<void> {
     if (setns(request.network, CLONE_NEWNET) < 0) return sys_fail("setns");
     step = SetupStep::clone;
     child = CELLBLOCK_TRY(clone_here(plan, request, Whose::the_callers_parents));

@@ -61,7 +61,7 @@ void reap(pid_t stage) {
 
 }  // namespace
 
-SysResult<void> in_stage(const StageWork& work) {
+SysResult<void> run_in_namespace(const StageWork& work) {
   static const Stack stack;
   if (!stack.usable()) return std::unexpected(SysError{"mmap", ENOMEM});
   Errand errand{work};

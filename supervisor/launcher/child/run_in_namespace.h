@@ -17,6 +17,6 @@ using StageWork = std::function<SysResult<void>()>;
 /// What `work` writes and opens stays; namespaces that it enters or makes go with the stage unless
 /// a descriptor holds them. Children that it makes with CLONE_PARENT are the launcher's, with
 /// SIGCHLD. `work` may use 200 KiB of stack and must not throw. The caller has one thread.
-SysResult<void> in_stage(const StageWork& work);
+SysResult<void> run_in_namespace(const StageWork& work);
 
 }  // namespace cellblock::launcher

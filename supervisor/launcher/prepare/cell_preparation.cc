@@ -41,7 +41,7 @@ SetupResult<Fd> make_template(const std::vector<RootEntry>& entries, const Mater
   return build_template(entries, from.host, place.c_str());
 }
 
-void add_root(Blueprint& blueprint, SetupResult<Fd> root) {
+void add_root(CellTemplate& blueprint, SetupResult<Fd> root) {
   if (root) {
     blueprint.root = std::move(*root);
   } else {
@@ -49,7 +49,7 @@ void add_root(Blueprint& blueprint, SetupResult<Fd> root) {
   }
 }
 
-PreparedResult<Blueprint> sound(Blueprint blueprint) {
+PreparedResult<CellTemplate> sound(CellTemplate blueprint) {
   if (!blueprint.broken) return blueprint;
   return std::unexpected(Unprepared(blueprint.name, *blueprint.broken));
 }
@@ -75,9 +75,9 @@ std::vector<RootEntry> egress_root(const HostLayout& layout) {
   return entries;
 }
 
-PreparedResult<Blueprint> prepare_egress_helper(const Materials& from, const Fd& program) {
+PreparedResult<CellTemplate> prepare_egress_helper(const Materials& from, const Fd& program) {
   Fd own = CELLBLOCK_TRY(program_from(program));
-  Blueprint blueprint = CELLBLOCK_TRY(egress_blueprint(std::move(own)));
+  CellTemplate blueprint = CELLBLOCK_TRY(egress_blueprint(std::move(own)));
   const auto entries = egress_root(from.layout);
   blueprint.landlock = own_landlock_ruleset(from.config.kernel.landlock_abi, entries);
   blueprint.landlock.network = 0;  // whom it may dial is decided name by name
@@ -88,7 +88,7 @@ PreparedResult<Blueprint> prepare_egress_helper(const Materials& from, const Fd&
   return sound(std::move(blueprint));
 }
 
-void keep_workspaces(WorkspaceRoots& workspaces, Blueprint& blueprint, const Server& server,
+void keep_workspaces(WorkspaceRoots& workspaces, CellTemplate& blueprint, const Server& server,
                      const HostTree& host) {
   const auto attached = workspaces.attach(host, *server.workspace);
   if (attached || blueprint.broken) return;
@@ -159,7 +159,7 @@ OwnerTemplate owner_template(std::uint32_t uid, SetupResult<Fd> root) {
 }
 
 void add_templates(const Server& server, const OwnedEntries& entries, const Materials& from,
-                   Blueprint& blueprint) {
+                   CellTemplate& blueprint) {
   add_root(blueprint, make_template(entries.seen_by(std::nullopt), from, server.name));
   for (const std::uint32_t uid : owners_of(server)) {
     const std::string name = server.name + "@" + std::to_string(uid);
@@ -169,7 +169,7 @@ void add_templates(const Server& server, const OwnedEntries& entries, const Mate
 }
 
 void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& workspaces,
-                   Blueprint& blueprint) {
+                   CellTemplate& blueprint) {
   const auto entries = plan_root(server, from.layout);
   blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, entries);
   add_templates(server, OwnedEntries(entries, server, from.owners), from, blueprint);
@@ -184,7 +184,7 @@ void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& 
 PreparedResult<void> prepare_servers(const Materials& from, Preparation& made) {
   FilterCache filters;
   for (const Server& server : from.config.servers) {
-    Blueprint blueprint = CELLBLOCK_TRY(blueprint_of(server, filters));
+    CellTemplate blueprint = CELLBLOCK_TRY(blueprint_of(server, filters));
     if (server.removed) {
       blueprint.broken = SetupFailure{SetupStep::prepare, ENOENT};
     } else {
@@ -195,13 +195,13 @@ PreparedResult<void> prepare_servers(const Materials& from, Preparation& made) {
   return {};
 }
 
-using MakeBlueprint = Result<Blueprint> (*)(Fd program);
+using MakeBlueprint = Result<CellTemplate> (*)(Fd program);
 
 /// A program of ours that sees nothing of the host but what it is linked with.
-PreparedResult<Blueprint> prepare_own(MakeBlueprint make, const Materials& from, const Fd& program,
-                                      const char* name) {
+PreparedResult<CellTemplate> prepare_own(MakeBlueprint make, const Materials& from,
+                                         const Fd& program, const char* name) {
   Fd own = CELLBLOCK_TRY(program_from(program));
-  Blueprint blueprint = CELLBLOCK_TRY(make(std::move(own)));
+  CellTemplate blueprint = CELLBLOCK_TRY(make(std::move(own)));
   const auto entries = plan_root({}, from.layout);
   blueprint.landlock = own_landlock_ruleset(from.config.kernel.landlock_abi, entries);
   add_root(blueprint, make_template(entries, from, name));

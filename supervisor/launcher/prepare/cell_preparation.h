@@ -31,12 +31,12 @@ struct Preparation {
   TreeStore trees;
   OwnerTrees owners;
   WorkspaceRoots workspaces;
-  std::vector<Blueprint> servers;  ///< as in the configuration
-  Blueprint gateway;
-  Blueprint audit_writer;
-  Blueprint egress;   ///< empty where no server has egress
-  Blueprint http;     ///< empty without [listen.http]
-  Blueprint metrics;  ///< empty without [metrics]
+  std::vector<CellTemplate> servers;  ///< as in the configuration
+  CellTemplate gateway;
+  CellTemplate audit_writer;
+  CellTemplate egress;   ///< empty where no server has egress
+  CellTemplate http;     ///< empty without [listen.http]
+  CellTemplate metrics;  ///< empty without [metrics]
 };
 
 /// Why none could be made: not for a server's sake.

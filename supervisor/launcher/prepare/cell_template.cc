@@ -24,7 +24,7 @@ std::string tmpfs_options(std::uint64_t bytes, const char* mode = "1777") {
   return fmt::format("size={},nr_inodes={},mode={}", bytes, 1024 + bytes / 4096, mode);
 }
 
-void add_home(Blueprint& blueprint, const Server& server) {
+void add_home(CellTemplate& blueprint, const Server& server) {
   blueprint.home_options = tmpfs_options(server.limits.home_bytes, "700");
   blueprint.home_flags = MS_NOSUID | MS_NODEV;
   if (!server.execute_writable) blueprint.home_flags |= MS_NOEXEC;
@@ -116,9 +116,9 @@ std::uint32_t own_open_files(std::uint64_t wanted) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, words.rlim_max));
 }
 
-Blueprint own_program(const char* name, Fd program, FilterProgram filter,
-                      std::uint64_t open_files = 4096) {
-  Blueprint blueprint;
+CellTemplate own_program(const char* name, Fd program, FilterProgram filter,
+                         std::uint64_t open_files = 4096) {
+  CellTemplate blueprint;
   blueprint.name = name;
   blueprint.command = {name};
   blueprint.program = std::move(program);
@@ -133,8 +133,8 @@ Blueprint own_program(const char* name, Fd program, FilterProgram filter,
 
 }  // namespace
 
-Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters) {
-  Blueprint blueprint;
+Result<CellTemplate> blueprint_of(const Server& server, FilterCache& filters) {
+  CellTemplate blueprint;
   blueprint.name = server.name;
   blueprint.command = server.command;
   blueprint.environment = own_environment(home_directory);
@@ -151,37 +151,37 @@ Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters) {
   return blueprint;
 }
 
-Result<Blueprint> gateway_blueprint(Fd program) {
+Result<CellTemplate> gateway_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::gateway));
   return own_program("cellblock-gateway", std::move(program), std::move(filter));
 }
 
-Result<Blueprint> audit_writer_blueprint(Fd program) {
+Result<CellTemplate> audit_writer_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::audit_writer));
   return own_program("cellblock-audit", std::move(program), std::move(filter));
 }
 
-Result<Blueprint> http_blueprint(Fd program) {
+Result<CellTemplate> http_blueprint(Fd program) {
   constexpr std::uint64_t connections_and_sessions = 16'384;
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::http));
   return own_program("cellblock-http", std::move(program), std::move(filter),
                      connections_and_sessions);
 }
 
-Result<Blueprint> metrics_blueprint(Fd program) {
+Result<CellTemplate> metrics_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::http));
   return own_program("cellblock-metrics", std::move(program), std::move(filter));
 }
 
-Result<Blueprint> egress_blueprint(Fd program) {
+Result<CellTemplate> egress_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::egress));
-  Blueprint blueprint = own_program("cellblock-egress", std::move(program), std::move(filter),
-                                    egress_files(most_egress_connections));
+  CellTemplate blueprint = own_program("cellblock-egress", std::move(program), std::move(filter),
+                                       egress_files(most_egress_connections));
   blueprint.network = NetworkMode::host;
   return blueprint;
 }
 
-SetupResult<int> root_for(const Blueprint& blueprint, std::uint32_t user) {
+SetupResult<int> root_for(const CellTemplate& blueprint, std::uint32_t user) {
   const auto own = std::ranges::find(blueprint.of_owners, user, &OwnerTemplate::uid);
   const bool is_owner = own != blueprint.of_owners.end();
   const auto& broken = is_owner ? own->broken : blueprint.broken;
@@ -189,7 +189,7 @@ SetupResult<int> root_for(const Blueprint& blueprint, std::uint32_t user) {
   return is_owner ? own->root.get() : blueprint.root.get();
 }
 
-std::optional<SetupFailure> failure_of(const Blueprint& blueprint) {
+std::optional<SetupFailure> failure_of(const CellTemplate& blueprint) {
   if (blueprint.of_owners.empty()) return blueprint.broken;
   const auto broken = std::ranges::find_if(
       blueprint.of_owners, [](const OwnerTemplate& one) { return one.broken.has_value(); });

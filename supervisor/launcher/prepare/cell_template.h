@@ -24,7 +24,7 @@ struct OwnerTemplate {
 };
 
 /// All that one kind of cell has in common, prepared at start-up; a spawn only copies from it.
-struct Blueprint {
+struct CellTemplate {
   std::string name;
   std::vector<std::string> command;
   std::vector<std::string> environment;  ///< "NAME=value", without secrets
@@ -46,22 +46,22 @@ struct Blueprint {
 };
 
 /// What this user's cells are made from; an error: why they cannot be.
-SetupResult<int> root_for(const Blueprint& blueprint, std::uint32_t user);
+SetupResult<int> root_for(const CellTemplate& blueprint, std::uint32_t user);
 
 /// Why cells cannot be started; nullopt: at least all those for whose users it was made can.
-std::optional<SetupFailure> failure_of(const Blueprint& blueprint);
+std::optional<SetupFailure> failure_of(const CellTemplate& blueprint);
 
 /// Everything but the root template and the Landlock ruleset, which follow from the root's plan.
-Result<Blueprint> blueprint_of(const Server& server, FilterCache& filters);
+Result<CellTemplate> blueprint_of(const Server& server, FilterCache& filters);
 
 /// cellblock's own processes live in cells as well. `program` is executed by its descriptor, so
 /// that neither the launcher nor the cell needs a path to it.
-Result<Blueprint> gateway_blueprint(Fd program);
-Result<Blueprint> audit_writer_blueprint(Fd program);
-Result<Blueprint> http_blueprint(Fd program);
+Result<CellTemplate> gateway_blueprint(Fd program);
+Result<CellTemplate> audit_writer_blueprint(Fd program);
+Result<CellTemplate> http_blueprint(Fd program);
 /// May do what cellblock-http may: accept, read and write.
-Result<Blueprint> metrics_blueprint(Fd program);
+Result<CellTemplate> metrics_blueprint(Fd program);
 /// In the host's network: it dials for a server that has none of its own.
-Result<Blueprint> egress_blueprint(Fd program);
+Result<CellTemplate> egress_blueprint(Fd program);
 
 }  // namespace cellblock::launcher

@@ -111,7 +111,7 @@ class HandOver {
 
 }  // namespace
 
-SysResult<void> hand_over(int directory, const HostIds& to) {
+SysResult<void> chown_tree(int directory, const HostIds& to) {
   struct stat status{};
   if (fstat(directory, &status) < 0) return sys_fail("fstat");
   return HandOver(status.st_uid, to).walk(directory);

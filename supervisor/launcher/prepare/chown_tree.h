@@ -13,6 +13,6 @@ namespace cellblock::launcher {
 /// belongs to the directory's owner so far changes hands, and of a file with several names only
 /// one all of whose names are below the directory: else a name that was put there would fetch a
 /// file from elsewhere. E2BIG beyond 20 000 entries, ELOOP beyond 128 levels.
-SysResult<void> hand_over(int directory, const HostIds& to);
+SysResult<void> chown_tree(int directory, const HostIds& to);
 
 }  // namespace cellblock::launcher

@@ -110,7 +110,7 @@ SysResult<EgressSockets> prepare_egress(int network, std::uint32_t server_index,
                                         const Egress& egress) {
   EgressSockets sockets;
   sockets.start.server_index = server_index;
-  const auto prepared = in_stage([&]() -> SysResult<void> {
+  const auto prepared = run_in_namespace([&]() -> SysResult<void> {
     if (setns(network, CLONE_NEWNET) < 0) return sys_fail("setns");
     const Families families = families_here();
     CELLBLOCK_CHECK(make_local(ranges_of(egress, families)));

@@ -24,7 +24,7 @@ SysResult<Fd> clone_inside(int mounts, int found) {
 
 SysResult<Fd> in_stage_of_its_own(const std::function<SysResult<Fd>()>& work) {
   Fd made;
-  CELLBLOCK_CHECK(in_stage([&]() -> SysResult<void> {
+  CELLBLOCK_CHECK(run_in_namespace([&]() -> SysResult<void> {
     made = CELLBLOCK_TRY(work());
     return {};
   }));

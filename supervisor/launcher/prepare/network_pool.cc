@@ -45,7 +45,7 @@ SysResult<Fd> make_network_here() {
 
 SysResult<Fd> make_network() {
   Fd network;
-  CELLBLOCK_CHECK(in_stage([&]() -> SysResult<void> {
+  CELLBLOCK_CHECK(run_in_namespace([&]() -> SysResult<void> {
     network = CELLBLOCK_TRY(make_network_here());
     return {};
   }));

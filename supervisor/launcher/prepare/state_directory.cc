@@ -92,7 +92,7 @@ SysResult<void> StateDirectory::give(int home, const Home& wanted) {
   const std::pair key{wanted.server, wanted.user};
   const auto before = not_given_.find(key);
   if (before != not_given_.end()) return std::unexpected(before->second);
-  auto given = hand_over(home, wanted.owner);
+  auto given = chown_tree(home, wanted.owner);
   if (!given) not_given_.emplace(key, given.error());
   return given;
 }

@@ -24,7 +24,7 @@ SetupResult<void> check_command(int root, const Server& server) {
 }
 
 // A name that somebody else could have is worse than none: without one the cell does not start.
-SetupResult<std::vector<std::string>> environment_for(const Blueprint& blueprint,
+SetupResult<std::vector<std::string>> environment_for(const CellTemplate& blueprint,
                                                       const ClientNames& client) {
   std::vector<std::string> filled;
   for (const std::string& variable : blueprint.environment) {
@@ -58,7 +58,7 @@ Config egress_alone(const Server& server) {
 
 Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPrograms programs,
                                          Fd groups, Fd owner_mounts) {
-  Founded founded = CELLBLOCK_TRY(lay_foundation(config));
+  Founded founded = CELLBLOCK_TRY(open_launcher_resources(config));
   CELLBLOCK_CHECK(reserve_owner_ids(founded.foundation.state, config));
   Preparation made = CELLBLOCK_TRY(prepare_cells(
       config, {founded.host, owner_mounts.get(), OwnerTrees()}, programs, first_number));
@@ -87,7 +87,7 @@ SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t us
 SetupResult<SpawnRequest> CellFactory::request_for(std::uint32_t server_index,
                                                    const ClientNames& client) {
   const Server& server = config_.servers[server_index];
-  const Blueprint& blueprint = made_.servers[server_index];
+  const CellTemplate& blueprint = made_.servers[server_index];
   // Before anything is taken for it: an id is kept for good.
   const int root = CELLBLOCK_TRY(root_for(blueprint, client.uid));
   CELLBLOCK_CHECK(check_command(root, server));
@@ -117,7 +117,7 @@ SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(
                               workspace_attributes(server)};
 }
 
-SetupResult<Fd> CellFactory::network_for(const Blueprint& blueprint) {
+SetupResult<Fd> CellFactory::network_for(const CellTemplate& blueprint) {
   if (blueprint.network == NetworkMode::host) return Fd();
   auto network = base_.networks.take();
   if (!network) return failed_at(SetupStep::make_network, network.error());

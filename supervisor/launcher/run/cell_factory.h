@@ -56,7 +56,7 @@ struct NotReloaded {
 /// The spawns, made from what was prepared for the configuration that holds. One thread.
 class CellFactory {
  public:
-  /// With lay_foundation() and prepare_cells(); then the host is forgotten.
+  /// With open_launcher_resources() and prepare_cells(); then the host is forgotten.
   /// `groups`: the directory for the cells' control groups (wire::launcher_fd::cgroup); not valid:
   /// there is none. `owner_mounts`: owner_trees.h.
   static Result<CellFactory> prepare(const Config& config, Fd secrets, OwnPrograms programs,
@@ -96,7 +96,7 @@ class CellFactory {
  private:
   static constexpr std::uint64_t first_number = 1;
 
-  CellFactory(Config config, OwnPrograms programs, Foundation base, Preparation made,
+  CellFactory(Config config, OwnPrograms programs, LauncherResources base, Preparation made,
               SecretStore secrets, CellGroups cell_groups)
       : at_start_(start_facts(config)),
         config_(std::move(config)),
@@ -108,7 +108,7 @@ class CellFactory {
         cell_groups_(std::move(cell_groups)) {}
 
   struct OwnProcess {
-    const Blueprint& blueprint;
+    const CellTemplate& blueprint;
     wire::OwnProgram program{};
     std::optional<std::uint32_t> user{};  ///< whose cache it is given; none: nobody's
   };
@@ -122,7 +122,7 @@ class CellFactory {
                            wire::CellProgram program);
   SetupResult<SpawnRequest::Passed> workspace_for(const Server& server,
                                                   const PassedDirectory* directory) const;
-  SetupResult<Fd> network_for(const Blueprint& blueprint);
+  SetupResult<Fd> network_for(const CellTemplate& blueprint);
   SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
   SetupResult<CellGroup> group_for(const Server& server);
   SetupResult<void> add_secrets(SpawnRequest& request, std::uint32_t server_index) const;
@@ -132,7 +132,7 @@ class CellFactory {
   Config config_;
   LogPipes log_;
   OwnPrograms programs_;
-  Foundation base_;
+  LauncherResources base_;
   Preparation made_;
   std::uint64_t number_ = first_number;  ///< of `made_`: 1 and 2 in turn
   SecretStore secrets_;

@@ -22,13 +22,13 @@ void wait_for(int pidfd) {
 
 }  // namespace
 
-void Burial::add(std::uint32_t user, Fd channel) {
+void ChannelCloser::add(std::uint32_t user, Fd channel) {
   if (!channel.valid()) return;
   waiting_.push_back({user, std::move(channel)});
   bury_waiting();
 }
 
-bool Burial::has_room(std::uint32_t user) const {
+bool ChannelCloser::has_room(std::uint32_t user) const {
   const auto waiting = std::ranges::count(waiting_, user, &Dead::user);
   const auto held = std::ranges::count_if(
       children_, [user](const auto& entry) { return entry.second.user == user; });
@@ -36,16 +36,16 @@ bool Burial::has_room(std::uint32_t user) const {
 }
 
 // What cannot be buried now (no process, no descriptor) waits for the next time.
-void Burial::bury_waiting() {
-  while (!waiting_.empty() && bury(waiting_.back())) waiting_.pop_back();
+void ChannelCloser::bury_waiting() {
+  while (!waiting_.empty() && close_later(waiting_.back())) waiting_.pop_back();
 }
 
-bool Burial::bury(Dead& dead) {
+bool ChannelCloser::close_later(Dead& dead) {
   auto line = make_seqpacket_pair();
   if (!line) return false;
   std::vector<Fd> one;
   one.push_back(std::move(dead.fd));
-  const auto child = bury_in_child(one, *line);
+  const auto child = close_in_child(one, *line);
   if (!child) {
     dead.fd = std::move(one[0]);
     return false;
@@ -59,7 +59,7 @@ bool Burial::bury(Dead& dead) {
 }
 
 // It has ended, so that this does not wait.
-void Burial::reap(int pidfd) {
+void ChannelCloser::reap(int pidfd) {
   loop_.forget(pidfd);
   wait_for(pidfd);
   children_.erase(pidfd);

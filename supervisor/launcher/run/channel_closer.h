@@ -15,9 +15,9 @@ namespace cellblock::launcher {
 /// file system being unmounted), so the launcher never does. Children that may block take the
 /// channels with them, one each (docs/decisions/0010). One thread; must not be moved once it has
 /// buried.
-class Burial {
+class ChannelCloser {
  public:
-  explicit Burial(EventLoop& loop) : loop_(loop) {}
+  explicit ChannelCloser(EventLoop& loop) : loop_(loop) {}
 
   void add(std::uint32_t user, Fd channel);
 
@@ -30,7 +30,7 @@ class Burial {
     Fd fd;
   };
 
-  bool bury(Dead& dead);
+  bool close_later(Dead& dead);
   void bury_waiting();
   void reap(int pidfd);
 

@@ -34,13 +34,13 @@ void reap(int pidfd) {
 
 }  // namespace
 
-bool Attachments::has_room(std::uint32_t user) const {
+bool DescriptorReceivers::has_room(std::uint32_t user) const {
   const auto of_user = std::ranges::count_if(
       children_, [user](const auto& entry) { return entry.second->user == user; });
   return of_user < max_receivers_per_user && children_.size() < most_in_all;
 }
 
-SysResult<void> Attachments::receive(std::uint32_t user, int channel, Done done) {
+SysResult<void> DescriptorReceivers::receive(std::uint32_t user, int channel, Done done) {
   if (!has_room(user)) return std::unexpected(SysError{"fork", EUSERS});
   auto child = std::make_unique<Child>();
   child->user = user;
@@ -55,7 +55,7 @@ SysResult<void> Attachments::receive(std::uint32_t user, int channel, Done done)
   return failure;
 }
 
-SysResult<void> Attachments::watch(std::unique_ptr<Child> child) {
+SysResult<void> DescriptorReceivers::watch(std::unique_ptr<Child> child) {
   const int pidfd = child->pidfd.get();
   const int deadline = child->deadline.get();
   children_[pidfd] = std::move(child);
@@ -68,14 +68,14 @@ SysResult<void> Attachments::watch(std::unique_ptr<Child> child) {
   return watched;
 }
 
-void Attachments::stop_waiting(Child& child) {
+void DescriptorReceivers::stop_waiting(Child& child) {
   if (child.deadline.valid()) loop_.forget(child.deadline.get());
   child.deadline.reset();
   child.line.reset();
   child.done = nullptr;
 }
 
-void Attachments::too_late(int pidfd) {
+void DescriptorReceivers::too_late(int pidfd) {
   Child& child = *children_.at(pidfd);
   const Done done = child.done;
   stop_waiting(child);
@@ -83,7 +83,7 @@ void Attachments::too_late(int pidfd) {
   done(nullptr);
 }
 
-void Attachments::ended(int pidfd) {
+void DescriptorReceivers::ended(int pidfd) {
   const auto found = children_.find(pidfd);
   const std::unique_ptr<Child> child = std::move(found->second);
   children_.erase(found);
@@ -97,7 +97,7 @@ void Attachments::ended(int pidfd) {
   if (done) done(told ? &record : nullptr);
 }
 
-void Attachments::forget(std::uint32_t user) {
+void DescriptorReceivers::forget(std::uint32_t user) {
   for (const auto& [pidfd, child] : children_) {
     if (child->user != user) continue;
     stop_waiting(*child);

@@ -13,9 +13,9 @@ namespace cellblock::launcher {
 /// The children that receive what has descriptors attached, each with 2 seconds to do it and be
 /// gone (docs/decisions/0010). One that a descriptor keeps from ending is left alone, but counts:
 /// at most 2 of one user and 512 in all. One thread; must not be moved once it is in use.
-class Attachments {
+class DescriptorReceivers {
  public:
-  explicit Attachments(EventLoop& loop) : loop_(loop) {}
+  explicit DescriptorReceivers(EventLoop& loop) : loop_(loop) {}
 
   /// `record`: nullptr if there was none, or the child did not end in time.
   using Done = std::function<void(const AttachedRecord* record)>;

@@ -59,7 +59,7 @@ SysResult<void> HomeTasks::begin(const Task& task, Fd home, Done done) {
   });
   if (is_there || children_.size() == most_tasks) return std::unexpected(SysError{"fork", EBUSY});
   Pair line = CELLBLOCK_TRY(make_seqpacket_pair());
-  const pid_t made = fork_deaf();
+  const pid_t made = fork_without_handlers();
   if (made < 0) return sys_fail("fork");
   if (made == 0) walk_and_tell(task, home.get(), line.second.get());
   auto child = std::make_unique<Child>();

@@ -11,10 +11,10 @@ namespace cellblock::launcher {
 namespace {
 
 using wire::CellEventKind;
-using wire::GatewayAsks;
-using wire::LauncherTells;
+using wire::GatewayRequestKind;
+using wire::LauncherReportKind;
 using wire::StartRefusal;
-using wire::SupervisorAsks;
+using wire::SupervisorRequestKind;
 
 constexpr std::size_t gateway_fds = 2;  ///< its ends towards supervisor and audit writer
 constexpr std::size_t metrics_fds = 2;  ///< its end towards the supervisor, and a listener
@@ -45,7 +45,7 @@ Launcher::Launcher(EventLoop& loop, CellFactory factory, Fd supervisor, Fd confi
       supervisor_(std::move(supervisor)),
       config_bytes_(std::move(config_bytes)),
       cells_(loop),
-      burial_(loop),
+      closer_(loop),
       attachments_(loop),
       homes_(loop),
       egress_(factory_, cells_, [this] { stop_if_empty(); }) {}
@@ -54,7 +54,7 @@ SysResult<void> Launcher::start() {
   CELLBLOCK_CHECK(loop_.watch_input(supervisor_.get(), [this] { read_supervisor(); }));
   NetworkPool& networks = factory_.networks();
   CELLBLOCK_CHECK(loop_.watch_input(networks.timer(), [&networks] { networks.refill(); }));
-  return send_record(supervisor_.get(), wire::LauncherReport{.kind = LauncherTells::ready});
+  return send_record(supervisor_.get(), wire::LauncherReport{.kind = LauncherReportKind::ready});
 }
 
 void Launcher::shut_down() {
@@ -75,10 +75,10 @@ void Launcher::stop_if_empty() {
 
 // --- the supervisor's requests -------------------------------------------------------------------
 
-Launcher::Heard Launcher::read_supervisor() {
+Launcher::ReadResult Launcher::read_supervisor() {
   wire::SupervisorRequest request;
   auto received = receive_record(supervisor_.get(), request, MSG_DONTWAIT);
-  if (!received && received.error().number == EAGAIN) return Heard::nothing;
+  if (!received && received.error().number == EAGAIN) return ReadResult::nothing;
   if (received) {
     obey(request, std::move(received->fds));
   } else if (has_closed(received.error())) {
@@ -86,53 +86,54 @@ Launcher::Heard Launcher::read_supervisor() {
   } else {
     give_up("the supervisor sent nonsense: " + received.error().text());
   }
-  return shutting_down_ ? Heard::nothing : Heard::something;
+  return shutting_down_ ? ReadResult::nothing : ReadResult::something;
 }
 
 void Launcher::obey(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
   switch (request.kind) {
-    case SupervisorAsks::start_gateway:
+    case SupervisorRequestKind::start_gateway:
       if (fds.size() != gateway_fds + (factory_.config().metrics ? 1 : 0)) break;
       if (gateways_.contains(request.uid)) break;
       if (!has_sound_name(request)) break;
       return start_gateway(request, std::move(fds));
-    case SupervisorAsks::start_audit:
+    case SupervisorRequestKind::start_audit:
       if (fds.size() != audit_fds || audit_runs_) break;
       return start_audit_writer(std::move(fds));
-    case SupervisorAsks::start_http:
+    case SupervisorRequestKind::start_http:
       if (fds.empty() || fds.size() > http_fds || http_runs_ || !factory_.config().http) break;
       return start_http(std::move(fds));
-    case SupervisorAsks::end_http:
+    case SupervisorRequestKind::end_http:
       // Not there: as below.
       if (http_runs_) cells_.kill(http_cell_);
       return;
-    case SupervisorAsks::start_metrics:
+    case SupervisorRequestKind::start_metrics:
       if (fds.size() != metrics_fds || metrics_run_ || !factory_.config().metrics) break;
       return start_metrics(std::move(fds));
-    case SupervisorAsks::end_metrics:
+    case SupervisorRequestKind::end_metrics:
       if (metrics_run_) cells_.kill(metrics_cell_);
       return;
-    case SupervisorAsks::end_gateway:
+    case SupervisorRequestKind::end_gateway:
       // Not there: its end is on the way already.
       if (gateways_.contains(request.uid)) cells_.kill(gateways_[request.uid]->cell);
       return;
-    case SupervisorAsks::permit:
+    case SupervisorRequestKind::permit:
       return permit(request.uid, request.servers);
-    case SupervisorAsks::permit_only:
+    case SupervisorRequestKind::permit_only:
       return permit_only(request.uid, request.servers);
-    case SupervisorAsks::reload:
+    case SupervisorRequestKind::reload:
       if (fds.size() != reload_fds) break;
       return reload(std::move(fds));
-    case SupervisorAsks::are_you_well:
-      if (fds.empty()) return tell_supervisor(LauncherTells::well, 0);
+    case SupervisorRequestKind::ping:
+      if (fds.empty()) return tell_supervisor(LauncherReportKind::pong, 0);
       break;
-    case SupervisorAsks::ids_mapped:  // only before start()
+    case SupervisorRequestKind::ids_mapped:  // only before start()
       break;
   }
   give_up("the supervisor sent a request that is not permitted now");
 }
 
-void Launcher::tell_supervisor(LauncherTells what, std::uint32_t user, const CellFacts& facts) {
+void Launcher::tell_supervisor(LauncherReportKind what, std::uint32_t user,
+                               const CellFacts& facts) {
   tell_supervisor({.kind = what, .uid = user, .facts = facts});
 }
 
@@ -146,18 +147,18 @@ void Launcher::tell_supervisor(wire::LauncherReport report) {
 
 void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds) {
   const std::uint32_t user = request.uid;
-  const bool room = burial_.has_room(user);
+  const bool room = closer_.has_room(user);
   auto channel = make_seqpacket_pair();
   if (!room || !channel) {
     const SetupFailure failure{SetupStep::prepare, room ? channel.error().number : EUSERS};
-    return tell_supervisor(LauncherTells::gateway_ended, user, failure.facts());
+    return tell_supervisor(LauncherReportKind::gateway_ended, user, failure.facts());
   }
   std::vector<int> channels = {fds[0].get(), channel->second.get(), fds[1].get(),
                                config_bytes_.get()};
   if (fds.size() > gateway_fds) channels.push_back(fds[gateway_fds].get());
   auto started = factory_.start_gateway(user, channels);
   if (!started) {
-    return tell_supervisor(LauncherTells::gateway_ended, user, started.error().facts());
+    return tell_supervisor(LauncherReportKind::gateway_ended, user, started.error().facts());
   }
   auto gateway = std::make_unique<Gateway>();
   gateway->user = user;
@@ -169,7 +170,7 @@ void Launcher::start_gateway(const wire::SupervisorRequest& request, std::vector
   Gateway& added = *(gateways_[user] = std::move(gateway));
   const auto cell =
       cells_.add(std::move(started->cell),
-                 {[this, user] { tell_supervisor(LauncherTells::gateway_started, user); },
+                 {[this, user] { tell_supervisor(LauncherReportKind::gateway_started, user); },
                   [this, user](const CellFacts& facts) { gateway_ended(user, facts); }});
   const auto watched = loop_.watch_input(descriptor, [this, user] { read_gateway(user); });
   if (!cell || !watched) return give_up("cannot watch a gateway");
@@ -184,9 +185,9 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
   factory_.give_back(found->second->id);
   // It may hold records that nobody will receive, and what was sent with them.
   attachments_.forget(user);
-  burial_.add(user, std::move(found->second->channel));
+  closer_.add(user, std::move(found->second->channel));
   gateways_.erase(found);
-  if (!shutting_down_) tell_supervisor(LauncherTells::gateway_ended, user, facts);
+  if (!shutting_down_) tell_supervisor(LauncherReportKind::gateway_ended, user, facts);
   stop_if_empty();
 }
 
@@ -235,7 +236,7 @@ void Launcher::obey_attached(std::uint32_t user, const AttachedRecord* record) {
   if (found == gateways_.end()) return;
   Gateway& gateway = *found->second;
   const bool permitted = record != nullptr && record->kind == AttachedRecord::Kind::request &&
-                         record->request.kind == GatewayAsks::start_cell &&
+                         record->request.kind == GatewayRequestKind::start_cell &&
                          may_start(gateway, record->request);
   if (!permitted) return end_offender(gateway);
   const PassedDirectory workspace = record->directory();
@@ -249,21 +250,21 @@ void Launcher::obey_attached(std::uint32_t user, const AttachedRecord* record) {
 bool Launcher::obey(Gateway& gateway, const wire::GatewayRequest& request) {
   const bool owns = gateway.servers.contains(request.cell);
   switch (request.kind) {
-    case GatewayAsks::start_cell:
+    case GatewayRequestKind::start_cell:
       if (!may_start(gateway, request)) return false;
       start_cell(gateway, request);
       return true;
     // A cell that is gone already is no offence: its end may be on the way to the gateway.
-    case GatewayAsks::terminate_cell:
+    case GatewayRequestKind::terminate_cell:
       if (owns) cells_.terminate(request.cell);
       return true;
-    case GatewayAsks::kill_cell:
+    case GatewayRequestKind::kill_cell:
       if (owns) cells_.kill_server(request.cell);
       return true;
-    case GatewayAsks::usage:
+    case GatewayRequestKind::usage:
       tell_usage(gateway, request.cell);
       return true;
-    case GatewayAsks::home:
+    case GatewayRequestKind::home:
       return obey_about_home(gateway, request);
   }
   return false;
@@ -275,7 +276,7 @@ bool Launcher::may_start(const Gateway& gateway, const wire::GatewayRequest& req
   if (request.program > wire::CellProgram::survey) return false;
   const std::uint32_t server = request.server_index;
   while (!gateway.permitted.contains(server)) {
-    if (shutting_down_ || read_supervisor() == Heard::nothing) break;
+    if (shutting_down_ || read_supervisor() == ReadResult::nothing) break;
   }
   // It may have asked before it could hear that this server was taken from it.
   const bool ever = gateway.permitted.contains(server) || gateway.withdrawn.contains(server);

@@ -53,8 +53,8 @@ class Launcher {
     RateBudget usages{usage_pages, usage_pages};
   };
 
-  enum class Heard : std::uint8_t { nothing, something };
-  Heard read_supervisor();
+  enum class ReadResult : std::uint8_t { nothing, something };
+  ReadResult read_supervisor();
   void obey(const wire::SupervisorRequest& request, std::vector<Fd> fds);
   void start_gateway(const wire::SupervisorRequest& request, std::vector<Fd> fds);
   void permit(std::uint32_t user, const ServerSet& servers);
@@ -66,7 +66,8 @@ class Launcher {
   void http_ended(std::uint32_t id, const CellFacts& facts);
   void start_metrics(std::vector<Fd> fds);
   void metrics_ended(std::uint32_t id, const CellFacts& facts);
-  void tell_supervisor(wire::LauncherTells what, std::uint32_t user, const CellFacts& facts = {});
+  void tell_supervisor(wire::LauncherReportKind what, std::uint32_t user,
+                       const CellFacts& facts = {});
   void tell_supervisor(wire::LauncherReport report);
 
   void read_gateway(std::uint32_t user);
@@ -97,8 +98,8 @@ class Launcher {
   Fd supervisor_;
   Fd config_bytes_;
   Cells cells_;
-  Burial burial_;
-  Attachments attachments_;
+  ChannelCloser closer_;
+  DescriptorReceivers attachments_;
   HomeTasks homes_;
   EgressHelpers egress_;
   std::map<std::uint32_t, std::unique_ptr<Gateway>> gateways_;

@@ -3,7 +3,7 @@
 // What the supervisor changes for cells that are started from now on.
 namespace cellblock::launcher {
 
-using wire::LauncherTells;
+using wire::LauncherReportKind;
 
 // Of a gateway that is not there the end is on the way already.
 void Launcher::permit(std::uint32_t user, const ServerSet& servers) {
@@ -24,13 +24,13 @@ void Launcher::reload(std::vector<Fd> fds) {
       factory_.reload(fds[0].get(), std::move(fds[1]), std::move(fds[2]), std::move(fds[3]));
   if (!reloaded) {
     const NotReloaded& why = reloaded.error();
-    return tell_supervisor({.kind = LauncherTells::not_reloaded,
+    return tell_supervisor({.kind = LauncherReportKind::not_reloaded,
                             .refusal = why.refusal,
                             .server = why.server,
                             .facts = why.failure.facts()});
   }
   config_bytes_ = std::move(fds[0]);
-  tell_supervisor({.kind = LauncherTells::reloaded});
+  tell_supervisor({.kind = LauncherReportKind::reloaded});
 }
 
 }  // namespace cellblock::launcher

@@ -31,15 +31,15 @@ ChildPlan::Groups groups_here() {
 
 }  // namespace
 
-Result<Founded> lay_foundation(const Config& config) {
+Result<Founded> open_launcher_resources(const Config& config) {
   Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
   OwnRoot own = CELLBLOCK_TRY(enter_own_root(config.state_directory));
   StateDirectory state = CELLBLOCK_TRY(StateDirectory::open(
       std::move(own.state), config.identity.first_cell_id, server_ids(config.identity)));
   FilterProgram init_filter = CELLBLOCK_TRY(compile_init_filter());
   NetworkPool networks = CELLBLOCK_TRY(NetworkPool::make());
-  Foundation foundation(std::move(state), std::move(init_filter), own_ids(config.identity),
-                        std::move(networks));
+  LauncherResources foundation(std::move(state), std::move(init_filter), own_ids(config.identity),
+                               std::move(networks));
   foundation.null = std::move(null);
   foundation.groups = groups_here();
   return Founded{std::move(foundation), std::move(own.host)};

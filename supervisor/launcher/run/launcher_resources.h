@@ -11,8 +11,8 @@
 namespace cellblock::launcher {
 
 /// What the launcher has from its start to its end, whatever is configured meanwhile.
-struct Foundation {
-  Foundation(StateDirectory opened, FilterProgram filter, IdPool ids, NetworkPool pool)
+struct LauncherResources {
+  LauncherResources(StateDirectory opened, FilterProgram filter, IdPool ids, NetworkPool pool)
       : state(std::move(opened)),
         init_filter(std::move(filter)),
         own_ids(std::move(ids)),
@@ -27,11 +27,11 @@ struct Foundation {
 };
 
 struct Founded {
-  Foundation foundation;
+  LauncherResources foundation;
   HostTree host;  ///< until forget_host() (own_root.h)
 };
 
 /// Enters the launcher's own root.
-Result<Founded> lay_foundation(const Config& config);
+Result<Founded> open_launcher_resources(const Config& config);
 
 }  // namespace cellblock::launcher

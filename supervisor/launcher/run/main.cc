@@ -45,12 +45,13 @@ Result<void> enter_user_namespace() {
     const Fd own = CELLBLOCK_TRY(open_at(AT_FDCWD, "/proc/self/ns/user", O_RDONLY));
     const int sent = own.get();
     CELLBLOCK_CHECK(send_record(
-        fd::supervisor, wire::LauncherReport{.kind = wire::LauncherTells::user_namespace_made},
+        fd::supervisor, wire::LauncherReport{.kind = wire::LauncherReportKind::user_namespace_made},
         std::span(&sent, 1)));
   }
   wire::SupervisorRequest answer;
   CELLBLOCK_CHECK(receive_record(fd::supervisor, answer));
-  if (answer.kind != wire::SupervisorAsks::ids_mapped) return fail("the ids were not mapped");
+  if (answer.kind != wire::SupervisorRequestKind::ids_mapped)
+    return fail("the ids were not mapped");
   // The map is written through /proc, which needs a dumpable process; from here nobody may look in.
   if (prctl(PR_SET_DUMPABLE, 0) < 0) return fail("prctl(PR_SET_DUMPABLE) failed");
   // After unshare the working directory and the ids are still the caller's: nothing to regain

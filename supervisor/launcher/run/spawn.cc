@@ -76,7 +76,7 @@ struct Channels {
   std::vector<Fd> raised;
 };
 
-SysResult<Channels> open_channels(ChildPlan& plan, const Blueprint& blueprint,
+SysResult<Channels> open_channels(ChildPlan& plan, const CellTemplate& blueprint,
                                   const SpawnRequest& request) {
   Channels channels;
   channels.report = CELLBLOCK_TRY(make_seqpacket_pair());
@@ -104,7 +104,7 @@ SysResult<void> release(const Cloned& child, const Channels& channels,
   return write_all(channels.go.second.get(), "g");
 }
 
-void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& request) {
+void fill(ChildPlan& plan, const CellTemplate& blueprint, const SpawnRequest& request) {
   plan.uid = plan.gid = id_inside;
   plan.groups = request.groups;
   plan.hostname = "cell";
@@ -131,7 +131,7 @@ void fill(ChildPlan& plan, const Blueprint& blueprint, const SpawnRequest& reque
 }
 
 // A cell that should have a network of its own never gets the host's for want of one.
-SysResult<int> network_of(const Blueprint& blueprint, const SpawnRequest& request) {
+SysResult<int> network_of(const CellTemplate& blueprint, const SpawnRequest& request) {
   const bool hosts = blueprint.network == NetworkMode::host;
   if (hosts == request.network.valid()) return std::unexpected(SysError{"network", EINVAL});
   return request.network.get();
@@ -148,7 +148,7 @@ SetupFailure cause_of(const Fd& report, const SysError& unmapped) {
 
 Result<FilterProgram> compile_init_filter() { return compile_filter(InternalProfile::init); }
 
-SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& init_filter,
+SetupResult<SpawnedCell> spawn(const CellTemplate& blueprint, const FilterProgram& init_filter,
                                SpawnRequest request) {
   if (request.root < 0 && blueprint.broken) {
     wipe(request.secrets);

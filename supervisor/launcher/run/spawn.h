@@ -56,7 +56,7 @@ Result<FilterProgram> compile_init_filter();
 /// The launcher's half of a spawn: everything is prepared before clone3, ids are mapped after it.
 /// The caller is single-threaded, not dumpable, and blocks SIGTERM, SIGCHLD and kill_server_signal
 /// (init.h). Does not wait for the set-up.
-SetupResult<SpawnedCell> spawn(const Blueprint& blueprint, const FilterProgram& init_filter,
+SetupResult<SpawnedCell> spawn(const CellTemplate& blueprint, const FilterProgram& init_filter,
                                SpawnRequest request);
 
 }  // namespace cellblock::launcher

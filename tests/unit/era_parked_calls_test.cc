@@ -179,9 +179,10 @@ TEST_F(ParkingTest, QuestionsOfOneCallAreBounded) {
   shake_hands();
   call(1);
   server_says(request("big", "elicitation/create",
-                      {{"message", std::string(Parking::max_question_bytes, 'x')}}));
+                      {{"message", std::string(ParkedCalls::max_question_bytes, 'x')}}));
   EXPECT_EQ(server()["id"], "big");
-  for (std::size_t i = 0; i < Parking::max_questions; ++i) server_says(request(i, "roots/list"));
+  for (std::size_t i = 0; i < ParkedCalls::max_questions; ++i)
+    server_says(request(i, "roots/list"));
   EXPECT_TRUE(is_silent());
   server_says(request("more", "roots/list"));
   EXPECT_EQ(server()["id"], "more");
@@ -248,7 +249,7 @@ TEST_F(ParkingTest, ARetryThatComesTooLateFindsNothing) {
   shake_hands();
   const Tree ours = call(1);
   const Tree asked = parked("q");
-  pass(bridge_, Parking::patience - 1ms);
+  pass(bridge_, ParkedCalls::patience - 1ms);
   EXPECT_TRUE(is_silent());
   pass(bridge_, 1ms);
   const auto said = take_server();
@@ -264,7 +265,7 @@ TEST_F(ParkingTest, ARetryAtTheLastMomentIsInTime) {
   shake_hands();
   call(1);
   const Tree asked = parked("q");
-  pass(bridge_, Parking::patience - 1ms);
+  pass(bridge_, ParkedCalls::patience - 1ms);
   retry(2, asked, {{"request-1", {{"action", "accept"}}}});
   EXPECT_EQ(server()["result"]["action"], "accept");
   pass(bridge_, 1s);

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds soon{5};
 
 class LauncherBurial : public testing::Test {
  protected:
-  LauncherBurial() : loop_(std::move(*EventLoop::make())), burial_(loop_) {
+  LauncherBurial() : loop_(std::move(*EventLoop::make())), closer_(loop_) {
     auto pair = make_seqpacket_pair();
     if (pair) channel_ = std::move(*pair);
   }
@@ -36,12 +36,12 @@ class LauncherBurial : public testing::Test {
   }
 
   EventLoop loop_;
-  Burial burial_;
+  ChannelCloser closer_;
   Pair channel_;  ///< first: the launcher's end
 };
 
 TEST_F(LauncherBurial, EndsAChannel) {
-  burial_.add(alice, std::move(channel_.first));
+  closer_.add(alice, std::move(channel_.first));
   await_end();
 }
 
@@ -49,7 +49,7 @@ TEST_F(LauncherBurial, DoesNotWaitForWhatIsQueuedInAChannel) {
   LingeringSocket socket;
   socket.queue_into(channel_.second.get());
   const auto start = Clock::now();
-  burial_.add(alice, std::move(channel_.first));
+  closer_.add(alice, std::move(channel_.first));
   await_end();
   EXPECT_LT(Clock::now() - start, soon);
 }
@@ -57,11 +57,11 @@ TEST_F(LauncherBurial, DoesNotWaitForWhatIsQueuedInAChannel) {
 TEST_F(LauncherBurial, HasRoomForTheOthersWhileOneUsersChannelsHaveNotEnded) {
   auto second = make_seqpacket_pair();
   ASSERT_TRUE(second.has_value());
-  burial_.add(alice, std::move(channel_.first));
-  EXPECT_TRUE(burial_.has_room(alice));
-  burial_.add(alice, std::move(second->first));
-  EXPECT_FALSE(burial_.has_room(alice));
-  EXPECT_TRUE(burial_.has_room(bob));
+  closer_.add(alice, std::move(channel_.first));
+  EXPECT_TRUE(closer_.has_room(alice));
+  closer_.add(alice, std::move(second->first));
+  EXPECT_FALSE(closer_.has_room(alice));
+  EXPECT_TRUE(closer_.has_room(bob));
 }
 
 }  // namespace

@@ -32,40 +32,40 @@ TEST(Base64Text, RefusesOtherSpellings) {
   }
 }
 
-TEST(Resumption, IsTheSameInTheNextGateway) {
-  auto resumed = Resumption::of(told);
+TEST(SessionHandoff, IsTheSameInTheNextGateway) {
+  auto resumed = SessionHandoff::of(told);
   ASSERT_TRUE(resumed);
   EXPECT_TRUE(resumed->memory().is_due());
   EXPECT_EQ(resumed->take_unread(), "one\ntw");
   EXPECT_EQ(parse_json(*resumed->text("one\ntw")), parse_json(told));
 }
 
-TEST(Resumption, OfAHostThatHasToldNothingHasNoMemory) {
-  const Resumption fresh;
+TEST(SessionHandoff, OfAHostThatHasToldNothingHasNoMemory) {
+  const SessionHandoff fresh;
   EXPECT_EQ(fresh.text(""), R"({"memory":null,"unread":""})");
-  auto resumed = Resumption::of(*fresh.text(""));
+  auto resumed = SessionHandoff::of(*fresh.text(""));
   ASSERT_TRUE(resumed);
   EXPECT_FALSE(resumed->memory().is_due());
 }
 
-TEST(Resumption, PutsTheLinesThatItKeepsBeforeWhatIsUnread) {
-  Resumption resumption;
+TEST(SessionHandoff, PutsTheLinesThatItKeepsBeforeWhatIsUnread) {
+  SessionHandoff resumption;
   EXPECT_TRUE(resumption.keep("one"));
-  auto resumed = Resumption::of(*resumption.text("tw"));
+  auto resumed = SessionHandoff::of(*resumption.text("tw"));
   ASSERT_TRUE(resumed);
   EXPECT_EQ(resumed->take_unread(), "one\ntw");
 }
 
-TEST(Resumption, KeepsNoMoreThanItsBound) {
-  Resumption resumption;
-  EXPECT_FALSE(resumption.keep(std::string(Resumption::max_unread, 'x')));
-  EXPECT_TRUE(resumption.keep(std::string(Resumption::max_unread - 1, 'x')));
+TEST(SessionHandoff, KeepsNoMoreThanItsBound) {
+  SessionHandoff resumption;
+  EXPECT_FALSE(resumption.keep(std::string(SessionHandoff::max_unread, 'x')));
+  EXPECT_TRUE(resumption.keep(std::string(SessionHandoff::max_unread - 1, 'x')));
   EXPECT_FALSE(resumption.keep(""));
   EXPECT_TRUE(resumption.text(""));
   EXPECT_FALSE(resumption.text("x"));
 }
 
-TEST(Resumption, RefusesWhatNoGatewayGave) {
+TEST(SessionHandoff, RefusesWhatNoGatewayGave) {
   const std::string too_many = text_of(Json(std::vector<std::string>(1000, "test://x")));
   for (const std::string& text :
        {std::string("null"), std::string("{}"), std::string("[1]"),
@@ -73,7 +73,7 @@ TEST(Resumption, RefusesWhatNoGatewayGave) {
         std::string(R"({"memory":[],"unread":""})"), with("params", "x"), with("capabilities", {}),
         with("level", 7), with("subscriptions", {1}),
         with("subscriptions", parse_json(too_many))}) {
-    EXPECT_FALSE(Resumption::of(text).has_value()) << text.substr(0, 100);
+    EXPECT_FALSE(SessionHandoff::of(text).has_value()) << text.substr(0, 100);
   }
 }
 

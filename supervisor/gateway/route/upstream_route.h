@@ -14,9 +14,9 @@
 namespace cellblock::gateway {
 
 /// What a session's host speaks MCP with: one server (leg.h), or all of them as one (ensemble.h).
-class Counterpart {
+class UpstreamRoute {
  public:
-  virtual ~Counterpart() = default;
+  virtual ~UpstreamRoute() = default;
 
   virtual void from_host(std::string_view line, const Message& message, Time now) = 0;
 

@@ -185,26 +185,26 @@ TEST_F(ValuesTest, ATaskWithAnIdOverItsBoundFailsTheCallThatCreatesIt) {
        {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "t"}}}});
   server(mine_, {{"jsonrpc", "2.0"},
                  {"id", mine_.effects.cell.back()["id"]},
-                 {"result", {{"task", {{"taskId", std::string(KnownTasks::longest_id, 'x')}}}}}});
+                 {"result", {{"task", {{"taskId", std::string(TaskIds::longest_id, 'x')}}}}}});
   EXPECT_EQ(mine_.effects.host.back()["result"]["isError"], true);
 }
 
 TEST(KnownTasksTest, TheOldestFallOutWhenThereAreTooManyOrTooManyBytes) {
-  KnownTasks tasks;
+  TaskIds tasks;
   const Time now{};
-  for (std::size_t i = 0; i <= KnownTasks::most; ++i) tasks.add(std::to_string(i), "n", now + 1h);
+  for (std::size_t i = 0; i <= TaskIds::most; ++i) tasks.add(std::to_string(i), "n", now + 1h);
   EXPECT_FALSE(tasks.knows("0"));
   EXPECT_TRUE(tasks.knows("1"));
-  const std::string name(KnownTasks::max_bytes / 2, 'n');
+  const std::string name(TaskIds::max_bytes / 2, 'n');
   tasks.add("a", name, now + 1h);
   tasks.add("b", name, now + 1h);
   EXPECT_FALSE(tasks.knows("a"));
   EXPECT_EQ(*tasks.find("b", now), name);
-  EXPECT_LE(tasks.bytes(), KnownTasks::max_bytes);
+  EXPECT_LE(tasks.bytes(), TaskIds::max_bytes);
 }
 
 TEST(KnownTasksTest, AnIdThatComesAgainWhenItsNameIsTooOldHasOneNameOnly) {
-  KnownTasks tasks;
+  TaskIds tasks;
   const Time now{};
   tasks.add("t", "old", now + 1h);
   EXPECT_EQ(tasks.find("t", now + 1h), nullptr);
@@ -214,7 +214,7 @@ TEST(KnownTasksTest, AnIdThatComesAgainWhenItsNameIsTooOldHasOneNameOnly) {
 }
 
 TEST(TaskClaimsTest, ATaskIsTheToolsWhoseCallMadeItUnlessAnotherOneClaimsIt) {
-  TaskClaims claims;
+  TaskOwners claims;
   const auto tool_of = [&](std::vector<std::string_view> raw) { return claims.tool_of(raw); };
   claims.claim("a", "one");
   claims.claim("b", "two");
@@ -230,17 +230,17 @@ TEST(TaskClaimsTest, ATaskIsTheToolsWhoseCallMadeItUnlessAnotherOneClaimsIt) {
 }
 
 TEST(TaskClaimsTest, TheOldestFallOutWhenThereAreTooManyOrTooManyBytes) {
-  TaskClaims claims;
+  TaskOwners claims;
   const auto tool_of = [&](std::string_view raw) { return claims.tool_of({&raw, 1}); };
-  for (std::size_t i = 0; i <= TaskClaims::most; ++i) claims.claim(std::to_string(i), "t");
+  for (std::size_t i = 0; i <= TaskOwners::most; ++i) claims.claim(std::to_string(i), "t");
   EXPECT_EQ(tool_of("0"), "");
   EXPECT_EQ(tool_of("1"), "t");
-  const std::string tool(TaskClaims::max_bytes / 2, 't');
+  const std::string tool(TaskOwners::max_bytes / 2, 't');
   claims.claim("a", tool);
   claims.claim("b", tool);
   EXPECT_EQ(tool_of("a"), "");
   EXPECT_EQ(tool_of("b"), tool);
-  EXPECT_LE(claims.bytes(), TaskClaims::max_bytes);
+  EXPECT_LE(claims.bytes(), TaskOwners::max_bytes);
 }
 
 TEST_F(ValuesTest, AStatusBeforeTheAnswerThatCreatesItsTaskComesAfterIt) {
@@ -356,8 +356,7 @@ TEST_F(TaskResultTest, StaysItsToolsHoweverManyTasksTheServerNames) {
   const json loose = ask(mine_, {{"method", "tools/call"}, {"params", {{"name", "loose"}}}},
                          {{"resultType", "task"}, {"taskId", "t"}})["taskId"];
   json tasks = json::array();
-  for (std::size_t i = 0; i < KnownTasks::most; ++i)
-    tasks.push_back({{"taskId", std::to_string(i)}});
+  for (std::size_t i = 0; i < TaskIds::most; ++i) tasks.push_back({{"taskId", std::to_string(i)}});
   ask(mine_, {{"method", "tasks/list"}, {"params", json::object()}}, {{"tasks", tasks}});
   const json get = {{"method", "tasks/get"}, {"params", {{"taskId", loose}}}};
   EXPECT_EQ(ask(mine_, get, finished(10'000))["result"], text_of(10'000));
@@ -428,16 +427,16 @@ TEST_F(ProgressTest, MustRise) {
 
 TEST_F(ProgressTest, IsThinnedOutButTheLastOfItArrivesBeforeTheAnswer) {
   for (int i = 0; i < 1'000; ++i) progress(i);
-  EXPECT_THAT(mine_.effects.host, SizeIs(ProgressPace::most));
+  EXPECT_THAT(mine_.effects.host, SizeIs(ProgressLimiter::most));
   server(mine_, {{"jsonrpc", "2.0"}, {"id", call_}, {"result", {{"content", json::array()}}}});
-  ASSERT_THAT(mine_.effects.host, SizeIs(ProgressPace::most + 2));
-  EXPECT_EQ(mine_.effects.host[ProgressPace::most]["params"]["progress"], 999);
+  ASSERT_THAT(mine_.effects.host, SizeIs(ProgressLimiter::most + 2));
+  EXPECT_EQ(mine_.effects.host[ProgressLimiter::most]["params"]["progress"], 999);
   EXPECT_TRUE(mine_.effects.host.back().contains("result"));
 }
 
 TEST_F(ProgressTest, FlowsOnAfterItsInterval) {
   for (int i = 0; i < 1'000; ++i) progress(i);
-  now_ += ProgressPace::interval;
+  now_ += ProgressLimiter::interval;
   progress(1'000);
   EXPECT_EQ(mine_.effects.host.back()["params"]["progress"], 1'000);
 }
@@ -449,14 +448,14 @@ TEST_F(ProgressTest, IsKeptOnlyWhereItIsShort) {
                  {"params",
                   {{"progressToken", call_},
                    {"progress", 200},
-                   {"message", std::string(ProgressPace::longest_kept, 'x')}}}});
+                   {"message", std::string(ProgressLimiter::longest_kept, 'x')}}}});
   server(mine_, {{"jsonrpc", "2.0"}, {"id", call_}, {"result", {{"content", json::array()}}}});
-  ASSERT_THAT(mine_.effects.host, SizeIs(ProgressPace::most + 2));
-  EXPECT_EQ(mine_.effects.host[ProgressPace::most]["params"]["progress"], 199);
+  ASSERT_THAT(mine_.effects.host, SizeIs(ProgressLimiter::most + 2));
+  EXPECT_EQ(mine_.effects.host[ProgressLimiter::most]["params"]["progress"], 199);
 }
 
 TEST_F(ProgressTest, IsKeptForAllCallsOfAHostWithinOneBound) {
-  const std::string message(ProgressPace::longest_kept - 1'000, 'x');
+  const std::string message(ProgressLimiter::longest_kept - 1'000, 'x');
   std::vector<json> calls;
   for (int i = 0; i < 20; ++i) {
     host(mine_, {{"jsonrpc", "2.0"},
@@ -464,7 +463,7 @@ TEST_F(ProgressTest, IsKeptForAllCallsOfAHostWithinOneBound) {
                  {"method", "tools/call"},
                  {"params", {{"name", "t"}, {"_meta", {{"progressToken", i}}}}}});
     call_ = calls.emplace_back(mine_.effects.cell.back()["id"]);
-    for (unsigned j = 0; j < ProgressPace::most; ++j) progress(j);
+    for (unsigned j = 0; j < ProgressLimiter::most; ++j) progress(j);
     server(mine_,
            {{"jsonrpc", "2.0"},
             {"method", "notifications/progress"},

@@ -133,12 +133,12 @@ class CellLedgerTest : public ::testing::Test {
 
   Moment now_{Time{}, 10};
   Server server_;
-  ServerLedger books_;
+  ServerIncidents books_;
   std::vector<wire::AuditRecord> records_;
-  CellLedger ledger_{{.pid = 7, .session = 1, .cell = 3, .server = "files"},
-                     server_,
-                     books_,
-                     [this](const wire::AuditRecord& record) { records_.push_back(record); }};
+  CellIncidents ledger_{{.pid = 7, .session = 1, .cell = 3, .server = "files"},
+                        server_,
+                        books_,
+                        [this](const wire::AuditRecord& record) { records_.push_back(record); }};
 };
 
 TEST_F(CellLedgerTest, RecordsARefusedCallWithItsName) {

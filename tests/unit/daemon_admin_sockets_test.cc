@@ -31,18 +31,18 @@ class AdminDoorsTest : public ::testing::Test {
     config_.listen.socket = directory_ / "x.sock";
   }
   ~AdminDoorsTest() override {
-    doors_.reset();
+    admin_sockets_.reset();
     std::filesystem::remove_all(directory_);
   }
 
   void make() {
-    auto doors = AdminDoors::make(
+    auto doors = AdminSockets::make(
         loop_, config_,
         {.at_door = [this](std::uint32_t user, Fd socket) { came(user, std::move(socket)); },
          .at_switch = [this](AdminSwitch which, Fd) { stood_.push_back(which); },
-         .bury = [this](Fd) { ++buried_; }});
+         .close_later = [this](Fd) { ++closed_later_; }});
     ASSERT_TRUE(doors) << doors.error().text;
-    doors_ = std::move(*doors);
+    admin_sockets_ = std::move(*doors);
   }
   void came(std::uint32_t user, Fd socket) {
     came_.push_back(user);
@@ -73,24 +73,24 @@ class AdminDoorsTest : public ::testing::Test {
   std::vector<std::uint32_t> came_;
   std::vector<AdminSwitch> stood_;
   std::vector<Fd> held_;
-  int buried_ = 0;
-  std::unique_ptr<AdminDoors> doors_;
+  int closed_later_ = 0;
+  std::unique_ptr<AdminSockets> admin_sockets_;
 };
 
 TEST_F(AdminDoorsTest, ADoorIsOfOneUserAndThereAsLongAsItIsOpen) {
   make();
   EXPECT_FALSE(connect("1000").valid());
-  ASSERT_TRUE(doors_->open(1000));
-  ASSERT_TRUE(doors_->open(1000)) << "open already";
-  ASSERT_TRUE(doors_->open(1001));
+  ASSERT_TRUE(admin_sockets_->open(1000));
+  ASSERT_TRUE(admin_sockets_->open(1000)) << "open already";
+  ASSERT_TRUE(admin_sockets_->open(1001));
   const Fd one = connect("1000");
   EXPECT_TRUE(one.valid());
   turn();
   EXPECT_THAT(came_, ElementsAre(1000));
-  doors_->close(1000);
+  admin_sockets_->close(1000);
   EXPECT_FALSE(std::filesystem::exists(path("1000")));
   EXPECT_TRUE(connect("1001").valid());
-  EXPECT_EQ(buried_, 1);
+  EXPECT_EQ(closed_later_, 1);
 }
 
 TEST_F(AdminDoorsTest, AtASwitchStandsWhoeverConnectsThere) {
@@ -103,31 +103,31 @@ TEST_F(AdminDoorsTest, AtASwitchStandsWhoeverConnectsThere) {
 
 TEST_F(AdminDoorsTest, WhoeverStandsBeforeADoorThatClosesIsStillToldSo) {
   make();
-  ASSERT_TRUE(doors_->open(1000));
+  ASSERT_TRUE(admin_sockets_->open(1000));
   const Fd one = connect("1000");
-  doors_->close(1000);
+  admin_sockets_->close(1000);
   EXPECT_THAT(came_, ElementsAre(1000));
 }
 
 TEST_F(AdminDoorsTest, NobodyIsAcceptedWhileTheyAreHeld) {
   make();
-  doors_->hold();
-  ASSERT_TRUE(doors_->open(1000));
+  admin_sockets_->hold();
+  ASSERT_TRUE(admin_sockets_->open(1000));
   const Fd one = connect("1000");
   turn();
   EXPECT_THAT(came_, IsEmpty());
-  doors_->go_on();
+  admin_sockets_->go_on();
   turn();
   EXPECT_THAT(came_, ElementsAre(1000));
 }
 
 TEST_F(AdminDoorsTest, RemovesWhatAnEarlierDaemonLeftAndNothingElse) {
   make();
-  ASSERT_TRUE(doors_->open(1000));
+  ASSERT_TRUE(admin_sockets_->open(1000));
   std::filesystem::rename(path("1000"), path("1002"));
   const std::string file = path("notes");
   ASSERT_EQ(::mknod(file.c_str(), S_IFREG | 0600, 0), 0);
-  doors_.reset();
+  admin_sockets_.reset();
   EXPECT_TRUE(std::filesystem::exists(path("1002")))
       << "it was put in the place of nothing of ours";
   make();
@@ -139,7 +139,7 @@ TEST_F(AdminDoorsTest, RemovesWhatAnEarlierDaemonLeftAndNothingElse) {
 TEST_F(AdminDoorsTest, OnlyRootAndTheDaemonReachThemWhereNobodyElseIsNamed) {
   make();
   EXPECT_EQ(mode_of(path("disable")), 0600U);
-  doors_.reset();
+  admin_sockets_.reset();
   config_.admins = {1001};
   make();
   EXPECT_EQ(mode_of(path("disable")), 0666U);
@@ -147,8 +147,8 @@ TEST_F(AdminDoorsTest, OnlyRootAndTheDaemonReachThemWhereNobodyElseIsNamed) {
 
 TEST_F(AdminDoorsTest, NoDoorIsLeftWhenTheyAreGone) {
   make();
-  ASSERT_TRUE(doors_->open(1000));
-  doors_.reset();
+  ASSERT_TRUE(admin_sockets_->open(1000));
+  admin_sockets_.reset();
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
 }
 

@@ -55,15 +55,15 @@ class RevivalTest : public ::testing::Test {
     EXPECT_FALSE(answer("2", R"("result":{})"));
   }
   /// The new cell's answer to `initialize`.
-  Revival::Outcome next_cell_answers(std::string_view body) {
+  SessionReplay::Outcome next_cell_answers(std::string_view body) {
     revival_.cell_lost();
     EXPECT_TRUE(revival_.is_due());
     const Json begun = Json::parse(revival_.begin());
     EXPECT_EQ(begun["method"], "initialize");
     EXPECT_TRUE(revival_.is_under_way());
     EXPECT_TRUE(answer(begun["id"].dump(), body));
-    const Revival::Outcome outcome = revival_.take_outcome();
-    EXPECT_EQ(revival_.take_outcome(), Revival::Outcome::none);
+    const SessionReplay::Outcome outcome = revival_.take_outcome();
+    EXPECT_EQ(revival_.take_outcome(), SessionReplay::Outcome::none);
     EXPECT_FALSE(revival_.is_under_way());
     return outcome;
   }
@@ -78,7 +78,7 @@ class RevivalTest : public ::testing::Test {
   }
 
   MessageScanner scanner_;
-  Revival revival_;
+  SessionReplay revival_;
 };
 
 TEST_F(RevivalTest, ASessionThatNobodyBeganCannotBeTakenOn) {
@@ -106,7 +106,7 @@ TEST_F(RevivalTest, TheNextCellHearsWhatTheHostHasSaid) {
   EXPECT_EQ(begun["params"],
             Json::parse(R"({"protocolVersion":"2025-11-25","capabilities":{"roots":{}}})"));
   EXPECT_TRUE(answer(begun["id"].dump(), R"("result":)" + std::string(told)));
-  EXPECT_EQ(revival_.take_outcome(), Revival::Outcome::agreed);
+  EXPECT_EQ(revival_.take_outcome(), SessionReplay::Outcome::agreed);
   EXPECT_THAT(methods_of_rest(),
               ElementsAre("notifications/initialized", R"(logging/setLevel {"level":"debug"})",
                           R"(resources/subscribe {"uri":"file:///a"})",
@@ -122,14 +122,14 @@ TEST_F(RevivalTest, ItHearsNothingThatTheServerRefusedOrTheHostTookBack) {
   ask("5", "resources/subscribe", R"({"uri":"file:///b"})");
   host(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}})");
   answer("5", R"("result":{})");
-  EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), Revival::Outcome::agreed);
+  EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), SessionReplay::Outcome::agreed);
   EXPECT_THAT(methods_of_rest(), ElementsAre("notifications/initialized"));
 }
 
 TEST_F(RevivalTest, AHostThatHasNotSaidInitializedSaysItItself) {
   ask("1", "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
   answer("1", R"("result":)" + std::string(told));
-  EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), Revival::Outcome::agreed);
+  EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), SessionReplay::Outcome::agreed);
   EXPECT_THAT(revival_.rest(), IsEmpty());
   EXPECT_THAT(revival_.missed(), IsEmpty());
 }
@@ -137,7 +137,7 @@ TEST_F(RevivalTest, AHostThatHasNotSaidInitializedSaysItItself) {
 TEST_F(RevivalTest, AnswersToWhatItSaysAreNotTheHosts) {
   introduce();
   subscribe("file:///a");
-  EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), Revival::Outcome::agreed);
+  EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), SessionReplay::Outcome::agreed);
   const std::vector<std::string> rest = revival_.rest();
   ASSERT_EQ(rest.size(), 2U);
   EXPECT_TRUE(revival_.listens());
@@ -175,7 +175,7 @@ TEST_F(RevivalTest, ACellThatAnswersOtherwiseIsRefused) {
         Row{"an error", R"("error":{"code":-32603,"message":"no licence"})",
             "it refused initialize: no licence"}}) {
     introduce();
-    EXPECT_EQ(next_cell_answers(row.body), Revival::Outcome::refused) << row.sentence;
+    EXPECT_EQ(next_cell_answers(row.body), SessionReplay::Outcome::refused) << row.sentence;
     EXPECT_EQ(revival_.refusal(), row.refusal);
     EXPECT_FALSE(revival_.is_possible()) << row.sentence;
   }
@@ -187,7 +187,7 @@ TEST_F(RevivalTest, ACellThatCanDoMoreIsAsGood) {
       next_cell_answers(
           R"("result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{},"prompts":{},)"
           R"("resources":{"subscribe":true,"listChanged":true},"tools":{"listChanged":true}}})"),
-      Revival::Outcome::agreed);
+      SessionReplay::Outcome::agreed);
 }
 
 TEST_F(RevivalTest, ACellThatIsLostMeanwhileLeavesItToTheNextOne) {
@@ -196,7 +196,7 @@ TEST_F(RevivalTest, ACellThatIsLostMeanwhileLeavesItToTheNextOne) {
   const Json begun = Json::parse(revival_.begin());
   EXPECT_TRUE(answer(begun["id"].dump(), R"("error":{"code":-32000,"message":"it crashed"})"));
   revival_.cell_lost();
-  EXPECT_EQ(revival_.take_outcome(), Revival::Outcome::none);
+  EXPECT_EQ(revival_.take_outcome(), SessionReplay::Outcome::none);
   EXPECT_TRUE(revival_.is_due());
 }
 
@@ -213,13 +213,13 @@ TEST_F(RevivalTest, ASecondInitializeBeginsAnew) {
   subscribe("file:///a");
   introduce(R"({"protocolVersion":"2025-06-18","capabilities":{}})");
   EXPECT_EQ(next_cell_answers(R"("result":{"protocolVersion":"2025-06-18","capabilities":{}})"),
-            Revival::Outcome::agreed);
+            SessionReplay::Outcome::agreed);
   EXPECT_THAT(methods_of_rest(), ElementsAre("notifications/initialized"));
 }
 
 TEST_F(RevivalTest, WhatIsNotAnsweredYetIsBoundedTogetherWithTheRest) {
   introduce();
-  const std::string uri(Revival::max_bytes / 4, 'x');
+  const std::string uri(SessionReplay::max_bytes / 4, 'x');
   for (const char* id : {"11", "12", "13"}) {
     ask(id, "resources/subscribe", R"({"uri":")" + uri + R"("})");
   }
@@ -235,12 +235,12 @@ TEST_F(RevivalTest, WhatOnlyALaxServerTakesIsNotSaidToAnother) {
   ask("3", "logging/setLevel", R"({"level":null})");
   EXPECT_FALSE(answer("3", R"("result":{})"));
   EXPECT_FALSE(revival_.has_subscriptions());
-  EXPECT_TRUE(Revival::from_kept(revival_.kept().value()).has_value());
+  EXPECT_TRUE(SessionReplay::from_kept(revival_.kept().value()).has_value());
 }
 
 TEST_F(RevivalTest, WhatIsTooMuchToBeKeptEndsWithItsCell) {
   introduce();
-  for (std::size_t i = 0; i < Revival::most_subscriptions; ++i) {
+  for (std::size_t i = 0; i < SessionReplay::most_subscriptions; ++i) {
     subscribe("file:///" + std::to_string(i));
   }
   EXPECT_TRUE(revival_.is_possible());
@@ -248,7 +248,7 @@ TEST_F(RevivalTest, WhatIsTooMuchToBeKeptEndsWithItsCell) {
   EXPECT_FALSE(revival_.is_possible());
   introduce();
   EXPECT_TRUE(revival_.is_possible());
-  subscribe("file:///" + std::string(Revival::max_bytes, 'x'));
+  subscribe("file:///" + std::string(SessionReplay::max_bytes, 'x'));
   EXPECT_FALSE(revival_.is_possible());
 }
 

@@ -21,19 +21,19 @@ constexpr char introduction[] =
 constexpr char initialized[] =
     R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"old","version":"2"},"instructions":"be kind"})";
 
-struct Recorder final : SurveyEffects {
+struct Recorder final : DiscoveryEffects {
   void start_cell() override { did.emplace_back("start"); }
   void to_cell(std::string_view line) override { said.emplace_back(line); }
   void stop_cell() override { did.emplace_back("stop"); }
   void set_deadline(std::optional<Milliseconds> from_now) override { deadline = from_now; }
   CellWords words() const override { return {"; last words: \"hm\"", {"hm"}}; }
-  void found(Surveyed surveyed) override { result = std::move(surveyed); }
+  void found(Discovered surveyed) override { result = std::move(surveyed); }
   void failed(const Failure& failed) override { failure = failed; }
 
   std::vector<std::string> did;
   std::vector<std::string> said;
   std::optional<Milliseconds> deadline;
-  std::optional<Surveyed> result;
+  std::optional<Discovered> result;
   std::optional<Failure> failure;
 };
 
@@ -94,7 +94,7 @@ class SurveyTest : public ::testing::Test {
   Recorder effects;
   MessageScanner scanner;
   Time now{Milliseconds{1'000'000}};
-  std::optional<Survey> survey;
+  std::optional<Discovery> survey;
 };
 
 TEST_F(SurveyTest, AsksAModernServerInOneCellAndReadsItsLists) {

@@ -6,7 +6,7 @@ namespace cellblock::gateway {
 namespace {
 
 using namespace std::chrono_literals;
-using Action = CellVigil::Action;
+using Action = CellHealth::Action;
 
 class CellVigilTest : public ::testing::Test {
  protected:
@@ -31,8 +31,8 @@ class CellVigilTest : public ::testing::Test {
 
   StopRules stop_{.idle = 30min};
   HealthRules health_;
-  CellVigil vigil_{stop_, health_};
-  CellVigil::Look last_;
+  CellHealth vigil_{stop_, health_};
+  CellHealth::Look last_;
   Time now_{};
 };
 

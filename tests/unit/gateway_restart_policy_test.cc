@@ -20,7 +20,7 @@ class Life : public testing::Test {
                      .window = seconds{60},
                      .rest = seconds{10},
                      .trials = 2};
-  ServerLife life{rules};
+  RestartPolicy life{rules};
   Time now{};
 
   StartChoice start(StartKey key = first) { return life.may_start(key, now).choice; }
@@ -75,7 +75,7 @@ TEST_F(Life, PausesDoubleUpToTheLongestAndBeginAnewAfterAnAnswer) {
 
 TEST_F(Life, ChanceTakesAtMostAHalfOfAPause) {
   for (const std::uint64_t chance : {0ULL, 1ULL, 49ULL, 50ULL, 51ULL, ~0ULL}) {
-    ServerLife one(rules);
+    RestartPolicy one(rules);
     one.failed(first, chance, now);
     EXPECT_LE(*one.next_start() - now, Milliseconds{100}) << chance;
     EXPECT_GE(*one.next_start() - now, Milliseconds{50}) << chance;
@@ -162,7 +162,7 @@ TEST_F(Life, ATrialThatNobodyWantsAnyMoreLeavesRoomForTheNextAtOnce) {
 TEST_F(Life, ATrialThatSaysNothingKeepsNobodyOutForLong) {
   fail();
   wait_and_start(first);
-  now += ServerLife::alone - Milliseconds{1};
+  now += RestartPolicy::alone - Milliseconds{1};
   EXPECT_EQ(start(second), StartChoice::wait);
   now += Milliseconds{1};
   EXPECT_EQ(start(second), StartChoice::go);
@@ -171,7 +171,7 @@ TEST_F(Life, ATrialThatSaysNothingKeepsNobodyOutForLong) {
 TEST_F(Life, OfSeveralTrialsTheFirstThatFailsCountsAndTheFirstThatAnswersEndsIt) {
   fail();
   wait_and_start(first);
-  now += ServerLife::alone;
+  now += RestartPolicy::alone;
   start(second);
   fail(first);
   EXPECT_EQ(life.state(), LifeState::pausing);

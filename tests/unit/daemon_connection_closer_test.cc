@@ -35,26 +35,27 @@ class BurialTest : public ::testing::Test {
  protected:
   BurialTest() {
     EXPECT_TRUE(adopt_children().has_value());
-    auto made = Burial::make(loop_, {.room = [this] { ++room_; },
-                                     .stuck =
-                                         [this](std::size_t stuck, const ConnectionOwner* owner) {
-                                           stuck_ = stuck;
-                                           if (owner != nullptr) told_.push_back(owner->uid);
-                                         }});
-    if (made) burial_ = std::move(*made);
+    auto made =
+        ConnectionCloser::make(loop_, {.room = [this] { ++room_; },
+                                       .stuck =
+                                           [this](std::size_t stuck, const ConnectionOwner* owner) {
+                                             stuck_ = stuck;
+                                             if (owner != nullptr) told_.push_back(owner->uid);
+                                           }});
+    if (made) closer_ = std::move(*made);
   }
 
   /// Runs the loop until the peer sees the end of his connection.
   void await_end_of(Fd peer) {
     bool ended = false;
-    ReadWatch watch(loop_, std::move(peer), [&ended] { ended = true; });
+    ReadableFd watch(loop_, std::move(peer), [&ended] { ended = true; });
     const auto deadline = Clock::now() + soon;
     while (!ended && Clock::now() < deadline) loop_.run_one_for(soon);
     EXPECT_TRUE(ended);
   }
 
   boost::asio::io_context loop_{1};
-  std::unique_ptr<Burial> burial_;
+  std::unique_ptr<ConnectionCloser> closer_;
   int room_ = 0;
   std::size_t stuck_ = 0;
   std::vector<std::uint32_t> told_;
@@ -68,14 +69,14 @@ class StuckBurialTest : public BurialTest {
     if (!file_.usable()) GTEST_SKIP() << "needs /dev/fuse and the right to mount";
   }
   void TearDown() override {
-    EXPECT_EQ(burial_->finish().empty(), stuck_ == 0);
-    burial_.reset();
+    EXPECT_EQ(closer_->finish().empty(), stuck_ == 0);
+    closer_.reset();
   }
 
   void add_stuck(const ConnectionOwner& owner) {
     Pair pair = connection();
     ASSERT_TRUE(file_.queue_into(pair.second.get()));
-    burial_->add(std::move(pair.first), owner);
+    closer_->add(std::move(pair.first), owner);
     peers_.push_back(std::move(pair.second));
   }
   void run_until(const std::function<bool()>& done) {
@@ -95,11 +96,11 @@ TEST_F(StuckBurialTest, TwoChildrenThatDoNotEndStopNobodyElse) {
   add_stuck(mallory);
   run_until([this] { return stuck_ == 2; });
   EXPECT_EQ(told_, std::vector{mallory.uid});
-  EXPECT_TRUE(burial_->is_stuck(mallory.uid));
+  EXPECT_TRUE(closer_->is_stuck(mallory.uid));
   for (int i = 0; i < 20; ++i) add_stuck(mallory);
-  EXPECT_TRUE(burial_->has_room());
+  EXPECT_TRUE(closer_->has_room());
   Pair pair = connection();
-  burial_->add(std::move(pair.first), alice);
+  closer_->add(std::move(pair.first), alice);
   await_end_of(std::move(pair.second));
 }
 
@@ -120,7 +121,7 @@ TEST_F(BurialTest, TheEndWaitsForAllChildrenButThoseThatAreStuck) {
 
 TEST_F(BurialTest, EndsAConnection) {
   Pair pair = connection();
-  burial_->add(std::move(pair.first), alice);
+  closer_->add(std::move(pair.first), alice);
   await_end_of(std::move(pair.second));
 }
 
@@ -129,44 +130,44 @@ TEST_F(BurialTest, DoesNotWaitForALingeringDescriptorInTheQueue) {
   LingeringSocket socket;
   socket.queue_into(pair.second.get());
   const auto start = Clock::now();
-  burial_->add(std::move(pair.first), alice);
+  closer_->add(std::move(pair.first), alice);
   await_end_of(std::move(pair.second));
-  burial_.reset();
+  closer_.reset();
   EXPECT_TRUE(await_no_children(soon));
   EXPECT_LT(Clock::now() - start, soon) << "of the " << LingeringSocket::seconds << " it lingers";
 }
 
 TEST_F(BurialTest, EndsABatchWithoutWaitingForMore) {
   std::vector<Fd> peers;
-  while (burial_->has_room() && peers.size() < 16) {
+  while (closer_->has_room() && peers.size() < 16) {
     Pair pair = connection();
     peers.push_back(std::move(pair.second));
-    burial_->add(std::move(pair.first), alice);
+    closer_->add(std::move(pair.first), alice);
   }
   EXPECT_EQ(peers.size(), 16U);
-  EXPECT_TRUE(burial_->has_room()) << "the first batch has gone, without the loop";
+  EXPECT_TRUE(closer_->has_room()) << "the first batch has gone, without the loop";
   for (Fd& peer : peers) await_end_of(std::move(peer));
 }
 
 TEST_F(BurialTest, HasNoRoomWhileTooMuchWaitsAndSaysWhenItHas) {
   std::vector<Fd> peers;
   // The loop does not run, so no child is reaped and each counts.
-  while (burial_->has_room() && peers.size() < 1'000) {
+  while (closer_->has_room() && peers.size() < 1'000) {
     Pair pair = connection();
     peers.push_back(std::move(pair.second));
-    burial_->add(std::move(pair.first), alice);
+    closer_->add(std::move(pair.first), alice);
   }
   EXPECT_EQ(peers.size(), 2 * CloseQueue::batch + CloseQueue::most_waiting);
   EXPECT_EQ(room_, 0);
   await_end_of(std::move(peers.back()));
   EXPECT_GE(room_, 1);
-  EXPECT_TRUE(burial_->has_room());
+  EXPECT_TRUE(closer_->has_room());
 }
 
 TEST_F(BurialTest, DoesNotKeepWhatOthersCloseOpen) {
   Pair mourned = connection();
   Pair other = connection();
-  burial_->add(std::move(mourned.first), alice);
+  closer_->add(std::move(mourned.first), alice);
   await_end_of(std::move(mourned.second));
   other.first.reset();
   await_end_of(std::move(other.second));
@@ -174,8 +175,8 @@ TEST_F(BurialTest, DoesNotKeepWhatOthersCloseOpen) {
 
 TEST_F(BurialTest, EndsWhatIsLeftWithItsOwnEnd) {
   Pair pair = connection();
-  burial_->add(std::move(pair.first), alice);
-  burial_.reset();
+  closer_->add(std::move(pair.first), alice);
+  closer_.reset();
   EXPECT_TRUE(await_no_children(soon));
   await_end_of(std::move(pair.second));
 }

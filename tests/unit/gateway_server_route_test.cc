@@ -235,7 +235,7 @@ TEST_F(LegTest, NothingIsLearntForOthersFromACellWithAWorkspace) {
   }
 }
 
-struct Above final : LegEffects {
+struct Above final : ServerRouteEffects {
   void to_host(Slices) override {}
   void leg_running(Time) override {}
   void leg_lost(const Failure&, After, Time) override {}
@@ -248,13 +248,13 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   Above above;
   const SessionAccess access(config_, subject_of({}, {1000, 1000, {}}));
   for (const LegOf of : {LegOf::all_servers, LegOf::one_server}) {
-    Leg leg({.shared = {config_, ids_, scanner_, sealer_, policy()},
-             .access = access,
-             .plan = {.server = 0, .purpose = "aggregate"},
-             .session = 12,
-             .start = StartWhen::on_demand,
-             .of = of},
-            effects_, above);
+    ServerRoute leg({.shared = {config_, ids_, scanner_, sealer_, policy()},
+                     .access = access,
+                     .plan = {.server = 0, .purpose = "aggregate"},
+                     .session = 12,
+                     .start = StartWhen::on_demand,
+                     .of = of},
+                    effects_, above);
     const auto asks = [&](std::string line) {
       const std::size_t size = line.size();
       line.resize(size + MessageScanner::padding);

@@ -37,7 +37,7 @@ class AuditSieveTest : public testing::Test {
 
   Time now_{1h};
   std::vector<wire::AuditRecord> records_;
-  AuditSieve sieve_{[this](const wire::AuditRecord& record) { records_.push_back(record); }};
+  AuditLimiter sieve_{[this](const wire::AuditRecord& record) { records_.push_back(record); }};
 };
 
 TEST_F(AuditSieveTest, WhatAServerIsRefusedBeyondItsBudgetIsSummedUpAndNothingIsLost) {
@@ -127,7 +127,7 @@ TEST_F(AuditSieveTest, ItsMemoryDoesNotGrowWithTheCellsAndReasonsThatPeersFind) 
   for (std::uint64_t cell = 1; cell <= 1000; ++cell) {
     for (int i = 0; i < 30; ++i) refuse(cell);
   }
-  EXPECT_LE(records_.size(), (AuditSieve::max_budgets + 1) * AuditBudget::burst);
+  EXPECT_LE(records_.size(), (AuditLimiter::max_budgets + 1) * AuditBudget::burst);
   sieve_.finish();
   EXPECT_EQ(total(), 30'000U);
 }

@@ -39,14 +39,14 @@ Call call_of(CallKind kind) {
   return call;
 }
 
-TEST(Learning, TakesAListThatCameOnOnePage) {
+TEST(PassiveDiscovery, TakesAListThatCameOnOnePage) {
   FakeCatalogues catalogues;
   learn_from_answer(catalogues, 0, call_of(CallKind::prompts_list),
                     R"({"prompts":[{"name":"a"}]})");
   EXPECT_THAT(catalogues.learnt, ElementsAre(R"(3[{"name":"a"}])"));
 }
 
-TEST(Learning, TakesNoPartOfAListAndNoListWithoutACatalogue) {
+TEST(PassiveDiscovery, TakesNoPartOfAListAndNoListWithoutACatalogue) {
   FakeCatalogues catalogues;
   learn_from_answer(catalogues, 0, call_of(CallKind::tools_list),
                     R"({"tools":[],"nextCursor":""})");
@@ -60,7 +60,7 @@ TEST(Learning, TakesNoPartOfAListAndNoListWithoutACatalogue) {
   EXPECT_THAT(catalogues.learnt, IsEmpty());
 }
 
-TEST(Learning, TakesIntroductionsOfBothEras) {
+TEST(PassiveDiscovery, TakesIntroductionsOfBothEras) {
   FakeCatalogues catalogues;
   catalogues.known = false;
   learn_from_answer(catalogues, 0, call_of(CallKind::initialize), "{}");
