@@ -336,26 +336,30 @@ class Shape(unittest.TestCase):
         self.assertGreater(counted, 1000)
 
 
-# Who asks for which keys, and under which heading docs/configuration.md tells them.
+# Who asks for which keys, a function or the table of a visit_keys(), and under which heading docs/configuration.md
+# tells them.
 ASKED_IN = {
-    "read_daemon": "## `[daemon]`", "read_socket": "## `[socket]`", "read_sandbox": "## `[sandbox]`",
-    "read_http": "## `[listen.http]`", "read_metrics": "## `[metrics]`", "read_token": "### `[[listen.http.token]]`",
-    "read_audit": "## `[audit]`", "read_catalogue": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
+    "DaemonTable": "## `[daemon]`", "Listen": "## `[socket]`", "Kernel": "## `[sandbox]`",
+    "HttpListen read_http": "## `[listen.http]`", "MetricsListen": "## `[metrics]`",
+    "HttpToken": "### `[[listen.http.token]]`",
+    "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
     "read_program read_files read_variables read_fences read_bounds read_rights":
         "## `[server.NAME]`",
     "read_workspace": "### `workspace`", "read_egress": "### `network`, `egress`",
     "read_secret": "#### Where a secret's value comes from",
-    "read_limits": "### `limits`", "read_lines": "### `lines`", "read_allow": "### `allow`",
+    "Limits": "### `limits`", "LineLimits": "### `lines`", "read_allow": "### `allow`",
     "read_rule": "### `[[server.NAME.rule]]`",
     "read_condition": "#### `[server.NAME.rule.arguments]`", "read_role": "## `[role.NAME]`",
-    "read_start": "### `start`, `stop` start.", "read_stop": "### `start`, `stop` stop.",
-    "read_restart": "### `restart`", "read_health": "### `health`",
-    "read_user_calls": "## `[calls]`", "read_server_calls read_call_bounds": "### `calls`",
-    "read_tool read_call_bounds": "### `[server.NAME.tool.TOOL]`",
+    "StartTable": "### `start`, `stop` start.", "StopTable": "### `start`, `stop` stop.",
+    "RestartRules": "### `restart`", "HealthRules": "### `health`",
+    "UserCalls": "## `[calls]`", "ServerCalls CallTime CallBoundsTable": "### `calls`",
+    "ToolCalls CallTime CallBoundsTable read_tool": "### `[server.NAME.tool.TOOL]`",
     "read_redaction": "## `[redaction]`", "read_directions": "### Directions",
     "read_expression": "### `[redaction.expressions.NAME]`",
-    "read_results read_result_bounds": "## `[results]`", "read_result_bounds": "### `results`",
+    "ResultsTable ResultBounds": "## `[results]`", "ResultBounds": "### `results`",
 }
+KEYS = ["policy/config/installation_keys.h", "policy/config/rate_keys.h", "policy/config/result_keys.h",
+        "policy/config/server_keys.h"]
 
 
 def readers():
@@ -368,6 +372,18 @@ def body_of(function, name):
     found = re.search(rf"^[\w:<>\[\] ]*\b{function}\([^;{{]*\{{(.*?)(?:^\}}|\}}$)", read(name),
                       re.DOTALL | re.MULTILINE)
     return found.group(1) if found else ""
+
+
+def keys_of(asker):
+    """What a function that reads asks for, or what visit_keys() of a table names."""
+    code = next(filter(None, (body_of(asker, name) for name in readers())), "")
+    keys = re.findall(r'reader\.\w+\("(\w+)"\)', code)
+    for name in KEYS:
+        for body in re.findall(rf"^void visit_keys\(Keys& k, {asker}&? (?:v|/\*v\*/)\) \{{$(.*?)^\}}", read(name),
+                               re.DOTALL | re.MULTILINE):
+            keys += re.findall(r'\bk\.\w+\("(\w+)"', body)
+            keys += ["rate", "burst"] if "k.rate(" in body else []
+    return keys
 
 
 def section_of(text, heading):
@@ -429,9 +445,8 @@ class Documentation(unittest.TestCase):
             if not prefix.endswith("."):
                 heading, prefix = place, ""
             asked = set()
-            for function in functions.split():
-                code = next(filter(None, (body_of(function, name) for name in readers())), "")
-                asked.update(re.findall(r'reader\.\w+\("(\w+)"\)', code))
+            for asker in functions.split():
+                asked.update(keys_of(asker))
             with self.subTest(heading=heading):
                 self.assertTrue(asked)
                 self.assertEqual(told_keys(section_of(text, heading), prefix), asked)
@@ -446,7 +461,11 @@ class Documentation(unittest.TestCase):
 
     def test_every_function_that_reads_keys_is_compared(self):
         known = set(" ".join(ASKED_IN).split())
-        known |= {"read_id_range"}  # told in the row of daemon.id_range
+        known |= {"IdRangeTable"}  # told in the row of daemon.id_range
+        for name in KEYS:
+            for table in re.findall(r"^void visit_keys\(Keys& k, (\w+)", read(name), re.MULTILINE):
+                with self.subTest(table=table):
+                    self.assertIn(table, known)
         for name in readers():
             for function in re.findall(r"\b(read_\w+)\(", read(name)):
                 if re.search(r'reader\.(?!table)\w+\("', body_of(function, name)):

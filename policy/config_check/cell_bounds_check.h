@@ -7,8 +7,8 @@
 
 namespace cellblock {
 
-/// `scope`: of the daemon. Where only the sum is written, each user has a quarter of it, rounded
-/// up; rootless, where there is one user, all of it.
-CellBounds check_cell_bounds(const Scope& scope, const DaemonText& text, RunMode mode);
+/// `scope`: of the daemon, whose keys have been read into `bounds`. Where only the sum is written,
+/// each user has a quarter of it, rounded up; rootless, where there is one user, all of it.
+void check_cell_bounds(const Scope& scope, const Written& daemon, RunMode mode, CellBounds& bounds);
 
 }  // namespace cellblock

@@ -38,8 +38,10 @@ void protect_secrets(const std::vector<SecretText>& secrets, std::vector<Protect
 
 void protect_tokens(const ConfigText& file, std::vector<ProtectedPath>& paths) {
   if (!file.http) return;
-  for (const HttpTokenText& token : file.http->tokens) {
-    if (token.file) paths.push_back({Extent::file, token.file->value, "a bearer token"});
+  for (const Written& token : file.http->tokens) {
+    if (const auto path = token.text("file")) {
+      paths.push_back({Extent::file, path->value, "a bearer token"});
+    }
   }
 }
 
@@ -134,9 +136,9 @@ void check_id_map(const ConfigText& main, const Config& config, Complaints& comp
 void warn_of_idle_tokens(const ConfigText& main, const Config& config, Complaints& complaints) {
   if (complaints.has_errors()) return;
   for (const std::uint32_t index : idle_tokens(config)) {
-    const HttpTokenText& text = main.http->tokens[index];
+    const Written& text = main.http->tokens[index];
     complaints.warning(
-        main.file, text.user->at, "listen.http.token.user",
+        main.file, text.at("user"), "listen.http.token.user",
         fmt::format("no server allows the user of token \"{}\" (uid {}): each of its "
                     "requests gets 403; allowed: a user in allow.users, or in a "
                     "group of allow.groups, of a server",
@@ -151,7 +153,8 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   if (request.files.empty()) return config;
   const ConfigText& main = request.files.front();
   config.mode = request.mode;
-  config.identity = check_identity(complaints, main, request.mode, facts);
+  read_daemon(complaints, main, config);
+  config.identity = check_identity(complaints, main, request.mode, facts, config.identity);
   config.listen = check_listen(complaints, main, request.mode, request.socket_override, facts);
   config.http = check_http(complaints, main, {request.mode, config.identity, config.listen}, facts);
   config.metrics = check_metrics(complaints, main, {request.mode, config.listen, config.http});
@@ -162,8 +165,8 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.catalogue = check_catalogue(complaints, main);
   config.audit = check_audit(complaints, main);
   config.calls = check_user_calls({complaints, main.file, ""}, main.calls);
-  config.results = check_keeping({complaints, main.file, ""}, main.results);
-  const ResultBounds results = check_default_bounds({complaints, main.file, ""}, main.results);
+  const CheckedResults results = check_results({complaints, main.file, ""}, main.results);
+  config.results = results.keeping;
   const RedactionPlan redaction =
       check_redaction({complaints, main.file, ""}, main.redaction, RedactionPlan{});
   const auto paths = protected_paths(request, config, facts);
@@ -172,7 +175,7 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.roles = check_roles(complaints, main, {config.identity, facts});
   check_servers(request,
                 {request.mode, config.identity, profiles, paths, written, facts, config.roles,
-                 results, redaction, max_owner_mounts},
+                 results.bounds, redaction, max_owner_mounts},
                 complaints, config);
   check_id_map(main, config, complaints);
   if (complaints.has_errors())

@@ -3,32 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
 
-#include "policy/config/path_rules.h"
 #include "policy/config_check/allow_check.h"
-#include "policy/config_check/cell_bounds_check.h"
 #include "policy/config_check/cgroup_choice.h"
+#include "policy/config/installation_keys.h"
+#include "policy/config_check/key_reader.h"
 #include "policy/config_check/facts_wanted.h"
+#include "policy/config_check/cell_bounds_check.h"
+#include "policy/config/path_rules.h"
 #include "policy/config_check/socket_check.h"
-#include "policy/config_check/value_check.h"
 
 namespace cellblock {
 namespace {
 
-constexpr Range<std::int64_t> connections_range{1, 4096};
-constexpr Range<std::int64_t> users_range{1, 4096};
-constexpr Range<std::chrono::milliseconds> patience_range{std::chrono::seconds(1),
-                                                          std::chrono::hours(1)};
-// With what cells take to end it stays below the patience of the shipped units.
-constexpr Range<std::chrono::milliseconds> drain_range{std::chrono::milliseconds{0},
-                                                       std::chrono::milliseconds{25'000}};
-// Below are the ids of the system's own accounts; from 2^31 programs misread them as negative.
-constexpr std::int64_t first_free_id = 1000;
-constexpr std::int64_t end_of_ids = 1LL << 31;
-constexpr Range<std::int64_t> first_id_range{first_free_id, end_of_ids - 64};
-constexpr Range<std::int64_t> id_count_range{64, 1LL << 24};
 constexpr std::uint32_t owner_bits = 0600;
 
 constexpr std::string_view needs_ids =
@@ -46,10 +34,12 @@ void refuse_rootless(const Scope& scope, Place at, std::string_view key) {
               "/etc/subuid gives you; allowed: leave it out");
 }
 
-Identity rootless_identity(const Scope& scope, const DaemonText& text, const HostFacts& facts) {
-  if (text.user) refuse_rootless(scope, text.user->at, "user");
-  if (text.group) refuse_rootless(scope, text.group->at, "group");
-  if (text.id_range.at.line > 0) refuse_rootless(scope, text.id_range.at, "id_range");
+Identity rootless_identity(const Scope& scope, const Written& daemon, const HostFacts& facts) {
+  for (const char* key : {"user", "group"}) {
+    if (daemon.has(key)) refuse_rootless(scope, daemon.at(key), key);
+  }
+  const Place range = daemon.below("id_range").at();
+  if (range.line > 0) refuse_rootless(scope, range, "id_range");
   return {facts.uid, facts.gid, facts.uid, 1};
 }
 
@@ -59,7 +49,7 @@ void refuse_root(const Scope& scope, Place at, std::string_view key, std::uint32
 }
 
 // The account that nobody configured: "cellblock", or, started without root, whoever we are.
-void take_default_ids(const Scope& scope, const DaemonText& text, const HostFacts& facts,
+void take_default_ids(const Scope& scope, const Written& daemon, const HostFacts& facts,
                       Identity& identity) {
   const auto account = facts.users.find(default_account);
   if (account != facts.users.end()) {
@@ -69,32 +59,33 @@ void take_default_ids(const Scope& scope, const DaemonText& text, const HostFact
     identity.uid = facts.uid;
     identity.gid = facts.gid;
   } else {
-    scope.error(text.at, "user",
+    scope.error(daemon.at(), "user",
                 fmt::format("there is no user \"{}\" here; {}", default_account, needs_ids));
   }
 }
 
-void take_user(const Scope& scope, const DaemonText& text, const HostFacts& facts,
+void take_user(const Scope& scope, const Written& daemon, const HostFacts& facts,
                Identity& identity) {
-  const auto uid = check_user(scope, "user", *text.user, facts);
+  const Located<IdText> user = *daemon.id("user");
+  const auto uid = check_user(scope, "user", user, facts);
   if (!uid) return;
   identity.uid = *uid;
-  refuse_root(scope, text.user->at, "user", *uid);
-  if (text.group) return;
-  if (const auto* name = std::get_if<std::string>(&text.user->value)) {
+  refuse_root(scope, user.at, "user", *uid);
+  if (daemon.has("group")) return;
+  if (const auto* name = std::get_if<std::string>(&user.value)) {
     identity.gid = facts.users.find(*name)->second.gid;
   } else {
-    scope.error(text.user->at, "group",
+    scope.error(user.at, "group",
                 "is missing beside a numeric user; allowed: a group's name, or a number");
   }
 }
 
-void take_group(const Scope& scope, const DaemonText& text, const HostFacts& facts,
+void take_group(const Scope& scope, const Written& daemon, const HostFacts& facts,
                 Identity& identity) {
-  const auto gid = check_group(scope, "group", *text.group, facts);
+  const auto gid = check_group(scope, "group", *daemon.id("group"), facts);
   if (!gid) return;
   identity.gid = *gid;
-  refuse_root(scope, text.group->at, "group", *gid);
+  refuse_root(scope, daemon.at("group"), "group", *gid);
 }
 
 void warn_about_subordinate_ids(const Scope& scope, Place at, const HostFacts& facts,
@@ -114,13 +105,10 @@ void warn_about_subordinate_ids(const Scope& scope, Place at, const HostFacts& f
   }
 }
 
-void check_id_range(const Scope& scope, const DaemonText& text, const HostFacts& facts,
+void check_id_range(const Scope& scope, const Written& daemon, const HostFacts& facts,
                     Identity& identity) {
-  const Scope here = scope.below("id_range");
-  const IdRangeText& range = text.id_range.value;
-  check_integer(here, "first", range.first, first_id_range, identity.first_cell_id);
-  check_integer(here, "count", range.count, id_count_range, identity.cell_ids);
-  const Place at = text.id_range.at.line > 0 ? text.id_range.at : text.at;
+  const Place range = daemon.below("id_range").at();
+  const Place at = range.line > 0 ? range : daemon.at();
   const std::int64_t end = std::int64_t{identity.first_cell_id} + identity.cell_ids;
   if (end > end_of_ids) {
     scope.error(at, "id_range", fmt::format("ends at {}; allowed: ids below 2^31", end - 1));
@@ -158,18 +146,21 @@ void refuse_root_directory(const Scope& scope, Place at, std::string_view key,
 
 }  // namespace
 
+void read_daemon(Complaints& complaints, const ConfigText& text, Config& config) {
+  read_keys(Scope{complaints, text.file, "daemon."}, text.daemon, DaemonTable{config});
+}
+
 Identity check_identity(Complaints& complaints, const ConfigText& text, RunMode mode,
-                        const HostFacts& facts) {
+                        const HostFacts& facts, Identity identity) {
   const Scope scope{complaints, text.file, "daemon."};
-  const DaemonText& daemon = text.daemon;
+  const Written& daemon = text.daemon;
   if (mode == RunMode::user) return rootless_identity(scope, daemon, facts);
-  Identity identity;
-  if (daemon.user) {
+  if (daemon.has("user")) {
     take_user(scope, daemon, facts, identity);
   } else {
     take_default_ids(scope, daemon, facts, identity);
   }
-  if (daemon.group) take_group(scope, daemon, facts, identity);
+  if (daemon.has("group")) take_group(scope, daemon, facts, identity);
   check_id_range(scope, daemon, facts, identity);
   return identity;
 }
@@ -177,22 +168,18 @@ Identity check_identity(Complaints& complaints, const ConfigText& text, RunMode 
 Listen check_listen(Complaints& complaints, const ConfigText& text, RunMode mode,
                     const std::optional<std::string>& socket_override, const HostFacts& facts) {
   const Scope scope{complaints, text.file, "socket."};
-  const SocketText& socket = text.socket;
   Listen listen;
   listen.socket = default_socket(mode, facts);
-  Maybe<std::string> path = socket.path;
+  read_keys(scope, text.socket, listen);
+  Maybe<std::string> path = text.socket.text("path");
   if (socket_override) path = Located<std::string>{*socket_override, {}};
   check_path(scope, "path", path, listen.socket);
   check_socket_path(scope, path ? path->at : Place{}, listen.socket);
   if (mode == RunMode::user) listen.mode = owner_bits;
-  listen.mode = check_socket_mode(scope, socket.mode, listen.mode);
-  if (socket.group) listen.group = check_group(scope, "group", *socket.group, facts);
-  check_integer(scope, "max_connections_per_user", socket.max_connections_per_user,
-                connections_range, listen.max_connections_per_user);
-  check_integer(scope, "max_users", socket.max_users, users_range, listen.max_users);
-  check_duration(scope, "first_message_timeout", socket.first_message_timeout, patience_range,
-                 listen.first_message);
-  check_duration(scope, "line_timeout", socket.line_timeout, patience_range, listen.line);
+  listen.mode = check_socket_mode(scope, text.socket.text("mode"), listen.mode);
+  if (const auto group = text.socket.id("group")) {
+    listen.group = check_group(scope, "group", *group, facts);
+  }
   return listen;
 }
 
@@ -201,25 +188,23 @@ void check_storage(Complaints& complaints, const ConfigText& text, const HostFac
   const Scope scope{complaints, text.file, "daemon."};
   const bool rootless = config.mode == RunMode::user;
   config.state_directory = rootless ? facts.state_home + "/cellblock" : "/var/lib/cellblock";
-  if (rootless && facts.state_home.empty() && !text.daemon.state_directory) {
-    scope.error(text.daemon.at, "state_directory",
+  if (rootless && facts.state_home.empty() && !text.daemon.has("state_directory")) {
+    scope.error(text.daemon.at(), "state_directory",
                 "is missing and neither XDG_STATE_HOME nor HOME is set; allowed: an absolute path");
   }
-  check_path(scope, "state_directory", text.daemon.state_directory, config.state_directory);
+  check_path(scope, "state_directory", text.daemon.text("state_directory"), config.state_directory);
   config.audit_log =
       rootless ? config.state_directory + "/audit.jsonl" : "/var/log/cellblock/audit.jsonl";
-  check_path(scope, "audit_log", text.daemon.audit_log, config.audit_log);
-  const Place at = text.daemon.at;
+  check_path(scope, "audit_log", text.daemon.text("audit_log"), config.audit_log);
+  const Place at = text.daemon.at();
   refuse_root_directory(scope, at, "state_directory", config.state_directory);
   refuse_root_directory(scope, at, "audit_log", config.audit_log);
-  if (text.daemon.enabled) config.enabled = text.daemon.enabled->value;
-  check_duration(scope, "drain", text.daemon.drain, drain_range, config.drain);
-  config.cells = check_cell_bounds(scope, text.daemon, config.mode);
+  check_cell_bounds(scope, text.daemon, config.mode, config.cells);
 }
 
 std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText& text,
                                         RunMode mode, const HostFacts& facts) {
-  const auto& admins = text.daemon.admins;
+  const auto admins = text.daemon.get<IdList>("admins");
   if (!admins) return {};
   const Scope scope{complaints, text.file, "daemon."};
   if (mode == RunMode::user) {
@@ -236,7 +221,7 @@ std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText
 
 Cgroup check_cgroup(Complaints& complaints, const ConfigText& text, const HostFacts& facts) {
   const Scope scope{complaints, text.file, "daemon."};
-  const auto& wish = text.daemon.cgroup;
+  const auto wish = text.daemon.text("cgroup");
   if (!wish) return facts.cgroup;
   const auto choice = parse_cgroup_choice(wish->value);
   if (!choice) {

@@ -13,15 +13,18 @@
 /// [daemon] and [socket] -> the installation's part of Config.
 namespace cellblock {
 
-/// Rootless there is only the user's own id here; the daemon widens the range where /etc/subuid and
-/// /etc/subgid give it one.
+/// The keys of [daemon] that mean what they say on any host.
+void read_daemon(Complaints& complaints, const ConfigText& text, Config& config);
+
+/// `identity`: with the range of ids that was read. Rootless there is only the user's own id here;
+/// the daemon widens the range where /etc/subuid and /etc/subgid give it one.
 Identity check_identity(Complaints& complaints, const ConfigText& text, RunMode mode,
-                        const HostFacts& facts);
+                        const HostFacts& facts, Identity identity);
 
 Listen check_listen(Complaints& complaints, const ConfigText& text, RunMode mode,
                     const std::optional<std::string>& socket_override, const HostFacts& facts);
 
-/// Fills state_directory and audit_log.
+/// Fills state_directory and audit_log, and checks the bounds of cells.
 void check_storage(Complaints& complaints, const ConfigText& text, const HostFacts& facts,
                    Config& config);
 

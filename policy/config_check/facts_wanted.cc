@@ -17,6 +17,10 @@ void want_name(const IdText& id, std::set<std::string>& names) {
   if (const auto* name = std::get_if<std::string>(&id)) names.insert(*name);
 }
 
+void want_name(const Maybe<IdText>& id, std::set<std::string>& names) {
+  if (id) want_name(id->value, names);
+}
+
 void want_names(const IdList& ids, std::set<std::string>& names) {
   for (const auto& id : ids) want_name(id.value, names);
 }
@@ -142,21 +146,24 @@ void want_server(const ServerText& server, FactsWanted& wanted) {
 
 void want_http(const ConfigText& file, FactsWanted& wanted) {
   if (!file.http) return;
-  if (file.http->group) want_name(file.http->group->value, wanted.groups);
-  for (const HttpTokenText& token : file.http->tokens) {
-    if (token.file && !path_problem(token.file->value)) wanted.tokens.insert(token.file->value);
-    if (!token.user) continue;
-    want_name(token.user->value, wanted.users);
-    want_name(token.user->value, wanted.token_users);
-    want_number(token.user->value, wanted.uids);
-    want_number(token.user->value, wanted.token_uids);
+  want_name(file.http->keys.id("group"), wanted.groups);
+  for (const Written& token : file.http->tokens) {
+    const auto path = token.text("file");
+    if (path && !path_problem(path->value)) wanted.tokens.insert(path->value);
+    const auto user = token.id("user");
+    if (!user) continue;
+    want_name(user->value, wanted.users);
+    want_name(user->value, wanted.token_users);
+    want_number(user->value, wanted.uids);
+    want_number(user->value, wanted.token_uids);
   }
 }
 
 // What is no choice is complained about by the check.
 CgroupChoice cgroup_of(std::span<const ConfigText> files) {
-  if (files.empty() || !files.front().daemon.cgroup) return {};
-  return parse_cgroup_choice(files.front().daemon.cgroup->value).value_or(CgroupChoice{});
+  if (files.empty()) return {};
+  const auto wish = files.front().daemon.text("cgroup");
+  return wish ? parse_cgroup_choice(wish->value).value_or(CgroupChoice{}) : CgroupChoice{};
 }
 
 }  // namespace
@@ -167,10 +174,12 @@ FactsWanted facts_wanted(std::span<const ConfigText> files) {
   wanted.groups.insert(default_account);
   wanted.cgroup = cgroup_of(files);
   for (const ConfigText& file : files) {
-    if (file.daemon.user) want_name(file.daemon.user->value, wanted.users);
-    if (file.daemon.admins) want_names(file.daemon.admins->value, wanted.users);
-    if (file.daemon.group) want_name(file.daemon.group->value, wanted.groups);
-    if (file.socket.group) want_name(file.socket.group->value, wanted.groups);
+    want_name(file.daemon.id("user"), wanted.users);
+    if (const auto admins = file.daemon.get<IdList>("admins")) {
+      want_names(admins->value, wanted.users);
+    }
+    want_name(file.daemon.id("group"), wanted.groups);
+    want_name(file.socket.id("group"), wanted.groups);
     want_http(file, wanted);
     for (const ServerText& server : file.servers) want_server(server, wanted);
   }

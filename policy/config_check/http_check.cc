@@ -6,19 +6,16 @@
 #include <string_view>
 #include <utility>
 
-#include "policy/config/names.h"
 #include "policy/config_check/allow_check.h"
+#include "policy/config/installation_keys.h"
+#include "policy/config_check/key_reader.h"
+#include "policy/config/names.h"
 #include "policy/config_check/socket_check.h"
 
 namespace cellblock {
 namespace {
 
 // Below, only root can listen, and cellblockd is not root by then.
-constexpr Range<std::int64_t> port_range{1024, 65'535};
-constexpr Range<std::int64_t> connections_range{1, 4096};
-constexpr Range<std::int64_t> sessions_range{1, 4096};
-constexpr Range<std::chrono::milliseconds> idle_range{std::chrono::seconds{10},
-                                                      std::chrono::hours{7 * 24}};
 constexpr std::size_t most_tokens = 256;
 constexpr std::size_t most_names = 64;
 constexpr std::size_t longest_name = 255;
@@ -27,60 +24,56 @@ constexpr std::size_t most_groups = 256;
 constexpr std::uint32_t group_of_nobody = 65'534;
 
 // Not written, and not written wrongly either.
-template <class T>
-bool is_absent(const Scope& scope, std::string_view key, const Maybe<T>& text) {
-  return !text && !scope.mentioned(key);
+bool is_absent(const Scope& scope, std::string_view key, const Written& written) {
+  return !written.has(key) && !scope.mentioned(key);
 }
 
-void check_address(const Scope& scope, const HttpText& text, HttpListen& http) {
-  if (!text.address) {
-    if (text.port && is_absent(scope, "address", text.address)) {
-      scope.error(text.port->at, "port", "has no meaning without `address`");
+void check_address(const Scope& scope, const Written& written, HttpListen& http) {
+  const auto text = written.text("address");
+  if (!text) {
+    if (written.has("port") && is_absent(scope, "address", written)) {
+      scope.error(written.at("port"), "port", "has no meaning without `address`");
     }
     return;
   }
-  const std::string& address = text.address->value;
+  const std::string& address = text->value;
   if (address == "localhost") {
-    scope.error(text.address->at, "address",
-                "names are not taken; allowed: \"127.0.0.1\" or \"::1\"");
+    scope.error(text->at, "address", "names are not taken; allowed: \"127.0.0.1\" or \"::1\"");
     return;
   }
   if (address != "127.0.0.1" && address != "::1") {
-    scope.error(text.address->at, "address",
+    scope.error(text->at, "address",
                 fmt::format("\"{}\" is not this host alone; allowed: \"127.0.0.1\", \"::1\"; for "
                             "other hosts put your own ingress in front",
                             address));
     return;
   }
   http.address = address;
-  if (!text.port) {
-    if (!is_absent(scope, "port", text.port)) return;
-    scope.error(text.at, "port", "is missing; allowed: a port from 1024 to 65535");
-    return;
+  if (is_absent(scope, "port", written)) {
+    scope.error(written.at(), "port", "is missing; allowed: a port from 1024 to 65535");
   }
-  std::uint32_t port = 0;
-  check_integer(scope, "port", text.port, port_range, port);
-  http.port = static_cast<std::uint16_t>(port);
 }
 
-void refuse_without_socket(const Scope& scope, const HttpText& text) {
-  if (!is_absent(scope, "socket", text.socket)) return;
-  if (text.mode) scope.error(text.mode->at, "mode", "has no meaning without `socket`");
-  if (text.group) scope.error(text.group->at, "group", "has no meaning without `socket`");
+void refuse_without_socket(const Scope& scope, const Written& written) {
+  if (!is_absent(scope, "socket", written)) return;
+  for (const char* key : {"mode", "group"}) {
+    if (written.has(key)) scope.error(written.at(key), key, "has no meaning without `socket`");
+  }
 }
 
-void check_socket(const Scope& scope, const HttpText& text, const HttpSurroundings& around,
+void check_socket(const Scope& scope, const Written& written, const HttpSurroundings& around,
                   const HostFacts& facts, HttpListen& http) {
-  if (!text.socket) return refuse_without_socket(scope, text);
-  check_path(scope, "socket", text.socket, http.socket);
-  check_socket_length(scope, "socket", text.socket->at, http.socket);
+  if (!written.has("socket")) return refuse_without_socket(scope, written);
+  const Place at = written.at("socket");
+  check_socket_length(scope, "socket", at, http.socket);
   if (http.socket == around.listen.socket) {
-    scope.error(text.socket->at, "socket",
-                "is the socket of [socket] already; allowed: one of its own");
+    scope.error(at, "socket", "is the socket of [socket] already; allowed: one of its own");
   }
   if (around.mode == RunMode::user) http.mode = 0600;
-  http.mode = check_socket_mode(scope, text.mode, http.mode);
-  if (text.group) http.group = check_group(scope, "group", *text.group, facts);
+  http.mode = check_socket_mode(scope, written.text("mode"), http.mode);
+  if (const auto group = written.id("group")) {
+    http.group = check_group(scope, "group", *group, facts);
+  }
 }
 
 bool is_host_letter(char letter) {
@@ -118,9 +111,9 @@ void check_names(const Scope& scope, std::string_view key, const TextList& texts
   }
 }
 
-std::uint32_t gid_of(const HttpTokenText& text, std::uint32_t uid, const HttpSurroundings& around,
+std::uint32_t gid_of(const IdText& user, std::uint32_t uid, const HttpSurroundings& around,
                      const HostFacts& facts) {
-  if (const auto* name = std::get_if<std::string>(&text.user->value)) {
+  if (const auto* name = std::get_if<std::string>(&user)) {
     return facts.users.find(*name)->second.gid;
   }
   const auto found = facts.primary_groups.find(uid);
@@ -130,15 +123,16 @@ std::uint32_t gid_of(const HttpTokenText& text, std::uint32_t uid, const HttpSur
   return group_of_nobody;
 }
 
-void check_token_user(const Scope& scope, const HttpTokenText& text, const HttpSurroundings& around,
+void check_token_user(const Scope& scope, const Written& written, const HttpSurroundings& around,
                       const HostFacts& facts, HttpToken& token) {
-  if (!text.user) {
-    if (!is_absent(scope, "user", text.user)) return;
-    return scope.error(text.at, "user", "is missing; allowed: whom the token stands for");
+  const auto user = written.id("user");
+  if (!user) {
+    if (!is_absent(scope, "user", written)) return;
+    return scope.error(written.at(), "user", "is missing; allowed: whom the token stands for");
   }
-  const auto uid = check_user(scope, "user", *text.user, facts);
+  const auto uid = check_user(scope, "user", *user, facts);
   if (!uid) return;
-  const Place at = text.user->at;
+  const Place at = user->at;
   token.uid = *uid;
   if (*uid == 0) return scope.error(at, "user", "is root; allowed: any other user");
   if (around.mode == RunMode::user && *uid != around.identity.uid) {
@@ -149,27 +143,28 @@ void check_token_user(const Scope& scope, const HttpTokenText& text, const HttpS
       *uid - own.first_cell_id < own.cell_ids) {
     return scope.error(at, "user", "is an id of cells; allowed: a user of this host");
   }
-  token.gid = gid_of(text, *uid, around, facts);
+  token.gid = gid_of(user->value, *uid, around, facts);
   const auto groups = facts.groups_of.find(*uid);
   if (groups != facts.groups_of.end()) token.groups = groups->second;
   if (token.groups.size() > most_groups) scope.error(at, "user", "is in more than 256 groups");
 }
 
-void check_token_file(const Scope& scope, const HttpTokenText& text, const HostFacts& facts,
+void check_token_file(const Scope& scope, const Written& written, const HostFacts& facts,
                       HttpToken& token) {
-  if (!text.file) {
-    if (!is_absent(scope, "file", text.file)) return;
-    return scope.error(text.at, "file",
+  const auto text = written.text("file");
+  if (!text) {
+    if (!is_absent(scope, "file", written)) return;
+    return scope.error(written.at(), "file",
                        "is missing; allowed: the absolute path of the token's file");
   }
   std::string path;
-  check_path(scope, "file", text.file, path);
-  const auto found = facts.tokens.find(text.file->value);
+  check_path(scope, "file", text, path);
+  const auto found = facts.tokens.find(text->value);
   if (found == facts.tokens.end()) return;
   const TokenFacts& file = found->second;
   if (!file.problem.empty()) {
     return scope.error(
-        text.file->at, "file",
+        text->at, "file",
         fmt::format("{} {}; allowed: a file of root or the daemon's user, mode 0600, "
                     "with one line of at least 32 characters",
                     path, file.problem));
@@ -177,18 +172,19 @@ void check_token_file(const Scope& scope, const HttpTokenText& text, const HostF
   token.sha256 = file.sha256;
 }
 
-HttpToken check_token(const Scope& scope, const HttpTokenText& text, const HttpSurroundings& around,
+HttpToken check_token(const Scope& scope, const Written& written, const HttpSurroundings& around,
                       const HostFacts& facts) {
   HttpToken token;
-  if (!text.name || !is_short_name(text.name->value)) {
-    scope.error(text.name ? text.name->at : text.at, "name",
+  const auto name = written.text("name");
+  if (!name || !is_short_name(name->value)) {
+    scope.error(name ? name->at : written.at(), "name",
                 "is missing or no name; allowed: lower-case letters, digits and hyphens, beginning "
                 "with a letter");
   } else {
-    token.name = text.name->value;
+    token.name = name->value;
   }
-  check_token_file(scope, text, facts, token);
-  check_token_user(scope, text, around, facts, token);
+  check_token_file(scope, written, facts, token);
+  check_token_user(scope, written, around, facts, token);
   return token;
 }
 
@@ -196,9 +192,10 @@ void refuse_twins(const Scope& scope, const HttpText& text, const HttpListen& ht
   for (std::size_t i = 0; i < http.tokens.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (http.tokens[i].name == http.tokens[k].name) {
-        scope.error(text.tokens[i].at, "name", "is there twice; allowed: each name once");
+        scope.error(text.tokens[i].at(), "name", "is there twice; allowed: each name once");
       } else if (http.tokens[i].sha256 == http.tokens[k].sha256) {
-        scope.error(text.tokens[i].at, "file", "has the same token as another; allowed: each once");
+        scope.error(text.tokens[i].at(), "file",
+                    "has the same token as another; allowed: each once");
       }
     }
   }
@@ -207,22 +204,22 @@ void refuse_twins(const Scope& scope, const HttpText& text, const HttpListen& ht
 void check_tokens(const Scope& scope, const HttpText& text, const HttpSurroundings& around,
                   const HostFacts& facts, HttpListen& http) {
   const Scope here = scope.below("token");
-  const bool on_tcp = !is_absent(scope, "address", text.address);
+  const bool on_tcp = !is_absent(scope, "address", text.keys);
   if (!on_tcp && !text.tokens.empty()) {
-    return scope.error(text.tokens.front().at, "token",
+    return scope.error(text.tokens.front().at(), "token",
                        "has no meaning on a Unix socket, where the kernel says who connects; "
                        "allowed: with `address`");
   }
   if (on_tcp && text.tokens.empty() && !scope.mentioned("token")) {
-    return scope.error(text.at, "token",
+    return scope.error(text.keys.at(), "token",
                        "is missing: any program on this host, of any user, can reach a loopback "
                        "port; allowed: at least one [[listen.http.token]]");
   }
   if (text.tokens.size() > most_tokens) {
-    return scope.error(text.at, "token",
+    return scope.error(text.keys.at(), "token",
                        fmt::format("has too many entries; allowed: at most {}", most_tokens));
   }
-  for (const HttpTokenText& token : text.tokens) {
+  for (const Written& token : text.tokens) {
     http.tokens.push_back(check_token(here, token, around, facts));
   }
   if (!scope.complaints.has_errors()) refuse_twins(here, text, http);
@@ -234,25 +231,22 @@ std::optional<HttpListen> check_http(Complaints& complaints, const ConfigText& t
                                      const HttpSurroundings& around, const HostFacts& facts) {
   if (!text.http) return std::nullopt;
   const Scope scope{complaints, text.file, "listen.http."};
-  const HttpText& written = *text.http;
+  const Written& written = text.http->keys;
   HttpListen http;
-  if (is_absent(scope, "address", written.address) && is_absent(scope, "socket", written.socket)) {
-    scope.error(written.at, "address",
+  if (is_absent(scope, "address", written) && is_absent(scope, "socket", written)) {
+    scope.error(written.at(), "address",
                 "is missing, and so is `socket`; allowed: `address` and `port`, `socket`, or both");
     return http;
   }
+  read_keys(scope, written, http);
   check_address(scope, written, http);
   check_socket(scope, written, around, facts, http);
-  check_names(scope, "origins", written.origins, is_origin,
+  check_names(scope, "origins", written.texts("origins"), is_origin,
               "an origin in lower case, like \"https://app.example.org\"", http.origins);
-  check_names(scope, "hosts", written.hosts, is_authority,
+  check_names(scope, "hosts", written.texts("hosts"), is_authority,
               "a host in lower case, with its port if it has one, like \"mcp.example.org:8443\"",
               http.hosts);
-  check_integer(scope, "max_connections", written.max_connections, connections_range,
-                http.max_connections);
-  check_integer(scope, "max_sessions", written.max_sessions, sessions_range, http.max_sessions);
-  check_duration(scope, "session_idle", written.session_idle, idle_range, http.session_idle);
-  check_tokens(scope, written, around, facts, http);
+  check_tokens(scope, *text.http, around, facts, http);
   return http;
 }
 

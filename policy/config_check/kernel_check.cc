@@ -2,23 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "policy/config_check/value_check.h"
+#include "policy/config/installation_keys.h"
+#include "policy/config_check/key_reader.h"
 
 namespace cellblock {
-namespace {
-
-constexpr Range<std::int64_t> landlock_range{0, 100};
-
-}  // namespace
 
 Kernel check_kernel(Complaints& complaints, const ConfigText& main, const HostFacts& facts) {
   const Scope scope{complaints, main.file, "sandbox."};
   Kernel kernel;
   kernel.landlock_abi = facts.landlock_abi;
-  check_integer(scope, "min_landlock", main.sandbox.min_landlock, landlock_range,
-                kernel.min_landlock);
+  read_keys(scope, main.sandbox, kernel);
   if (kernel.landlock_abi >= kernel.min_landlock) return kernel;
-  const Place at = main.sandbox.min_landlock ? main.sandbox.min_landlock->at : Place{};
+  const Place at = main.sandbox.at("min_landlock");
   const std::string has = kernel.landlock_abi == 0
                               ? std::string("has no Landlock")
                               : fmt::format("has Landlock ABI {}", kernel.landlock_abi);

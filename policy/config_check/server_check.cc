@@ -5,29 +5,30 @@
 #include <array>
 #include <string_view>
 
-#include "policy/config/names.h"
-#include "policy/config/path_rules.h"
-#include "policy/config/server_people.h"
+#include "policy/config_check/rule_check.h"
+#include "policy/config_check/rule_warnings.h"
 #include "policy/config_check/allow_check.h"
-#include "policy/config_check/calls_check.h"
-#include "policy/config_check/cell_check.h"
+#include "policy/config_check/results_check.h"
 #include "policy/config_check/choice_check.h"
 #include "policy/config_check/command_check.h"
+#include "policy/config/server_keys.h"
+#include "policy/config_check/key_reader.h"
 #include "policy/config_check/egress_check.h"
 #include "policy/config_check/environment_check.h"
 #include "policy/config_check/executable_check.h"
 #include "policy/config_check/identity_choice.h"
-#include "policy/config_check/limits_check.h"
-#include "policy/config_check/placeholder_check.h"
 #include "policy/config_check/restart_check.h"
-#include "policy/config_check/results_check.h"
-#include "policy/config_check/rule_check.h"
-#include "policy/config_check/rule_warnings.h"
+#include "policy/config_check/start_check.h"
+#include "policy/config_check/limits_check.h"
+#include "policy/config/names.h"
+#include "policy/config/path_rules.h"
+#include "policy/config_check/placeholder_check.h"
+#include "policy/config_check/calls_check.h"
 #include "policy/config_check/run_as_check.h"
 #include "policy/config_check/runtime_check.h"
 #include "policy/config_check/secret_check.h"
+#include "policy/config/server_people.h"
 #include "policy/config_check/source_warnings.h"
-#include "policy/config_check/start_check.h"
 #include "policy/config_check/workspace_check.h"
 #include "policy/config_check/write_overlap.h"
 
@@ -77,8 +78,8 @@ void refuse_workspace_target(const Scope& scope, const ServerText& text, const S
 }
 
 void refuse_idle_home_limit(const Scope& scope, const ServerText& text, const Server& server) {
-  if (!text.limits.home || server.home == HomeKind::temporary) return;
-  scope.error(text.limits.home->at, "limits.home",
+  if (!text.limits.has("home") || server.home == HomeKind::temporary) return;
+  scope.error(text.limits.at("home"), "limits.home",
               "has no effect on a persistent home, which is as large as its disk allows; allowed: "
               "home = \"temporary\", or leave this out");
 }
@@ -126,11 +127,10 @@ void check_fences(const Scope& scope, const ServerText& text, const Surroundings
     check_egress_files(scope, text, server.egress, around.facts);
   }
   refuse_idle_home_limit(scope, text, server);
-  server.lines = check_lines(scope, text.lines);
-  server.timeouts = check_timeouts(scope, text.start, text.stop);
+  read_keys(scope.below("lines"), text.lines, server.lines);
+  read_keys(scope.below("stop"), text.stop, StopTable{server.stop, server.timeouts});
+  read_keys(scope.below("health"), text.health, server.health);
   server.restart = check_restart(scope, text.restart);
-  server.stop = check_stop_rules(scope, text.stop.idle);
-  server.health = check_health(scope, text.health);
 }
 
 std::vector<SourceOwnership> ownership_of(const std::vector<Bind>& binds, const HostFacts& facts) {
@@ -193,7 +193,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   server.redaction = rules_of(check_redaction(scope, text.redaction, around.redaction));
   check_integer(scope, "max_cells_per_user", text.max_cells_per_user, cells_range,
                 server.max_cells_per_user);
-  server.start = check_start_rules(scope, text, server);
+  check_start(scope, text.start, server);
   check_run_identity(scope, text, around, checked);
   return checked;
 }

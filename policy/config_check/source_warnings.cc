@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t most_named = 3;
 
-struct Written {
+struct PathText {
   std::string_view key;
   Place at;
 };
 
-Written where_written(const ServerText& text, const Bind& bind) {
+PathText where_written(const ServerText& text, const Bind& bind) {
   const std::string_view key = bind.access == Access::write ? "write" : "read";
   for (const TextAt& path : bind.access == Access::write ? text.write : text.read) {
     const auto parsed = parse_bind(path.value, bind.access);
@@ -63,7 +63,7 @@ void warn_of_sources(const Scope& scope, const ServerText& text, const Server& s
   for (std::size_t i = 0; i < server.binds.size(); ++i) {
     const Refused refused = refused_of(server, i, people, identity);
     if (refused.uids.empty()) continue;
-    const Written written = where_written(text, server.binds[i]);
+    const PathText written = where_written(text, server.binds[i]);
     const std::string whose =
         refused.uids.size() == people.size()
             ? std::string()

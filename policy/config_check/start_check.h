@@ -6,7 +6,8 @@
 
 namespace cellblock {
 
-/// `scope`: of the server, of which everything else has been checked.
-StartRules check_start_rules(const Scope& scope, const ServerText& text, const Server& server);
+/// `scope`: of the server, of which everything else has been checked. Fills `start` and the
+/// time-out of the handshake.
+void check_start(const Scope& scope, const Written& written, Server& server);
 
 }  // namespace cellblock

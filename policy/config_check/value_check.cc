@@ -57,6 +57,18 @@ void check_size(const Scope& scope, std::string_view key, const Maybe<std::strin
   if (text) store(scope, key, text->at, parse_size(text->value), range, size_text, out);
 }
 
+void check_number(const Scope& scope, std::string_view key, const Maybe<double>& text,
+                  Range<double> range, std::string_view unit, double& out) {
+  if (!text) return;
+  if (range.holds(text->value)) {
+    out = text->value;
+  } else {
+    scope.error(text->at, key,
+                fmt::format("{} is out of range; allowed: {} to {} {}", text->value, range.least,
+                            range.most, unit));
+  }
+}
+
 void check_duration(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
                     Range<std::chrono::milliseconds> range, std::chrono::milliseconds& out,
                     std::string_view besides) {

@@ -37,6 +37,9 @@ void check_integer(const Scope& scope, std::string_view key, const Maybe<std::in
                    Range<std::int64_t> range, std::uint32_t& out);
 void check_size(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
                 Range<std::uint64_t> range, std::uint64_t& out);
+/// `unit`: "processors".
+void check_number(const Scope& scope, std::string_view key, const Maybe<double>& text,
+                  Range<double> range, std::string_view unit, double& out);
 /// `besides`: what the key may say otherwise, as the complaint is to add it: `, or "never"`.
 void check_duration(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
                     Range<std::chrono::milliseconds> range, std::chrono::milliseconds& out,

@@ -5,10 +5,9 @@
 #include <exception>
 #include <utility>
 
-#include "policy/config_reader/calls_reader.h"
-#include "policy/config_reader/metrics_reader.h"
+#include "policy/config/installation_keys.h"
+#include "policy/config_reader/key_types.h"
 #include "policy/config_reader/redaction_reader.h"
-#include "policy/config_reader/results_reader.h"
 #include "policy/config_reader/server_reader.h"
 #include "policy/config_reader/toml_depth.h"
 #include "policy/config_reader/toml_reader.h"
@@ -16,63 +15,10 @@
 namespace cellblock {
 namespace {
 
-Located<IdRangeText> read_id_range(TableReader reader) {
-  return {{reader.integer("first"), reader.integer("count")}, reader.at()};
-}
-
-DaemonText read_daemon(TableReader reader) {
-  DaemonText daemon;
-  daemon.at = reader.at();
-  daemon.user = reader.id("user");
-  daemon.group = reader.id("group");
-  if (auto range = reader.table("id_range")) daemon.id_range = read_id_range(std::move(*range));
-  daemon.state_directory = reader.text("state_directory");
-  daemon.audit_log = reader.text("audit_log");
-  daemon.cgroup = reader.text("cgroup");
-  daemon.enabled = reader.boolean("enabled");
-  daemon.drain = reader.text("drain");
-  daemon.max_cells = reader.integer("max_cells");
-  daemon.max_cells_per_user = reader.integer("max_cells_per_user");
-  daemon.admins = reader.located_ids("admins");
-  return daemon;
-}
-
-SocketText read_socket(TableReader reader) {
-  SocketText socket;
-  socket.path = reader.text("path");
-  socket.mode = reader.text("mode");
-  socket.group = reader.id("group");
-  socket.max_connections_per_user = reader.integer("max_connections_per_user");
-  socket.max_users = reader.integer("max_users");
-  socket.first_message_timeout = reader.text("first_message_timeout");
-  socket.line_timeout = reader.text("line_timeout");
-  return socket;
-}
-
-HttpTokenText read_token(TableReader reader) {
-  HttpTokenText token;
-  token.at = reader.at();
-  token.name = reader.text("name");
-  token.file = reader.text("file");
-  token.user = reader.id("user");
-  return token;
-}
-
 HttpText read_http(TableReader reader) {
-  HttpText http;
-  http.at = reader.at();
-  http.address = reader.text("address");
-  http.port = reader.integer("port");
-  http.socket = reader.text("socket");
-  http.mode = reader.text("mode");
-  http.group = reader.id("group");
-  http.origins = reader.texts("origins");
-  http.hosts = reader.texts("hosts");
-  http.max_connections = reader.integer("max_connections");
-  http.max_sessions = reader.integer("max_sessions");
-  http.session_idle = reader.text("session_idle");
+  HttpText http{.keys = write_down(reader, HttpListen{}), .tokens = {}};
   for (TableReader& token : reader.tables("token")) {
-    http.tokens.push_back(read_token(std::move(token)));
+    http.tokens.push_back(write_down(token, HttpToken{}));
   }
   return http;
 }
@@ -83,28 +29,6 @@ void read_listen(TableReader reader, ConfigText& text) {
   }
   if (auto http = reader.table("http")) text.http = read_http(std::move(*http));
 }
-
-CatalogueText read_catalogue(TableReader reader) {
-  CatalogueText catalogue;
-  catalogue.expiry = reader.text("expiry");
-  catalogue.survey_timeout = reader.text("survey_timeout");
-  catalogue.era_timeout = reader.text("era_timeout");
-  catalogue.max_bytes = reader.text("max_bytes");
-  return catalogue;
-}
-
-AuditText read_audit(TableReader reader) {
-  AuditText audit;
-  audit.max_bytes = reader.text("max_bytes");
-  audit.keep = reader.integer("keep");
-  audit.on_failure = reader.text("on_failure");
-  audit.arguments = reader.text("arguments");
-  audit.durability = reader.text("durability");
-  audit.journal = reader.text("journal");
-  return audit;
-}
-
-SandboxText read_sandbox(TableReader reader) { return {reader.integer("min_landlock")}; }
 
 ProfileText read_profile(TextAt name, TableReader reader) {
   ProfileText profile;
@@ -139,20 +63,22 @@ void read_roles(TableReader roles, ConfigText& text) {
 }
 
 void read_installation(TableReader& reader, ConfigText& text) {
-  if (auto daemon = reader.table("daemon")) text.daemon = read_daemon(std::move(*daemon));
-  if (auto socket = reader.table("socket")) text.socket = read_socket(std::move(*socket));
+  Config shape;
+  ResultBounds bounds;
+  if (auto daemon = reader.table("daemon")) text.daemon = write_down(*daemon, DaemonTable{shape});
+  if (auto socket = reader.table("socket")) text.socket = write_down(*socket, Listen{});
   if (auto listen = reader.table("listen")) read_listen(std::move(*listen), text);
   reader.refuse("http", "is no table of its own; did you mean [listen.http]?");
-  if (auto metrics = reader.table("metrics")) text.metrics = read_metrics(std::move(*metrics));
-  if (auto sandbox = reader.table("sandbox")) text.sandbox = read_sandbox(std::move(*sandbox));
-  if (auto catalogue = reader.table("catalogue")) {
-    text.catalogue = read_catalogue(std::move(*catalogue));
-  }
-  if (auto audit = reader.table("audit")) text.audit = read_audit(std::move(*audit));
+  if (auto metrics = reader.table("metrics")) text.metrics = write_down(*metrics, MetricsListen{});
+  if (auto sandbox = reader.table("sandbox")) text.sandbox = write_down(*sandbox, Kernel{});
+  if (auto table = reader.table("catalogue")) text.catalogue = write_down(*table, CatalogueRules{});
+  if (auto audit = reader.table("audit")) text.audit = write_down(*audit, AuditRules{});
   if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
   if (auto roles = reader.table("role")) read_roles(std::move(*roles), text);
-  if (auto calls = reader.table("calls")) text.calls = read_user_calls(std::move(*calls));
-  if (auto results = reader.table("results")) text.results = read_results(std::move(*results));
+  if (auto calls = reader.table("calls")) text.calls = write_down(*calls, UserCalls{});
+  if (auto results = reader.table("results")) {
+    text.results = write_down(*results, ResultsTable{bounds, shape.results});
+  }
   if (auto redaction = reader.table("redaction")) {
     text.redaction = read_redaction(std::move(*redaction));
   }

@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/config_reader/calls_text.h"
 #include "policy/config_reader/complaint.h"
+#include "policy/config_reader/written.h"
 #include "policy/config_reader/located.h"
-#include "policy/config_reader/metrics_text.h"
 #include "policy/config_reader/redaction_text.h"
 #include "policy/config_reader/server_text.h"
 
@@ -17,80 +16,10 @@
 /// read, no default filled in. Every value knows its place. config_check.h makes a Config of it.
 namespace cellblock {
 
-struct IdRangeText {
-  Maybe<std::int64_t> first;
-  Maybe<std::int64_t> count;
-};
-
-struct DaemonText {
-  Place at;
-  Maybe<IdText> user;
-  Maybe<IdText> group;
-  Located<IdRangeText> id_range;
-  Maybe<std::string> state_directory;
-  Maybe<std::string> audit_log;
-  Maybe<std::string> cgroup;
-  Maybe<bool> enabled;
-  Maybe<std::string> drain;
-  Maybe<std::int64_t> max_cells;
-  Maybe<std::int64_t> max_cells_per_user;
-  Maybe<IdList> admins;
-};
-
-struct SocketText {
-  Maybe<std::string> path;
-  Maybe<std::string> mode;
-  Maybe<IdText> group;
-  Maybe<std::int64_t> max_connections_per_user;
-  Maybe<std::int64_t> max_users;
-  Maybe<std::string> first_message_timeout;
-  Maybe<std::string> line_timeout;
-};
-
-/// `[[listen.http.token]]`
-struct HttpTokenText {
-  Place at;
-  Maybe<std::string> name;
-  Maybe<std::string> file;
-  Maybe<IdText> user;
-};
-
 /// `[listen.http]`
 struct HttpText {
-  Place at;
-  Maybe<std::string> address;
-  Maybe<std::int64_t> port;
-  Maybe<std::string> socket;
-  Maybe<std::string> mode;
-  Maybe<IdText> group;
-  TextList origins;
-  TextList hosts;
-  Maybe<std::int64_t> max_connections;
-  Maybe<std::int64_t> max_sessions;
-  Maybe<std::string> session_idle;
-  std::vector<HttpTokenText> tokens;
-};
-
-/// `[catalogue]`.
-struct CatalogueText {
-  Maybe<std::string> expiry;
-  Maybe<std::string> survey_timeout;
-  Maybe<std::string> era_timeout;
-  Maybe<std::string> max_bytes;
-};
-
-/// `[audit]`.
-struct AuditText {
-  Maybe<std::string> max_bytes;
-  Maybe<std::int64_t> keep;
-  Maybe<std::string> on_failure;
-  Maybe<std::string> arguments;
-  Maybe<std::string> durability;
-  Maybe<std::string> journal;
-};
-
-struct SandboxText {
-  Maybe<std::int64_t> min_landlock;
+  Written keys;
+  std::vector<Written> tokens;
 };
 
 /// `[profile.NAME]`: the admin's own.
@@ -118,17 +47,17 @@ enum class Syntax { good, broken };
 struct ConfigText {
   std::string file;
   Syntax syntax = Syntax::good;
-  DaemonText daemon;
-  SocketText socket;
+  Written daemon;
+  Written socket;
   std::optional<HttpText> http;
-  std::optional<MetricsText> metrics;
-  SandboxText sandbox;
-  CatalogueText catalogue;
-  AuditText audit;
+  std::optional<Written> metrics;
+  Written sandbox;
+  Written catalogue;
+  Written audit;
   std::vector<ProfileText> profiles;
   std::vector<RoleText> roles;
-  UserCallsText calls;
-  ResultsText results;
+  Written calls;
+  Written results;
   RedactionText redaction;
   std::vector<ServerText> servers;
 };

@@ -2,54 +2,27 @@
 
 #include <utility>
 
-#include "policy/config_reader/calls_reader.h"
-#include "policy/config_reader/health_reader.h"
+#include "policy/config/server_keys.h"
+#include "policy/config_reader/key_types.h"
 #include "policy/config_reader/redaction_reader.h"
-#include "policy/config_reader/restart_reader.h"
-#include "policy/config_reader/results_reader.h"
 #include "policy/config_reader/secret_reader.h"
 
 namespace cellblock {
 namespace {
 
-LimitsText read_limits(TableReader reader) {
-  LimitsText limits;
-  limits.memory = reader.text("memory");
-  limits.swap = reader.text("swap");
-  limits.cpu = reader.number("cpu");
-  limits.io_read = reader.text("io_read");
-  limits.io_write = reader.text("io_write");
-  limits.pids = reader.integer("pids");
-  limits.open_files = reader.integer("open_files");
-  limits.tmp = reader.text("tmp");
-  limits.home = reader.text("home");
-  limits.file = reader.text("file");
-  limits.require = reader.boolean("require");
-  return limits;
+ToolText read_tool(TextAt name, TableReader reader) {
+  ToolText tool{.name = std::move(name), .keys = write_down(reader, ToolCalls{}), .results = {}};
+  if (auto results = reader.table("results")) tool.results = write_down(*results, ResultBounds{});
+  return tool;
 }
 
-LinesText read_lines(TableReader reader) {
-  LinesText lines;
-  lines.to_host = reader.text("to_host");
-  lines.from_host = reader.text("from_host");
-  lines.from_server = reader.text("from_server");
-  return lines;
-}
-
-StartText read_start(TableReader reader) {
-  StartText start;
-  start.when = reader.text("when");
-  start.warm = reader.integer("warm");
-  start.handshake_timeout = reader.text("handshake_timeout");
-  return start;
-}
-
-StopText read_stop(TableReader reader) {
-  StopText stop;
-  stop.end_of_input = reader.text("end_of_input");
-  stop.terminate = reader.text("terminate");
-  stop.idle = reader.text("idle");
-  return stop;
+std::vector<ToolText> read_tools(TableReader tools) {
+  std::vector<ToolText> texts;
+  for (TextAt& name : tools.names()) {
+    auto tool = tools.table(name.value);
+    if (tool) texts.push_back(read_tool(std::move(name), std::move(*tool)));
+  }
+  return texts;
 }
 
 AllowText read_allow(TableReader reader) {
@@ -149,15 +122,18 @@ void read_fences(TableReader& reader, ServerText& server) {
 }
 
 void read_bounds(TableReader& reader, ServerText& server) {
-  if (auto limits = reader.table("limits")) server.limits = read_limits(std::move(*limits));
-  if (auto lines = reader.table("lines")) server.lines = read_lines(std::move(*lines));
-  if (auto start = reader.table("start")) server.start = read_start(std::move(*start));
-  if (auto stop = reader.table("stop")) server.stop = read_stop(std::move(*stop));
-  if (auto table = reader.table("restart")) server.restart = read_restart(std::move(*table));
-  if (auto table = reader.table("health")) server.health = read_health(std::move(*table));
-  if (auto results = reader.table("results")) server.results = read_result_bounds(*results);
+  Server shape;
+  if (auto limits = reader.table("limits")) server.limits = write_down(*limits, Limits{});
+  if (auto lines = reader.table("lines")) server.lines = write_down(*lines, LineLimits{});
+  const StartTable starts{shape.start, shape.timeouts};
+  const StopTable stops{shape.stop, shape.timeouts};
+  if (auto start = reader.table("start")) server.start = write_down(*start, starts);
+  if (auto stop = reader.table("stop")) server.stop = write_down(*stop, stops);
+  if (auto restart = reader.table("restart")) server.restart = write_down(*restart, RestartRules{});
+  if (auto health = reader.table("health")) server.health = write_down(*health, HealthRules{});
+  if (auto results = reader.table("results")) server.results = write_down(*results, ResultBounds{});
   if (auto table = reader.table("redaction")) server.redaction = read_redaction(std::move(*table));
-  if (auto calls = reader.table("calls")) server.calls = read_server_calls(std::move(*calls));
+  if (auto calls = reader.table("calls")) server.calls = write_down(*calls, ServerCalls{});
   if (auto tools = reader.table("tool")) server.tools = read_tools(std::move(*tools));
 }
 

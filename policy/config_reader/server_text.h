@@ -5,47 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "policy/config_reader/calls_text.h"
-#include "policy/config_reader/health_text.h"
+#include "policy/config_reader/written.h"
 #include "policy/config_reader/located.h"
 #include "policy/config_reader/redaction_text.h"
-#include "policy/config_reader/restart_text.h"
-#include "policy/config_reader/results_text.h"
 #include "policy/config_reader/secret_text.h"
 
 /// `[server.NAME]` as it is written (config_text.h).
 namespace cellblock {
 
-struct LimitsText {
-  Maybe<std::string> memory;
-  Maybe<std::string> swap;
-  Maybe<double> cpu;
-  Maybe<std::string> io_read;
-  Maybe<std::string> io_write;
-  Maybe<std::int64_t> pids;
-  Maybe<std::int64_t> open_files;
-  Maybe<std::string> tmp;
-  Maybe<std::string> home;
-  Maybe<std::string> file;
-  Maybe<bool> require;
-};
-
-struct LinesText {
-  Maybe<std::string> to_host;
-  Maybe<std::string> from_host;
-  Maybe<std::string> from_server;
-};
-
-struct StartText {
-  Maybe<std::string> when;
-  Maybe<std::int64_t> warm;
-  Maybe<std::string> handshake_timeout;
-};
-
-struct StopText {
-  Maybe<std::string> end_of_input;
-  Maybe<std::string> terminate;
-  Maybe<std::string> idle;
+/// `[server.NAME.tool.TOOL]`
+struct ToolText {
+  TextAt name;
+  Written keys;
+  std::optional<Written> results;
 };
 
 struct AllowText {
@@ -120,18 +92,18 @@ struct ServerText {
   std::optional<EgressText> egress;
   Maybe<std::string> profile;
   Maybe<std::string> write_exec;
-  LimitsText limits;
-  LinesText lines;
-  StartText start;
-  StopText stop;
-  RestartText restart;
-  HealthText health;
-  ResultBoundsText results;
+  Written limits;
+  Written lines;
+  Written start;
+  Written stop;
+  Written restart;
+  Written health;
+  Written results;
   RedactionText redaction;
   std::optional<AllowText> allow;
   std::vector<RuleText> rules;
-  ServerCallsText calls;
-  std::vector<ToolCallsText> tools;
+  Written calls;
+  std::vector<ToolText> tools;
   TextList client_features;
   Maybe<std::int64_t> max_cells_per_user;
   Maybe<std::string> era;

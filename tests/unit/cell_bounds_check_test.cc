@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "policy/config/installation_keys.h"
+#include "policy/config_check/key_reader.h"
 #include "tests/unit/one_complaint.h"
 
 namespace cellblock {
@@ -19,8 +21,11 @@ Checked check(const std::string& lines, RunMode mode = RunMode::system) {
   Complaints complaints;
   const ConfigText text =
       parse_config_text("[daemon]\n" + lines, "c.toml", FileRole::main, complaints);
-  const CellBounds bounds = check_cell_bounds({complaints, "c.toml", "daemon."}, text.daemon, mode);
-  return {one_complaint(complaints), bounds};
+  const Scope scope{complaints, "c.toml", "daemon."};
+  Config config;
+  read_keys(scope, text.daemon, DaemonTable{config});
+  check_cell_bounds(scope, text.daemon, mode, config.cells);
+  return {one_complaint(complaints), config.cells};
 }
 
 TEST(CellBoundsCheck, TakesWhatIsSaid) {

@@ -1,10 +1,10 @@
-#include "policy/config_check/cell_check.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
 
+#include "policy/config/server_keys.h"
+#include "policy/config_check/key_reader.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock {
@@ -26,8 +26,9 @@ Checked check(const std::string& lines) {
       parse_config_text("[server.git]\n" + lines, "c.toml", FileRole::main, complaints);
   const Scope scope{complaints, "c.toml", "server.git."};
   Checked checked;
-  checked.stop = check_stop_rules(scope, text.servers.at(0).stop.idle);
-  checked.health = check_health(scope, text.servers.at(0).health);
+  Timeouts timeouts;
+  read_keys(scope.below("stop"), text.servers.at(0).stop, StopTable{checked.stop, timeouts});
+  read_keys(scope.below("health"), text.servers.at(0).health, checked.health);
   checked.complaints = complaints.take_sorted();
   return checked;
 }

@@ -8,8 +8,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-Maybe<std::string> text(std::string value) {
-  return Located<std::string>{std::move(value), {.line = 1}};
+Written written(std::initializer_list<std::pair<const char*, const char*>> keys) {
+  Written table;
+  for (const auto& [key, text] : keys) table.set(key, Maybe<std::string>({text, {.line = 1}}));
+  return table;
+}
+
+Written seven_items() {
+  Written table;
+  table.set("max_items", Maybe<std::int64_t>({7, {}}));
+  return table;
 }
 
 struct Checked {
@@ -19,18 +27,16 @@ struct Checked {
 
 TEST(ResultsCheck, WhatIsNotSaidIsTheDefault) {
   Checked checked;
-  EXPECT_EQ(check_default_bounds(checked.scope, {}), ResultBounds{});
-  EXPECT_EQ(check_keeping(checked.scope, {}), ResultKeeping{});
+  EXPECT_EQ(check_results(checked.scope, {}).bounds, ResultBounds{});
+  EXPECT_EQ(check_results(checked.scope, {}).keeping, ResultKeeping{});
   EXPECT_EQ(ResultBounds{}.max_bytes, 40'000);
 }
 
 TEST(ResultsCheck, AServerHasWhatTheMainTableSaysAndAToolWhatItsServerSays) {
   Checked checked;
-  ToolCallsText tool{.name = {"log", {}}};
-  tool.results.emplace().max_bytes = text("5KB");
-  ToolCallsText whole{.name = {"export", {}}};
-  whole.results.emplace().bounds = text("off");
-  const auto results = check_server_results(checked.scope, {.max_items = {{7, {}}}}, {tool, whole},
+  const ToolText tool{.name = {"log", {}}, .results = written({{"max_bytes", "5KB"}})};
+  const ToolText whole{.name = {"export", {}}, .results = written({{"bounds", "off"}})};
+  const auto results = check_server_results(checked.scope, seven_items(), {tool, whole},
                                             {.max_bytes = 30'000, .max_item_bytes = 20'000});
   EXPECT_EQ(results.bounds.max_bytes, 30'000);
   EXPECT_EQ(results.bounds.max_items, 7);
@@ -45,31 +51,32 @@ TEST(ResultsCheck, AServerHasWhatTheMainTableSaysAndAToolWhatItsServerSays) {
 
 TEST(ResultsCheck, OneTextMayNotBeLongerThanAllOfThem) {
   Checked checked;
-  check_server_results(checked.scope, {.max_bytes = text("4KiB"), .max_item_bytes = text("8KiB")},
+  check_server_results(checked.scope, written({{"max_bytes", "4KiB"}, {"max_item_bytes", "8KiB"}}),
                        {}, {});
   EXPECT_TRUE(checked.complaints.has_errors());
 }
 
 TEST(ResultsCheck, BoundsThatLeaveNoRoomForANoteAreRefused) {
   Checked checked;
-  check_server_results(checked.scope, {.max_bytes = text("1KiB")}, {}, {});
+  check_server_results(checked.scope, written({{"max_bytes", "1KiB"}}), {}, {});
   EXPECT_TRUE(checked.complaints.has_errors());
 }
 
 TEST(ResultsCheck, AWordThatIsNoneOfTheTwoIsRefused) {
   Checked checked;
-  check_server_results(checked.scope, {.bounds = text("no")}, {}, {});
+  check_server_results(checked.scope, written({{"bounds", "no"}}), {}, {});
   EXPECT_TRUE(checked.complaints.has_errors());
 }
 
 TEST(ResultsCheck, ASessionKeepsNoMoreThanItsUser) {
   Checked checked;
-  const auto one = check_keeping(checked.scope, {.kept_bytes = text("1GiB")});
+  const auto one = check_results(checked.scope, written({{"kept_bytes", "1GiB"}})).keeping;
   EXPECT_EQ(one.bytes_per_user, 1ULL << 30);
-  const auto other = check_keeping(checked.scope, {.kept_bytes_per_user = text("1MiB")});
+  const auto other =
+      check_results(checked.scope, written({{"kept_bytes_per_user", "1MiB"}})).keeping;
   EXPECT_EQ(other.bytes, 1ULL << 20);
   EXPECT_FALSE(checked.complaints.has_errors());
-  check_keeping(checked.scope, {.kept_bytes = text("2MiB"), .kept_bytes_per_user = text("1MiB")});
+  check_results(checked.scope, written({{"kept_bytes", "2MiB"}, {"kept_bytes_per_user", "1MiB"}}));
   EXPECT_TRUE(checked.complaints.has_errors());
 }
 

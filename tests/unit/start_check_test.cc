@@ -16,13 +16,12 @@ struct Checked : OneComplaint {
   StartRules rules;
 };
 
-Checked check(const std::string& start, const Server& server = {}) {
+Checked check(const std::string& start, Server server = {}) {
   Complaints complaints;
   const std::string toml = "[server.git]\nstart = {" + start + "}";
   const ConfigText text = parse_config_text(toml, "c.toml", FileRole::main, complaints);
-  const StartRules rules =
-      check_start_rules({complaints, "c.toml", "server.git."}, text.servers.at(0), server);
-  return {one_complaint(complaints), rules};
+  check_start({complaints, "c.toml", "server.git."}, text.servers.at(0).start, server);
+  return {one_complaint(complaints), server.start};
 }
 
 TEST(StartCheck, WhatIsNotSaidHasItsDefault) {

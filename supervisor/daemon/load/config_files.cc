@@ -277,7 +277,9 @@ class Loader {
   // What is wrong with [daemon] is complained about by the check.
   Identity identity_of(const HostFacts& facts) const {
     Complaints unheard;
-    return check_identity(unheard, texts_.front(), request_.mode, facts);
+    Config read;
+    read_daemon(unheard, texts_.front(), read);
+    return check_identity(unheard, texts_.front(), request_.mode, facts, read.identity);
   }
 
   daemon::CellIdentity cell_of(const HostFacts& facts) const {

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "policy/config_reader/located.h"
+
+/// A table as it is written: which of its keys are there with a value of the right type, and where.
+/// What the values mean says the table's visitor function (config/installation_keys.h,
+/// config/server_keys.h).
+namespace cellblock {
+
+using WrittenValue =
+    std::variant<std::string, std::int64_t, double, bool, TextList, IdText, IdList>;
+
+class Written {
+ public:
+  Written() = default;
+  explicit Written(Place at) : at_(at) {}
+
+  /// Of the table.
+  Place at() const { return at_; }
+  /// Nowhere: the key is not written.
+  Place at(std::string_view key) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? Place{} : found->second.at;
+  }
+  /// Of one of the wrong type this is false, and it has been complained about.
+  bool has(std::string_view key) const { return values_.contains(key); }
+
+  template <class T>
+  Maybe<T> get(std::string_view key) const {
+    const auto found = values_.find(key);
+    if (found == values_.end()) return std::nullopt;
+    return Located<T>{std::get<T>(found->second.value), found->second.at};
+  }
+  Maybe<std::string> text(std::string_view key) const { return get<std::string>(key); }
+  Maybe<std::int64_t> integer(std::string_view key) const { return get<std::int64_t>(key); }
+  Maybe<bool> flag(std::string_view key) const { return get<bool>(key); }
+  Maybe<IdText> id(std::string_view key) const { return get<IdText>(key); }
+  /// Of a list that is not written: an empty one.
+  TextList texts(std::string_view key) const {
+    auto list = get<TextList>(key);
+    return list ? std::move(list->value) : TextList{};
+  }
+
+  /// Of a table that is not written: an empty one, nowhere.
+  Written below(std::string_view key) const {
+    const auto found = tables_.find(key);
+    return found == tables_.end() ? Written{} : found->second;
+  }
+  void set_table(std::string_view key, Written table) {
+    tables_.insert_or_assign(std::string(key), std::move(table));
+  }
+
+  template <class T>
+  void set(std::string_view key, Maybe<T> value) {
+    if (!value) return;
+    values_.insert_or_assign(std::string(key),
+                             Located<WrittenValue>{std::move(value->value), value->at});
+  }
+
+ private:
+  Place at_;
+  std::map<std::string, Located<WrittenValue>, std::less<>> values_;
+  std::map<std::string, Written, std::less<>> tables_;
+};
+
+}  // namespace cellblock
