@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "policy/config/words.h"
-#include "policy/config_reader/written.h"
 #include "policy/config_check/value_check.h"
+#include "policy/config_reader/written.h"
 
 /// The visitor that reads a table's keys: each value that is written is stored if it is one and in
 /// its range, and complained about if not. What is not written stays as it was.
