@@ -114,7 +114,8 @@ SysResult<void> remove_below(int group, const std::string& path, int depth, Remo
   const auto names = CELLBLOCK_TRY(groups_in(group));
   for (const std::string& name : names) {
     if (++removal.seen > most_groups) return std::unexpected(SysError{"rmdir", E2BIG});
-    const std::string path_below = path + "/" + name;
+    std::string path_below = path;
+    path_below.append("/").append(name);
     const Fd below = CELLBLOCK_TRY(open_group(group, name));
     CELLBLOCK_CHECK(remove_below(below.get(), path_below, depth - 1, removal));
     if (::unlinkat(group, name.c_str(), AT_REMOVEDIR) == 0) continue;
