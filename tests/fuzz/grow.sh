@@ -4,7 +4,7 @@
 # M: processor-minutes of each target since the state was made (20); 0: only minimise. TARGET: a name
 # without "_fuzz"; none: all. The state is BUILD_DIRECTORY/fuzz-state: for each target its whole
 # corpus, NAME.seconds (processor time spent) and NAME.crashes. At the end tests/fuzz/corpus/NAME has
-# what reaches most, at most 400 files and 80 kB. It fails if a target has an input that crashes it.
+# what reaches most, at most 400 files and 80 kB. It fails if a target ended by itself or has an input that crashes it.
 set -euo pipefail
 usage() { echo "usage: $0 BUILD_DIRECTORY [--minutes M] [TARGET...]" >&2; exit 2; }
 [ $# -ge 1 ] || usage
@@ -68,7 +68,10 @@ grow() {
   local options=(-max_total_time="$slice" -reload=0)
   [ ! -f "$dictionary" ] || options+=(-dict="$dictionary")
   while is_due "$name" && [ -z "$(ls "$state/$name.crashes")" ]; do
-    run "$name" "${options[@]}" "$state/$name" "$corpora/$name" || break
+    run "$name" "${options[@]}" "$state/$name" "$corpora/$name" && continue
+    failed=1
+    echo "FAIL $name ended too early, see $state/$name.log"
+    break
   done
 }
 
