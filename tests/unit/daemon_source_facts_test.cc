@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <linux/mount.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -106,6 +107,21 @@ TEST_F(SourceFactsTest, APathThatDoesNotAnswerIsGivenUpAndTheOthersAreLookedAt) 
   EXPECT_EQ(facts.at(before).ownership.uid, alice);
   EXPECT_EQ(facts.at(after).ownership.uid, alice);
   EXPECT_EQ(facts.at(after).resolved, after);
+}
+
+TEST_F(SourceFactsTest, WhoeverReadsWhatThisProcessSaysDoesNotWaitForAPathThatDoesNotAnswer) {
+  const std::string silent = make("silent", 0, 0755);
+  const UnansweringFile mount(silent, UnansweringFile::Withholds::everything);
+  if (!mount.usable()) GTEST_SKIP() << "no FUSE file system can be mounted here";
+  Pair pipe = *make_pipe();
+  const Fd before(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10));
+  ASSERT_EQ(::dup2(pipe.second.get(), STDOUT_FILENO), STDOUT_FILENO);
+  pipe.second.reset();
+  const SourceFacts facts = look_at(silent + "/below");
+  ASSERT_EQ(::dup2(before.get(), STDOUT_FILENO), STDOUT_FILENO);
+  EXPECT_TRUE(facts.is_unanswered);
+  pollfd end{pipe.first.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, 0), 1) << "the child that waits still has the pipe";
 }
 
 // In a child for which a closed directory is closed: with CAP_SETUID and CAP_SETGID alone.

@@ -1,5 +1,6 @@
 #include "supervisor/daemon/load/forked_work.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,10 +30,17 @@ std::vector<int> with_standard_ones(std::span<const int> kept, int line) {
   return all;
 }
 
+// Who reads what comes out of the pipes of this process waits for the end of all that hold them.
+bool leave_standard_ones() {
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  return nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
+         ::dup2(nothing, STDOUT_FILENO) >= 0 && ::dup2(nothing, STDERR_FILENO) >= 0;
+}
+
 [[noreturn]] void work_and_exit(const std::vector<int>& kept, const ForkedWork::Work& work,
                                 int line) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (close_all_but(kept)) work(line);
+  if (leave_standard_ones() && close_all_but(kept)) work(line);
   ::_exit(0);
 }
 

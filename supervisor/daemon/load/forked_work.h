@@ -21,9 +21,9 @@ class ForkedWork {
  public:
   using Work = std::function<void(int line)>;
 
-  /// `work` sends its records over `line`. Its process has no other descriptors but the standard
-  /// ones and `kept`: a lock or a socket in a process that does not end would be held for ever.
-  /// The caller has one thread.
+  /// `work` sends its records over `line`. Its process has no other descriptors of this one's but
+  /// `kept`, and its standard ones are /dev/null: a lock, a socket or a pipe in a process that does
+  /// not end would be held for ever. The caller has one thread.
   static SysResult<ForkedWork> begin(std::span<const int> kept, const Work& work);
   ForkedWork(ForkedWork&& other) noexcept;
   ForkedWork& operator=(ForkedWork&&) = delete;
