@@ -1,6 +1,9 @@
 # A folder is one static library, named after its path ("policy/base" -> policy_base).
 # tests/tree_test.py holds the includes to these edges, and finds rings between folders.
 #
+# All folders: where sources are not compiled together, this shows that each names what it uses.
+add_custom_target(folders)
+
 # cellblock_folder(UNITS name... [PUBLIC library...] [PRIVATE library...])
 # A unit is NAME.h, NAME.cc or both.
 function(cellblock_folder)
@@ -32,6 +35,7 @@ function(cellblock_folder)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC ${folder_PUBLIC} PRIVATE ${folder_PRIVATE})
     cellblock_precompiled(${name} product_headers)
+    add_dependencies(folders ${name})
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE ${folder_PUBLIC})

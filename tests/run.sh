@@ -3,7 +3,7 @@
 #
 #   tests/run.sh            everything: the release programs, their cells and packages; every test with
 #                           address and undefined-behaviour sanitizers, those with threads with the
-#                           thread sanitizer; each header by itself, fuzz smoke, format, lint
+#                           thread sanitizer; each source and header by itself, fuzz smoke, format, lint
 #   tests/run.sh --quick    the release build, every test of it, and the format
 #   tests/run.sh --no-lint  everything but clang-tidy
 #   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests (an hour on two cores)
@@ -92,7 +92,7 @@ build() {
 
 # Each source and header by itself: the other presets compile the sources of a folder together.
 configure_lint() { cmake --preset lint >build/lint.configure.log; }
-headers() { configure_lint && cmake --build --preset lint --target all_verify_interface_header_sets; }
+alone() { configure_lint && cmake --build --preset lint --target folders all_verify_interface_header_sets; }
 sources() { git ls-files '*.h' '*.cc'; }
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
 booted() { tests/system/run.sh --few build/release; }
@@ -116,7 +116,7 @@ else
   check "hardening" tests/hardening_test.sh build/release/bin
   check "packages on a booted Debian" booted
   check "format" format
-  check "each header by itself" headers
+  check "each source and header by itself" alone
   build asan-ubsan
   run_tests asan-ubsan
   build tsan --target tests_with_threads

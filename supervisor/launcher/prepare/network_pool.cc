@@ -4,12 +4,12 @@
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "supervisor/launcher/child/run_in_namespace.h"
+#include "supervisor/os/timer.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t store_size = 4;
 
 // Long enough that the spawns of a burst come first, short enough to be ready for the next.
-constexpr itimerspec refill_delay = {.it_interval = {}, .it_value = {.tv_nsec = 3'000'000}};
+constexpr std::chrono::milliseconds refill_delay{3};
 
 SysResult<void> bring_up_loopback(int socket) {
   ifreq request{};
@@ -52,11 +52,7 @@ SysResult<Fd> make_network() {
   return network;
 }
 
-SysResult<NetworkPool> NetworkPool::make() {
-  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.valid()) return sys_fail("timerfd_create");
-  return NetworkPool(std::move(timer));
-}
+SysResult<NetworkPool> NetworkPool::make() { return NetworkPool(CELLBLOCK_TRY(make_timer())); }
 
 SysResult<Fd> NetworkPool::take() {
   refill_later();
@@ -76,9 +72,7 @@ void NetworkPool::refill() {
   if (networks_.size() < store_size) refill_later();
 }
 
-// Cannot fail: the timer is ours and the time a valid one.
-void NetworkPool::refill_later() {
-  static_cast<void>(timerfd_settime(timer_.get(), 0, &refill_delay, nullptr));
-}
+// Cannot fail: the timer is ours.
+void NetworkPool::refill_later() { static_cast<void>(set_timer(timer_.get(), refill_delay)); }
 
 }  // namespace cellblock::launcher

@@ -1,7 +1,6 @@
 #include "supervisor/launcher/run/cells.h"
 
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <csignal>
 
 #include "supervisor/launcher/child/init.h"
+#include "supervisor/os/timer.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -28,19 +28,6 @@ SysResult<Report> receive(int socket) {
 }
 
 constexpr std::chrono::seconds longest_pause{60};
-
-SysResult<void> set_timer(int timer, std::chrono::seconds time) {
-  const itimerspec when = {.it_interval = {}, .it_value = {.tv_sec = time.count(), .tv_nsec = 0}};
-  if (timerfd_settime(timer, 0, &when, nullptr) < 0) return sys_fail("timerfd_settime");
-  return {};
-}
-
-SysResult<Fd> start_timer(std::chrono::seconds time) {
-  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.valid()) return sys_fail("timerfd_create");
-  CELLBLOCK_CHECK(set_timer(timer.get(), time));
-  return timer;
-}
 
 void read_ending(int pipe, CellEnd& end) {
   ServerEnding ending;

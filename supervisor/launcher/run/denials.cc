@@ -3,7 +3,6 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "policy/syscalls/native_abi.h"
 #include "policy/syscalls/significant_arguments.h"
+#include "supervisor/os/timer.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -129,10 +129,8 @@ void Denials::tell(Watched& watched) {
 void Denials::wake_in(milliseconds wait) {
   const bool soon_enough = waking_in_.count() != 0 && waking_in_ <= wait;
   if (soon_enough) return;
-  itimerspec when{};
-  when.it_value.tv_nsec = std::chrono::nanoseconds(wait).count();
-  // Cannot fail with a valid timer and a time below a second.
-  static_cast<void>(timerfd_settime(timer_.get(), 0, &when, nullptr));
+  // Cannot fail with a valid timer.
+  static_cast<void>(set_timer(timer_.get(), wait));
   waking_in_ = wait;
 }
 
@@ -158,8 +156,7 @@ void Denials::watch_again(std::uint64_t cell, Watched& watched) {
 
 SysResult<void> Denials::make_timer() {
   if (timer_.valid()) return {};
-  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.valid()) return sys_fail("timerfd_create");
+  Fd timer = CELLBLOCK_TRY(cellblock::make_timer());
   CELLBLOCK_CHECK(loop_.watch_input(timer.get(), [this] { tick(); }));
   timer_ = std::move(timer);
   return {};

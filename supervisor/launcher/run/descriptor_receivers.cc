@@ -2,27 +2,21 @@
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers)
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
+
+#include "supervisor/os/timer.h"
 
 namespace cellblock::launcher {
 namespace {
 
 constexpr std::ptrdiff_t max_receivers_per_user = 2;
 constexpr std::size_t most_in_all = 512;
-constexpr time_t patience_seconds = 2;
-
-SysResult<Fd> make_deadline() {
-  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.valid()) return sys_fail("timerfd_create");
-  const itimerspec when{.it_interval = {}, .it_value = {.tv_sec = patience_seconds, .tv_nsec = 0}};
-  if (timerfd_settime(timer.get(), 0, &when, nullptr) < 0) return sys_fail("timerfd_settime");
-  return timer;
-}
+constexpr std::chrono::seconds patience{2};
 
 void kill_child(int pidfd) { syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0); }
 
@@ -45,7 +39,7 @@ SysResult<void> DescriptorReceivers::receive(std::uint32_t user, int channel, Do
   auto child = std::make_unique<Child>();
   child->user = user;
   child->done = std::move(done);
-  child->deadline = CELLBLOCK_TRY(make_deadline());
+  child->deadline = CELLBLOCK_TRY(start_timer(patience));
   AttachedChild made = CELLBLOCK_TRY(receive_attached_in_child(channel));
   child->line = std::move(made.line);
   child->pidfd = Fd(static_cast<int>(syscall(SYS_pidfd_open, made.pid, 0)));

@@ -5,7 +5,6 @@
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "supervisor/launcher/run/home_walk.h"
 #include "supervisor/os/fork_without_handlers.h"
+#include "supervisor/os/timer.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -40,18 +40,6 @@ bool become(const HostIds& owner) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
   return syscall(SYS_capset, &header, none.data()) == 0 && prctl(PR_SET_DUMPABLE, 0) == 0;
-}
-
-SysResult<Fd> start_deadline(std::chrono::milliseconds time) {
-  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.valid()) return sys_fail("timerfd_create");
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  const itimerspec when = {
-      .it_interval = {},
-      .it_value = {.tv_sec = seconds.count(),
-                   .tv_nsec = std::chrono::nanoseconds(time - seconds).count()}};
-  if (timerfd_settime(timer.get(), 0, &when, nullptr) < 0) return sys_fail("timerfd_settime");
-  return timer;
 }
 
 [[noreturn]] void walk_and_tell(const HomeTasks::Task& task, int home, int line) {
@@ -88,7 +76,7 @@ SysResult<void> HomeTasks::may_begin(const Task& task) const {
 
 SysResult<void> HomeTasks::begin(const Task& task, Fd home, Done done) {
   CELLBLOCK_CHECK(may_begin(task));
-  Fd timer = CELLBLOCK_TRY(start_deadline(patience_));
+  Fd timer = CELLBLOCK_TRY(start_timer(patience_));
   Pair line = CELLBLOCK_TRY(make_seqpacket_pair());
   const pid_t made = fork_without_handlers();
   if (made < 0) return sys_fail("fork");
