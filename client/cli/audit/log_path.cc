@@ -34,9 +34,9 @@ ConfigText text_of(const std::string& path) {
 
 std::string audit_log_path(const Configuration& configuration) {
   const ConfigText config = text_of(configuration.path);
-  if (config.daemon.audit_log) return config.daemon.audit_log->value;
+  if (const auto path = config.daemon.text("audit_log")) return path->value;
   if (configuration.mode != Mode::user) return "/var/log/cellblock/audit.jsonl";
-  if (config.daemon.state_directory) return config.daemon.state_directory->value + "/audit.jsonl";
+  if (const auto path = config.daemon.text("state_directory")) return path->value + "/audit.jsonl";
   return own("XDG_STATE_HOME", "/.local/state") + "/cellblock/audit.jsonl";
 }
 
