@@ -12,6 +12,10 @@ if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # There every type of an anonymous namespace looks as if it came from a header.
   add_compile_options(-Wno-subobject-linkage)
 endif()
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # A name of another source is no shadow; what is one within a source GCC finds.
+  add_compile_options(-Wno-shadow)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++ 12's own stable_sort uses what it deprecates.
   add_compile_options(-Wno-deprecated-declarations)
@@ -39,6 +43,11 @@ endif()
 
 if(CELLBLOCK_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+if(CELLBLOCK_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
 endif()
 
 # A library that no code of a program needs is not linked to it.

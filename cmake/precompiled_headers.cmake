@@ -27,7 +27,7 @@ function(cellblock_header_digest name)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++23 -E -P -x c++ ${PROJECT_BINARY_DIR}/${name}.h
                   OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   string(SHA256 digest "${text}")
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.gch.sum CONTENT "${digest}\n")
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx${CMAKE_PCH_EXTENSION}.sum CONTENT "${digest}\n")
 endfunction()
 
 # cellblock_precompiled(TARGET HOLDER): no effect where there is no such holder.

@@ -12,7 +12,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST_SOURCE = 600
 LONGEST_HEADER = 400
-LONGEST_TEST = 600  # tables of cases
+LONGEST_TEST = 620  # tables of cases
 LONGEST_BLOCK = 60
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 

@@ -132,37 +132,49 @@ std::optional<std::string> normal_parameters(std::string_view raw) {
   return text;
 }
 
-/// Schemes whose authority is a DNS name, and the port that may be left out.
+/// Schemes whose authority is a DNS name, and the port that may be left out; none: it has no port.
 struct NetworkScheme {
   std::string_view name;
   std::string_view port;
 };
-constexpr std::array<NetworkScheme, 6> network_schemes{{{"http", ":80"},
-                                                        {"https", ":443"},
-                                                        {"ws", ":80"},
-                                                        {"wss", ":443"},
-                                                        {"ftp", ":21"},
-                                                        {"file", ":"}}};
+constexpr std::array<NetworkScheme, 6> network_schemes{
+    {{"http", "80"}, {"https", "443"}, {"ws", "80"}, {"wss", "443"}, {"ftp", "21"}, {"file", ""}}};
 
 const NetworkScheme* network_scheme(std::string_view name) {
   const auto* const found = std::ranges::find(network_schemes, name, &NetworkScheme::name);
   return found == network_schemes.end() ? nullptr : found;
 }
 
+// With the colon before it; empty: there is none. Parsers differ over everything but a plain
+// number.
+bool is_plain_port(std::string_view port, const NetworkScheme& scheme) {
+  if (port.empty()) return true;
+  constexpr std::size_t longest = 5;
+  port.remove_prefix(1);
+  return !port.empty() && port.size() <= longest && port.front() != '0' &&
+         std::ranges::all_of(port, is_digit) && port != scheme.port && !scheme.port.empty();
+}
+
 std::optional<std::string> normal_network_authority(std::string_view raw,
                                                     const NetworkScheme& scheme) {
   const bool is_plain =
       std::ranges::all_of(raw, [](char c) { return is_ascii(c) && c != '%' && c != ' '; });
-  if (!is_plain || raw.ends_with(':') || raw.ends_with('.') || raw.ends_with(scheme.port) ||
-      raw.find(".:") != std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::size_t host = raw.rfind('@') + 1;  // none: npos + 1 is 0
-  return std::string(raw.substr(0, host)) + lower(raw.substr(host));
+  const bool is_address = raw.starts_with('[');
+  const std::size_t bracket = is_address ? raw.find(']') : 0;
+  if (!is_plain || bracket == std::string_view::npos) return std::nullopt;
+  const std::size_t host_end = is_address ? bracket + 1 : std::min(raw.find(':'), raw.size());
+  const std::string_view host = raw.substr(0, host_end);
+  const std::string_view port = raw.substr(host_end);
+  if (!port.empty() && port.front() != ':') return std::nullopt;
+  const bool is_named = !host.empty() || scheme.name == "file";
+  if (!is_named || host.ends_with('.') || !is_plain_port(port, scheme)) return std::nullopt;
+  return lower(raw);
 }
 
+// What is before an `@` is no part of the host for some, and all of it for others.
 std::optional<std::string> normal_authority(std::string_view raw, std::string_view scheme,
                                             Extent extent) {
+  if (raw.find('@') != std::string_view::npos) return std::nullopt;
   const NetworkScheme* network = network_scheme(scheme);
   if (network != nullptr && extent == Extent::beginning) return lower(raw);
   if (network != nullptr) {
@@ -199,10 +211,11 @@ std::optional<std::string> normal_text(std::string_view rest, Extent extent, Res
   uri.head = text.size();
   const std::size_t parameters = std::min(rest.find_first_of("?#"), rest.size());
   const bool path_may_go_on = parameters == rest.size() && extent == Extent::beginning;
-  const auto path =
+  auto path =
       normal_path(rest.substr(0, parameters), path_may_go_on ? Extent::beginning : Extent::whole);
   const auto tail = normal_parameters(rest.substr(parameters));
   if (!path || !tail) return std::nullopt;
+  if (path->empty() && !path_may_go_on && network_scheme(uri.scheme) != nullptr) path = "/";
   return text + *path + *tail;
 }
 

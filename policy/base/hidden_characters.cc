@@ -21,6 +21,7 @@ constexpr CodePoints hidden[] = {
     {0x200B, 0x200F},    // zero width, left-to-right and right-to-left marks
     {0x2028, 0x202E},    // line and paragraph separators, bidirectional embeddings
     {0x2060, 0x206F},    // word joiner, invisible operators, bidirectional isolates
+    {0x2800, 0x2800},    // Braille pattern blank: invisible
     {0x3164, 0x3164},    // Hangul filler
     {0xFDD0, 0xFDEF},    // no characters
     {0xFE00, 0xFE0F},    // variation selectors
@@ -29,6 +30,7 @@ constexpr CodePoints hidden[] = {
     {0xFFF0, 0xFFFB},    // interlinear annotation and its unassigned neighbours
     {0xFFFE, 0xFFFF},    // no characters
     {0x1BCA0, 0x1BCA3},  // shorthand format controls
+    {0x1D159, 0x1D159},  // musical null notehead: invisible
     {0x1D173, 0x1D17A},  // musical format controls
     {0xE0000, 0xE0FFF},  // tags and further variation selectors
 };

@@ -107,7 +107,9 @@ auto fields(Is<SecretMark> auto& v) {
   return std::tie(v.secret, v.length, v.start, v.whole, v.digest);
 }
 auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
-auto fields(Is<PathFindings> auto& v) { return std::tie(v.others_can_change, v.broken); }
+auto fields(Is<PathFindings> auto& v) {
+  return std::tie(v.others_can_change, v.broken, v.is_unanswered);
+}
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
                   v.workspace, v.execute_writable, v.binds, v.ownership, v.owner_mounts,

@@ -39,7 +39,8 @@ struct SourceFacts {
   /// Why somebody besides root and the daemon can move or replace it: "the directory /ws/alice is
   /// owned by uid 1001"; empty: nobody can.
   std::string others{};
-  bool is_closed = false;  ///< missing, since a directory on the way is closed to this process
+  bool is_closed = false;      ///< missing, since a directory on the way is closed to this process
+  bool is_unanswered = false;  ///< missing, since its file system did not answer in time
   SourceOwnership ownership = {};
   IdMapping id_mapping = IdMapping::untried;
   std::string no_id_mapping;  ///< why it is impossible

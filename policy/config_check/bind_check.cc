@@ -53,6 +53,9 @@ std::optional<std::string> problem_of_text(const std::string& source,
 std::optional<std::string> problem_on_disk(const std::string& source, const PathsAround& around) {
   const auto found = around.facts.sources.find(source);
   if (found == around.facts.sources.end()) return problem_of_kind(PathKind::missing);
+  if (found->second.is_unanswered) {
+    return "does not answer within 2 s (is it a FUSE or network file system whose server is gone?)";
+  }
   if (found->second.is_closed) {
     return "a directory on the way is closed to whoever reads the configuration, as it is not to "
            "root";
@@ -69,6 +72,11 @@ bool is_a_link(const std::string& source, const PathsAround& around) {
   const auto found = around.facts.sources.find(source);
   return found != around.facts.sources.end() && !found->second.resolved.empty() &&
          found->second.resolved != source;
+}
+
+bool is_unanswered(const std::string& source, const PathsAround& around) {
+  const auto found = around.facts.sources.find(source);
+  return found != around.facts.sources.end() && found->second.is_unanswered;
 }
 
 class BindCheck {
@@ -116,6 +124,7 @@ class BindCheck {
     }
     const std::string others = who_can_change(source, around_);
     if (!others.empty()) found_.others_can_change = true;
+    if (is_unanswered(source, around_)) found_.is_unanswered = true;
     auto problem = problem_on_disk(source, around_);
     if (!problem && !others.empty() && is_a_link(source, around_)) {
       problem = "is reached through a symbolic link";

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/base/printable.h"
+#include "policy/base/units.h"
 #include "policy/config/installation_keys.h"
 #include "policy/config/server_keys.h"
 #include "policy/config_check/key_reader.h"
-#include "policy/base/printable.h"
-#include "policy/base/units.h"
 
 namespace cellblock {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "policy/config/call_rules.h"
-#include "policy/config_reader/server_text.h"
 #include "policy/config_check/value_check.h"
+#include "policy/config_reader/server_text.h"
 
 namespace cellblock {
 

@@ -1,8 +1,8 @@
 #include "policy/config_check/catalogue_check.h"
 
+#include "policy/base/units.h"
 #include "policy/config/installation_keys.h"
 #include "policy/config_check/key_reader.h"
-#include "policy/base/units.h"
 
 namespace cellblock {
 

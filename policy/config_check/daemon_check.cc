@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <string_view>
 
-#include "policy/config_check/allow_check.h"
-#include "policy/config_check/cgroup_choice.h"
 #include "policy/config/installation_keys.h"
-#include "policy/config_check/key_reader.h"
-#include "policy/config_check/facts_wanted.h"
-#include "policy/config_check/cell_bounds_check.h"
 #include "policy/config/path_rules.h"
+#include "policy/config_check/allow_check.h"
+#include "policy/config_check/cell_bounds_check.h"
+#include "policy/config_check/cgroup_choice.h"
+#include "policy/config_check/facts_wanted.h"
+#include "policy/config_check/key_reader.h"
 #include "policy/config_check/socket_check.h"
 
 namespace cellblock {

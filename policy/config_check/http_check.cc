@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "policy/config_check/allow_check.h"
 #include "policy/config/installation_keys.h"
-#include "policy/config_check/key_reader.h"
 #include "policy/config/names.h"
+#include "policy/config_check/allow_check.h"
+#include "policy/config_check/key_reader.h"
 #include "policy/config_check/socket_check.h"
 
 namespace cellblock {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "policy/base/units.h"
 #include "policy/config/server_keys.h"
 #include "policy/config_check/key_reader.h"
-#include "policy/base/units.h"
 
 namespace cellblock {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "policy/config_reader/written.h"
 #include "policy/config/restart_rules.h"
 #include "policy/config_check/value_check.h"
+#include "policy/config_reader/written.h"
 
 namespace cellblock {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "policy/base/units.h"
 #include "policy/config/installation_keys.h"
 #include "policy/config_check/key_reader.h"
-#include "policy/base/units.h"
 
 namespace cellblock {
 namespace {

@@ -64,6 +64,11 @@ std::optional<std::string> doubt_about(const std::string& prefix, const HostFact
   const auto found = facts.sources.find(prefix);
   if (found == facts.sources.end()) return std::nullopt;
   const SourceFacts& source = found->second;
+  if (source.is_unanswered) {
+    findings.is_unanswered = true;
+    findings.broken = fmt::format("workspace: {} does not answer within 2 s", prefix);
+    return fmt::format("this server does not start: {} does not answer within 2 s", prefix);
+  }
   if (source.kind == PathKind::missing) {
     return fmt::format(
         "nothing matches: {} does not exist or cannot be reached; make it, then start "

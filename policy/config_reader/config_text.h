@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "policy/config_reader/complaint.h"
-#include "policy/config_reader/written.h"
 #include "policy/config_reader/located.h"
 #include "policy/config_reader/redaction_text.h"
 #include "policy/config_reader/server_text.h"
+#include "policy/config_reader/written.h"
 
 /// The configuration as it is written: TOML of the right shape and types, nothing resolved, no unit
 /// read, no default filled in. Every value knows its place. config_check.h makes a Config of it.

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "policy/config_reader/written.h"
 #include "policy/config_reader/toml_reader.h"
+#include "policy/config_reader/written.h"
 
 /// The visitor that takes a table's keys out of the TOML: each has to be of its type, and none may
 /// be there that the visitor function does not name.

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "policy/config_reader/written.h"
 #include "policy/config_reader/located.h"
 #include "policy/config_reader/redaction_text.h"
 #include "policy/config_reader/secret_text.h"
+#include "policy/config_reader/written.h"
 
 /// `[server.NAME]` as it is written (config_text.h).
 namespace cellblock {

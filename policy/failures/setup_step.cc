@@ -85,6 +85,9 @@ constexpr Hint hints[] = {
      "a path under read or write goes through a symbolic link: name the real path"},
     {SetupStep::prepare, EOPNOTSUPP, "a path under read or write is a device, a socket or a pipe"},
     {SetupStep::prepare, ESTALE, "a declared path was not there when cellblockd read its files"},
+    {SetupStep::prepare, ETIMEDOUT,
+     "a declared path did not answer when cellblockd read its files: is it in a FUSE or network "
+     "file system whose server is gone?"},
     {SetupStep::prepare, EMFILE, "the daemon is out of descriptors: raise LimitNOFILE"},
     {SetupStep::clone, EPERM,
      "user namespaces are restricted here: see kernel.unprivileged_userns_clone and "

@@ -32,7 +32,8 @@ std::string busy_text(const Busy& busy, std::string_view server, std::string_vie
                          rate_text(*busy.bounds.rate), again);
     case Busy::Why::log_share:
       return fmt::format(
-          "too many calls {}: in one day the calls of one user may take a quarter of the audit "
+          "too many calls {}: in one day the calls, sessions and cells of one user may take a "
+          "quarter of the audit "
           "log; "
           "try again in {} (an administrator can make the log larger: audit.keep, audit.max_bytes)",
           calls, again);

@@ -107,6 +107,11 @@ class CallSlots {
   };
   std::expected<CallSlot, Busy> take(const Wanted& wanted, CallWaiter& waiter, Instant now);
 
+  /// The user's share of the audit log, of which calls take with their places: whether anything is
+  /// left, and one taking more, of what has lines but no place.
+  std::optional<Busy> out_of_log(Instant now);
+  void note_in_log(Instant now) { log_share_.take(now); }
+
   /// The configuration has changed: what is in flight counts on, and rates begin anew where they
   /// are others.
   void reconfigure();
@@ -152,7 +157,6 @@ class CallSlots {
   Use* session_use(std::uint64_t session);
   bool bounds_sessions() const;
   std::optional<Busy> out_of_tokens(const Bounds& bounds, Instant now) const;
-  std::optional<Busy> out_of_log(Instant now);
   void count_up(CallSlot::State& call, const Bounds& bounds);
   void give_back(const CallSlot::State& state);
   void let_in();

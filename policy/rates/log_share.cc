@@ -7,9 +7,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A call and its end, measured: 816 bytes. Arguments in plain are cut at 4 KiB, and escaped.
+// A call and its end: 816 bytes as a rule, up to 1,647 with names as long as they may be. Arguments
+// in plain are cut at 4 KiB, and escaped.
 std::uint64_t bytes_of_call(const AuditRules& rules) {
-  return rules.arguments == AuditArguments::redacted ? 5'632 : 1'024;
+  return rules.arguments == AuditArguments::redacted ? 6'400 : 1'792;
 }
 
 std::uint64_t calls_of(const Config& config) {
@@ -33,15 +34,19 @@ nanoseconds LogShare::interval() const {
   return nanoseconds(period) / static_cast<std::int64_t>(calls_);
 }
 
+Instant LogShare::full(Instant now) const {
+  return full_ ? std::max(*full_, now) : now + period - std::chrono::hours(first_hours);
+}
+
 nanoseconds LogShare::wait(Instant now) {
   if (calls_ == 0) return nanoseconds{0};
-  if (!full_) full_ = now + period - std::chrono::hours(first_hours);
+  full_ = full(now);
   return std::max(nanoseconds{0}, *full_ + interval() - now - period);
 }
 
 void LogShare::take(Instant now) {
   if (calls_ == 0) return;
-  full_ = std::max(full_.value_or(now), now) + interval();
+  full_ = full(now) + interval();
 }
 
 }  // namespace cellblock

@@ -8,7 +8,7 @@
 #include "policy/rates/token_bucket.h"
 
 /// How many calls of one user the audit log has room for, so that no user pushes the lines of
-/// others out of it within a day. Pure.
+/// others out of it within a day. An attach and a cell's start and end count as a call each. Pure.
 namespace cellblock {
 
 class LogShare {
@@ -19,7 +19,7 @@ class LogShare {
   /// What a gateway begins with, of a day's: a user whose gateways come and go gets no more by it.
   static constexpr std::uint64_t first_hours = 1;
   /// About those of the default log. A smaller one keeps less, rather than stop its users.
-  static constexpr std::uint64_t fewest_calls = 250'000;
+  static constexpr std::uint64_t fewest_calls = 140'000;
 
   /// No bound where the log only grows, where its one user is the only one, and where the
   /// configuration leaves users' calls unbounded.
@@ -36,6 +36,7 @@ class LogShare {
 
  private:
   std::chrono::nanoseconds interval() const;
+  Instant full(Instant now) const;
 
   std::uint64_t calls_ = 0;
   std::optional<Instant>

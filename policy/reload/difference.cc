@@ -85,7 +85,12 @@ bool differs_otherwise(const Server& used, Server fresh) {
     fresh.found.broken = used.found.broken;
     fresh.fingerprint = used.fingerprint;
   }
+  if (fresh.found.is_unanswered) {
+    fresh.storage = used.storage;
+    fresh.disks = used.disks;
+  }
   fresh.found.others_can_change = used.found.others_can_change;
+  fresh.found.is_unanswered = used.found.is_unanswered;
   fresh.ownership = used.ownership;  // words: whom cells are there says run_as, and owner_mounts
   return used != fresh;
 }

@@ -189,7 +189,6 @@ inline constexpr ArgumentRule fcntl_rules[] = {
     allow_when({equals(1, F_GETSIG)}),
     allow_when({equals(1, F_SETSIG)}),
     allow_when({equals(1, F_GETLEASE)}),
-    allow_when({equals(1, F_SETLEASE)}),
     allow_when({equals(1, F_NOTIFY)}),
     allow_when({equals(1, F_GETPIPE_SZ)}),
     allow_when({equals(1, F_ADD_SEALS)}),
@@ -204,7 +203,9 @@ inline constexpr RuledCall descriptors[] = {
     {"ioctl",
      "terminals, pipes and copies only; ENOTTY is what programs expect of a device that cannot",
      ioctl_rules, ENOTTY, Reporting::quiet},
-    {"fcntl", "all but the size of pipes: the standard ones are on the daemon's account",
+    {"fcntl",
+     "all but the size of pipes, the standard ones being on the daemon's account, and leases, "
+     "which hold up whoever opens the file",
      fcntl_rules, EINVAL},
 };
 

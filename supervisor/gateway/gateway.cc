@@ -70,6 +70,12 @@ void open_to_host(int connection, wire::SessionVia via) {
   if (via == wire::SessionVia::socket) static_cast<void>(take_descriptors(connection));
 }
 
+// Beside calls, which have it of their places.
+bool takes_of_share(const wire::AuditRecord& record) {
+  if (record.kind == wire::AuditKind::cell_started) return true;
+  return record.kind == wire::AuditKind::attach && record.outcome == wire::AuditOutcome::ok;
+}
+
 // Whoever refers to a server goes on doing so when others are added.
 Config with_room(Config config) {
   config.servers.reserve(max_servers);
@@ -146,6 +152,7 @@ void Gateway::give_up(std::string_view why) {
 void Gateway::record(const AuditEntry& record) {
   const Time now = loop_.now();
   meter(record);
+  if (takes_of_share(record)) policy_.places.note_in_log(now);
   sieve_.add(record, now);
   const auto due = sieve_.next_due();
   if (due && !sums_due_.is_set()) sums_due_.set(std::chrono::ceil<Milliseconds>(*due - now));

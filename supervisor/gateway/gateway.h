@@ -169,6 +169,7 @@ class Gateway final : private GatewayServices {
   Config config_;
   std::vector<History> history_;  ///< by server index
   ServerIncidents probes_;        ///< of all servers' probes; shown nowhere
+  IncidentBudgets incidents_;
   UpstreamIds ids_;
   MessageScanner scanner_;
   Sealer sealer_;

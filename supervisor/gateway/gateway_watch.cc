@@ -36,7 +36,7 @@ void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
   ServerIncidents& books = is_probe ? probes_ : history_[plan.server].ledger;
   WatchedCell watched{
       .server = is_probe ? static_cast<std::uint32_t>(metrics::no_server) : plan.server,
-      .ledger = CellIncidents(runner.origin(), runner.cell().server(), books,
+      .ledger = CellIncidents(runner.origin(), runner.cell().server(), books, incidents_,
                               [this](const wire::AuditRecord& record) { audit_.add(record); })};
   if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
   watched_.emplace(cell, std::move(watched));

@@ -4,10 +4,13 @@ import collections
 import json
 
 
-def lines_of(log):
-    """From the oldest file to the one that is written."""
-    files = sorted(log.parent.glob(f"{log.name}*"), key=lambda path: path.stat().st_mtime_ns)
-    for path in files:
+def files_of(log):
+    """(when it was written last, file), from the oldest to the one that is written."""
+    return sorted((path.stat().st_mtime_ns, path) for path in log.parent.glob(f"{log.name}*"))
+
+
+def lines_of(paths):
+    for path in paths:
         for line in path.read_bytes().splitlines():
             try:
                 yield json.loads(line)
@@ -20,16 +23,18 @@ class AuditView:
 
     def __init__(self, daemon, ledger):
         self.daemon, self.ledger = daemon, ledger
-        self.seen = self.calls = 0
+        self.seen = self.calls = self.written = 0
         self.open = collections.Counter()
         self.digests = set()
 
     def read_on(self):
         last = self.seen
-        for line in lines_of(self.daemon.audit_log):
+        files, since = files_of(self.daemon.audit_log), self.written
+        for line in lines_of(path for when, path in files if when >= since):
             if line.get("seq", 0) > last:
                 self.take(line)
                 self.seen = max(self.seen, line["seq"])
+        self.written = max((when for when, _ in files), default=since)
 
     def take(self, line):
         key = tuple(line.get(name) for name in ["uid", "gateway", "session", "cell", "call"])

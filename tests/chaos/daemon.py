@@ -16,8 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
 BIN = pathlib.Path(os.environ.get("CELLBLOCK_TEST_BIN", HERE.parent.parent / "build/dev/bin"))
 PROGRAMS = ["cellblockd", "cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-http",
-            "cellblock-egress", "cellblock-probe", "cellblock", "libcellblock-client.so.0.1", "echo_server",
-            "misbehaving_server"]
+            "cellblock-metrics", "cellblock-egress", "cellblock-probe", "cellblock", "libcellblock-client.so.0.1",
+            "echo_server", "misbehaving_server"]
 OWN_ID = 64011
 HOSTS_GROUP = 64110
 USERS = [64111, 64112, 64113, 64114]
@@ -38,6 +38,13 @@ MORE_OF = {
     "littering": ("misbehaving_server leave-a-child", ""),
     "noisy": ("misbehaving_server greet-before-json", 'pin = "off"\n'),
 }
+
+
+# What is read of the npm file server: a file of megabytes, and a long list. Each with the end of its text.
+LARGE_FILE = 1_500_000
+LISTED_FILES = 2000
+READINGS = [("read_text_file", "/data/large.txt", "the end of the large file"),
+            ("list_directory_with_sizes", "/data/many", f"Total: {LISTED_FILES} files, 0 directories\nCombined size: 0 B")]
 
 
 def is_own(uid):
@@ -68,6 +75,7 @@ class Daemon:
         self.log_file = self.directory / "cellblockd.log"
         self.audit_log = self.directory / "log/audit.jsonl"
         self.servers = dict(MORE_OF)
+        self.npm = self.installed_npm()
         self.process = None
         self.is_to_end = False
         self.group = make_group(self.directory.name)
@@ -83,9 +91,14 @@ class Daemon:
         (self.directory / "bin").mkdir()
         for program in PROGRAMS:
             shutil.copy(BIN / program, self.directory / "bin" / program)
-        config = self.directory / "cellblock.toml"
-        config.write_text(self.configuration())
-        config.chmod(0o644)
+        if self.npm:
+            self.install_npm()
+        self.config = self.directory / "cellblock.toml"
+        self.config.touch(mode=0o644)
+        self.configure()
+
+    def configure(self, more=""):
+        self.config.write_text(self.configuration() + more)
 
     def configuration(self):
         text = f"""[daemon]
@@ -103,6 +116,9 @@ group = {HOSTS_GROUP}
 [listen.http]
 socket = "{self.directory}/run/http.sock"
 mode = "0666"
+[metrics]
+socket = "{self.directory}/run/metrics.sock"
+mode = "0666"
 [audit]
 max_bytes = "4MiB"
 keep = 8
@@ -111,7 +127,8 @@ rate = "none"
 [results]
 bounds = "off"
 """
-        return text + "".join(self.table(*item) for item in self.servers.items()) + self.npm_table()
+        own = [self.table(*item) for item in self.servers.items() if item[0] not in self.npm]
+        return text + "".join(own + [self.npm_table(name) for name in self.npm])
 
     def table(self, name, declaration):
         command, more = declaration
@@ -125,17 +142,29 @@ allow = {{ users = {USERS}, tools = ["*"] }}
 {STOP}
 {more}"""
 
-    def npm_table(self):
-        node, package = shutil.which("node"), "@modelcontextprotocol/server-everything"
-        if not node or not (FIXTURES / "node_modules" / package).is_dir():
-            return ""
-        self.servers["npm"] = (package, "")
+    @staticmethod
+    def installed_npm():
+        """Server -> its package, and what it is started with beyond its script."""
+        packages = {"npm": ("@modelcontextprotocol/server-everything", []),
+                    "files": ("@modelcontextprotocol/server-filesystem", ["/data"])}
+        there = shutil.which("node") and all((FIXTURES / "node_modules" / name).is_dir() for name, _ in packages.values())
+        return packages if there else {}
+
+    def install_npm(self):
+        self.servers |= {server: (package, "") for server, (package, _) in self.npm.items()}
         unneeded = shutil.ignore_patterns("node-linux-*", "conformance-*")
         shutil.copytree(FIXTURES / "node_modules", self.directory / "mcp/node_modules", symlinks=True, ignore=unneeded)
-        script = self.directory / "mcp/node_modules" / package / "dist/index.js"
-        return f"""[server.npm]
-command = ["{os.path.realpath(node)}", "{script}"]
-read = ["{self.directory}/mcp"]
+        (self.directory / "data/many").mkdir(parents=True)
+        for number in range(LISTED_FILES):
+            (self.directory / f"data/many/file-{number}.txt").touch()
+        (self.directory / "data/large.txt").write_text("x" * LARGE_FILE + READINGS[0][2])
+
+    def npm_table(self, name):
+        package, arguments = self.npm[name]
+        words = [os.path.realpath(shutil.which("node")), f"{self.directory}/mcp/node_modules/{package}/dist/index.js", *arguments]
+        return f"""[server.{name}]
+command = {json.dumps(words)}
+read = ["{self.directory}/mcp", "{self.directory}/data:/data"]
 profile = "node"
 allow = {{ users = {USERS}, tools = ["*"] }}
 {RESTART}

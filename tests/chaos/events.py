@@ -15,9 +15,13 @@ from host import Call, Ended, Host, dial
 class World:
     """What events act on."""
 
-    def __init__(self, daemon, ledger, load, random):
+    def __init__(self, daemon, ledger, load, random, spared=frozenset()):
         self.daemon, self.ledger, self.load, self.random = daemon, ledger, load, random
+        self.spared = spared  # programs in cells that have to live on
         self.kills = 0
+
+    def cells_of(self, is_wanted):
+        return [cell for cell in self.daemon.cells_of(is_wanted) if cell[2] not in self.spared]
 
     def kill(self, pid):
         self.kills += 1
@@ -49,24 +53,41 @@ class World:
             await host.close()
         return [code for code in failures if code]
 
-    async def until_calls(self, is_wanted, what):
-        while not is_wanted(await self.make_calls(1)):
+    async def until_calls(self, is_wanted, what, server="echo"):
+        while not is_wanted(await self.make_calls(1, server=server)):
             assert not self.daemon.has_failed(), f"cellblockd ended by itself before {what}"
             await asyncio.sleep(0.05)
 
 
 # --- kills ---
 
+async def found_in_use(world, find, server="echo"):
+    """Also where the load has ended before the event looked: a session of its own has a cell meanwhile."""
+    while not (found := find()):
+        assert not world.daemon.has_failed(), "cellblockd ended by itself"
+        host = Host(world.daemon, world.ledger, "the event's host", user=USERS[0], server=server)
+        try:
+            await host.open()
+            await host.call(Call(f"event {world.random.getrandbits(64):x}", "echo", "text"))
+            if found := find():
+                return found
+        except (Ended, OSError):
+            await asyncio.sleep(0.05)
+        finally:
+            await host.close()
+    return found
+
+
 def of_cells(index):
     async def kill(world):
-        await until(world.daemon.servers_cells, "a cell")
+        await found_in_use(world, world.daemon.servers_cells)
         await world.kill_and_wait([cell[index] for cell in world.some(world.daemon.servers_cells())])
     return kill
 
 
 def of_program(program, index):
     async def kill(world):
-        found = await until(lambda: world.daemon.cells_of(lambda words: program in words), program)
+        found = await found_in_use(world, lambda: world.cells_of(lambda words: program in words), "reaching")
         await world.kill_and_wait([world.random.choice(found)[index]])
     return kill
 
@@ -81,7 +102,7 @@ def of_everything(find):
 
 
 async def kill_many_things_at_once(world):
-    cells = world.daemon.cells_of(lambda words: True)
+    cells = world.cells_of(lambda words: True)
     await world.kill_and_wait([world.random.choice(cell) for cell in world.some(cells, 6)])
 
 
@@ -102,6 +123,18 @@ async def restart_servers(world):
     for server in world.some(sorted(world.daemon.servers)):
         for user in USERS:
             await must(world, "restart", server, user=user)
+
+
+async def reload(world):
+    """Another server, which is called, and other spare cells; then as it was but for those."""
+    echo, more = world.daemon.servers["echo"]
+    world.daemon.servers["echo"] = (echo, f"start = {{ warm = {world.random.randrange(3)} }}\n")
+    for tables in [world.daemon.table("added", (echo, "")), ""]:
+        world.daemon.configure(tables)
+        await must(world, "reload", "--config", str(world.daemon.config))
+        if tables:
+            await world.until_calls(lambda failures: not failures, "a call of a server that a reload added", "added")
+    world.daemon.servers["echo"] = (echo, more)
 
 
 async def switch_off_and_on(world):
@@ -166,7 +199,7 @@ def without_descriptors(find):
 
 
 def any_gateway(world):
-    cells = world.daemon.cells_of(lambda words: "cellblock-gateway" in words or "cellblock-gatew" in words)
+    cells = world.cells_of(lambda words: "cellblock-gateway" in words or "cellblock-gatew" in words)
     return world.random.choice(cells)[2]
 
 
@@ -174,7 +207,7 @@ def any_gateway(world):
 
 def stopped(find):
     async def stop(world):
-        pids = await until(lambda: find(world), "somebody to stop")
+        pids = await found_in_use(world, lambda: find(world))
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
@@ -244,8 +277,9 @@ async def hosts_flood(world):
 
 
 class Event:
-    def __init__(self, name, act, cuts=False, loses_audit=False):
+    def __init__(self, name, act, cuts=False, loses_audit=False, ends_what_all_share=False):
         self.name, self.act, self.cuts, self.loses_audit = name, act, cuts, loses_audit
+        self.ends_what_all_share = ends_what_all_share
 
 
 EVENTS = [
@@ -254,16 +288,20 @@ EVENTS = [
     Event("kill the inits of servers", of_cells(0)),
     Event("kill a gateway", of_program("cellblock-gatew", 2), cuts=True, loses_audit=True),
     Event("kill the guardian of a gateway", of_program("cellblock-gatew", 1), cuts=True, loses_audit=True),
-    Event("kill the audit writer", of_program("cellblock-audit", 2)),
-    Event("kill the init of the audit writer", of_program("cellblock-audit", 0)),
+    Event("kill the audit writer", of_program("cellblock-audit", 2), ends_what_all_share=True),
+    Event("kill the init of the audit writer", of_program("cellblock-audit", 0), ends_what_all_share=True),
     Event("kill an egress helper", of_program("cellblock-egres", 2)),
-    Event("kill whoever parses HTTP", of_program("cellblock-http", 2)),
+    Event("kill whoever parses HTTP", of_program("cellblock-http", 2), ends_what_all_share=True),
+    Event("kill whoever answers scrapes", of_program("cellblock-metri", 2), ends_what_all_share=True),
     Event("kill several things at once", kill_many_things_at_once, cuts=True, loses_audit=True),
-    Event("kill the launcher", of_everything(lambda daemon: daemon.launcher()), cuts=True, loses_audit=True),
-    Event("kill the supervisor", of_everything(lambda daemon: daemon.process.pid), cuts=True, loses_audit=True),
-    Event("stop and start the daemon", stop_the_daemon, cuts=True),
+    Event("kill the launcher", of_everything(lambda daemon: daemon.launcher()), cuts=True, loses_audit=True,
+          ends_what_all_share=True),
+    Event("kill the supervisor", of_everything(lambda daemon: daemon.process.pid), cuts=True, loses_audit=True,
+          ends_what_all_share=True),
+    Event("stop and start the daemon", stop_the_daemon, cuts=True, ends_what_all_share=True),
     Event("restart servers", restart_servers),
-    Event("switch everything off and on", switch_off_and_on, cuts=True),
+    Event("reload", reload),
+    Event("switch everything off and on", switch_off_and_on, cuts=True, ends_what_all_share=True),
     Event("fill the disk of the audit log", full(0)),
     Event("fill the disk of the state", full(1)),
     Event("exhaust the descriptors of a gateway", without_descriptors(any_gateway), cuts=True, loses_audit=True),

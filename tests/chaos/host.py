@@ -3,6 +3,7 @@ cellblock's that has a code, or its connection ends. Everything else is a fault.
 
 import asyncio
 import collections
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import termios
 
+from apart import end_with_parent
 from daemon import HOSTS_GROUP, PATIENCE, as_user
 
 PREFIX = "io.modelcontextprotocol/"
@@ -30,6 +32,7 @@ class Ledger:
         self.outcomes = collections.Counter()
         self.cut = self.torn = 0
         self.ignored = []  # read by the daemon, and neither answered nor refused before the connection's end
+        self.cut_lines = []  # behind a bridge, of gateways that were killed in the midst of one
         self.faults = []
         self.answered_digests = set()
 
@@ -65,6 +68,18 @@ class Call:
         return hashlib.sha256(json.dumps(self.arguments, separators=(",", ":")).encode()).hexdigest()
 
 
+class Reading(Call):
+    """What it answers is known otherwise than by what it asks."""
+
+    def __init__(self, path, text, tool):
+        super().__init__(text, tool, "path")
+        self.path = path
+
+    @property
+    def arguments(self):
+        return {"path": self.path}
+
+
 def failure_of(message):
     """The code of cellblock's failure, or None of an answer that is none."""
     if "error" in message:
@@ -81,7 +96,7 @@ def pause_after(message):
     return min((data.get("retry_after_ms") or meta.get("retry_after_ms") or 50) / 1000, 5)
 
 
-async def dial(path, uid):
+def connected(path, uid):
     """A connection by somebody else: the kernel notes who it is at connect."""
     connection = socket.socket(socket.AF_UNIX)
     groups = os.getgroups()
@@ -97,6 +112,12 @@ async def dial(path, uid):
         os.seteuid(0)
         os.setegid(0)
         os.setgroups(groups)
+        end_with_parent()
+    return connection
+
+
+async def dial(path, uid):
+    connection = connected(path, uid)
     connection.setblocking(False)
     return await asyncio.open_unix_connection(sock=connection, limit=LONGEST_LINE)
 
@@ -195,7 +216,13 @@ class Host:
         if not line.endswith(b"\n"):
             self.ledger.torn += 1  # its writer was killed in the middle of it
             return
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError as error:
+            if not self.bridge:
+                raise
+            self.ledger.cut_lines.append(f"{self.label}: {error}")  # with a newline from the bridge: decision 53
+            return
         if "method" in message:
             if "id" in message:
                 self.send({"id": message["id"], "error": {"code": -32601, "message": "no"}})
@@ -251,5 +278,6 @@ class Host:
         try:
             await asyncio.wait_for(self.process.wait(), 2)  # as the SDKs do it
         except asyncio.TimeoutError:
-            self.process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has ended just now
+                self.process.send_signal(signal.SIGTERM)
             await asyncio.wait_for(self.process.wait(), PATIENCE)

@@ -100,9 +100,19 @@ def mounts(pid):
 
 
 def resident_kib(pid):
-    """What only this process has in memory, and its share of what it has with others."""
-    found = re.search(r"^Pss:\s+(\d+)", read(PROC / str(pid) / "smaps_rollup"), re.MULTILINE)
-    return int(found.group(1)) if found else 0
+    """What only this process has in memory and its share of what it has with others; and of that, what is no file's."""
+    rollup = read(PROC / str(pid) / "smaps_rollup")
+    found = [re.search(rf"^{key}:\s+(\d+)", rollup, re.MULTILINE) for key in ["Pss", "Pss_Anon"]]
+    return [int(match.group(1)) if match else 0 for match in found]
+
+
+def processor_seconds():
+    """Of all that run, and of what they have waited for."""
+    ticks = 0
+    for pid in processes():
+        after_name = read(PROC / str(pid) / "stat").rpartition(")")[2].split()
+        ticks += sum(map(int, after_name[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def files_of(directory, is_wanted):

@@ -107,6 +107,22 @@ TEST_F(GroupOfACell, IsRemovedWhenTheStartFails) {
   EXPECT_TRUE(groups_left().empty()) << groups_left().front();
 }
 
+TEST_F(GroupOfACell, HasTheNextNumberWhereAGroupOfAFormerLauncherStays) {
+  std::filesystem::create_directory(group_.path("cells/probe-1"));
+  CellSpec spec = grouped("stay");
+  const int cells = group_.cells();
+  spec.when_running = [cells](launcher::Cells& running, std::uint64_t cell) {
+    const std::string processes = read_at(cells, "probe-2/cgroup.procs");
+    running.kill(cell);
+    return processes.empty() ? "none" : "some";
+  };
+  const CellRun run = run_in_cell(directory_, spec);
+  EXPECT_EQ(run.trouble, "");
+  EXPECT_EQ(run.note, "some");
+  EXPECT_EQ(groups_left(), std::vector<std::string>{"probe-1"});
+  std::filesystem::remove(group_.path("cells/probe-1"));
+}
+
 TEST_F(GroupOfACell, RefusesTheStartWhenARequiredLimitHasNoController) {
   CellSpec spec = grouped("stay");
   spec.server.limits.memory_bytes = 64U << 20;

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "policy/audit/chain.h"
+#include "policy/encoding/sha256.h"
 #include "supervisor/gateway/catalogue/catalogue_file.h"
 #include "supervisor/gateway/checks/clean_answer.h"
 #include "supervisor/gateway/checks/metadata.h"
@@ -35,6 +37,14 @@ void check_file(std::string_view bytes) {
                        kept);
 }
 
+/// As if a gateway had written that: its first line has a digest that no mutation would find.
+std::string sealed(std::string_view body) {
+  const auto digest = cellblock::sha256(body);
+  CELLBLOCK_FUZZ_CHECK(digest.has_value());
+  return "cellblock-catalogue-1 " + std::to_string(body.size()) + " " +
+         cellblock::audit::hex_of(*digest) + "\n" + std::string(body);
+}
+
 }  // namespace
 
 /// The first byte chooses what the rest is taken for.
@@ -47,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   check_list(text, kind);
   check_file(text);
+  check_file(sealed(text));
   Findings findings;
   (void)cleaned_list(kind, text, [](std::string_view) { return true; }, findings);
   (void)cleaned_introduction(text, findings);

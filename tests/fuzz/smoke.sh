@@ -15,7 +15,7 @@ for target in "$build"/bin/*_fuzz; do
   name=$(basename "$target" _fuzz)
   work=$build/fuzz/$name
   mkdir -p "$work" "$corpus/$name"
-  if "$target" -runs="$runs" -max_total_time=10 -timeout=5 -max_len=4096 -seed=1 \
+  if "$target" -runs="$runs" -max_total_time=10 -timeout=60 -max_len=4096 -seed=1 \
       -artifact_prefix="$work/" "$work" "$corpus/$name" >"$work.log" 2>&1; then
     echo "ok   $name"
   else

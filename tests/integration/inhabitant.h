@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,12 +26,21 @@ class Inhabitant {
   /// False when it had ended before.
   bool end() {
     if (pid_ < 0) return false;
-    const bool lived = ::waitpid(pid_, nullptr, WNOHANG) == 0;
+    const bool lived = held_ || ::waitpid(pid_, nullptr, WNOHANG) == 0;
     if (lived) ::kill(pid_, SIGKILL);
-    if (lived) ::waitpid(pid_, nullptr, 0);
+    if (lived) await_end();
     pid_ = -1;
     return lived;
   }
+  pid_t pid() const { return pid_; }
+  /// From then on SIGKILL does not end it, as in a system call that does not return: it stays at
+  /// its exit until end(). False: not to be traced.
+  bool hold_at_exit() {
+    held_ = ::ptrace(PTRACE_SEIZE, pid_, nullptr, PTRACE_O_TRACEEXIT) == 0;
+    return held_;
+  }
+  /// Lets it go on to its end, for which somebody else waits.
+  void release() { ::ptrace(PTRACE_CONT, std::exchange(pid_, -1), nullptr, nullptr); }
   /// Waits for its end, which is not the test's doing.
   bool is_killed() {
     int status = 0;
@@ -39,7 +49,15 @@ class Inhabitant {
   }
 
  private:
+  void await_end() const {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) == pid_ && WIFSTOPPED(status)) {
+      ::ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
+    }
+  }
+
   pid_t pid_;
+  bool held_ = false;
 };
 
 }  // namespace cellblock::harness

@@ -50,7 +50,12 @@ TEST(ResourceUri, HasOneNormalSpelling) {
            Row{"file:///My%20Files/%C3%a9", "file:///My Files/\u00e9"},
            Row{"file:///100%25", "file:///100%25"},
            Row{"file:///a%3fb%23c", "file:///a%3Fb%23c"},
-           Row{"http://User@Example.ORG/A", "http://User@example.org/A"},
+           Row{"http://Example.ORG/A", "http://example.org/A"},
+           Row{"http://example.org", "http://example.org/"},
+           Row{"http://example.org?x", "http://example.org/?x"},
+           Row{"http://example.org#x", "http://example.org/#x"},
+           Row{"http://[2001:DB8::80]/A", "http://[2001:db8::80]/A"},
+           Row{"http://[2001:db8::80]:8080/A", "http://[2001:db8::80]:8080/A"},
            Row{"http://example.org:8080/A", "http://example.org:8080/A"},
            Row{"note://Todo/List", "note://Todo/List"},
            Row{"note://T%6fdo/List", "note://Todo/List"},
@@ -92,6 +97,22 @@ TEST(ResourceUri, IsUnclearWhereServersMayReadItInTwoWays) {
            std::string_view("http://example.org./"),
            std::string_view("http://example.org.:8080/"),
            std::string_view("http://example.org:80/"),
+           std::string_view("http://example.org:080/"),
+           std::string_view("http://example.org:08080/"),
+           std::string_view("http://example.org:/"),
+           std::string_view("http://example.org:8o80/"),
+           std::string_view("http://example.org:+8080/"),
+           std::string_view("http://example.org:108080/"),
+           std::string_view("http://example.org:8080:80/"),
+           std::string_view("http://[::1]:080/"),
+           std::string_view("http://[::1]x/"),
+           std::string_view("http://[::1/"),
+           std::string_view("http://?x"),
+           std::string_view("file://host:8080/a"),
+           std::string_view("http://user@example.org/"),
+           std::string_view("http://user:word@example.org/"),
+           std::string_view("http://example.org@other.org/"),
+           std::string_view("note://x@secret/a"),
            std::string_view("http://ex%61mple.org/"),
            std::string_view("http://ex\u00e4mple.org/"),
            std::string_view("x://../a"),
@@ -134,6 +155,20 @@ TEST(ResourceUri, InsideADeniedPrefixIsTakenInEachSpelling) {
         "file:data/private/a", "/data/private/a", " file:///data/private/a",
         "\x01"
         "file:///data/private/a"}) {
+    EXPECT_EQ(effect_of(rules, uri), deny) << uri;
+  }
+}
+
+TEST(ResourceUri, OfADeniedHostIsTakenInEachSpelling) {
+  const std::vector<Rule> rules{resources(allow, "*"), resources(deny, "http://internal/*"),
+                                resources(deny, "note://secret/*")};
+  EXPECT_EQ(effect_of(rules, "http://external"), allow);
+  EXPECT_EQ(effect_of(rules, "https://me@internal/a"), allow) << "no rule of its scheme";
+  for (const char* uri :
+       {"http://internal", "http://internal/", "http://internal?x", "http://internal#x",
+        "HTTP://Internal", "http://internal:080/x", "http://internal:0080", "http://internal:/x",
+        "http://me@internal/x", "http://me:word@internal/x", "http://@internal/x",
+        "http://external@internal/", "note://x@secret/a", "note://@secret/a"}) {
     EXPECT_EQ(effect_of(rules, uri), deny) << uri;
   }
 }

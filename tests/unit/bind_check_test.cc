@@ -84,6 +84,16 @@ TEST(BindCheck, APathOfAUsersBreaksItsServerAloneWhereItIsMissing) {
   EXPECT_EQ(checked.found(), (PathFindings{true, "write \"/ws/alice/p\" does not exist"}));
 }
 
+TEST(BindCheck, APathThatDoesNotAnswerBreaksItsServerAloneAndIsNotToBeTouched) {
+  SourceFacts silent{PathKind::missing, "", "its file system lets whoever asks it wait"};
+  silent.is_unanswered = true;
+  const Checked checked = check(writes, facts_with("/ws/alice/p", silent));
+  EXPECT_EQ(checked.errors(), "");
+  EXPECT_THAT(checked.warnings(), HasSubstr("does not answer within 2 s"));
+  EXPECT_TRUE(checked.found().is_unanswered);
+  EXPECT_THAT(checked.found().broken, HasSubstr("does not answer within 2 s"));
+}
+
 TEST(BindCheck, APathOfAUsersBreaksItsServerAloneWhereItLeadsToAForbiddenPlace) {
   const Checked checked =
       check(writes, facts_with("/ws/alice/p", {PathKind::directory, "/etc", by_alice}));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@
 namespace cellblock::daemon {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr uid_t ours = 64'001;
@@ -85,6 +87,22 @@ TEST_F(Leftovers, OfAPredecessorAreEndedAndRemovedHoweverNested) {
   EXPECT_FALSE(deep.end());
   EXPECT_FALSE(direct.end());
   EXPECT_FALSE(std::filesystem::exists(group_ + "/cells/echo-1"));
+}
+
+TEST_F(Leftovers, ThatDoNotEndAreNamedAndLeftAndTheStartGoesOn) {
+  const std::string stuck_group = make("cells/echo-1");
+  Inhabitant stuck(stuck_group);
+  Inhabitant other(make("cells/echo-2"));
+  ASSERT_TRUE(stuck.hold_at_exit());
+  mark();
+  const auto left = end_leftovers(group_, cells_.get(), ours, std::chrono::milliseconds(100));
+  ASSERT_TRUE(left.has_value()) << left.error().text;
+  ASSERT_EQ(left->size(), 1U);
+  const std::string who = "pid " + std::to_string(stuck.pid()) + " of uid 0";
+  EXPECT_THAT(left->front(), AllOf(HasSubstr(stuck_group + " stays"), HasSubstr(who)));
+  EXPECT_TRUE(std::filesystem::exists(stuck_group));
+  EXPECT_FALSE(std::filesystem::exists(group_ + "/cells/echo-2"));
+  EXPECT_FALSE(other.end());
 }
 
 TEST_F(Leftovers, OfSomebodyElseAreNamedAndLeftAlone) {

@@ -17,6 +17,7 @@
 #include "supervisor/daemon/load/source_facts.h"
 #include "supervisor/daemon/load/user_namespace.h"
 #include "supervisor/daemon/start/owner_mounts.h"
+#include "tests/unit/unanswering_file.h"
 
 /// Asked of this kernel, as root: the owners are ids that no account has.
 namespace cellblock::daemon {
@@ -88,6 +89,23 @@ TEST_F(SourceFactsTest, LinksAreFollowedToWhereTheyLead) {
   const std::string path = make("real", alice, 0700);
   ASSERT_EQ(::symlink(path.c_str(), (place_ + "/link").c_str()), 0);
   EXPECT_EQ(look_at(place_ + "/link").resolved, path);
+}
+
+TEST_F(SourceFactsTest, APathThatDoesNotAnswerIsGivenUpAndTheOthersAreLookedAt) {
+  const std::string silent = make("b", 0, 0755);
+  const std::string before = make("a", alice, 0700);
+  const std::string after = make("c", alice, 0700);
+  const UnansweringFile mount(silent, UnansweringFile::Withholds::everything);
+  if (!mount.usable()) GTEST_SKIP() << "no FUSE file system can be mounted here";
+  const auto facts =
+      look_at_sources({before, silent, silent + "/below", after}, {.id = cell_id}, {});
+  EXPECT_TRUE(facts.at(silent + "/below").is_unanswered);
+  EXPECT_EQ(facts.at(silent + "/below").kind, PathKind::missing);
+  EXPECT_NE(facts.at(silent + "/below").others, "") << "so it breaks its server alone";
+  EXPECT_FALSE(facts.at(before).is_unanswered);
+  EXPECT_EQ(facts.at(before).ownership.uid, alice);
+  EXPECT_EQ(facts.at(after).ownership.uid, alice);
+  EXPECT_EQ(facts.at(after).resolved, after);
 }
 
 // In a child for which a closed directory is closed: with CAP_SETUID and CAP_SETGID alone.

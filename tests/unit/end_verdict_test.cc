@@ -1,3 +1,5 @@
+#include "policy/failures/end_verdict.h"
+
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <sys/syscall.h>
@@ -7,8 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-
-#include "policy/failures/end_verdict.h"
 
 namespace cellblock {
 namespace {

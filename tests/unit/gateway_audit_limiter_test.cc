@@ -90,6 +90,22 @@ TEST_F(AuditSieveTest, TheSumsOfACellComeBeforeItsEnd) {
   EXPECT_EQ(total(), 101U);
 }
 
+TEST_F(AuditSieveTest, CellsAndToolsThatComeAndGoShareTheBudgetOfTheirUser) {
+  for (std::uint64_t cell = 1; cell <= 1000; ++cell) {
+    for (int i = 0; i < 10; ++i) refuse(cell);
+    for (int i = 0; i < 10; ++i) {
+      add(cell, {.kind = AuditKind::call,
+                 .outcome = AuditOutcome::denied,
+                 .tool = std::to_string(cell * 10 + static_cast<std::uint64_t>(i)),
+                 .reason = "allow.tools"});
+    }
+    add(cell, {.kind = AuditKind::cell_ended});
+  }
+  sieve_.finish();
+  EXPECT_LE(records_.size(), 2 * AuditBudget::user_burst + 1000 + AuditLimiter::max_budgets);
+  EXPECT_EQ(total(), 21'000U);
+}
+
 TEST_F(AuditSieveTest, CallsThatAreMadeAlwaysHaveTheirLines) {
   for (int i = 0; i < 1000; ++i) {
     add(3, {.kind = AuditKind::call, .outcome = AuditOutcome::ok, .tool = "t"});

@@ -134,10 +134,12 @@ class CellLedgerTest : public ::testing::Test {
   Moment now_{Time{}, 10};
   Server server_;
   ServerIncidents books_;
+  IncidentBudgets user_;
   std::vector<wire::AuditRecord> records_;
   CellIncidents ledger_{{.pid = 7, .session = 1, .cell = 3, .server = "files"},
                         server_,
                         books_,
+                        user_,
                         [this](const wire::AuditRecord& record) { records_.push_back(record); }};
 };
 
@@ -158,6 +160,21 @@ TEST_F(CellLedgerTest, FloodsNoAuditLogAndLosesNoCount) {
   ledger_.finish();
   EXPECT_LE(records_.size(), AuditBudget::burst + 2);
   EXPECT_EQ(recorded().count, 10'000U);
+}
+
+TEST_F(CellLedgerTest, FloodsNoAuditLogByManyCellsOfAUserEither) {
+  constexpr std::uint64_t cells = 1'000;
+  for (std::uint64_t cell = 1; cell <= cells; ++cell) {
+    CellIncidents one({.cell = cell, .server = "files"}, server_, books_, user_,
+                      [this](const wire::AuditRecord& record) { records_.push_back(record); });
+    for (int i = 0; i < 10; ++i) {
+      one.denied({.syscall_number = SYS_mount, .error = EPERM, .count = 1}, now_);
+      one.egress(event(EgressKind::closed, std::to_string(cell * 10) + ".org"), now_);
+    }
+    one.finish();
+  }
+  EXPECT_LE(records_.size(), 3 * AuditBudget::user_burst + 2 * cells) << "a sum of each cell";
+  EXPECT_EQ(recorded().count, 2 * 10 * cells);
 }
 
 TEST_F(CellLedgerTest, FloodsNoAuditLogWithConnectionsAndLosesNoCount) {

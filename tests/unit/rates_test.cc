@@ -61,7 +61,7 @@ Config logged(std::uint64_t max_bytes, std::uint32_t keep) {
 }
 
 TEST(LogShare, IsAQuarterOfTheLogADay) {
-  EXPECT_EQ(LogShare(logged(64U << 20, 15)).calls(), 262'144U);
+  EXPECT_EQ(LogShare(logged(64U << 20, 15)).calls(), 149'796U);
   EXPECT_EQ(LogShare(logged(1U << 20, 1)).calls(), LogShare::fewest_calls);
 }
 
@@ -85,11 +85,32 @@ TEST(LogShare, BeginsWithAnHourAndGivesADayInADay) {
     for (; share.wait(now) == 0ns; ++calls) share.take(now);
     return calls;
   };
-  EXPECT_EQ(taken_at(start + 1h), 262'144U / 24) << "a gateway that is new has no more";
+  EXPECT_EQ(taken_at(start + 1h), 149'796U / 24) << "a gateway that is new has no more";
   EXPECT_GT(share.wait(start + 1h), 0ns);
-  EXPECT_NEAR(static_cast<double>(taken_at(start + 2h)), 262'144.0 / 24, 2);
-  EXPECT_NEAR(static_cast<double>(taken_at(start + 100h)), 262'144.0, 2)
+  EXPECT_NEAR(static_cast<double>(taken_at(start + 2h)), 149'796.0 / 24, 2);
+  EXPECT_NEAR(static_cast<double>(taken_at(start + 100h)), 149'796.0, 2)
       << "never more than a day's";
+}
+
+TEST(LogShare, IsTakenByWhatHasLinesButNoPlaceAsByCalls) {
+  const Config config = logged(1U << 20, 1);
+  CallSlots places(config);
+  std::uint64_t taken = 0;
+  for (; !places.out_of_log(start); ++taken) places.note_in_log(start);
+  EXPECT_EQ(taken, LogShare::fewest_calls / 24) << "a gateway that is new has no more";
+  places.note_in_log(start);
+  const auto busy = places.out_of_log(start);
+  ASSERT_TRUE(busy);
+  EXPECT_EQ(busy->why, Busy::Why::log_share);
+  EXPECT_FALSE(places.out_of_log(start + busy->retry_after));
+}
+
+TEST(LogShare, BeginsWithAnHourAlsoWhereNobodyAskedBeforeItWasTakenOf) {
+  LogShare share(logged(64U << 20, 15));
+  share.take(start);
+  std::uint64_t calls = 1;
+  for (; share.wait(start) == 0ns; ++calls) share.take(start);
+  EXPECT_EQ(calls, 149'796U / 24);
 }
 
 TEST(LogShare, IsOneForAllSessionsOfAUser) {

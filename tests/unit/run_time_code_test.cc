@@ -1,8 +1,9 @@
+#include "policy/syscalls/run_time_code.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "policy/sandbox/weakenings.h"
-#include "policy/syscalls/run_time_code.h"
 
 namespace cellblock {
 namespace {

@@ -91,6 +91,23 @@ TEST_F(Journal, HasEachCallInFlightAnsweredOnceInItsShape) {
   EXPECT_EQ(lines[2]["result"]["resultType"], "complete");
 }
 
+TEST_F(Journal, HasACallAnsweredOnceHoweverItsIdIsSpelled) {
+  const std::string call = R"({"jsonrpc":"2.0","id":"a\u0062","method":"tools/call"})";
+  const std::string number = R"({"jsonrpc":"2.0","id":10,"method":"tools/call"})";
+  const std::string others = R"({"jsonrpc":"2.0","id":"10","method":"ping"})"
+                             "\n"
+                             R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})";
+  journal_->begins_with(call + "\n" + number + "\n" + others + "\n");
+  ask(R"("\u0061b")");
+  ask("1e1");
+  const auto lines = lines_of(crash().answers);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0]["id"], "ab");
+  EXPECT_EQ(lines[1]["id"], 10);
+  EXPECT_EQ(lines[2]["id"], "10");
+  EXPECT_EQ(lines[3]["id"], 1.5);
+}
+
 TEST_F(Journal, ForgetsCallsThatTheHostHasBeenAnsweredAltogether) {
   ask("1");
   ask("2");

@@ -1,5 +1,6 @@
 #include "policy/syscalls/syscall_rules.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +46,14 @@ TEST(SyscallRules, TakeACallAway) {
   EXPECT_EQ(answer(table_of({.refuse = {"fork", "socketpair"}}), "fork"), EPERM);
   EXPECT_EQ(answer(table_of({.refuse = {"fork", "socketpair"}}), "socketpair", {1, 1, 0}), EPERM);
   EXPECT_EQ(answer(table_of({.refuse = {"mbind"}}), "mbind"), EPERM);
+}
+
+// A lease on a shared file keeps the host's open(2) waiting for as long as lease-break-time.
+TEST(SyscallRules, LetNoCellTakeALease) {
+  constexpr std::uint64_t descriptor = 3;
+  EXPECT_EQ(answer(table_of({}), "fcntl", {descriptor, F_SETLEASE, F_WRLCK}), EINVAL);
+  EXPECT_EQ(answer(table_of({}), "fcntl", {descriptor, F_GETLEASE}), 0);
+  EXPECT_EQ(answer(table_of({}), "fcntl", {descriptor, F_OFD_SETLK}), 0);
 }
 
 TEST(SyscallRules, DoNotTakeAnArgumentRuleAway) {

@@ -20,10 +20,11 @@
 namespace cellblock {
 
 /// A file of a FUSE file system that does not answer, until this ends: when a copy of it is closed
-/// (flush), or when what was written is to be written back, which its last close waits for.
+/// (flush), when what was written is to be written back, which its last close waits for, or when
+/// anything at all is asked.
 class UnansweringFile {
  public:
-  enum class Withholds : std::uint8_t { flush, write };
+  enum class Withholds : std::uint8_t { flush, write, everything };
 
   /// `where`: an existing directory. Needs /dev/fuse and the right to mount.
   explicit UnansweringFile(const std::string& where, Withholds withholds = Withholds::flush)
@@ -111,6 +112,7 @@ class UnansweringFile {
   }
 
   void answer(const fuse_in_header& header) {
+    if (withholds_ == Withholds::everything && header.opcode != FUSE_INIT) return;
     switch (header.opcode) {
       case FUSE_INIT:
         return reply(header, fuse_init_out{.major = 7,

@@ -34,9 +34,10 @@ ConfigText text_of(const std::string& path) {
 
 std::string audit_log_path(const Configuration& configuration) {
   const ConfigText config = text_of(configuration.path);
-  if (const auto path = config.daemon.text("audit_log")) return path->value;
+  if (const auto log = config.daemon.text("audit_log")) return log->value;
   if (configuration.mode != Mode::user) return "/var/log/cellblock/audit.jsonl";
-  if (const auto path = config.daemon.text("state_directory")) return path->value + "/audit.jsonl";
+  if (const auto state = config.daemon.text("state_directory"))
+    return state->value + "/audit.jsonl";
   return own("XDG_STATE_HOME", "/.local/state") + "/cellblock/audit.jsonl";
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -77,6 +79,17 @@ std::vector<JournalledCall> calls_in(std::string_view lines) {
   return calls;
 }
 
+// One value has many spellings ("a" and "\\u0061", 1 and 1.0), and a host that has its answer takes
+// another one for an error.
+std::string id_value(const std::string& id) {
+  const auto json = Json::parse(id, nullptr, false);
+  if (json.is_discarded()) return id;
+  constexpr double exact = 9'007'199'254'740'992.0;
+  const double number = json.is_number_float() ? json.get<double>() : 0.5;
+  const bool is_integer = std::abs(number) <= exact && std::trunc(number) == number;
+  return is_integer ? Json(static_cast<std::int64_t>(number)).dump() : json.dump();
+}
+
 // What was begun may have been carried out: it is answered, and never said again.
 std::string answers_to(const JournalContent& content) {
   std::vector<JournalledCall> calls = content.calls;
@@ -85,7 +98,7 @@ std::string answers_to(const JournalContent& content) {
   std::string lines = content.is_output_partial ? "\n" : "";
   std::set<std::string> answered;
   for (const JournalledCall& call : calls) {
-    if (answered.insert(call.id).second) lines += answer_to(call) + '\n';
+    if (answered.insert(id_value(call.id)).second) lines += answer_to(call) + '\n';
   }
   return lines;
 }

@@ -10,17 +10,17 @@
 #include <cerrno>
 #include <memory>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "supervisor/os/control_file.h"
 
 namespace cellblock::daemon {
 namespace {
 
-constexpr int patience_ms = 10'000;
 constexpr std::size_t longest_file = 4096;
 constexpr int deepest = 16;
 constexpr std::size_t most_groups = 8192;
+constexpr std::size_t most_named = 8;
 constexpr char depth_of_cells[] = "1";
 // More than the launcher has at one time, those included that wait to be removed.
 constexpr char groups_in_cells[] = "4096";
@@ -50,45 +50,94 @@ SysResult<std::vector<std::string>> groups_in(int directory) {
 
 bool is_empty(const std::string& events) { return events.find("populated 0") != std::string::npos; }
 
-// The kernel tells of a change by POLLPRI to whoever has read the file before.
-SysResult<void> await_empty(int group) {
+// The kernel tells of a change by POLLPRI to whoever has read the file before. EBUSY: not in time.
+SysResult<void> await_empty(int group, std::chrono::milliseconds patience) {
   const Fd events = CELLBLOCK_TRY(open_at(group, "cgroup.events", O_RDONLY));
   pollfd words{events.get(), POLLPRI, 0};
   while (true) {
     if (::lseek(events.get(), 0, SEEK_SET) < 0) return sys_fail("lseek");
     const auto bytes = CELLBLOCK_TRY(read_all(events.get(), longest_file, Sealing::any));
     if (is_empty({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return {};
-    const int woke = ::poll(&words, 1, patience_ms);
+    const int woke = ::poll(&words, 1, static_cast<int>(patience.count()));
     if (woke == 0) return std::unexpected(SysError{"cgroup.kill", EBUSY});
     if (woke < 0 && errno != EINTR) return sys_fail("poll");
   }
 }
 
+// Not the owner of /proc/PID: that is root where the process is undumpable.
+std::string uid_of(std::string_view pid) {
+  const auto file = open_at(AT_FDCWD, fmt::format("/proc/{}/status", pid).c_str(), O_RDONLY);
+  const auto bytes =
+      file ? read_all(file->get(), longest_file, Sealing::any) : std::unexpected(file.error());
+  if (!bytes) return "unknown";
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  constexpr std::string_view key = "\nUid:\t";
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return "unknown";
+  const std::string_view uid = text.substr(at + key.size());
+  return std::string(uid.substr(0, uid.find_first_of("\t\n")));
+}
+
+// "pid 5 of uid 1000, ...": whose call into a file system, say, does not come back.
+std::string inhabitants(int group) {
+  const std::string pids = read_control_file(group, "cgroup.procs", longest_file).value_or("");
+  std::string text;
+  std::size_t named = 0;
+  for (std::size_t begin = 0, end = 0; (end = pids.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    if (named++ == most_named) return text + ", ...";
+    const std::string_view pid = std::string_view(pids).substr(begin, end - begin);
+    text += fmt::format("{}pid {} of uid {}", text.empty() ? "" : ", ", pid, uid_of(pid));
+  }
+  return text;
+}
+
+/// What is removed, and what cannot be.
+struct Removal {
+  std::size_t seen = 0;
+  std::vector<std::string> left = {};
+
+  void leave(int group, const std::string& path) {
+    const std::string who = inhabitants(group);
+    if (who.empty()) return;  // what is below it is named by itself
+    left.push_back(
+        fmt::format("the control group {} stays, as processes in it do not end although they were "
+                    "killed: {}",
+                    path, who));
+  }
+};
+
 // Deepest first: a group that has others below it cannot be removed.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as `deepest`
-SysResult<void> remove_below(int group, int depth, std::size_t& removed) {
+SysResult<void> remove_below(int group, const std::string& path, int depth, Removal& removal) {
   if (depth == 0) return std::unexpected(SysError{"rmdir", ELOOP});
   const auto names = CELLBLOCK_TRY(groups_in(group));
   for (const std::string& name : names) {
-    if (++removed > most_groups) return std::unexpected(SysError{"rmdir", E2BIG});
-    {
-      const Fd below = CELLBLOCK_TRY(open_group(group, name));
-      CELLBLOCK_CHECK(remove_below(below.get(), depth - 1, removed));
-    }
-    if (::unlinkat(group, name.c_str(), AT_REMOVEDIR) < 0) return sys_fail("rmdir");
+    if (++removal.seen > most_groups) return std::unexpected(SysError{"rmdir", E2BIG});
+    std::string path_below = path;
+    path_below.append("/").append(name);
+    const Fd below = CELLBLOCK_TRY(open_group(group, name));
+    CELLBLOCK_CHECK(remove_below(below.get(), path_below, depth - 1, removal));
+    if (::unlinkat(group, name.c_str(), AT_REMOVEDIR) == 0) continue;
+    if (errno != EBUSY) return sys_fail("rmdir");
+    removal.leave(below.get(), path_below);
   }
   return {};
 }
 
 // The whole of `cells` at once: also what sits in it directly, and groups that take no cgroup.kill
 // of their own (threaded ones).
-SysResult<void> kill_and_remove(int cells) {
+SysResult<std::vector<std::string>> kill_and_remove(int cells, const std::string& path,
+                                                    std::chrono::milliseconds patience) {
   if (!is_empty(CELLBLOCK_TRY(read_control_file(cells, "cgroup.events", longest_file)))) {
     CELLBLOCK_CHECK(write_control_file(cells, "cgroup.kill", "1"));
-    CELLBLOCK_CHECK(await_empty(cells));
+    const auto emptied = await_empty(cells, patience);
+    if (!emptied && emptied.error().number != EBUSY) return std::unexpected(emptied.error());
   }
-  std::size_t removed = 0;
-  return remove_below(cells, deepest, removed);
+  Removal removal;
+  CELLBLOCK_CHECK(remove_below(cells, path, deepest, removal));
+  removal.leave(cells, path);
+  return std::move(removal.left);
 }
 
 SysResult<bool> has_anything(int cells) {
@@ -138,11 +187,12 @@ std::optional<std::string> foreign_cells(const std::string& group, uid_t owner) 
   return complaint(path, is_foreign(directory->get(), cells->get(), owner));
 }
 
-Result<void> end_leftovers(const std::string& group, int cells, uid_t owner) {
+Result<std::vector<std::string>> end_leftovers(const std::string& group, int cells, uid_t owner,
+                                               std::chrono::milliseconds patience) {
   if (const auto foreign = foreign_cells(group, owner)) return fail(*foreign);
-  const auto ended = kill_and_remove(cells);
-  if (ended) return {};
-  return fail(fmt::format("the control group {}/cells: {}", group, ended.error().text()));
+  auto left = kill_and_remove(cells, group + "/cells", patience);
+  if (left) return std::move(*left);
+  return fail(fmt::format("the control group {}/cells: {}", group, left.error().text()));
 }
 
 SysResult<void> bound_nesting(int cells) {

@@ -153,9 +153,10 @@ class Loader {
 
   LoadedConfig check() {
     const FactsWanted wanted = facts_wanted(texts_);
-    HostFacts facts = gather_facts(wanted, owners_);
+    HostFacts facts = gather_facts(wanted);
     facts.config_path = main_path_;
     facts.sources = look_at_sources(wanted.sources, cell_of(facts), owners_);
+    add_program_facts(wanted, owners_, facts);
     take_over_closed(facts);
     facts.cgroup = find_cgroup(wanted.cgroup);
     const Owners secret_owners = owners_of_secrets(facts);
@@ -197,6 +198,7 @@ class Loader {
   // io.max is set for each disk by its number.
   void find_disks(Config& config) {
     for (Server& server : config.servers) {
+      if (server.found.is_unanswered) continue;
       if (!config.cgroup.io || (!server.limits.io_read && !server.limits.io_write)) continue;
       auto disks = daemon::disks_behind(daemon::paths_seen(server, config.state_directory));
       if (disks) {

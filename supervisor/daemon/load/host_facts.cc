@@ -75,6 +75,16 @@ void gather_members(const FactsWanted& wanted, HostFacts& facts) {
   for (const gid_t gid : gids) facts.members[gid] = members_of(gid);
 }
 
+bool is_answering(const std::string& source, const HostFacts& facts) {
+  const auto found = facts.sources.find(source);
+  return found == facts.sources.end() || !found->second.is_unanswered;
+}
+
+bool is_answering(const CommandWanted& command, const HostFacts& facts) {
+  return std::ranges::all_of(
+      command.binds, [&facts](const Bind& bind) { return is_answering(bind.source, facts); });
+}
+
 }  // namespace
 
 std::string user_config_home() { return home_relative("XDG_CONFIG_HOME", "/.config"); }
@@ -85,7 +95,7 @@ std::string user_runtime_directory() { return directory_in_environment("XDG_RUNT
 
 std::string user_home() { return home_relative("HOME", ""); }
 
-HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners) {
+HostFacts gather_facts(const FactsWanted& wanted) {
   HostFacts facts;
   facts.uid = ::geteuid();
   facts.gid = ::getegid();
@@ -95,17 +105,20 @@ HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners)
   facts.landlock_abi = landlock_abi();
   gather_accounts(wanted, facts);
   gather_members(wanted, facts);
+  facts.subordinate_ranges = subordinate_ranges();
+  return facts;
+}
+
+void add_program_facts(const FactsWanted& wanted, std::span<const uid_t> owners, HostFacts& facts) {
   for (const auto& [server, command] : wanted.commands) {
-    facts.commands[server] = look_at_command(command, owners);
+    if (is_answering(command, facts)) facts.commands[server] = look_at_command(command, owners);
   }
   for (const std::string& path : wanted.secret_commands) {
     facts.secret_commands[path] = look_at_host_command(path, owners);
   }
   for (const std::string& path : wanted.programs) {
-    facts.programs[path] = look_at_program(path, owners);
+    if (is_answering(path, facts)) facts.programs[path] = look_at_program(path, owners);
   }
-  facts.subordinate_ranges = subordinate_ranges();
-  return facts;
 }
 
 }  // namespace cellblock

@@ -13,9 +13,13 @@
 /// services may be asked, so before anything is listened on.
 namespace cellblock {
 
-/// Everything in HostFacts but config_path, tokens, cgroup, and what there is to know of
-/// credentials and the files of secrets. `owners`: who may own commands.
-HostFacts gather_facts(const FactsWanted& wanted, std::span<const uid_t> owners);
+/// Everything in HostFacts but config_path, sources, tokens, cgroup, what add_program_facts adds,
+/// and what there is to know of credentials and the files of secrets.
+HostFacts gather_facts(const FactsWanted& wanted);
+
+/// Of commands and programs, but those whose way leads through one of facts.sources that does not
+/// answer. `owners`: who may own commands.
+void add_program_facts(const FactsWanted& wanted, std::span<const uid_t> owners, HostFacts& facts);
 
 /// $XDG_CONFIG_HOME, or ~/.config; empty if there is no home.
 std::string user_config_home();

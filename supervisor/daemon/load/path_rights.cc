@@ -8,10 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-
+#include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/load/privileges.h"
 #include "supervisor/daemon/load/wait_readable.h"
 #include "supervisor/os/fork_without_handlers.h"
@@ -19,8 +16,6 @@
 
 namespace cellblock::daemon {
 namespace {
-
-constexpr std::chrono::milliseconds patience{2'000};
 
 // Exit codes of the child; others mean that nothing was found out.
 constexpr int told = 64;
@@ -68,14 +63,10 @@ std::optional<PathRights> rights_at(int descriptor, bool is_directory,
   const pid_t child = fork_without_handlers();
   if (child < 0) return std::nullopt;
   if (child == 0) look_and_exit(descriptor, is_directory, identity);
-  // A file system may let the question wait for as long as it likes.
   const Fd end = open_pidfd(child);
-  if (!end.valid() || !wait_readable(end.get(), patience)) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return std::nullopt;
-  }
-  if (!WIFEXITED(status) || (WEXITSTATUS(status) & told) == 0) return std::nullopt;
+  if (end.valid()) static_cast<void>(wait_readable(end.get(), source_patience));
+  const int status = end_or_leave(child, end.get());
+  if (status < 0 || !WIFEXITED(status) || (WEXITSTATUS(status) & told) == 0) return std::nullopt;
   return PathRights{.read = (WEXITSTATUS(status) & reads) != 0,
                     .write = (WEXITSTATUS(status) & writes) != 0};
 }

@@ -77,9 +77,10 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
   const std::vector<std::byte> bytes = encode(declared);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (server.era == ServerEra::automatic) text += fmt::format("{}\n", rules.era_probe.count());
-  add_command(text, server);
+  if (!server.found.is_unanswered) add_command(text, server);
   for (const Bind& bind : server.binds) {
-    if (programs.contains(bind.source)) add_program(text, bind.source);
+    if (!server.found.is_unanswered && programs.contains(bind.source))
+      add_program(text, bind.source);
   }
   std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
   ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());

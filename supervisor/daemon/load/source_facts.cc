@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "policy/config/server_people.h"
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/file_system_user.h"
+#include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/load/id_map.h"
 #include "supervisor/daemon/load/id_mapped_tree.h"
 #include "supervisor/daemon/load/path_rights.h"
@@ -148,6 +152,124 @@ SourceFacts look_at(const std::string& path, const CellIdentity& cell,
   return facts;
 }
 
+// --- what the child says ------------------------------------------------------------------------
+
+constexpr std::size_t longest_fact = 5'000;
+constexpr std::size_t longest_answer = 32U << 10;
+
+/// Before the texts, whose lengths it has.
+struct SentFacts {
+  PathKind kind{};
+  bool is_closed = false;
+  IdMapping id_mapping{};
+  bool known = false;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint32_t mode = 0;
+  PathRights of_owner;
+  PathRights of_group;
+  PathRights of_stranger;
+  std::array<std::size_t, 4> lengths{};
+};
+
+template <class Facts>
+auto texts_of(Facts& facts) {
+  return std::array{&facts.resolved, &facts.others, &facts.ownership.owner, &facts.no_id_mapping};
+}
+
+bool send_facts(int line, const SourceFacts& facts) {
+  const SourceOwnership& of = facts.ownership;
+  SentFacts answer{.kind = facts.kind,
+                   .is_closed = facts.is_closed,
+                   .id_mapping = facts.id_mapping,
+                   .known = of.known,
+                   .uid = of.uid,
+                   .gid = of.gid,
+                   .mode = of.mode,
+                   .of_owner = of.of_owner,
+                   .of_group = of.of_group,
+                   .of_stranger = of.of_stranger};
+  std::string bytes(sizeof answer, '\0');
+  const auto texts = texts_of(facts);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    answer.lengths.at(i) = std::min(texts.at(i)->size(), longest_fact);
+    bytes.append(*texts.at(i), 0, answer.lengths.at(i));
+  }
+  std::memcpy(bytes.data(), &answer, sizeof answer);
+  return send_record(line, std::as_bytes(std::span(bytes))).has_value();
+}
+
+SourceFacts facts_in(std::string_view bytes) {
+  SentFacts answer;
+  std::memcpy(&answer, bytes.data(), sizeof answer);
+  bytes.remove_prefix(sizeof answer);
+  SourceFacts facts{.kind = answer.kind,
+                    .resolved = {},
+                    .is_closed = answer.is_closed,
+                    .ownership = {.known = answer.known,
+                                  .uid = answer.uid,
+                                  .gid = answer.gid,
+                                  .mode = answer.mode,
+                                  .owner = {},
+                                  .of_owner = answer.of_owner,
+                                  .of_group = answer.of_group,
+                                  .of_stranger = answer.of_stranger},
+                    .id_mapping = answer.id_mapping,
+                    .no_id_mapping = {}};
+  const auto texts = texts_of(facts);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    *texts.at(i) = bytes.substr(0, answer.lengths.at(i));
+    bytes.remove_prefix(answer.lengths.at(i));
+  }
+  return facts;
+}
+
+SourceFacts of_unanswered() {
+  return {.kind = PathKind::missing,
+          .resolved = {},
+          .others = "its file system lets whoever asks it wait",
+          .is_unanswered = true,
+          .no_id_mapping = {}};
+}
+
+/// The paths in their order, the first ones by one child. Where that waits in vain, another goes on
+/// with the next path.
+class Looks {
+ public:
+  Looks(const std::set<std::string>& paths, const CellIdentity& cell, std::span<const uid_t> owners)
+      : paths_(paths.begin(), paths.end()), cell_(cell), owners_(owners) {}
+
+  ByName<SourceFacts> all() {
+    while (facts_.size() < paths_.size()) {
+      ask_from(facts_.size());
+      if (facts_.size() < paths_.size()) facts_[paths_[facts_.size()]] = of_unanswered();
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  void ask_from(std::size_t first) {
+    const std::array<int, 1> kept{cell_.user_namespace.get()};
+    auto work = ForkedWork::begin(kept, [this, first](int line) {
+      for (std::size_t i = first; i < paths_.size(); ++i) {
+        if (!send_facts(line, look_at(paths_[i], cell_, owners_))) return;
+      }
+    });
+    if (!work) return;
+    std::vector<std::byte> buffer(longest_answer);
+    for (std::size_t i = first; i < paths_.size(); ++i) {
+      const auto answer = work->next(buffer, source_patience);
+      if (!answer || answer->size < sizeof(SentFacts)) return;
+      facts_[paths_[i]] = facts_in({reinterpret_cast<const char*>(buffer.data()), answer->size});
+    }
+  }
+
+  std::vector<std::string> paths_;
+  const CellIdentity& cell_;
+  std::span<const uid_t> owners_;
+  ByName<SourceFacts> facts_;
+};
+
 }  // namespace
 
 CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose purpose) {
@@ -162,9 +284,7 @@ CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose p
 
 ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell,
                                     std::span<const uid_t> owners) {
-  ByName<SourceFacts> facts;
-  for (const std::string& path : paths) facts[path] = look_at(path, cell, owners);
-  return facts;
+  return Looks(paths, cell, owners).all();
 }
 
 }  // namespace cellblock::daemon

@@ -218,6 +218,7 @@ Result<Owned> open_owned(Config& config) {
   owned.audit_log = CELLBLOCK_TRY(open_audit_log(config));
   // After the lock on the state: cells of a cellblockd that still runs are not ended.
   owned.groups = CELLBLOCK_TRY(set_up_groups(config));
+  for (const std::string& warning : owned.groups.left) spdlog::warn("{}", warning);
   owned.owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(config));
   return owned;
 }

@@ -97,7 +97,7 @@ SysResult<void> chown_tree(int group, int cells, const Identity& identity) {
   return {};
 }
 
-Result<Fd> make_own_groups(const Config& config, int group) {
+Result<Fd> make_own_groups(const Config& config, int group, std::vector<std::string>& left) {
   const std::string& path = config.cgroup.directory;
   const auto supervisor = make_group(group, "supervisor");
   if (!supervisor) return fail_at(path + "/supervisor", supervisor.error());
@@ -107,7 +107,7 @@ Result<Fd> make_own_groups(const Config& config, int group) {
   if (const auto moved = write_control_file(supervisor->get(), "cgroup.procs", "0"); !moved) {
     return fail_at(path + "/supervisor/cgroup.procs", moved.error());
   }
-  CELLBLOCK_CHECK(end_leftovers(path, cells->get(), config.identity.uid));
+  left = CELLBLOCK_TRY(end_leftovers(path, cells->get(), config.identity.uid));
   // Before the launcher can write there, and for all that it could make.
   if (const auto bounded = bound_nesting(cells->get()); !bounded) {
     return fail_at(path + "/cells", bounded.error());
@@ -130,7 +130,7 @@ Result<OwnGroups> set_up_groups(const Config& config) {
   }
   const std::array<uid_t, 2> owners{0, config.identity.uid};
   groups.lock = CELLBLOCK_TRY(open_locked(config.cgroup.directory, owners));
-  groups.cells = CELLBLOCK_TRY(make_own_groups(config, groups.lock.get()));
+  groups.cells = CELLBLOCK_TRY(make_own_groups(config, groups.lock.get(), groups.left));
   return groups;
 }
 

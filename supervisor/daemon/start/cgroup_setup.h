@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "policy/config/config.h"
 #include "supervisor/os/sys.h"
 
@@ -7,8 +10,9 @@ namespace cellblock::daemon {
 
 /// The groups of this supervisor.
 struct OwnGroups {
-  Fd lock;   ///< as long as it is open no other cellblockd takes the group
-  Fd cells;  ///< the directory for the cells' groups; /dev/null without groups
+  Fd lock;                        ///< as long as it is open no other cellblockd takes the group
+  Fd cells;                       ///< the directory for the cells' groups; /dev/null without groups
+  std::vector<std::string> left;  ///< warnings of end_leftovers
 };
 
 /// Makes `config.cgroup.directory` what the launcher needs: the supervisor, and with it every

@@ -5,18 +5,21 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <span>
 #include <string_view>
 
 #include "policy/config/id_table.h"
 #include "supervisor/daemon/load/file_system_user.h"
+#include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/load/id_mapped_tree.h"
 
 namespace cellblock::daemon {
 namespace {
 
 constexpr std::size_t max_ids_bytes = 16U << 20;
+constexpr std::size_t longest_problem = 8192;
 constexpr char mount_mark = 'm';
 
 // A line that a crash cut off is the launcher's to remove; its id was never used.
@@ -47,13 +50,29 @@ bool has_any(const Config& config) {
                              [](const Server& server) { return !server.owner_mounts.empty(); });
 }
 
-Result<Fd> make(const Server& server, const OwnerMount& mount) {
+Result<Fd> make_here(const Server& server, const OwnerMount& mount) {
   const std::string& path = server.binds[mount.bind].source;
   const Fd source = CELLBLOCK_TRY(open_source(path, Links::refuse));
   struct stat status{};
   if (::fstat(source.get(), &status) < 0) return std::unexpected<Error>(sys_fail("fstat").error());
   if (status.st_uid != mount.uid) return fail("it has another owner now");
   return id_mapped_tree(source.get(), {mount.uid, mount.gid, mount.cell_id});
+}
+
+// A child opens the path, as its file system may not answer.
+Result<Fd> make(const Server& server, const OwnerMount& mount) {
+  auto work = CELLBLOCK_TRY(ForkedWork::begin({}, [&](int line) {
+    const auto tree = make_here(server, mount);
+    const std::string text = tree ? "made" : tree.error().text;
+    const int fd = tree ? tree->get() : -1;
+    static_cast<void>(
+        send_record(line, std::as_bytes(std::span(text)), std::span<const int>(&fd, tree ? 1 : 0)));
+  }));
+  std::array<std::byte, longest_problem> text{};
+  auto answer = work.next(text, source_patience);
+  if (!answer) return fail("it does not answer: " + answer.error().text());
+  if (answer->fds.size() == 1) return std::move(answer->fds[0]);
+  return fail(std::string(reinterpret_cast<const char*>(text.data()), answer->size));
 }
 
 int find(const std::vector<MadeMount>& made, const Server& server, const OwnerMount& mount) {

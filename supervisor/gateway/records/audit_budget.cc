@@ -4,10 +4,13 @@
 
 namespace cellblock::gateway {
 
+bool AuditBudget::has_room(Time now) const {
+  return std::max(full_at_, now) + one_per_ <= now + one_per_ * burst_;
+}
+
 bool AuditBudget::spend(Time now) {
-  const Time full_at = std::max(full_at_, now) + one_per_;
-  if (full_at > now + one_per_ * burst_) return false;
-  full_at_ = full_at;
+  if (!has_room(now)) return false;
+  full_at_ = std::max(full_at_, now) + one_per_;
   return true;
 }
 

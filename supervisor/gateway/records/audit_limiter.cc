@@ -15,11 +15,14 @@ std::string_view tool_of(const wire::AuditRecord& record) {
   return {record.tool.data(), record.tool_length};
 }
 
-// Of these an honest host has many, and to cause one costs it as much as a call.
+bool is_of_session(AuditKind kind) {
+  return kind == AuditKind::session_opened || kind == AuditKind::session_closed ||
+         kind == AuditKind::label;
+}
+
+// Of a session's an honest host has many, and to cause one costs it as much as a call.
 AuditBudget budget_of(AuditKind kind) {
-  const bool is_session = kind == AuditKind::session_opened || kind == AuditKind::session_closed ||
-                          kind == AuditKind::label;
-  return is_session ? AuditBudget(500, Milliseconds{20}) : AuditBudget();
+  return is_of_session(kind) ? AuditBudget(500, Milliseconds{20}) : AuditBudget();
 }
 
 }  // namespace
@@ -66,15 +69,23 @@ AuditLimiter::Budgets::value_type& AuditLimiter::budget_for(Key key, Time now) {
 void AuditLimiter::add(const AuditEntry& record, Time now) {
   if (record.kind == AuditKind::cell_ended) cell_ended(record.cell);
   if (!is_cheap_to_cause(record)) return record_(record);
-  auto& alike = budget_for(key_of(record), now);
-  const bool is_within = alike.second.budget.spend(now);
-  const bool is_new = record.kind == AuditKind::call &&
-                      alike.second.tools.is_first_sight(std::string(tool_of(record)));
-  if (is_within) sum_up(alike);
-  if (is_within || is_new) return record_(record);
+  AuditBudget& all = is_of_session(record.kind) ? all_sessions_ : all_others_;
+  auto& alike = budget_for(
+      all.has_room(now) ? key_of(record) : Key{.kind = record.kind, .outcome = record.outcome},
+      now);
+  if (is_worth_a_line(record, alike, all, now)) return record_(record);
   alike.second.count += record.count;
   alike.second.bytes += record.bytes;
   if (!due_) due_ = now + longest_hold;
+}
+
+bool AuditLimiter::is_worth_a_line(const AuditEntry& record, Budgets::value_type& alike,
+                                   AuditBudget& all, Time now) {
+  const bool is_new = record.kind == AuditKind::call &&
+                      alike.second.tools.is_first_sight(std::string(tool_of(record)));
+  const bool is_within = all.has_room(now) && alike.second.budget.spend(now) && all.spend(now);
+  if (is_within) sum_up(alike);
+  return is_within || (is_new && all_tools_.spend(now));
 }
 
 void AuditLimiter::sum_up(Budgets::value_type& alike) {

@@ -15,7 +15,8 @@
 
 /// What peers can cause as often as they like, and what it may cost in the audit log: beyond a
 /// budget such records are summed up, and nothing is left out of the sums. What calls do, and how
-/// cells start and end, always has its line. Pure.
+/// cells start and end, always has its line: these take of their user's share of the log
+/// (policy/rates/log_share.h). Pure.
 namespace cellblock::gateway {
 
 /// The reason in a record that stands for several.
@@ -26,7 +27,8 @@ class AuditLimiter {
   using Record = std::function<void(const AuditEntry&)>;
   static constexpr Milliseconds longest_hold{10'000};  ///< until a sum is told
   /// Alike ones of one cell (or of none, and one server) share a budget; what is beyond so many of
-  /// these shares one by kind.
+  /// these shares one by kind, and so is what is beyond the budget of all that the user causes:
+  /// else sessions and cells that come and go would each bring a new one.
   static constexpr std::size_t max_budgets = 256;
 
   explicit AuditLimiter(Record record) : record_(std::move(record)) {}
@@ -56,11 +58,16 @@ class AuditLimiter {
   static bool is_cheap_to_cause(const wire::AuditRecord& record);
   static Key key_of(const wire::AuditRecord& record);
   Budgets::value_type& budget_for(Key key, Time now);
+  bool is_worth_a_line(const AuditEntry& record, Budgets::value_type& alike, AuditBudget& all,
+                       Time now);
   void sum_up(Budgets::value_type& alike);
   void cell_ended(std::uint64_t cell);
 
   Record record_;
   Budgets budgets_;
+  AuditBudget all_sessions_ = AuditBudget::of_user();
+  AuditBudget all_others_ = AuditBudget::of_user();
+  AuditBudget all_tools_ = AuditBudget::of_user();  ///< refused for the first time
   std::optional<Time> due_;
 };
 

@@ -20,18 +20,22 @@ std::string with_its_end(const std::string& target, std::size_t most) {
   return std::string(cut) + target.substr(target.size() - (most - cut.size()));
 }
 
+bool spend(AuditBudget& of_cell, AuditBudget& of_user, Time now) {
+  return of_user.has_room(now) && of_cell.spend(now) && of_user.spend(now);
+}
+
 }  // namespace
 
 CellIncidents::CellIncidents(AuditOrigin origin, const Server& server, ServerIncidents& books,
-                             Record record)
-    : origin_(origin), server_(server), books_(books), record_(std::move(record)) {}
+                             IncidentBudgets& user, Record record)
+    : origin_(origin), server_(server), books_(books), user_(user), record_(std::move(record)) {}
 
 void CellIncidents::denied(const wire::Denial& denial, Moment now) {
   const DeniedCall call{
       .number = denial.syscall_number, .error = denial.error, .words = denial.words};
   DenialText text = describe(call, server_.syscalls, server_.network);
   const std::uint64_t count = denial.count == 0 ? 1 : denial.count;
-  if (denials_.spend(now.time)) {
+  if (spend(denials_, user_.denials, now.time)) {
     sum_up(AuditKind::denied, held_denials_);
     record_(audit_record(origin_, {.kind = AuditKind::denied,
                                    .outcome = AuditOutcome::denied,
@@ -57,9 +61,9 @@ void CellIncidents::egress(const wire::EgressEvent& event, Moment now) {
   const std::string target = target_of(event);
   const std::uint64_t bytes = event.sent + event.received;
   const bool is_new = is_first_sight(event, target);
-  const bool within_budget = connections_.spend(now.time);
+  const bool within_budget = spend(connections_, user_.connections, now.time);
   if (within_budget) sum_up(AuditKind::egress, held_connections_);
-  if (!within_budget && !is_new) {
+  if (!within_budget && !(is_new && user_.targets.spend(now.time))) {
     held_connections_.count += event.count;
     held_connections_.bytes += bytes;
     return;

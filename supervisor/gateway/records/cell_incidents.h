@@ -24,6 +24,14 @@ struct ServerIncidents {
   EgressTotals egress;
 };
 
+/// What all cells of one user may cause, for as long as the user's gateway lives: cells come and
+/// go.
+struct IncidentBudgets {
+  AuditBudget denials = AuditBudget::of_user();
+  AuditBudget connections = AuditBudget::of_user();
+  AuditBudget targets = AuditBudget::of_user();  ///< that are new
+};
+
 struct Moment {
   Time time;
   std::int64_t unix_ms = 0;
@@ -33,8 +41,9 @@ class CellIncidents {
  public:
   using Record = std::function<void(const wire::AuditRecord&)>;
 
-  /// `server` and `books` outlive it.
-  CellIncidents(AuditOrigin origin, const Server& server, ServerIncidents& books, Record record);
+  /// `server`, `books` and `user` outlive it.
+  CellIncidents(AuditOrigin origin, const Server& server, ServerIncidents& books,
+                IncidentBudgets& user, Record record);
 
   void denied(const wire::Denial& denial, Moment now);
   void egress(const wire::EgressEvent& event, Moment now);
@@ -56,6 +65,7 @@ class CellIncidents {
   AuditOrigin origin_;
   const Server& server_;
   ServerIncidents& books_;
+  IncidentBudgets& user_;
   Record record_;
   AuditBudget denials_;
   AuditBudget connections_;

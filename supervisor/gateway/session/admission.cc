@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policy/config/find_server.h"
+#include "policy/rates/busy_text.h"
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/session_failures.h"
 
@@ -39,6 +40,14 @@ std::optional<Failure> refuse_any(const Config& config, AuditState audit) {
                          "the audit log cannot be written, so nothing new is started");
   }
   return std::nullopt;
+}
+
+std::optional<Failure> refuse_over_share(CallSlots& places, Time now) {
+  const auto busy = places.out_of_log(now);
+  if (!busy) return std::nullopt;
+  Failure failure = plain_failure(FailureCode::rate_limited, busy_text(*busy, {}, {}));
+  failure.retry_after = busy->retry_after;
+  return failure;
 }
 
 // Switched off, then unknown, then unrecorded: what is wrong with the installation comes before

@@ -6,8 +6,10 @@
 
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
+#include "policy/rates/call_slots.h"
 #include "supervisor/gateway/checks/session_access.h"
 #include "supervisor/gateway/message/audit_state.h"
+#include "supervisor/os/clock.h"
 
 /// Who may attach to which server. Pure.
 namespace cellblock::gateway {
@@ -25,6 +27,9 @@ bool is_still_admin(const Config& config, std::uint32_t uid);
 
 /// While nothing new may be started at all.
 std::optional<Failure> refuse_any(const Config& config, AuditState audit);
+
+/// While the user has used up the share of the audit log: each attach takes of it.
+std::optional<Failure> refuse_over_share(CallSlots& places, Time now);
 
 /// Both, for a new cell.
 std::optional<Failure> refuse_attach(const Config& config, const SessionAccess& access,

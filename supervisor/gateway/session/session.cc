@@ -86,7 +86,7 @@ void Session::host_line_too_long(std::size_t seen) {
 void Session::mcp_from_host(std::string_view line, const Message& message, Time now) {
   if (state_ == State::failed) return answer_with_failure(line, message);
   if (state_ == State::draining) return mcp_while_draining(line, message, now);
-  if (message.kind == MessageKind::request && refused_mcp(line, message)) return;
+  if (message.kind == MessageKind::request && refused_mcp(line, message, now)) return;
   if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all();
   if (state_ != State::attached) return;
   if (message.kind == MessageKind::request) host_has_asked_ = true;
@@ -96,7 +96,7 @@ void Session::mcp_from_host(std::string_view line, const Message& message, Time 
   tell_refusals(now);
 }
 
-bool Session::refused_mcp(std::string_view line, const Message& message) {
+bool Session::refused_mcp(std::string_view line, const Message& message, Time now) {
   if (message.is_modern() || message.method == mcp::method::discover) {
     if (const auto reply = refuse_modern(line, message)) {
       reply_to_host(*reply);
@@ -104,7 +104,7 @@ bool Session::refused_mcp(std::string_view line, const Message& message) {
     }
   }
   if (state_ != State::unattached) return false;
-  const auto failure = refuse_any(config_, effects_.audit_state());
+  const auto failure = refuse_aggregate(now);
   if (failure) reply_to_host(error_reply(message.id.in(line), *failure));
   return failure.has_value();
 }

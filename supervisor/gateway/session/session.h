@@ -157,7 +157,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   void note_request(std::string_view line, const Message& message);
   void malformed(std::string_view line, const Refused& refused);
   void mcp_from_host(std::string_view line, const Message& message, Time now);
-  bool refused_mcp(std::string_view line, const Message& message);
+  bool refused_mcp(std::string_view line, const Message& message, Time now);
   void mcp_while_draining(std::string_view line, const Message& message, Time now);
 
   std::optional<Failure> take_up(const ControlRequest& request);
@@ -194,7 +194,8 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   bool take_role(const std::string& role);
   std::optional<Failure> refuse_about(const std::string& server) const;
   void refuse_admin(std::string_view id, MessageKind kind);
-  std::optional<Failure> refuse_to_attach(const ControlRequest& request) const;
+  std::optional<Failure> refuse_to_attach(const ControlRequest& request, Time now) const;
+  std::optional<Failure> refuse_aggregate(Time now) const;
   void note_labels();
   void attach_to(const Server& server, StartWhen start, Time now);
   CellPlan plan_of(const Server& server) const;

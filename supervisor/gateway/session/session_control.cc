@@ -77,11 +77,17 @@ void Session::refuse_admin(std::string_view id, MessageKind kind) {
   if (kind == MessageKind::request) reply_to_host(error_reply(id, no_servers_here()));
 }
 
-std::optional<Failure> Session::refuse_to_attach(const ControlRequest& request) const {
-  if (request.server.empty()) return refuse_any(config_, effects_.audit_state());
+std::optional<Failure> Session::refuse_to_attach(const ControlRequest& request, Time now) const {
+  if (request.server.empty()) return refuse_aggregate(now);
   const AuditState audit = effects_.audit_state();
   if (auto failure = refuse_attach(config_, access_, request.server, audit)) return failure;
-  return attachment_.refusal(*find_server(config_, request.server));
+  if (auto failure = attachment_.refusal(*find_server(config_, request.server))) return failure;
+  return refuse_over_share(shared_.policy.places, now);
+}
+
+std::optional<Failure> Session::refuse_aggregate(Time now) const {
+  if (auto failure = refuse_any(config_, effects_.audit_state())) return failure;
+  return refuse_over_share(shared_.policy.places, now);
 }
 
 CellPlan Session::plan_of(const Server& server) const {
@@ -100,7 +106,7 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
     note(AuditKind::attach, AuditOutcome::denied, "role");
     return attach_failed(role_refused(request.role), now);
   }
-  if (const auto failure = refuse_to_attach(request)) {
+  if (const auto failure = refuse_to_attach(request, now)) {
     note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
     return attach_failed(*failure, now);
   }

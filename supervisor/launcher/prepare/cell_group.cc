@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t longest_file = 64U << 10;
 // More than there can be cells at one time (launcher.cc).
 constexpr std::size_t most_busy = 2048;
+// More groups than these cannot be there (cgroup.max.descendants).
+constexpr std::size_t most_taken = 4097;
 
 SysResult<void> apply(int group, const GroupSetting& setting) {
   CELLBLOCK_CHECK(write_control_file(group, setting.file.c_str(), setting.text));
@@ -85,14 +87,23 @@ GroupUsageNow CellGroup::usage_now() const {
   return usage_now_of(texts);
 }
 
+// A number may be taken: by a group of a former launcher, whose processes do not end.
+SysResult<std::string> CellGroups::make_next(const std::string& server) {
+  for (std::size_t tries = 0; tries < most_taken; ++tries) {
+    std::string name = server + "-" + std::to_string(++last_number_);
+    if (mkdirat(remover_->cells(), name.c_str(), 0755) == 0) return name;
+    if (errno != EEXIST) break;
+  }
+  return sys_fail("mkdir");
+}
+
 SysResult<CellGroup> CellGroups::make(const std::string& server,
                                       const std::vector<GroupSetting>& settings) {
   if (!remover_) {
     if (settings.empty()) return CellGroup();
     return std::unexpected(SysError{"mkdir", ENOENT});
   }
-  std::string name = server + "-" + std::to_string(++last_number_);
-  if (mkdirat(remover_->cells(), name.c_str(), 0755) < 0) return sys_fail("mkdir");
+  std::string name = CELLBLOCK_TRY(make_next(server));
   Fd directory =
       CELLBLOCK_TRY(open_at(remover_->cells(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
   CellGroup group(remover_, std::move(name), std::move(directory));

@@ -60,6 +60,8 @@ class CellGroups {
   SysResult<CellGroup> make(const std::string& server, const std::vector<GroupSetting>& settings);
 
  private:
+  SysResult<std::string> make_next(const std::string& server);
+
   std::shared_ptr<GroupRemover> remover_;
   std::uint64_t last_number_ = 0;
 };

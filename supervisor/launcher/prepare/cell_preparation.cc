@@ -170,6 +170,10 @@ void add_templates(const Server& server, const OwnedEntries& entries, const Mate
 
 void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& workspaces,
                    CellTemplate& blueprint) {
+  if (server.found.is_unanswered) {
+    blueprint.broken = SetupFailure{SetupStep::prepare, ETIMEDOUT};
+    return;
+  }
   const auto entries = plan_root(server, from.layout);
   blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, entries);
   add_templates(server, OwnedEntries(entries, server, from.owners), from, blueprint);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -26,12 +27,18 @@ SysResult<Report> receive(int socket) {
   return report;
 }
 
-constexpr itimerspec patience = {.it_interval = {}, .it_value = {.tv_sec = 1, .tv_nsec = 0}};
+constexpr std::chrono::seconds longest_pause{60};
 
-SysResult<Fd> start_timer(const itimerspec& when) {
+SysResult<void> set_timer(int timer, std::chrono::seconds time) {
+  const itimerspec when = {.it_interval = {}, .it_value = {.tv_sec = time.count(), .tv_nsec = 0}};
+  if (timerfd_settime(timer, 0, &when, nullptr) < 0) return sys_fail("timerfd_settime");
+  return {};
+}
+
+SysResult<Fd> start_timer(std::chrono::seconds time) {
   Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer.valid()) return sys_fail("timerfd_create");
-  if (timerfd_settime(timer.get(), 0, &when, nullptr) < 0) return sys_fail("timerfd_settime");
+  CELLBLOCK_CHECK(set_timer(timer.get(), time));
   return timer;
 }
 
@@ -78,12 +85,23 @@ void Cells::signal(std::uint64_t number, int signal) {
 void Cells::expect_end(std::uint64_t number) {
   const auto found = cells_.find(number);
   if (found == cells_.end() || found->second->deadline.valid()) return;
-  auto timer = start_timer(patience);
+  auto timer = start_timer(found->second->pause);
   if (!timer) return kill(number);
   found->second->deadline = std::move(*timer);
-  const auto watched =
-      loop_.watch_input(found->second->deadline.get(), [this, number] { kill(number); });
+  const auto watched = loop_.watch_input(found->second->deadline.get(),
+                                         [this, number] { deadline_is_over(number); });
   if (!watched) kill(number);
+}
+
+// SIGKILL does not end who is in a call that does not return, as of a FUSE file system, until that
+// returns. A timer that is not set anew would wake the loop at once, for ever.
+void Cells::deadline_is_over(std::uint64_t number) {
+  const auto found = cells_.find(number);
+  if (found == cells_.end()) return;
+  Cell& cell = *found->second;
+  cell.pause = std::min(2 * cell.pause, longest_pause);
+  if (!set_timer(cell.deadline.get(), cell.pause)) loop_.forget(cell.deadline.get());
+  kill(number);
 }
 
 // Init may be stuck in its set-up, or the guardian dead: hence the deadline.

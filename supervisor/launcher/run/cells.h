@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <functional>
@@ -42,13 +43,15 @@ class Cells {
  private:
   struct Cell {
     SpawnedCell spawned;
-    Fd deadline;  ///< a timer: by then the cell must have ended
+    Fd deadline;                    ///< a timer: by then the cell must have ended
+    std::chrono::seconds pause{1};  ///< until it is killed, and then until it is killed again
     Listener listener;
     CellEnd end;
   };
 
   static siginfo_t reap(const Cell& cell);
   void signal(std::uint64_t number, int signal);
+  void deadline_is_over(std::uint64_t number);
   void read_report(std::uint64_t number);
   void take_report(std::uint64_t number, Cell& cell);
   void watch_filter(std::uint64_t number, Cell& cell, Fd notifications);

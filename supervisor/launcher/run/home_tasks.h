@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,12 +13,17 @@
 
 namespace cellblock::launcher {
 
-/// The children that look at homes and clear them, each under the id that the home belongs to, with
-/// no capability and nothing else open. One at a time for each home, 8 in all. One thread; must not
-/// be moved once it is in use.
+/// The children that look at homes and clear them, each with the rights to files of the id that the
+/// home belongs to, with no capability and nothing else open. That id's owner cannot signal them.
+/// One at a time for each home, 2 for each user, 8 in all. One thread; must not be moved once it is
+/// in use.
 class HomeTasks {
  public:
-  explicit HomeTasks(EventLoop& loop) : loop_(loop) {}
+  /// More than a walk takes (HomeBounds).
+  static constexpr std::chrono::milliseconds longest_task{90'000};
+
+  explicit HomeTasks(EventLoop& loop, std::chrono::milliseconds patience = longest_task)
+      : loop_(loop), patience_(patience) {}
 
   using Done = std::function<void(const wire::HomeFacts& facts)>;
 
@@ -27,7 +33,8 @@ class HomeTasks {
     HostIds owner;
     wire::HomeAction action{};
   };
-  /// `done` is called once, later. EBUSY: that home has one already, or there are too many.
+  /// `done` is called once, later: with ETIMEDOUT where the child is killed for its slowness.
+  /// EBUSY: that home has one already, or there are too many.
   SysResult<void> begin(const Task& task, Fd home, Done done);
   bool is_clearing(const std::string& server, std::uint32_t user) const;
 
@@ -36,13 +43,17 @@ class HomeTasks {
     Task task;
     Fd line;
     Fd pidfd;
-    Done done;
+    Fd timer;
+    Done done;  ///< null: was called, and the child is on its way out
   };
 
+  SysResult<void> may_begin(const Task& task) const;
   SysResult<void> watch(std::unique_ptr<Child> child);
+  void is_late(int pidfd);
   void ended(int pidfd);
 
   EventLoop& loop_;
+  std::chrono::milliseconds patience_;
   std::map<int, std::unique_ptr<Child>> children_;  ///< by pidfd
 };
 

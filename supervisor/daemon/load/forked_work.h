@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "supervisor/os/sys.h"
+
+/// Work on a file system that may let whoever asks it wait for ever, as FUSE and network file
+/// systems can: done by a child, which is given up after some time. SIGKILL does not end a process
+/// that waits so; nobody waits for its end.
+namespace cellblock::daemon {
+
+/// How long a declared path has to answer.
+inline constexpr std::chrono::milliseconds source_patience{2'000};
+
+class ForkedWork {
+ public:
+  using Work = std::function<void(int line)>;
+
+  /// `work` sends its records over `line`. Its process has no other descriptors but the standard
+  /// ones and `kept`: a lock or a socket in a process that does not end would be held for ever.
+  /// The caller has one thread.
+  static SysResult<ForkedWork> begin(std::span<const int> kept, const Work& work);
+  ForkedWork(ForkedWork&& other) noexcept;
+  ForkedWork& operator=(ForkedWork&&) = delete;
+  ~ForkedWork();
+
+  /// The next record. ETIMEDOUT: none came in time; EPIPE: the work has ended.
+  SysResult<Received> next(std::span<std::byte> buffer, std::chrono::milliseconds patience);
+
+ private:
+  ForkedWork(pid_t child, Fd end, Fd line)
+      : child_(child), end_(std::move(end)), line_(std::move(line)) {}
+
+  pid_t child_;
+  Fd end_;  ///< a pidfd
+  Fd line_;
+};
+
+/// Kills and reaps a child; one that does not end at once is left. `end`: its pidfd, or not valid.
+/// Returns the status of waitpid(2), or -1 where it was left.
+int end_or_leave(pid_t child, int end);
+
+}  // namespace cellblock::daemon
