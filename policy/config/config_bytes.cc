@@ -16,8 +16,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "policy/config/words.h"
+
 // Little-endian, fixed widths, no padding: a magic number, then the fields in the order below. One
 // list of fields serves both directions, so that they cannot drift apart.
+
 namespace cellblock {
 namespace {
 
@@ -159,34 +162,20 @@ concept Record = requires(T& value) { fields(value); };
 template <class T>
 concept Number = std::unsigned_integral<T> && !std::same_as<T, bool>;
 
-constexpr std::uint8_t last_value(Access) { return 1; }
-constexpr std::uint8_t last_value(RestartWhen) { return 1; }
-constexpr std::uint8_t last_value(CellStart) { return 1; }
-constexpr std::uint8_t last_value(Effect) { return 2; }
-constexpr std::uint8_t last_value(Approver) { return 1; }
 constexpr std::uint8_t last_value(ScalarKind) { return 2; }
+template <Worded E>
+constexpr std::uint8_t last_value(E /*of*/) {
+  return words<E>.size() - 1;
+}
 constexpr std::uint8_t last_value(ConditionKind) { return 3; }
 constexpr std::uint8_t last_value(SecretDelivery) { return 2; }
 constexpr std::uint8_t last_value(SecretOrigin) { return 2; }
-constexpr std::uint8_t last_value(RedactionAction) { return 3; }
-constexpr std::uint8_t last_value(NetworkMode) { return 3; }
 constexpr std::uint8_t last_value(EgressTarget) { return 2; }
-constexpr std::uint8_t last_value(WriteExec) { return 1; }
 constexpr std::uint8_t last_value(RunAsKind) { return 2; }
-constexpr std::uint8_t last_value(HomeKind) { return 1; }
-constexpr std::uint8_t last_value(SyscallProfile) { return 2; }
 constexpr std::uint8_t last_value(Enforcement) { return 1; }
 constexpr std::uint8_t last_value(RunMode) { return 1; }
 constexpr std::uint8_t last_value(Storage) { return 2; }
-constexpr std::uint8_t last_value(ServerEra) { return 2; }
-constexpr std::uint8_t last_value(CellSharing) { return 1; }
-constexpr std::uint8_t last_value(AuditFailure) { return 1; }
-constexpr std::uint8_t last_value(AuditArguments) { return 2; }
-constexpr std::uint8_t last_value(AuditDurability) { return 1; }
-constexpr std::uint8_t last_value(AuditJournal) { return 1; }
 constexpr std::uint8_t last_value(Repeatable) { return 1; }
-constexpr std::uint8_t last_value(Bounding) { return 1; }
-constexpr std::uint8_t last_value(PinMode) { return 2; }
 
 template <class T>
 concept KnownEnum = std::is_enum_v<T>;

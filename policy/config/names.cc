@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "policy/config/words.h"
+
 namespace cellblock {
 namespace {
 
@@ -18,29 +20,9 @@ bool is_short_name(std::string_view name) {
          std::ranges::all_of(name, is_name_letter);
 }
 
-std::string_view name_of(PinMode pin) {
-  switch (pin) {
-    case PinMode::tofu:
-      return "tofu";
-    case PinMode::manual:
-      return "manual";
-    case PinMode::off:
-      break;
-  }
-  return "off";
-}
+std::string_view name_of(PinMode pin) { return word_of(pin); }
 
-std::string_view name_of(ServerEra era) {
-  switch (era) {
-    case ServerEra::automatic:
-      break;
-    case ServerEra::legacy:
-      return "legacy";
-    case ServerEra::modern:
-      return "modern";
-  }
-  return "auto";
-}
+std::string_view name_of(ServerEra era) { return word_of(era); }
 
 std::string tcp_address(const HttpListen& http) {
   if (http.address.empty()) return {};
@@ -48,39 +30,13 @@ std::string tcp_address(const HttpListen& http) {
   return (is_v6 ? "[" + http.address + "]:" : http.address + ":") + std::to_string(http.port);
 }
 
-std::string_view name_of(NetworkMode network) {
-  switch (network) {
-    case NetworkMode::none:
-      break;
-    case NetworkMode::loopback:
-      return "loopback";
-    case NetworkMode::egress:
-      return "egress";
-    case NetworkMode::host:
-      return "host";
-  }
-  return "none";
-}
+std::string_view name_of(NetworkMode network) { return word_of(network); }
 
-std::string_view name_of(SyscallProfile profile) {
-  switch (profile) {
-    case SyscallProfile::native:
-      break;
-    case SyscallProfile::node:
-      return "node";
-    case SyscallProfile::python:
-      return "python";
-  }
-  return "native";
-}
+std::string_view name_of(SyscallProfile profile) { return word_of(profile); }
 
-std::string_view name_of(WriteExec write_exec) {
-  return write_exec == WriteExec::allowed ? "allowed" : "refused";
-}
+std::string_view name_of(WriteExec write_exec) { return word_of(write_exec); }
 
-std::string_view name_of(HomeKind home) {
-  return home == HomeKind::temporary ? "temporary" : "persistent";
-}
+std::string_view name_of(HomeKind home) { return word_of(home); }
 
 std::string_view profile_name(const SyscallRules& rules) {
   return rules.name.empty() ? name_of(rules.base) : std::string_view(rules.name);

@@ -46,6 +46,8 @@ inline constexpr WordList<3> words<SyscallProfile>{"native", "node", "python"};
 template <>
 inline constexpr WordList<2> words<WriteExec>{"refused", "allowed"};
 template <>
+inline constexpr WordList<2> words<Access>{"ro", "rw"};
+template <>
 inline constexpr WordList<3> words<Effect>{"allow", "ask", "deny"};
 template <>
 inline constexpr WordList<2> words<Approver>{"admin", "user"};

@@ -1,16 +1,21 @@
 #pragma once
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "policy/config/words.h"
 #include "policy/config_check/value_check.h"
 
 /// Values that are one word of a few.
 namespace cellblock {
+
+/// Complains about a word that is none of `known`.
+void refuse_word(const Scope& scope, std::string_view key, const TextAt& text,
+                 std::span<const std::string_view> known);
 
 template <class T>
 struct Choice {
@@ -25,21 +30,20 @@ const Choice<T>* find_choice(const Scope& scope, std::string_view key, const Tex
   for (const auto& choice : choices) {
     if (choice.word == text.value) return &choice;
   }
-  std::string words;
-  for (const auto& choice : choices) words += fmt::format(", \"{}\"", choice.word);
-  scope.error(
-      text.at, key,
-      fmt::format("\"{}\" is not known to this version; allowed: {}", text.value, words.substr(2)));
+  std::array<std::string_view, count> known;
+  std::ranges::transform(choices, known.begin(), &Choice<T>::word);
+  refuse_word(scope, key, text, known);
   return nullptr;
 }
 
 /// Stores what is written, and leaves `out` alone when nothing is, or nothing good.
-template <class T, std::size_t count>
+template <Worded E>
 void check_choice(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
-                  const std::array<Choice<T>, count>& choices, T& out) {
+                  E& out) {
   if (!text) return;
-  const auto* choice = find_choice(scope, key, {text->value, text->at}, choices);
-  if (choice != nullptr) out = choice->value;
+  const auto found = std::ranges::find(words<E>, text->value);
+  if (found == words<E>.end()) return refuse_word(scope, key, *text, words<E>);
+  out = static_cast<E>(found - words<E>.begin());
 }
 
 }  // namespace cellblock

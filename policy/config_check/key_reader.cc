@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "policy/rates/rate_text.h"
 
 namespace cellblock {
@@ -33,18 +31,6 @@ void KeyReader::rate(std::optional<Rate>& out, std::string_view /*about*/) {
   if (out) return check_integer(scope_, "burst", burst, {1, most_calls}, out->burst);
   scope_.error(burst->at, "burst",
                "has no meaning without rate; allowed: set that as well, or leave this out");
-}
-
-std::optional<std::size_t> KeyReader::index_of(std::string_view key,
-                                               std::span<const std::string_view> words) {
-  const auto text = written_.text(key);
-  if (!text) return std::nullopt;
-  const auto found = std::ranges::find(words, text->value);
-  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  scope_.error(text->at, key,
-               fmt::format("\"{}\" is not known to this version; allowed: \"{}\"", text->value,
-                           fmt::join(words, "\", \"")));
-  return std::nullopt;
 }
 
 }  // namespace cellblock

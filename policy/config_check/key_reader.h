@@ -4,11 +4,10 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "policy/config/words.h"
+#include "policy/config_check/choice_check.h"
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/written.h"
 
@@ -59,7 +58,7 @@ class KeyReader {
   }
   template <Worded E>
   void choice(std::string_view key, E& out, std::string_view /*about*/) {
-    if (const auto index = index_of(key, words<E>)) out = static_cast<E>(*index);
+    check_choice(scope_, key, written_.text(key), out);
   }
   void flag(std::string_view key, bool& out, std::string_view /*about*/) {
     if (const auto value = written_.get<bool>(key)) out = value->value;
@@ -84,9 +83,6 @@ class KeyReader {
   void ids(auto&&...) {}
 
  private:
-  std::optional<std::size_t> index_of(std::string_view key,
-                                      std::span<const std::string_view> words);
-
   const Scope& scope_;
   const Written& written_;
 };

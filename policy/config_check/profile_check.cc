@@ -19,19 +19,13 @@ namespace cellblock {
 namespace {
 
 constexpr std::size_t most_profiles = 64;
-constexpr std::size_t most_calls = 512;
-constexpr std::array bases = {Choice<SyscallProfile>{"native", SyscallProfile::native},
-                              Choice<SyscallProfile>{"node", SyscallProfile::node},
-                              Choice<SyscallProfile>{"python", SyscallProfile::python}};
-constexpr std::array write_execs = {Choice<WriteExec>{"refused", WriteExec::refused},
-                                    Choice<WriteExec>{"allowed", WriteExec::allowed}};
+constexpr std::size_t most_profile_calls = 512;
 
 Profiles shipped_profiles() {
   Profiles profiles;
-  for (const auto& base : bases) {
-    profiles[std::string(base.word)] = {.base = base.value,
-                                        .name = std::string(base.word),
-                                        .write_exec = default_write_exec(base.value)};
+  for (const auto base : {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python}) {
+    const std::string name(word_of(base));
+    profiles[name] = {.base = base, .name = name, .write_exec = default_write_exec(base)};
   }
   return profiles;
 }
@@ -53,9 +47,10 @@ void check_call(const Scope& scope, std::string_view key, const TextAt& call, Ob
 std::vector<std::string> check_calls(const Scope& scope, std::string_view key,
                                      const TextList& texts, Objection objection) {
   std::vector<std::string> calls;
-  if (texts.size() > most_calls) {
-    scope.error(texts.front().at, key,
-                fmt::format("has {} entries; allowed: at most {}", texts.size(), most_calls));
+  if (texts.size() > most_profile_calls) {
+    scope.error(
+        texts.front().at, key,
+        fmt::format("has {} entries; allowed: at most {}", texts.size(), most_profile_calls));
     return calls;
   }
   for (const TextAt& text : texts) {
@@ -92,9 +87,9 @@ SyscallRules check_profile(const Scope& scope, const ProfileText& text) {
                 "is missing; allowed: \"native\", \"node\" or \"python\", whose calls it begins "
                 "with");
   }
-  check_choice(scope, "base", text.base, bases, rules.base);
+  check_choice(scope, "base", text.base, rules.base);
   rules.write_exec = default_write_exec(rules.base);
-  check_choice(scope, "write_exec", text.write_exec, write_execs, rules.write_exec);
+  check_choice(scope, "write_exec", text.write_exec, rules.write_exec);
   rules.allow = check_calls(scope, "allow", text.allow, never_allowed_because);
   rules.refuse = check_calls(scope, "refuse", text.refuse, never_refused_because);
   refuse_both(scope, text, rules);
@@ -146,7 +141,7 @@ SyscallRules check_syscalls(const Scope& scope, const ServerText& text, NetworkM
     return profiles.find("native")->second;
   }
   SyscallRules rules = found->second;
-  check_choice(scope, "write_exec", text.write_exec, write_execs, rules.write_exec);
+  check_choice(scope, "write_exec", text.write_exec, rules.write_exec);
   // What is wrong with the profile itself was said where it stands.
   if (scope.complaints.has_errors()) return rules;
   if (const auto table = call_table(rules, network); !table) {

@@ -15,18 +15,13 @@ namespace {
 
 constexpr std::size_t most_expressions = 64;
 
-constexpr std::array actions = {Choice<RedactionAction>{"off", RedactionAction::off},
-                                Choice<RedactionAction>{"log", RedactionAction::log},
-                                Choice<RedactionAction>{"redact", RedactionAction::redact},
-                                Choice<RedactionAction>{"block", RedactionAction::block}};
-
 void check_action(const Scope& scope, std::string_view key, const RedactionChoiceText& text,
                   RedactionChoice& choice) {
-  check_choice(scope, key, text.both, actions, choice.to_server);
+  check_choice(scope, key, text.both, choice.to_server);
   if (text.both) choice.to_host = choice.to_server;
   const Scope here = scope.below(key);
-  check_choice(here, "to_server", text.to_server, actions, choice.to_server);
-  check_choice(here, "to_host", text.to_host, actions, choice.to_host);
+  check_choice(here, "to_server", text.to_server, choice.to_server);
+  check_choice(here, "to_host", text.to_host, choice.to_host);
 }
 
 void check_detector(const Scope& scope, const DetectorText& text, RedactionPlan& plan) {

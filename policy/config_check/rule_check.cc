@@ -17,12 +17,6 @@ namespace {
 
 constexpr std::size_t most_rules = 256;
 
-constexpr std::array effects = {Choice<Effect>{"allow", Effect::allow},
-                                Choice<Effect>{"ask", Effect::ask},
-                                Choice<Effect>{"deny", Effect::deny}};
-
-constexpr std::array approvers = {Choice<Approver>{"admin", Approver::admin},
-                                  Choice<Approver>{"user", Approver::user}};
 constexpr Range<std::chrono::milliseconds> approval_times{std::chrono::seconds{5},
                                                           std::chrono::hours{1}};
 
@@ -32,7 +26,7 @@ bool check_effect(const Scope& scope, const RuleText& text, Rule& rule) {
   if (!text.effect && !scope.mentioned("effect")) {
     scope.error(text.at, "effect", "is missing; allowed: \"allow\", \"ask\" or \"deny\"");
   }
-  check_choice(scope, "effect", text.effect, effects, rule.effect);
+  check_choice(scope, "effect", text.effect, rule.effect);
   return text.effect && scope.complaints.error_count() == errors_before;
 }
 
@@ -46,7 +40,7 @@ void check_approval(const Scope& scope, const RuleText& text, Rule& rule) {
     }
     return;
   }
-  check_choice(scope, "approver", text.approver, approvers, rule.approver);
+  check_choice(scope, "approver", text.approver, rule.approver);
   check_duration(scope, "approval_timeout", text.approval_timeout, approval_times,
                  rule.approval_time);
 }

@@ -37,20 +37,6 @@ namespace {
 
 constexpr Range<std::int64_t> cells_range{1, 1024};
 
-constexpr std::array networks = {Choice<NetworkMode>{"none", NetworkMode::none},
-                                 Choice<NetworkMode>{"loopback", NetworkMode::loopback},
-                                 Choice<NetworkMode>{"egress", NetworkMode::egress},
-                                 Choice<NetworkMode>{"host", NetworkMode::host}};
-constexpr std::array eras = {Choice<ServerEra>{"auto", ServerEra::automatic},
-                             Choice<ServerEra>{"legacy", ServerEra::legacy},
-                             Choice<ServerEra>{"modern", ServerEra::modern}};
-constexpr std::array sharings = {Choice<CellSharing>{"per-session", CellSharing::per_session},
-                                 Choice<CellSharing>{"per-user", CellSharing::per_user}};
-constexpr std::array pin_modes = {Choice<PinMode>{"tofu", PinMode::tofu},
-                                  Choice<PinMode>{"manual", PinMode::manual},
-                                  Choice<PinMode>{"off", PinMode::off}};
-constexpr std::array homes = {Choice<HomeKind>{"persistent", HomeKind::persistent},
-                              Choice<HomeKind>{"temporary", HomeKind::temporary}};
 constexpr std::array features = {
     Choice<bool ClientFeatures::*>{"roots", &ClientFeatures::roots},
     Choice<bool ClientFeatures::*>{"sampling", &ClientFeatures::sampling},
@@ -86,7 +72,7 @@ void refuse_idle_home_limit(const Scope& scope, const ServerText& text, const Se
 
 // What belongs to one session cannot be given to the one process of several.
 void check_sharing(const Scope& scope, const ServerText& text, Server& server) {
-  check_choice(scope, "cells", text.cells, sharings, server.cells);
+  check_choice(scope, "cells", text.cells, server.cells);
   if (server.cells != CellSharing::per_user) return;
   if (server.workspace) {
     scope.error(text.cells->at, "cells",
@@ -109,7 +95,7 @@ void check_files(const Scope& scope, const ServerText& text, const Surroundings&
   check_program(scope, text, around.facts);
   server.workspace = check_workspace(scope, text, paths, server.found);
   refuse_workspace_target(scope, text, server);
-  check_choice(scope, "home", text.home, homes, server.home);
+  check_choice(scope, "home", text.home, server.home);
   if (text.execute_writable) server.execute_writable = text.execute_writable->value;
   check_write_overlap(scope, text, server, paths);
   server.environment = check_environment(scope, text);
@@ -118,7 +104,7 @@ void check_files(const Scope& scope, const ServerText& text, const Surroundings&
 
 void check_fences(const Scope& scope, const ServerText& text, const Surroundings& around,
                   Server& server) {
-  check_choice(scope, "network", text.network, networks, server.network);
+  check_choice(scope, "network", text.network, server.network);
   server.egress = check_egress(scope, text, server.network);
   server.syscalls = check_syscalls(scope, text, server.network, around.profiles);
   check_runtime(scope, text, server.syscalls, around.facts);
@@ -181,10 +167,10 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   refuse_placeholders(scope, text);
   check_files(scope, text, around, server);
   check_fences(scope, text, around, server);
-  check_choice(scope, "era", text.era, eras, server.era);
+  check_choice(scope, "era", text.era, server.era);
   server.client_features = check_features(scope, text.client_features);
   check_sharing(scope, text, server);
-  check_choice(scope, "pin", text.pin, pin_modes, server.pin);
+  check_choice(scope, "pin", text.pin, server.pin);
   if (text.validate_arguments) server.validate_arguments = text.validate_arguments->value;
   server.rules = check_rules(scope, text, around.roles, {around.identity, around.facts});
   warn_of_rules(scope, server);

@@ -16,8 +16,6 @@ constexpr std::size_t most_patterns = 64;
 constexpr std::string_view allowed =
     "allowed: \"/home/*/src/**\" and the like: absolute, the first part fixed, * within a part, ** "
     "as a part";
-constexpr std::array modes = {Choice<Access>{"ro", Access::read},
-                              Choice<Access>{"rw", Access::write}};
 
 bool allows(const std::string& pattern, std::string_view path) {
   return workspace_allows({{pattern}, Access::read}, path);
@@ -108,7 +106,7 @@ std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& t
   if (!text.workspace) return std::nullopt;
   const Scope here = scope.below("workspace");
   Workspace workspace;
-  check_choice(here, "mode", text.workspace->mode, modes, workspace.access);
+  check_choice(here, "mode", text.workspace->mode, workspace.access);
   const TextList& patterns = text.workspace->allow;
   const bool counted = !patterns.empty() && patterns.size() <= most_patterns;
   if (!counted && !here.mentioned("allow")) {
