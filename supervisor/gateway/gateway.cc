@@ -107,8 +107,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       usage_late_(loop, [this] { usage_.wait_is_over(); }),
       audit_(loop, std::move(channels.audit), config_.audit.on_failure),
       patience_(loop, [this] { give_up("cells that do not end"); }),
-      sieve_([this](const AuditEntry& record) { audit_.add(record, record.text); }),
-      sums_due_(loop, [this] { sieve_.deadline(loop_.now()); }),
+      limiter_([this](const AuditEntry& record) { audit_.add(record, record.text); }),
+      sums_due_(loop, [this] { limiter_.deadline(loop_.now()); }),
       meter_(config_, std::move(channels.metrics)),
       queues_due_(loop, [this] { look_at_queues(); }),
       memory_due_(loop, [this] { when_usage_known([this] { look_at_memory(); }); }),
@@ -144,7 +144,7 @@ void Gateway::give_up(std::string_view why) {
   if (!why.empty()) spdlog::info("gateway ends: {}", why);
   catalogues_.finish();
   pins_.finish();
-  sieve_.finish();
+  limiter_.finish();
   audit_.flush();
   loop_.stop();
 }
@@ -153,8 +153,8 @@ void Gateway::record(const AuditEntry& record) {
   const Time now = loop_.now();
   meter(record);
   if (takes_of_share(record)) policy_.places.note_in_log(now);
-  sieve_.add(record, now);
-  const auto due = sieve_.next_due();
+  limiter_.add(record, now);
+  const auto due = limiter_.next_due();
   if (due && !sums_due_.is_set()) sums_due_.set(std::chrono::ceil<Milliseconds>(*due - now));
 }
 

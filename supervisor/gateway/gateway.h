@@ -185,7 +185,7 @@ class Gateway final : private GatewayServices {
   bool shutting_down_ = false;
   bool ending_ = false;
   Timer patience_;
-  AuditLimiter sieve_;
+  AuditLimiter limiter_;
   Timer sums_due_;
   Meter meter_;
   Timer queues_due_;

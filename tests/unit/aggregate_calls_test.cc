@@ -18,7 +18,7 @@ class AggregateCalls : public ::testing::Test {
     rig_.ready(files, catalogue_of(items(tool("open")), resources, templates, prompts));
   }
 
-  /// Sends a call and gives what the leg hears.
+  /// Sends a call and gives what the server route hears.
   TestJson call(std::uint32_t server, const TestJson& message) {
     rig_.host(message);
     return rig_.asked(server);
@@ -42,7 +42,7 @@ TEST_F(AggregateCalls, ReachTheirServerUnderTheOriginalNameAndComeBackUnderTheHo
     EXPECT_EQ(asked["params"]["arguments"], (TestJson{{"x", 1}}));
     EXPECT_EQ(asked["params"]["_meta"]["traceparent"], "00-abc");
     EXPECT_EQ(asked["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
-    rig_.leg(files, result(asked["id"], {{"content", TestJson::array()}}));
+    rig_.server_route(files, result(asked["id"], {{"content", TestJson::array()}}));
     EXPECT_EQ(rig_.said(), result(id, {{"content", TestJson::array()}}));
   }
   EXPECT_EQ(rig_.aggregate->in_flight(), 0U);
@@ -122,7 +122,7 @@ TEST(AggregateCompletions, WithoutAReferenceAreInvalidParamsWhateverServersListA
   rig.ready(0, catalogue_of(items(tool("t")), TestJson::array(), templates));
   rig.host(request(1, "tools/call", {{"name", "evil__t"}}));
   const TestJson link = {{"type", "resource_link"}, {"uri", ""}, {"name", "x"}};
-  rig.leg(0, result(rig.asked(0)["id"], {{"content", items(link)}}));
+  rig.server_route(0, result(rig.asked(0)["id"], {{"content", items(link)}}));
   rig.all_said();
   const TestJson empty = {{"type", "ref/resource"}, {"uri", ""}};
   const TestJson none = {{"type", "ref/resource"}, {"uri", nullptr}};
@@ -189,8 +189,8 @@ TEST_F(AggregateCalls, ShowWhatLiesElsewhereThanItWouldLead) {
   const TestJson asked = call(files, tool_call(1, "files__open"));
   const TestJson content = {{{"type", "resource_link"}, {"uri", "a:1"}, {"name", "n"}},
                             {{"type", "resource"}, {"resource", {{"uri", "new:1"}, {"text", ""}}}}};
-  rig_.leg(files,
-           result(asked["id"], {{"content", content}, {"structuredContent", {{"uri", "a:1"}}}}));
+  rig_.server_route(
+      files, result(asked["id"], {{"content", content}, {"structuredContent", {{"uri", "a:1"}}}}));
   const TestJson said = rig_.said();
   EXPECT_EQ(said["result"]["content"][0]["uri"], "cellblock://files/a:1");
   EXPECT_EQ(said["result"]["content"][1]["resource"]["uri"], "new:1");
@@ -206,7 +206,7 @@ TEST_F(AggregateCalls, ThatAskForInputNameTheServerOnceAndKeepTheirState) {
        {{"who", {{"method", "elicitation/create"}, {"params", {{"message", "Name?"}}}}},
         {"roots", {{"method", "roots/list"}}}}},
       {"requestState", "opaque"}};
-  rig_.leg(files, result(asked["id"], answer));
+  rig_.server_route(files, result(asked["id"], answer));
   TestJson said = rig_.said();
   EXPECT_EQ(said["id"], 1);
   const TestJson who = said["result"]["inputRequests"]["who"]["params"]["message"];
@@ -220,13 +220,13 @@ TEST_F(AggregateCalls, ThatAskForInputNameTheServerOnceAndKeepTheirState) {
   EXPECT_EQ(asked["params"]["requestState"], "opaque");
   EXPECT_EQ(asked["params"]["inputResponses"]["who"]["action"], "accept");
   answer["inputRequests"]["who"]["params"]["message"] = who;
-  rig_.leg(files, result(asked["id"], answer));
+  rig_.server_route(files, result(asked["id"], answer));
   EXPECT_EQ(rig_.said()["result"]["inputRequests"]["who"]["params"]["message"], who);
 }
 
 TEST_F(AggregateCalls, ThatBecomeTasksAreFoundAgainByTheirIds) {
   TestJson asked = call(files, tool_call(1, "files__open"));
-  rig_.leg(files, result(asked["id"], {{"taskId", "t1"}, {"status", "working"}}));
+  rig_.server_route(files, result(asked["id"], {{"taskId", "t1"}, {"status", "working"}}));
   const TestJson shown = rig_.said()["result"]["taskId"];
   EXPECT_EQ(shown, "files.t1");
   asked = call(files, request(2, "tasks/get", {{"taskId", shown}}));
@@ -240,21 +240,21 @@ TEST_F(AggregateCalls, HearTheirProgressUnderTheirOwnTokenUntilTheyEnd) {
   EXPECT_EQ(asked["params"]["_meta"]["progressToken"], asked["id"]);
   const TestJson progress =
       notification("notifications/progress", {{"progressToken", asked["id"]}, {"progress", 1}});
-  rig_.leg(apps, progress);
+  rig_.server_route(apps, progress);
   EXPECT_TRUE(rig_.said().is_null()) << "another server's";
-  rig_.leg(files, progress);
+  rig_.server_route(files, progress);
   EXPECT_EQ(rig_.said()["params"]["progressToken"], "p");
-  rig_.leg(files, result(asked["id"], TestJson::object()));
+  rig_.server_route(files, result(asked["id"], TestJson::object()));
   rig_.said();
-  rig_.leg(files, progress);
+  rig_.server_route(files, progress);
   EXPECT_TRUE(rig_.said().is_null());
 }
 
 TEST_F(AggregateCalls, AreNotAnsweredByAnotherServer) {
   const TestJson asked = call(files, tool_call(1, "files__open"));
-  rig_.leg(apps, result(asked["id"], TestJson::object()));
+  rig_.server_route(apps, result(asked["id"], TestJson::object()));
   EXPECT_TRUE(rig_.said().is_null());
-  rig_.leg(files, result(999, TestJson::object()));
+  rig_.server_route(files, result(999, TestJson::object()));
   EXPECT_TRUE(rig_.said().is_null());
   EXPECT_EQ(rig_.aggregate->in_flight(), 1U);
 }
@@ -266,7 +266,7 @@ TEST_F(AggregateCalls, ThatAreCancelledHearNothingMore) {
   const TestJson told = rig_.asked(files);
   EXPECT_EQ(told["method"], "notifications/cancelled");
   EXPECT_EQ(told["params"]["requestId"], asked["id"]);
-  rig_.leg(files, result(asked["id"], TestJson::object()));
+  rig_.server_route(files, result(asked["id"], TestJson::object()));
   rig_.host(cancel);
   EXPECT_TRUE(rig_.said().is_null());
   EXPECT_TRUE(rig_.asked(files).is_null());
@@ -274,7 +274,7 @@ TEST_F(AggregateCalls, ThatAreCancelledHearNothingMore) {
 
 TEST_F(AggregateCalls, ThatWereAnsweredBeforeTheyWereCancelledAreLeftAlone) {
   const TestJson asked = call(files, tool_call(1, "files__open"));
-  rig_.leg(files, result(asked["id"], TestJson::object()));
+  rig_.server_route(files, result(asked["id"], TestJson::object()));
   rig_.said();
   rig_.host(notification("notifications/cancelled", {{"requestId", 1}}));
   EXPECT_TRUE(rig_.asked(files).is_null());
@@ -298,7 +298,7 @@ TEST_F(AggregateCalls, OfALegThatFailsAreAnsweredAndNoOthers) {
   EXPECT_EQ(said[0]["id"], 1);
   EXPECT_EQ(said[0]["result"]["isError"], true);
   EXPECT_EQ(said[1]["error"]["data"]["code"], "server_failed");
-  rig_.leg(apps, result(other["id"], TestJson::object()));
+  rig_.server_route(apps, result(other["id"], TestJson::object()));
   EXPECT_EQ(rig_.said()["id"], 3);
   EXPECT_EQ(call(files, tool_call(4, "files__open"))["params"]["name"], "open");
 }
@@ -324,9 +324,9 @@ TEST_F(AggregateCalls, AreAllAnsweredWhenTheSessionFailsAndCancelledWhenTheHostI
 }
 
 TEST_F(AggregateCalls, HearWhichServerALogMessageIsFrom) {
-  rig_.leg(files, notification("notifications/message", {{"level", "info"}, {"data", 1}}));
+  rig_.server_route(files, notification("notifications/message", {{"level", "info"}, {"data", 1}}));
   EXPECT_EQ(rig_.said()["params"]["logger"], "files");
-  rig_.leg(files, notification("notifications/message", {{"logger", "db"}, {"data", 1}}));
+  rig_.server_route(files, notification("notifications/message", {{"logger", "db"}, {"data", 1}}));
   EXPECT_EQ(rig_.said()["params"]["logger"], "files: db");
 }
 

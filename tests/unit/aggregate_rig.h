@@ -15,7 +15,7 @@
 #include "supervisor/gateway/aggregate/aggregate.h"
 #include "supervisor/gateway/message/failures.h"
 
-/// An Aggregate between a host, legs and catalogues that the test plays itself.
+/// An Aggregate between a host, server routes and catalogues that the test plays itself.
 namespace cellblock::gateway::testing {
 
 using TestJson = nlohmann::ordered_json;
@@ -99,7 +99,9 @@ class AggregateRig final : public AggregateEffects {
     aggregate->from_host(line, message, now);
     line.assign(line.size(), '#');
   }
-  void leg(std::uint32_t server, const TestJson& message) { leg_line(server, message.dump()); }
+  void server_route(std::uint32_t server, const TestJson& message) {
+    leg_line(server, message.dump());
+  }
   void leg_line(std::uint32_t server, std::string line) {
     const Message message = scanned(line);
     aggregate->from_leg(server, line, message, now);

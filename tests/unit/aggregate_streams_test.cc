@@ -39,12 +39,12 @@ class AggregateStreams : public ::testing::Test {
   /// The server's tools are these now.
   void change_tools(std::uint32_t server, const TestJson& stream, const TestJson& tools) {
     for (int i = 0; i < 3; ++i) {
-      rig_.leg(server, on_stream(stream["id"], "notifications/tools/list_changed"));
+      rig_.server_route(server, on_stream(stream["id"], "notifications/tools/list_changed"));
     }
     rig_.ring();
     const TestJson asked = rig_.asked(server);
     EXPECT_EQ(asked["method"], "tools/list");
-    rig_.leg(server, result(asked["id"], {{"tools", tools}}));
+    rig_.server_route(server, result(asked["id"], {{"tools", tools}}));
     rig_.ring();
   }
 
@@ -77,13 +77,16 @@ TEST_F(AggregateStreams, StartTheServersWhoseResourcesAreSubscribedTo) {
   start(files);
   EXPECT_TRUE(rig_.asked(files).is_null()) << "it listens already";
 
-  rig_.leg(files, on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1"}}));
+  rig_.server_route(files,
+                    on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1"}}));
   EXPECT_EQ(rig_.said(),
             on_stream(1, "notifications/resources/updated", {{"uri", "cellblock://files/a:1"}}));
-  rig_.leg(files, on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1/b"}}));
+  rig_.server_route(files,
+                    on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1/b"}}));
   EXPECT_EQ(rig_.said()["params"]["uri"], "a:1/b") << "a part of it, which nobody else has";
-  rig_.leg(apps, on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1"}}));
-  rig_.leg(files, on_stream(asked["id"], "notifications/resources/updated"));
+  rig_.server_route(apps,
+                    on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1"}}));
+  rig_.server_route(files, on_stream(asked["id"], "notifications/resources/updated"));
   EXPECT_TRUE(rig_.said().is_null());
 }
 
@@ -110,13 +113,14 @@ TEST_F(AggregateStreams, AskForAllPagesOfAListThatChanged) {
   rig_.host(listen("s", {{"toolsListChanged", true}}));
   rig_.said();
   const TestJson stream = rig_.asked(files);
-  rig_.leg(files, on_stream(stream["id"], "notifications/tools/list_changed"));
+  rig_.server_route(files, on_stream(stream["id"], "notifications/tools/list_changed"));
   rig_.ring();
   TestJson asked = rig_.asked(files);
-  rig_.leg(files, result(asked["id"], {{"tools", items(tool("read_1"))}, {"nextCursor", "more"}}));
+  rig_.server_route(
+      files, result(asked["id"], {{"tools", items(tool("read_1"))}, {"nextCursor", "more"}}));
   asked = rig_.asked(files);
   EXPECT_EQ(asked["params"]["cursor"], "more");
-  rig_.leg(files, result(asked["id"], {{"tools", items(tool("read_2"))}}));
+  rig_.server_route(files, result(asked["id"], {{"tools", items(tool("read_2"))}}));
   rig_.ring();
   EXPECT_EQ(rig_.said()["method"], "notifications/tools/list_changed");
   rig_.host(request(1, "tools/list"));
@@ -131,13 +135,13 @@ TEST_F(AggregateStreams, AskAServerThatAnnouncesWithoutEndEverMoreSeldom) {
   std::vector<Milliseconds> gaps;
   Time last = rig_.now;
   for (int i = 0; i < 9; ++i) {
-    rig_.leg(files, change);
+    rig_.server_route(files, change);
     TestJson asked;
     while (asked.is_null() && rig_.due) {
       rig_.ring();
       asked = rig_.asked(files);
     }
-    rig_.leg(files, result(asked["id"], {{"tools", items()}}));
+    rig_.server_route(files, result(asked["id"], {{"tools", items()}}));
     gaps.push_back(std::chrono::duration_cast<Milliseconds>(rig_.now - last));
     last = rig_.now;
   }
@@ -145,7 +149,7 @@ TEST_F(AggregateStreams, AskAServerThatAnnouncesWithoutEndEverMoreSeldom) {
   using namespace std::chrono_literals;
   EXPECT_THAT(gaps, ElementsAre(50ms, 1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s));
   rig_.now += 2 * ListRefresh::longest_gap;
-  rig_.leg(files, change);
+  rig_.server_route(files, change);
   ASSERT_TRUE(rig_.due);
   EXPECT_EQ(*rig_.due, rig_.now + ListRefresh::coalesce);
 }
@@ -160,10 +164,10 @@ TEST_F(AggregateStreams, DoNotMakeOneServerWaitBecauseAnotherAnnouncesWithoutEnd
   };
   const TestJson busy = change(rig_.asked(files));
   const TestJson quiet = change(rig_.asked(apps));
-  rig_.leg(files, busy);
+  rig_.server_route(files, busy);
   rig_.ring();
-  rig_.leg(files, busy);
-  rig_.leg(apps, quiet);
+  rig_.server_route(files, busy);
+  rig_.server_route(apps, quiet);
   ASSERT_TRUE(rig_.due);
   EXPECT_EQ(*rig_.due, rig_.now + ListRefresh::coalesce);
 }
@@ -173,10 +177,10 @@ TEST_F(AggregateStreams, CancelAtItsServerWhatTheyAskedForAndNoLongerWaitFor) {
   rig_.host(listen("s", {{"toolsListChanged", true}}));
   rig_.said();
   const TestJson change = on_stream(rig_.asked(files)["id"], "notifications/tools/list_changed");
-  rig_.leg(files, change);
+  rig_.server_route(files, change);
   rig_.ring();
   const TestJson first = rig_.asked(files);
-  rig_.leg(files, change);
+  rig_.server_route(files, change);
   rig_.ring();
   const auto again = rig_.all_asked(files);
   ASSERT_THAT(again, SizeIs(2));
@@ -198,10 +202,10 @@ TEST_F(AggregateStreams, KeepAListWhenAllOfItsServerWouldBeTooMuch) {
   rig_.all_said();
   rig_.host(listen("s", {{"toolsListChanged", true}}));
   rig_.said();
-  rig_.leg(files,
-           on_stream(rig_.all_asked(files).back()["id"], "notifications/tools/list_changed"));
+  rig_.server_route(
+      files, on_stream(rig_.all_asked(files).back()["id"], "notifications/tools/list_changed"));
   rig_.ring();
-  rig_.leg(
+  rig_.server_route(
       files,
       result(rig_.asked(files)["id"],
              {{"tools", items(TestJson{{"name", "t"}, {"description", std::string(500, 'x')}})}}));
@@ -214,11 +218,11 @@ TEST_F(AggregateStreams, KeepAListThatCannotBeAskedForAgain) {
   rig_.host(listen("s", {{"toolsListChanged", true}}));
   rig_.said();
   const TestJson stream = rig_.asked(files);
-  rig_.leg(files, on_stream(stream["id"], "notifications/tools/list_changed"));
+  rig_.server_route(files, on_stream(stream["id"], "notifications/tools/list_changed"));
   rig_.ring();
   const TestJson asked = rig_.asked(files);
-  rig_.leg(files,
-           {{"jsonrpc", "2.0"}, {"id", asked["id"]}, {"error", {{"code", -1}, {"message", ""}}}});
+  rig_.server_route(
+      files, {{"jsonrpc", "2.0"}, {"id", asked["id"]}, {"error", {{"code", -1}, {"message", ""}}}});
   rig_.host(request(1, "tools/list"));
   EXPECT_EQ(rig_.said()["result"]["tools"].size(), 2U);
 }
@@ -247,9 +251,9 @@ TEST_F(AggregateStreams, AreOpenedAgainInTheNextCellAndSayWhatMayHaveChangedMean
   EXPECT_NE(after["id"], before["id"]);
   EXPECT_TRUE(rig_.said().is_null());
   const TestJson acknowledged = on_stream(after["id"], "notifications/subscriptions/acknowledged");
-  rig_.leg(apps, acknowledged);
+  rig_.server_route(apps, acknowledged);
   EXPECT_EQ(rig_.said(), on_stream("s", "notifications/resources/updated", {{"uri", "a:1"}}));
-  rig_.leg(apps, acknowledged);
+  rig_.server_route(apps, acknowledged);
   EXPECT_TRUE(rig_.said().is_null());
   rig_.ring();
   EXPECT_EQ(rig_.all_asked(apps).size(), 4U) << "its lists are asked for again";
@@ -260,15 +264,15 @@ TEST_F(AggregateStreams, ThatAServerEndsStayOpenForTheHost) {
   rig_.host(listen("s", {{"toolsListChanged", true}}));
   rig_.said();
   TestJson asked = rig_.asked(files);
-  rig_.leg(files, result(asked["id"], TestJson::object()));
-  rig_.leg(files, on_stream(asked["id"], "notifications/tools/list_changed"));
+  rig_.server_route(files, result(asked["id"], TestJson::object()));
+  rig_.server_route(files, on_stream(asked["id"], "notifications/tools/list_changed"));
   EXPECT_FALSE(rig_.due);
   EXPECT_TRUE(rig_.said().is_null());
   lose(files);
   start(files);
   asked = rig_.asked(files);
   EXPECT_EQ(asked["method"], "subscriptions/listen");
-  rig_.leg(files, notification("notifications/cancelled", {{"requestId", asked["id"]}}));
+  rig_.server_route(files, notification("notifications/cancelled", {{"requestId", asked["id"]}}));
   EXPECT_TRUE(rig_.said().is_null());
 }
 
@@ -282,7 +286,8 @@ TEST_F(AggregateStreams, ThatTheHostEndsAreEndedAtTheServersWithoutAnAnswer) {
   rig_.host(notification("notifications/cancelled", {{"requestId", "s"}}));
   EXPECT_EQ(rig_.asked(files)["params"]["requestId"], asked["id"]);
   EXPECT_EQ(rig_.asked(apps)["method"], "notifications/cancelled");
-  rig_.leg(files, on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1"}}));
+  rig_.server_route(files,
+                    on_stream(asked["id"], "notifications/resources/updated", {{"uri", "a:1"}}));
   EXPECT_TRUE(rig_.said().is_null());
 }
 
@@ -309,7 +314,7 @@ TEST_F(AggregateStreams, HearOfTheirTasks) {
   EXPECT_EQ(rig_.said()["params"]["notifications"], (TestJson{{"taskIds", {"files.t1"}}}));
   const TestJson asked = rig_.asked(files);
   EXPECT_EQ(asked["params"]["notifications"], (TestJson{{"taskIds", {"t1"}}}));
-  rig_.leg(files, on_stream(asked["id"], "notifications/tasks", {{"taskId", "t1"}}));
+  rig_.server_route(files, on_stream(asked["id"], "notifications/tasks", {{"taskId", "t1"}}));
   const TestJson said = rig_.said();
   EXPECT_EQ(said["params"]["taskId"], "files.t1");
   EXPECT_EQ(said["params"]["_meta"][subscription], "s");

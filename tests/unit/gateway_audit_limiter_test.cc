@@ -17,7 +17,7 @@ using wire::AuditOutcome;
 class AuditSieveTest : public testing::Test {
  protected:
   void add(std::uint64_t cell, const AuditNote& note) {
-    sieve_.add(audit_record({.session = 1, .cell = cell, .server = "files"}, note), now_);
+    limiter_.add(audit_record({.session = 1, .cell = cell, .server = "files"}, note), now_);
   }
   void refuse(std::uint64_t cell, std::string_view reason = "client_features") {
     add(cell, {.kind = AuditKind::refused,
@@ -37,14 +37,14 @@ class AuditSieveTest : public testing::Test {
 
   Time now_{1h};
   std::vector<wire::AuditRecord> records_;
-  AuditLimiter sieve_{[this](const wire::AuditRecord& record) { records_.push_back(record); }};
+  AuditLimiter limiter_{[this](const wire::AuditRecord& record) { records_.push_back(record); }};
 };
 
 TEST_F(AuditSieveTest, WhatAServerIsRefusedBeyondItsBudgetIsSummedUpAndNothingIsLost) {
   for (int i = 0; i < 1000; ++i) refuse(3);
   EXPECT_THAT(records_, SizeIs(AuditBudget::burst));
-  ASSERT_TRUE(sieve_.next_due());
-  sieve_.deadline(*sieve_.next_due());
+  ASSERT_TRUE(limiter_.next_due());
+  limiter_.deadline(*limiter_.next_due());
   ASSERT_THAT(records_, SizeIs(AuditBudget::burst + 1));
   const auto& sum = records_.back();
   EXPECT_EQ(sum.kind, AuditKind::refused);
@@ -53,7 +53,7 @@ TEST_F(AuditSieveTest, WhatAServerIsRefusedBeyondItsBudgetIsSummedUpAndNothingIs
   EXPECT_EQ(sum.cell, 3U);
   EXPECT_EQ(sum.bytes, 10U * (1000 - AuditBudget::burst));
   EXPECT_EQ(total(), 1000U);
-  EXPECT_FALSE(sieve_.next_due());
+  EXPECT_FALSE(limiter_.next_due());
 }
 
 TEST_F(AuditSieveTest, CallsThatWereGivenUpBeforeTheyWereMadeAreSummedUpAsRefusedOnesAre) {
@@ -64,7 +64,7 @@ TEST_F(AuditSieveTest, CallsThatWereGivenUpBeforeTheyWereMadeAreSummedUpAsRefuse
             .reason = "host"});
   }
   EXPECT_THAT(records_, SizeIs(AuditBudget::burst));
-  sieve_.finish();
+  limiter_.finish();
   EXPECT_EQ(total(), 1000U);
 }
 
@@ -101,7 +101,7 @@ TEST_F(AuditSieveTest, CellsAndToolsThatComeAndGoShareTheBudgetOfTheirUser) {
     }
     add(cell, {.kind = AuditKind::cell_ended});
   }
-  sieve_.finish();
+  limiter_.finish();
   EXPECT_LE(records_.size(), 2 * AuditBudget::user_burst + 1000 + AuditLimiter::max_budgets);
   EXPECT_EQ(total(), 21'000U);
 }
@@ -124,18 +124,18 @@ TEST_F(AuditSieveTest, AFloodOfRefusedCallsHidesNeitherTheirNumberNorANewTool) {
   for (int i = 0; i < 1000; ++i) deny("write_file");
   deny("delete_everything");
   EXPECT_EQ(tool(records_.size() - 1), "delete_everything");
-  sieve_.finish();
+  limiter_.finish();
   EXPECT_EQ(total(), 1001U);
   EXPECT_EQ(records_.back().outcome, AuditOutcome::denied);
 }
 
 TEST_F(AuditSieveTest, HostsThatConnectWithoutEndAreSummedUpForAllOfAUsersSessions) {
   for (std::uint64_t i = 0; i < 5000; ++i) {
-    sieve_.add(audit_record({.session = i}, {.kind = AuditKind::session_opened}), now_);
-    sieve_.add(audit_record({.session = i}, {.kind = AuditKind::label, .reason = "a"}), now_);
+    limiter_.add(audit_record({.session = i}, {.kind = AuditKind::session_opened}), now_);
+    limiter_.add(audit_record({.session = i}, {.kind = AuditKind::label, .reason = "a"}), now_);
   }
   EXPECT_LE(records_.size(), 1000U);
-  sieve_.finish();
+  limiter_.finish();
   EXPECT_EQ(total(), 10'000U);
 }
 
@@ -144,7 +144,7 @@ TEST_F(AuditSieveTest, ItsMemoryDoesNotGrowWithTheCellsAndReasonsThatPeersFind) 
     for (int i = 0; i < 30; ++i) refuse(cell);
   }
   EXPECT_LE(records_.size(), (AuditLimiter::max_budgets + 1) * AuditBudget::burst);
-  sieve_.finish();
+  limiter_.finish();
   EXPECT_EQ(total(), 30'000U);
 }
 

@@ -8,12 +8,12 @@ namespace {
 using namespace std::chrono_literals;
 using Action = CellHealth::Action;
 
-class CellVigilTest : public ::testing::Test {
+class CellHealthTest : public ::testing::Test {
  protected:
-  CellVigilTest() { vigil_.begin(now_); }
+  CellHealthTest() { cell_health_.begin(now_); }
 
   Action look(bool is_busy = false, bool may_ask = true) {
-    last_ = vigil_.look(is_busy, may_ask, now_);
+    last_ = cell_health_.look(is_busy, may_ask, now_);
     return last_.action;
   }
   /// As the timer does, until something is to be done or so much time has passed.
@@ -31,45 +31,45 @@ class CellVigilTest : public ::testing::Test {
 
   StopRules stop_{.idle = 30min};
   HealthRules health_;
-  CellHealth vigil_{stop_, health_};
+  CellHealth cell_health_{stop_, health_};
   CellHealth::Look last_;
   Time now_{};
 };
 
 // --- whether it is wanted ------------------------------------------------------------------------
 
-TEST_F(CellVigilTest, ACellThatNobodyNeedsIsStoppedAfterItsTime) {
+TEST_F(CellHealthTest, ACellThatNobodyNeedsIsStoppedAfterItsTime) {
   EXPECT_EQ(wait(30min - 1ms), Action::none);
   now_ += 1ms;
   EXPECT_EQ(look(), Action::stop);
 }
 
-TEST_F(CellVigilTest, ACellThatIsBusyIsNot) {
+TEST_F(CellHealthTest, ACellThatIsBusyIsNot) {
   EXPECT_EQ(wait(10h, true), Action::none);
   EXPECT_EQ(wait(30min - 1ms), Action::none) << "its time begins when it is quiet";
 }
 
-TEST_F(CellVigilTest, WhatTheHostSaysBeginsItsTimeAnew) {
+TEST_F(CellHealthTest, WhatTheHostSaysBeginsItsTimeAnew) {
   EXPECT_EQ(wait(20min), Action::none);
-  vigil_.host_spoke();
+  cell_health_.host_spoke();
   EXPECT_EQ(look(), Action::none);
   EXPECT_EQ(wait(30min - 1ms), Action::none);
 }
 
-TEST_F(CellVigilTest, WhatTheServerSaysDoesNot) {
+TEST_F(CellHealthTest, WhatTheServerSaysDoesNot) {
   for (int i = 0; i < 29; ++i) {
     EXPECT_EQ(wait(1min), Action::none);
-    vigil_.server_spoke(now_);
+    cell_health_.server_spoke(now_);
   }
   EXPECT_EQ(wait(2min), Action::stop);
 }
 
-TEST_F(CellVigilTest, ItIsStoppedAtMostAQuarterLaterThanDeclared) {
-  vigil_.host_spoke();  // just after a look
+TEST_F(CellHealthTest, ItIsStoppedAtMostAQuarterLaterThanDeclared) {
+  cell_health_.host_spoke();  // just after a look
   EXPECT_EQ(wait(30min + 30min / 4 + 1ms), Action::stop);
 }
 
-TEST_F(CellVigilTest, WithNoTimeDeclaredItStaysForEver) {
+TEST_F(CellHealthTest, WithNoTimeDeclaredItStaysForEver) {
   stop_.idle.reset();
   EXPECT_EQ(look(), Action::none);
   EXPECT_EQ(last_.next, std::nullopt);
@@ -77,7 +77,7 @@ TEST_F(CellVigilTest, WithNoTimeDeclaredItStaysForEver) {
 
 // --- whether it answers --------------------------------------------------------------------------
 
-class SilentCellTest : public CellVigilTest {
+class SilentCellTest : public CellHealthTest {
  protected:
   SilentCellTest() {
     stop_.idle.reset();
@@ -97,7 +97,7 @@ TEST_F(SilentCellTest, WhatLiesUnreadWhenItsTimeIsOverIsReadFirst) {
   now_ += 10s;
   EXPECT_EQ(look(), Action::none);
   EXPECT_EQ(last_.next, 1ms);
-  vigil_.server_spoke(now_);
+  cell_health_.server_spoke(now_);
   now_ += 1ms;
   EXPECT_EQ(look(), Action::none);
 }
@@ -105,7 +105,7 @@ TEST_F(SilentCellTest, WhatLiesUnreadWhenItsTimeIsOverIsReadFirst) {
 TEST_F(SilentCellTest, AnyWordIsALifeSign) {
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(wait(29s), Action::none);
-    vigil_.server_spoke(now_);
+    cell_health_.server_spoke(now_);
   }
 }
 
@@ -113,15 +113,15 @@ TEST_F(SilentCellTest, AnAnswerIsFollowedByTheNextQuestion) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(wait(30s), Action::ask);
     now_ += 9s;
-    vigil_.server_spoke(now_);
+    cell_health_.server_spoke(now_);
   }
 }
 
 TEST_F(SilentCellTest, ACellWhoseHostDoesNotReadIsNotJudged) {
   EXPECT_EQ(wait(30s), Action::ask);
-  vigil_.set_paused(true, now_);
+  cell_health_.set_paused(true, now_);
   EXPECT_EQ(wait(1h), Action::none);
-  vigil_.set_paused(false, now_);
+  cell_health_.set_paused(false, now_);
   EXPECT_EQ(wait(30s - 1ms), Action::none) << "its time begins anew";
   EXPECT_EQ(wait(1ms), Action::ask);
 }
@@ -137,7 +137,7 @@ TEST_F(SilentCellTest, OneThatIsBusyIsAskedAllTheSame) { EXPECT_EQ(wait(30s, tru
 TEST_F(SilentCellTest, ToAskItIsNoUseOfIt) {
   stop_.idle = 1min;
   EXPECT_EQ(wait(30s), Action::ask);
-  vigil_.server_spoke(now_);
+  cell_health_.server_spoke(now_);
   EXPECT_EQ(wait(30s), Action::stop);
 }
 

@@ -4,7 +4,7 @@
 
 #include "tests/unit/session_rig.h"
 
-// What a session's leg decides: when a cell starts, and in which era it is spoken to.
+// What a session's server route decides: when a cell starts, and in which era it is spoken to.
 
 namespace cellblock::gateway::testing {
 namespace {
@@ -248,20 +248,20 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   Above above;
   const SessionAccess access(config_, subject_of({}, {1000, 1000, {}}));
   for (const LegOf of : {LegOf::all_servers, LegOf::one_server}) {
-    ServerRoute leg({.shared = {config_, ids_, scanner_, sealer_, policy()},
-                     .access = access,
-                     .plan = {.server = 0, .purpose = "aggregate"},
-                     .session = 12,
-                     .start = StartWhen::on_demand,
-                     .of = of},
-                    effects_, above);
+    ServerRoute server_route({.shared = {config_, ids_, scanner_, sealer_, policy()},
+                              .access = access,
+                              .plan = {.server = 0, .purpose = "aggregate"},
+                              .session = 12,
+                              .start = StartWhen::on_demand,
+                              .of = of},
+                             effects_, above);
     const auto asks = [&](std::string line) {
       const std::size_t size = line.size();
       line.resize(size + MessageScanner::padding);
       const auto view = std::string_view(line).substr(0, size);
       const auto message = scanner_.scan(view);
       ASSERT_TRUE(message);
-      leg.from_host(view, *message, now_);
+      server_route.from_host(view, *message, now_);
     };
     asks(modern("1", "tools/call", R"("name":"read_a",)"));
     cell_runs();
@@ -269,7 +269,7 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
     asks(modern("2", "tools/list"));
     server_answers(R"({"tools":[{"name":"read_b"}]})");
     EXPECT_EQ(effects_.fake_catalogues.learnt, of == LegOf::one_server ? 1 : 0);
-    leg.leave();
+    server_route.leave();
   }
 }
 

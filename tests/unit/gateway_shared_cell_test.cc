@@ -354,7 +354,7 @@ TEST_F(SharedCell, RefusesWhatWouldFillItAndServesTheOthers) {
   EXPECT_TRUE(cell().takes_users());
 }
 
-// Its lanes are two users of the cell: what the first hears ends the session, and with it the
+// Its era routes are two users of the cell: what the first hears ends the session, and with it the
 // other.
 TEST_F(SharedCell, ThatEndsMayEndASessionOfBothErasThatIsLeaving) {
   alpha_.lent = &cell();

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -199,8 +200,10 @@ bool send_facts(int line, const SourceFacts& facts) {
   return send_record(line, std::as_bytes(std::span(bytes))).has_value();
 }
 
-SourceFacts facts_in(std::string_view bytes) {
+/// Nothing for what no child sends.
+std::optional<SourceFacts> facts_in(std::string_view bytes) {
   SentFacts answer;
+  if (bytes.size() < sizeof answer) return std::nullopt;
   std::memcpy(&answer, bytes.data(), sizeof answer);
   bytes.remove_prefix(sizeof answer);
   SourceFacts facts{.kind = answer.kind,
@@ -218,8 +221,10 @@ SourceFacts facts_in(std::string_view bytes) {
                     .no_id_mapping = {}};
   const auto texts = texts_of(facts);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    *texts.at(i) = bytes.substr(0, answer.lengths.at(i));
-    bytes.remove_prefix(answer.lengths.at(i));
+    const std::size_t length = answer.lengths.at(i);
+    if (length > bytes.size()) return std::nullopt;
+    *texts.at(i) = bytes.substr(0, length);
+    bytes.remove_prefix(length);
   }
   return facts;
 }
@@ -259,8 +264,10 @@ class Looks {
     std::vector<std::byte> buffer(longest_answer);
     for (std::size_t i = first; i < paths_.size(); ++i) {
       const auto answer = work->next(buffer, source_patience);
-      if (!answer || answer->size < sizeof(SentFacts)) return;
-      facts_[paths_[i]] = facts_in({reinterpret_cast<const char*>(buffer.data()), answer->size});
+      if (!answer) return;
+      auto facts = facts_in({reinterpret_cast<const char*>(buffer.data()), answer->size});
+      if (!facts) return;
+      facts_[paths_[i]] = std::move(*facts);
     }
   }
 

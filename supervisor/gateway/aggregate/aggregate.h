@@ -28,9 +28,9 @@
 #include "supervisor/gateway/message/sealer.h"
 
 /// Everything at once: one MCP server of the modern era made from all servers that a user may use.
-/// Towards each of them it is an MCP client of that era; what the server itself speaks is its leg's
-/// business. Pure: messages, catalogues and times in, effects out. Whether a call is allowed is
-/// decided again below each leg (conversation.h), by the same function.
+/// Towards each of them it is an MCP client of that era; what the server itself speaks is its
+/// server route's business. Pure: messages, catalogues and times in, effects out. Whether a call is
+/// allowed is decided again below each server route (upstream.h), by the same function.
 namespace cellblock::gateway {
 
 class Aggregate {
@@ -50,10 +50,11 @@ class Aggregate {
   void from_host(std::string_view line, const Message& message, Time now);
   void from_leg(std::uint32_t server, std::string_view line, const Message& message, Time now);
 
-  /// A cell of that leg runs and may be spoken to: the first one, or the next one after its end.
+  /// A cell of that server route runs and may be spoken to: the first one, or the next one after
+  /// its end.
   void leg_started(std::uint32_t server, Time now);
-  /// The leg's cell did not start or has ended. Calls in flight that the leg has not answered
-  /// itself are answered with this. The leg may be used again.
+  /// The server route's cell did not start or has ended. Calls in flight that the server route has
+  /// not answered itself are answered with this. The server route may be used again.
   void leg_failed(std::uint32_t server, const Failure& failure, Time now);
 
   /// What a server offers: because it was wanted, or since it became known in some other way.

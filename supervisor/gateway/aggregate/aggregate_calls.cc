@@ -36,7 +36,7 @@ void AggregateCalls::refuse(std::string_view line, const ToNobody& nobody) {
   say_to_host(effects_, nobody.reply);
 }
 
-// In the table before it goes out: the leg may answer at once.
+// In the table before it goes out: the server route may answer at once.
 void AggregateCalls::send(std::string_view line, const Message& message, ToServer route,
                           std::uint64_t ours) {
   const std::string id = std::to_string(ours);

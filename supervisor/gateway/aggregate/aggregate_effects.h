@@ -17,7 +17,7 @@ class AggregateEffects {
  public:
   /// A whole message, newline included, of the modern era. Gone when the call returns.
   virtual void to_host(Slices message) = 0;
-  /// Likewise, to the leg of a server: which starts its cell if the message needs one.
+  /// Likewise, to the server route of a server: which starts its cell if the message needs one.
   virtual void to_leg(std::uint32_t server, Slices message) = 0;
 
   /// As the catalogues say it: nobody is to wait for such a server.

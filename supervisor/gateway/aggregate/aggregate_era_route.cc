@@ -43,7 +43,7 @@ ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& acce
 
 }  // namespace
 
-/// A leg whose host is the aggregate.
+/// A server route whose host is the aggregate.
 class AggregateEraRoute::Member final : private ServerRouteEffects {
  public:
   Member(AggregateEraRoute& side, std::uint32_t server)
@@ -57,8 +57,8 @@ class AggregateEraRoute::Member final : private ServerRouteEffects {
                        .of = LegOf::all_servers},
                       side.services_, *this) {}
 
-  ServerRoute& leg() { return server_route_; }
-  const ServerRoute& leg() const { return server_route_; }
+  ServerRoute& server_route() { return server_route_; }
+  const ServerRoute& server_route() const { return server_route_; }
 
  private:
   void to_host(Slices message) override {
@@ -145,7 +145,7 @@ bool AggregateEraRoute::is_in_flight(std::string_view theirs) const {
 
 Traffic AggregateEraRoute::traffic(std::uint32_t server) const {
   const auto found = members_.find(server);
-  return found == members_.end() ? Traffic{} : found->second->leg().traffic(server);
+  return found == members_.end() ? Traffic{} : found->second->server_route().traffic(server);
 }
 
 // --- from the host -------------------------------------------------------------------------------
@@ -161,7 +161,8 @@ void AggregateEraRoute::begin(Time now) {
   for (std::uint32_t i = 0; i < shared_.config.servers.size(); ++i) {
     if (!is_usable(i)) continue;
     services_.expect_cell(i);
-    if (shared_.config.servers[i].start.when == CellStart::session) member(i).leg().start(now);
+    if (shared_.config.servers[i].start.when == CellStart::session)
+      member(i).server_route().start(now);
   }
 }
 
@@ -232,7 +233,7 @@ void AggregateEraRoute::to_leg(std::uint32_t server, Slices message) {
   if (!is_usable(server)) return;
   const WrittenMessage written(shared_.scanner, joined(message));
   if (!written.message()) return fail_leg(server, written.message().error());
-  member(server).leg().from_host(written.line(), *written.message(), now_);
+  member(server).server_route().from_host(written.line(), *written.message(), now_);
 }
 
 // --- catalogues ----------------------------------------------------------------------------------
@@ -260,12 +261,12 @@ void AggregateEraRoute::told(std::uint32_t server, const Catalogue* catalogue,
 // --- the end -------------------------------------------------------------------------------------
 
 // The bridge first, then the aggregate: what the one has answered, it no longer knows when the
-// other answers it too. The legs do it for the audit log's sake.
+// other answers it too. The server routes do it for the audit log's sake.
 void AggregateEraRoute::fail_all(const Failure& failure, Time now) {
   now_ = now;
   if (bridge_) bridge_->bridge().fail_all(failure, now);
   aggregate_.fail_all(failure, now);
-  for (const auto& [server, member] : members_) member->leg().fail_all(failure, now);
+  for (const auto& [server, member] : members_) member->server_route().fail_all(failure, now);
   relay_.clear();
 }
 
@@ -274,15 +275,15 @@ void AggregateEraRoute::cancel_all(std::string_view reason, Time now) {
   if (bridge_) bridge_->bridge().cancel_all(reason, now);
   drain(now);
   aggregate_.cancel_all(reason, now);
-  for (const auto& [server, member] : members_) member->leg().cancel_all(reason, now);
+  for (const auto& [server, member] : members_) member->server_route().cancel_all(reason, now);
   relay_.clear();
 }
 
 void AggregateEraRoute::stop_server(std::uint32_t server, const Failure& failure, Time now) {
   const auto found = members_.find(server);
   if (found == members_.end()) return;
-  found->second->leg().fail_all(failure, now);
-  found->second->leg().leave();
+  found->second->server_route().fail_all(failure, now);
+  found->second->server_route().leave();
   relay_.push({Relayed::What::leg_failed, server, {}, failure});
   drain(now);
 }
@@ -291,7 +292,7 @@ void AggregateEraRoute::replace_server(std::uint32_t server, Time now) {
   const auto found = members_.find(server);
   if (found == members_.end()) return;
   now_ = now;
-  found->second->leg().replace_server(server, now);
+  found->second->server_route().replace_server(server, now);
   drain(now);
 }
 
@@ -299,7 +300,7 @@ void AggregateEraRoute::replace_server(std::uint32_t server, Time now) {
 void AggregateEraRoute::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   const auto found = members_.find(server);
   if (found == members_.end()) return;
-  found->second->leg().list_changed(server, kind, now);
+  found->second->server_route().list_changed(server, kind, now);
   drain(now);
 }
 
@@ -327,7 +328,7 @@ bool AggregateEraRoute::is_usable(std::uint32_t server) const {
 void AggregateEraRoute::leave() {
   for (const auto& [server, waiter] : std::exchange(waits_, {}))
     services_.catalogues().forget(waiter);
-  for (const auto& [server, member] : members_) member->leg().leave();
+  for (const auto& [server, member] : members_) member->server_route().leave();
 }
 
 }  // namespace cellblock::gateway

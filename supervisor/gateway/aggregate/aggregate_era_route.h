@@ -17,8 +17,8 @@
 #include "supervisor/gateway/route/server_route.h"
 #include "supervisor/os/alarm.h"
 
-/// All servers as one, for what a host says in one era: the aggregate, a leg for each server that
-/// it speaks to, and, before it, the bridge of a legacy host. Pure.
+/// All servers as one, for what a host says in one era: the aggregate, a server route for each
+/// server that it speaks to, and, before it, the bridge of a legacy host. Pure.
 namespace cellblock::gateway {
 
 class AggregateEraRoute final : private AggregateEffects {

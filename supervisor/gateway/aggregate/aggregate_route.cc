@@ -22,7 +22,7 @@ AggregateEraRoute& AggregateRoute::side_of(Era host) {
   return *sides_.back();
 }
 
-// As a leg chooses its lane.
+// As a server route chooses its era route.
 AggregateEraRoute* AggregateRoute::side_for(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return &side_of(era_of(message));
   if (message.method == mcp::notification::cancelled) {

@@ -80,9 +80,10 @@ void AggregateStreams::cancel_all(std::string_view reason) {
   while (!host_.empty()) cancel(std::string(host_.begin()->first), reason);
 }
 
-// --- the legs ------------------------------------------------------------------------------------
+// --- the server routes
+// ------------------------------------------------------------------------------------
 
-// In the table before it goes out: the leg may answer at once.
+// In the table before it goes out: the server route may answer at once.
 void AggregateStreams::open(std::uint32_t server, const std::string& theirs, Again again) {
   const auto stream = host_.find(theirs);
   if (stream == host_.end()) return;
@@ -128,7 +129,7 @@ void AggregateStreams::leg_failed(std::uint32_t server) {
   if (ran && ended > 0) lost_.insert(server);
 }
 
-// Whether it ended well or badly: it is opened again in the leg's next cell.
+// Whether it ended well or badly: it is opened again in the server route's next cell.
 bool AggregateStreams::answer(std::uint32_t server, std::string_view ours) {
   const auto stream = find(server, ours);
   if (stream == server_routes_.end()) return false;

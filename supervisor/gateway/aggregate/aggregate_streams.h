@@ -17,8 +17,9 @@
 #include "supervisor/gateway/aggregate/own_ids.h"
 #include "supervisor/gateway/aggregate/stream_filter.h"
 
-/// The host's streams (subscriptions/listen). Each is one stream in every leg whose cell runs, and
-/// in those that it subscribes to a resource of: no cell is started only to hear of changed lists.
+/// The host's streams (subscriptions/listen). Each is one stream in every server route whose cell
+/// runs, and in those that it subscribes to a resource of: no cell is started only to hear of
+/// changed lists.
 namespace cellblock::gateway {
 
 class AggregateStreams {
@@ -36,8 +37,8 @@ class AggregateStreams {
 
   /// False: not the end of one of these.
   bool answer(std::uint32_t server, std::string_view ours);
-  /// On a stream of ours in that leg: the lists that have changed. What else it says goes on to the
-  /// host.
+  /// On a stream of ours in that server route: the lists that have changed. What else it says goes
+  /// on to the host.
   std::vector<ListKind> notification(std::uint32_t server, std::string_view line,
                                      const Message& message);
   /// The host's list is another one.

@@ -79,7 +79,7 @@ void ListRefresh::deadline(const std::string& meta, Time now) {
   }
 }
 
-// Else they would be in flight at the leg, and keep the host's own calls from it.
+// Else they would be in flight at the server route, and keep the host's own calls from it.
 void ListRefresh::give_up_if(const std::function<bool(const Asked&)>& is_over) {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> given_up;
   std::erase_if(asked_, [&](const Asked& asked) {

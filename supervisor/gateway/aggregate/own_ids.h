@@ -4,8 +4,8 @@
 
 namespace cellblock::gateway {
 
-/// Ids and progress tokens towards the legs: each leg hides them from its server behind ids that
-/// cannot be guessed (upstream_ids.h), so a count will do here.
+/// Ids and progress tokens towards the server routes: each server route hides them from its server
+/// behind ids that cannot be guessed (upstream_ids.h), so a count will do here.
 class OwnIds {
  public:
   std::uint64_t next() { return ++last_; }

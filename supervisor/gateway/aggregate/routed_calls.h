@@ -11,7 +11,7 @@
 
 namespace cellblock::gateway {
 
-/// A call of the host that is in flight at a leg.
+/// A call of the host that is in flight at a server route.
 struct RoutedCall {
   std::uint64_t ours = 0;
   std::uint32_t server = 0;

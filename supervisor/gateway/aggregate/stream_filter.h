@@ -21,7 +21,7 @@ struct WantedResource {
 
 struct WantedTask {
   std::uint32_t server = 0;
-  std::string id;  ///< as the leg knows it
+  std::string id;  ///< as the server route knows it
   std::string shown;
 };
 

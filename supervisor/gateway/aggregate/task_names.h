@@ -10,8 +10,8 @@
 #include "policy/jsonrpc/message_edit.h"
 #include "supervisor/gateway/aggregate/members.h"
 
-/// A task's id says whose it is, `SERVER.ID`: the leg has sealed the rest already, and nobody
-/// else's leg would open it.
+/// A task's id says whose it is, `SERVER.ID`: the server route has sealed the rest already, and
+/// nobody else's server route would open it.
 namespace cellblock::gateway {
 
 /// Edits that show the ids of a server's message.
@@ -20,7 +20,7 @@ std::vector<Replacement> show_task_ids(std::string_view line, const Message& mes
 
 struct TaskRoute {
   std::uint32_t server = 0;
-  std::string id;  ///< as the leg knows it
+  std::string id;  ///< as the server route knows it
 };
 /// `raw`: the id as a host gives it, raw JSON.
 std::optional<TaskRoute> find_task(const Members& members, std::string_view raw);

@@ -7,8 +7,8 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/os/clock.h"
 
-/// Who uses a cell (server_cell.h): a lane of a session's leg (lane.h), or the survey of a server's
-/// catalogue. A cell of `cells = "per-user"` has several at once.
+/// Who uses a cell (server_cell.h): an era route of a session's server route (era_route.h), or the
+/// survey of a server's catalogue. A cell of `cells = "per-user"` has several at once.
 namespace cellblock::gateway {
 
 class CellUser {
@@ -37,7 +37,7 @@ class CellUser {
   /// Nobody is busy in it, so it is stopped: to be left.
   virtual void let_go(Time now) = 0;
 
-  /// Whose lane it is; 0: no session's.
+  /// Whose era route it is; 0: no session's.
   virtual std::uint64_t session() const = 0;
 
   /// Whether a call has this id of ours, in raw JSON, that is in flight or was cancelled: then its

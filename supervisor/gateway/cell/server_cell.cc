@@ -32,7 +32,7 @@ ServerCell::ServerCell(const Server& server, CellPlan plan, MessageScanner& scan
       plan_(plan),
       scanner_(scanner),
       effects_(effects),
-      vigil_(server.stop, server.health) {
+      health_(server.stop, server.health) {
   if (is_shared(server, plan)) shared_.emplace(scanner, effects);
 }
 
@@ -45,7 +45,7 @@ void ServerCell::use(CellUser& user, Time now) {
   const bool was_spare = std::exchange(is_spare_, false);
   if (was_spare && id_ != 0) note(AuditKind::attach, AuditOutcome::ok, plan_.purpose);
   if (!is_running()) return;
-  if (was_spare) vigil_.begin(now);
+  if (was_spare) health_.begin(now);
   user.cell_running(now);
   if (was_spare && life_.state() == CellState::handshaking && !was_asked_) watch(now);
 }
@@ -83,7 +83,7 @@ void ServerCell::stop() {
 }
 
 void ServerCell::say(CellUser& user, Slices message) {
-  vigil_.host_spoke();
+  health_.host_spoke();
   ++said_;
   reply(user, message);
 }
@@ -173,7 +173,7 @@ void ServerCell::running(Time now) {
   if (users_.empty() && !shared_ && !is_spare_) return;
   note(AuditKind::cell_started, AuditOutcome::ok, "");
   effects_.set_deadline(std::nullopt);
-  vigil_.begin(now);
+  health_.begin(now);
   tell_users([now](CellUser& user) { user.cell_running(now); });
   if (life_.state() == CellState::handshaking && !was_asked_) watch(now);
   if (output_closed_) closed(GivenUp::closed_stdout);
@@ -213,10 +213,10 @@ bool ServerCell::may_go_on() const {
 
 void ServerCell::line(std::string_view line, Time now) {
   if (users_.empty() && !shared_) return;
-  vigil_.server_spoke(now);
+  health_.server_spoke(now);
   const auto message = scanner_.scan(line);
   if (!message) return refused_line(line, message.error(), now);
-  noise_.renew();
+  invalid_output_.renew();
   const bool is_answer =
       message->kind == MessageKind::result || message->kind == MessageKind::error;
   if (is_answer && life_.state() == CellState::handshaking) {
@@ -237,7 +237,7 @@ void ServerCell::refused_line(std::string_view line, const Refused& refused, Tim
   if (!has_answered_) check_framing(framing_.line(line));
   if (refused.fault == MessageFault::empty_line || foreign_framing_) return;
   lose_answer(line, refused, now);
-  if (noise_.spend(line)) fault(GivenUp::too_much_noise);
+  if (invalid_output_.spend(line)) fault(GivenUp::too_much_noise);
 }
 
 // It has answered, and every further answer will be as unreadable: nothing is gained by waiting.
@@ -276,7 +276,7 @@ bool ServerCell::lose_answers(std::string_view ours, const Failure& failure, Tim
 // dropped.
 void ServerCell::line_too_long(std::size_t seen, Time now) {
   if (users_.empty()) return;
-  vigil_.server_spoke(now);
+  health_.server_spoke(now);
   note(AuditKind::refused, AuditOutcome::error, name_of(FailureCode::too_large));
   lose_answers("", line_too_large(seen, server_.lines.from_server, &server_), now);
 }
@@ -297,8 +297,8 @@ EndedCell ServerCell::end(const CellFacts& facts, Time now) const {
   ended.memory_limit = server_.limits.memory_bytes;
   ended.age_ms =
       static_cast<std::uint64_t>(std::chrono::duration_cast<Milliseconds>(now - since_).count());
-  ended.noise_lines = static_cast<unsigned>(noise_.total());
-  ended.first_noise = noise_.first();
+  ended.noise_lines = static_cast<unsigned>(invalid_output_.total());
+  ended.first_noise = invalid_output_.first();
   ended.framing = foreign_framing_;
   const auto bind = static_cast<std::size_t>(facts.path_index);
   if (facts.path_index >= 0 && bind < server_.binds.size()) {

@@ -111,7 +111,7 @@ class ServerCell {
   void ended(const CellFacts& facts, Time now);
   void deadline(Time now);
   /// Nobody reads what it says.
-  void set_paused(bool paused, Time now) { vigil_.set_paused(paused, now); }
+  void set_paused(bool paused, Time now) { health_.set_paused(paused, now); }
 
   // By who keeps spare ones.
   /// Asks for the cell before anybody uses it. What it says stays in its pipe.
@@ -150,7 +150,7 @@ class ServerCell {
   std::uint64_t id() const { return id_; }  ///< 0: the launcher has not answered
   CellState state() const { return life_.state(); }
   Time since() const { return since_; }
-  std::uint64_t noise_lines() const { return noise_.total(); }
+  std::uint64_t noise_lines() const { return invalid_output_.total(); }
   /// As if it ended now.
   EndedCell so_far(Time now) const { return end({}, now); }
   /// Those that no user counts.
@@ -195,7 +195,7 @@ class ServerCell {
   std::optional<ClientMultiplexer> shared_;
 
   CellLifetime life_;
-  CellHealth vigil_;
+  CellHealth health_;
   std::optional<Era> era_;   ///< it is spoken to in
   std::uint64_t signs_ = 0;  ///< asked for
   std::uint64_t id_ = 0;
@@ -208,7 +208,7 @@ class ServerCell {
   std::uint64_t said_ = 0;
   bool was_asked_ = false;
   bool has_answered_ = false;
-  InvalidOutputBudget noise_;
+  InvalidOutputBudget invalid_output_;
   FramingDetector framing_;
   std::optional<ForeignFraming> foreign_framing_;
 };

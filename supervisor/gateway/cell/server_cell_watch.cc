@@ -31,7 +31,7 @@ bool ServerCell::is_amid_list(Time now) const {
 void ServerCell::watch(Time now) {
   if (!is_watched() || closed_) return;
   const bool may_ask = life_.state() == CellState::ready && era_;
-  const CellHealth::Look look = vigil_.look(is_busy(now), may_ask, now);
+  const CellHealth::Look look = health_.look(is_busy(now), may_ask, now);
   switch (look.action) {
     case CellHealth::Action::none:
       break;

@@ -18,8 +18,8 @@ class SessionAccess {
   SessionAccess(const SessionAccess&) = delete;
   SessionAccess& operator=(const SessionAccess&) = delete;
 
-  /// To what the subject may do now. Legs that are still there have this too: the references that
-  /// rights() gave stay good.
+  /// To what the subject may do now. Server routes that are still there have this too: the
+  /// references that rights() gave stay good.
   void narrow(const Config& config, const Subject& subject);
 
   /// To nothing at all.

@@ -23,11 +23,12 @@ constexpr std::size_t least_held_bytes = 4U << 20;
 
 }  // namespace
 
-EraRoute::EraRoute(const ServerRouteParts& parts, McpServices& services, EraRouteEffects& leg)
+EraRoute::EraRoute(const ServerRouteParts& parts, McpServices& services,
+                   EraRouteEffects& server_route)
     : parts_(parts),
       server_(parts_.server()),
       services_(services),
-      server_route_(leg),
+      server_route_(server_route),
       held_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)),
       retries_(server_),
       bridged_(std::max<std::size_t>(least_held_bytes, server_.lines.from_host)) {}
@@ -277,14 +278,14 @@ void EraRoute::cell_gone(const Failure& failure, Time now) {
   revival_.cell_lost();
   for (const HeldMessage& held : again) hold(held.line, held.message);
   cell_era_.reset();
-  server_route_.lane_lost(*this, failure, now);
+  server_route_.era_route_lost(*this, failure, now);
   if (held_.awaited() != 0) retry_soon();
 }
 
 void EraRoute::lose(const Failure& failure, Time now) {
   fail_all(failure, now);
   cell_era_.reset();
-  server_route_.lane_lost(*this, failure, now);
+  server_route_.era_route_lost(*this, failure, now);
 }
 
 // The bridge first: what it answers, it no longer knows when the conversation answers it too, for

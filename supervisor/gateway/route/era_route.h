@@ -27,19 +27,19 @@
 
 /// The way to one server for what a host says in one era: starts a cell when it is needed, decides
 /// which era that is to speak, and puts a bridge between where it is not the host's. A cell serves
-/// one lane of a leg, since programs have been seen to take the era of their first message for
-/// good, and a second `initialize` for the end of the first session. Pure.
+/// one era route of a server route, since programs have been seen to take the era of their first
+/// message for good, and a second `initialize` for the end of the first session. Pure.
 namespace cellblock::gateway {
 
 class EraRoute;
 
-/// What a lane asks of the leg that has it.
+/// What an era route asks of the server route that has it.
 class EraRouteEffects {
  public:
   /// A whole message, newline included, of the host's era.
   virtual void lane_says(Slices message) = 0;
   virtual void lane_running(Time now) = 0;
-  virtual void lane_lost(const EraRoute& lane, const Failure& failure, Time now) = 0;
+  virtual void era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) = 0;
   virtual void lane_answered(Time now) = 0;
 
  protected:
@@ -48,11 +48,11 @@ class EraRouteEffects {
 
 class EraRoute final : private CellUser, private UpstreamEffects, private BridgeEffects {
  public:
-  EraRoute(const ServerRouteParts& parts, McpServices& services, EraRouteEffects& leg);
+  EraRoute(const ServerRouteParts& parts, McpServices& services, EraRouteEffects& server_route);
   EraRoute(const EraRoute&) = delete;
   EraRoute& operator=(const EraRoute&) = delete;
 
-  /// The era of the host's messages on this lane: once, before from_host.
+  /// The era of the host's messages on this era route: once, before from_host.
   void claim(Era host) { host_era_ = host; }
   std::optional<Era> host_era() const { return host_era_; }
 
@@ -188,7 +188,7 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   std::unique_ptr<Alarm> alarm_;  ///< the bridge's
   Relay<Relayed> relay_;          ///< between bridge and conversation
 
-  /// Gone with the lane: whoever comes back from the log asks it first.
+  /// Gone with the era route: whoever comes back from the log asks it first.
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
 
   SessionReplay revival_;  ///< of a legacy host's session

@@ -10,8 +10,8 @@
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/route/era_route.h"
 
-// A lane's part in telling its host what nobody at the server knows of: that a definition is shown
-// now which was withheld, or the other way round.
+// An era route's part in telling its host what nobody at the server knows of: that a definition is
+// shown now which was withheld, or the other way round.
 namespace cellblock::gateway {
 
 void EraRoute::note_announced(std::string_view line, const Message& message) {

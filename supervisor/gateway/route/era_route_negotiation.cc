@@ -9,7 +9,7 @@
 #include "supervisor/gateway/route/initialize_refusal.h"
 #include "supervisor/gateway/upstream/answer_edits.h"
 
-/// Which era a lane's cell speaks, and the bridge where it is not the host's.
+/// Which era an era route's cell speaks, and the bridge where it is not the host's.
 namespace cellblock::gateway {
 
 // The host's own wherever the server speaks it. For a legacy host that is so until its `initialize`

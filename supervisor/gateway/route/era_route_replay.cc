@@ -116,7 +116,7 @@ void EraRoute::take_next_cell(Time now) {
   give_up_cell(failure, now);
   if (is_lost) return lose(failure, now);
   if (!host_era_) return start(now);
-  server_route_.lane_lost(*this, failure, now);
+  server_route_.era_route_lost(*this, failure, now);
   if (!held_.empty()) advance(now);
 }
 
@@ -156,7 +156,7 @@ bool EraRoute::is_listened_to() const {
 void EraRoute::let_go(Time now) {
   const Failure failure = stopped_idle(server_);
   give_up_cell(failure, now);
-  if (host_era_) server_route_.lane_lost(*this, failure, now);
+  if (host_era_) server_route_.era_route_lost(*this, failure, now);
 }
 
 }  // namespace cellblock::gateway

@@ -6,7 +6,7 @@
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/route/era_route.h"
 
-/// Calls that a lane makes again in its next cell.
+/// Calls that an era route makes again in its next cell.
 namespace cellblock::gateway {
 
 CallStates EraRoute::call_states() const {

@@ -25,26 +25,26 @@ ServerRoute::ServerRoute(ServerRouteParts parts, McpServices& services, ServerRo
 
 bool ServerRoute::is_in_flight(std::string_view theirs) const {
   return std::ranges::find(discovering_, theirs, &Asked::id) != discovering_.end() ||
-         std::ranges::any_of(era_routes_,
-                             [&](const auto& lane) { return lane->is_in_flight(theirs); });
+         std::ranges::any_of(
+             era_routes_, [&](const auto& era_route) { return era_route->is_in_flight(theirs); });
 }
 
 std::size_t ServerRoute::in_flight() const {
   std::size_t sum = discovering_.size();
-  for (const auto& lane : era_routes_) sum += lane->in_flight();
+  for (const auto& era_route : era_routes_) sum += era_route->in_flight();
   return sum;
 }
 
 std::uint64_t ServerRoute::cell() const {
   std::uint64_t newest = 0;
-  for (const auto& lane : era_routes_) newest = std::max(newest, lane->cell());
+  for (const auto& era_route : era_routes_) newest = std::max(newest, era_route->cell());
   return newest;
 }
 
 Traffic ServerRoute::traffic(std::uint32_t server) const {
   Traffic sum;
   if (server != parts_.plan.server) return sum;
-  for (const auto& lane : era_routes_) sum += lane->traffic();
+  for (const auto& era_route : era_routes_) sum += era_route->traffic();
   return sum;
 }
 
@@ -52,17 +52,17 @@ Traffic ServerRoute::traffic(std::uint32_t server) const {
 
 void ServerRoute::from_host(std::string_view line, const Message& message, Time now) {
   if (answered_here(line, message)) return;
-  if (EraRoute* lane = lane_for(line, message)) lane->from_host(line, message, now);
+  if (EraRoute* era_route = era_route_for(line, message)) era_route->from_host(line, message, now);
 }
 
 EraRoute& ServerRoute::lane_of(std::optional<Era> host) {
-  for (const auto& lane : era_routes_) {
-    if (lane->host_era() == host) return *lane;
+  for (const auto& era_route : era_routes_) {
+    if (era_route->host_era() == host) return *era_route;
   }
-  for (const auto& lane : era_routes_) {
-    if (lane->host_era()) continue;
-    lane->claim(*host);
-    return *lane;
+  for (const auto& era_route : era_routes_) {
+    if (era_route->host_era()) continue;
+    era_route->claim(*host);
+    return *era_route;
   }
   EraRouteEffects& effects = *this;
   era_routes_.push_back(std::make_unique<EraRoute>(parts_, services_, effects));
@@ -72,10 +72,11 @@ EraRoute& ServerRoute::lane_of(std::optional<Era> host) {
 
 // A request says its era itself. What else a modern host says need not; a cancellation names its
 // call, and answers to a server's requests there are in the legacy era alone.
-EraRoute* ServerRoute::lane_for(std::string_view line, const Message& message) {
+EraRoute* ServerRoute::era_route_for(std::string_view line, const Message& message) {
   if (message.kind == MessageKind::request) return &lane_of(era_of(message));
   if (message.method == mcp::notification::cancelled) {
-    if (EraRoute* lane = way_of_call(era_routes_, message.request_id.in(line))) return lane;
+    if (EraRoute* era_route = way_of_call(era_routes_, message.request_id.in(line)))
+      return era_route;
   }
   if (era_routes_.empty()) return nullptr;
   const bool only_one = era_routes_.size() == 1 && era_routes_.front()->host_era();
@@ -102,7 +103,7 @@ bool ServerRoute::answer_ping(std::string_view line, const Message& message) {
     return true;
   }
   const bool runs =
-      std::ranges::any_of(era_routes_, [](const auto& lane) { return lane->has_cell(); });
+      std::ranges::any_of(era_routes_, [](const auto& era_route) { return era_route->has_cell(); });
   if (!runs) say(result_reply(id, "{}"));
   return !runs;
 }
@@ -159,39 +160,40 @@ void ServerRoute::say(std::string_view text) {
 
 // --- the end -------------------------------------------------------------------------------------
 
-void ServerRoute::lane_lost(const EraRoute& lane, const Failure& failure, Time now) {
-  const bool is_lost = lane.session_is_in_cell();
+void ServerRoute::era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) {
+  const bool is_lost = era_route.session_is_in_cell();
   above_.leg_lost(
       failure, is_lost ? ServerRouteEffects::After::over : ServerRouteEffects::After::usable, now);
 }
 
 bool ServerRoute::renew_server(std::uint32_t server, const Failure& failure, Time now) {
   if (server != parts_.plan.server) return true;
-  const bool is_in_cell = std::ranges::any_of(
-      era_routes_, [](const auto& lane) { return lane->has_cell() && lane->session_is_in_cell(); });
+  const bool is_in_cell = std::ranges::any_of(era_routes_, [](const auto& era_route) {
+    return era_route->has_cell() && era_route->session_is_in_cell();
+  });
   if (is_in_cell) return false;
-  for (const auto& lane : era_routes_) lane->renew(failure, now);
+  for (const auto& era_route : era_routes_) era_route->renew(failure, now);
   return true;
 }
 
 void ServerRoute::replace_server(std::uint32_t server, Time now) {
   if (server != parts_.plan.server) return;
-  for (const auto& lane : era_routes_) lane->replace(now);
+  for (const auto& era_route : era_routes_) era_route->replace(now);
 }
 
 void ServerRoute::fail_all(const Failure& failure, Time now) {
   for (const Asked& asked : std::exchange(discovering_, {})) say(error_reply(asked.id, failure));
-  for (const auto& lane : era_routes_) lane->fail_all(failure, now);
+  for (const auto& era_route : era_routes_) era_route->fail_all(failure, now);
 }
 
 void ServerRoute::cancel_all(std::string_view reason, Time now) {
   discovering_.clear();
-  for (const auto& lane : era_routes_) lane->cancel_all(reason, now);
+  for (const auto& era_route : era_routes_) era_route->cancel_all(reason, now);
 }
 
 void ServerRoute::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   if (server != parts_.plan.server) return;
-  for (const auto& lane : era_routes_) lane->list_changed(kind, now);
+  for (const auto& era_route : era_routes_) era_route->list_changed(kind, now);
 }
 
 // What it holds refers to the rules as they are: there is only to be told that lists may be others.
@@ -203,7 +205,7 @@ void ServerRoute::reconfigure(const ServerSet& changed, Time now) {
 
 void ServerRoute::leave() {
   if (waits_ != 0) services_.catalogues().forget(std::exchange(waits_, 0));
-  for (const auto& lane : era_routes_) lane->leave();
+  for (const auto& era_route : era_routes_) era_route->leave();
 }
 
 }  // namespace cellblock::gateway

@@ -16,8 +16,9 @@
 #include "supervisor/gateway/route/server_route_parts.h"
 #include "supervisor/gateway/route/upstream_route.h"
 
-/// One host's way to one server, whichever era it speaks: everything above a leg sees an MCP server
-/// of both. Answers what needs no server, and gives the rest to the lane of its era. Pure.
+/// One host's way to one server, whichever era it speaks: everything above a server route sees an
+/// MCP server of both. Answers what needs no server, and gives the rest to the era route of its
+/// era. Pure.
 namespace cellblock::gateway {
 
 class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
@@ -52,11 +53,11 @@ class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
   // EraRouteEffects
   void lane_says(Slices message) override { above_.to_host(message); }
   void lane_running(Time now) override { above_.leg_running(now); }
-  void lane_lost(const EraRoute& lane, const Failure& failure, Time now) override;
+  void era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) override;
   void lane_answered(Time now) override { above_.leg_answered(now); }
 
   EraRoute& lane_of(std::optional<Era> host);
-  EraRoute* lane_for(std::string_view line, const Message& message);
+  EraRoute* era_route_for(std::string_view line, const Message& message);
   bool answered_here(std::string_view line, const Message& message);
   bool answer_ping(std::string_view line, const Message& message);
   bool answer_list(std::string_view line, const Message& message);

@@ -15,7 +15,7 @@
 namespace cellblock::gateway {
 
 /// What machines between a host and its servers need of the adaptor below the session. One object
-/// for all legs of a session.
+/// for all server routes of a session.
 class McpServices {
  public:
   using Told = std::function<void(const Catalogue* catalogue, const Failure& failure, Time now)>;
@@ -41,7 +41,7 @@ class McpServices {
   ~McpServices() = default;
 };
 
-/// What a leg brings about above itself.
+/// What a server route brings about above itself.
 class ServerRouteEffects {
  public:
   enum class After : std::uint8_t {

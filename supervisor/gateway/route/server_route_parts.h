@@ -34,10 +34,10 @@ struct SharedParts {
 /// the catalogues: what it is shown is made from them.
 enum class LegOf : std::uint8_t { one_server, all_servers };
 
-/// One leg: to which server, and how.
+/// One server route: to which server, and how.
 struct ServerRouteParts {
   SharedParts shared;
-  const SessionAccess& access;  ///< outlives the leg
+  const SessionAccess& access;  ///< outlives the server route
   CellPlan plan;
   std::uint64_t session = 0;
   StartWhen start = StartWhen::now;

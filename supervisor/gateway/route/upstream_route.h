@@ -13,7 +13,8 @@
 
 namespace cellblock::gateway {
 
-/// What a session's host speaks MCP with: one server (leg.h), or all of them as one (ensemble.h).
+/// What a session's host speaks MCP with: one server (server_route.h), or all of them as one
+/// (ensemble.h).
 class UpstreamRoute {
  public:
   virtual ~UpstreamRoute() = default;
@@ -30,7 +31,7 @@ class UpstreamRoute {
   /// As stop_server, but what is said next starts another cell. False: then the session would not
   /// be known there.
   virtual bool renew_server(std::uint32_t server, const Failure& failure, Time now) = 0;
-  /// Its cells give way to others as soon as they are quiet (lane.h).
+  /// Its cells give way to others as soon as they are quiet (era_route.h).
   virtual void replace_server(std::uint32_t server, Time now) = 0;
   /// The cells are no longer needed here. More than once is as good as once.
   virtual void leave() = 0;

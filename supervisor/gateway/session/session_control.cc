@@ -128,15 +128,16 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
   server_ = &server;
   ServerRouteEffects& effects = *this;
   const CellPlan plan = plan_of(server);
-  auto leg = std::make_unique<ServerRoute>(ServerRouteParts{.shared = shared_,
-                                                            .access = access_,
-                                                            .plan = plan,
-                                                            .session = peer_.session,
-                                                            .start = start,
-                                                            .reading_tool = reading_tool()},
-                                           effects_, effects);
-  ServerRoute& only = *leg;
-  counterpart_ = std::move(leg);
+  auto server_route =
+      std::make_unique<ServerRoute>(ServerRouteParts{.shared = shared_,
+                                                     .access = access_,
+                                                     .plan = plan,
+                                                     .session = peer_.session,
+                                                     .start = start,
+                                                     .reading_tool = reading_tool()},
+                                    effects_, effects);
+  ServerRoute& only = *server_route;
+  counterpart_ = std::move(server_route);
   if (plan.program == wire::CellProgram::server) effects_.expect_cell(plan.server);
   if (start == StartWhen::on_demand) {
     note(AuditKind::attach, AuditOutcome::ok, is_resumed_ ? "resumed" : "on_demand");
@@ -162,8 +163,8 @@ void Session::attach_failed(const Failure& failure, Time now) {
   effects_.drop_workspace();
   effects_.to_control(error_reply(attachment_.id(), failure));
   if (attachment_.has_stdio()) return fail(failure, now);
-  // The connection is as before: its owner may ask for the logs, or try again. A leg may be in the
-  // middle of telling us; the next attach replaces it.
+  // The connection is as before: its owner may ask for the logs, or try again. A server route may
+  // be in the middle of telling us; the next attach replaces it.
   state_ = State::unattached;
   server_ = nullptr;
   labels_.clear();

@@ -13,7 +13,7 @@
 
 /// Between a host of one era and a server of the other: validated messages of the one in, messages
 /// of the other out. Pure. What it says to the server still passes permission, ids and audit
-/// (conversation.h); to that it looks like a host of the server's era.
+/// (upstream.h); to that it looks like a host of the server's era.
 namespace cellblock::gateway {
 
 class BridgeEffects {
