@@ -33,6 +33,14 @@ MAY_INCLUDE = {
     "supervisor/audit": [*SHARED, "supervisor/audit"],
     "supervisor/daemon": [*SHARED, "supervisor/daemon"],
 }
+# Headers of libraries that are compiled by definitions of their target: without them a source would have, say, a log
+# of its own.
+LIBRARIES = {
+    "spdlog/": "spdlog::spdlog", "fmt/": "fmt::fmt", "boost/asio": "asio", "nlohmann/": "nlohmann_json::nlohmann_json",
+    "simdjson": "simdjson::simdjson", "re2/": "PkgConfig::re2", "toml++/": "PkgConfig::tomlplusplus",
+    "CLI/": "CLI11::CLI11", "prometheus/": "PkgConfig::prometheus", "openssl/": "PkgConfig::libcrypto",
+    "seccomp.h": "PkgConfig::seccomp", "ares": "PkgConfig::cares", "archive": "PkgConfig::libarchive",
+}
 PROJECT_FOLDERS = ("policy/", "supervisor/", "client/", "cellblock/", "tests/", "examples/")
 
 # Values only: no descriptor, clock, thread, Asio, libseccomp or libcap.
@@ -296,6 +304,18 @@ class Folders(unittest.TestCase):
             for other in used:
                 with self.subTest(folder=folder, includes=other):
                     self.assertIn(target_of(other), reachable)
+
+    def test_a_folder_links_the_libraries_whose_headers_it_includes(self):
+        for name in sources():
+            target = target_of(name.rsplit("/", 1)[0])
+            if target not in self.public:
+                continue
+            linked = {"asio" if library == "client_asio" else library for library in self.reachable(target)}
+            for include in INCLUDE.findall(read(name)):
+                for prefix, library in LIBRARIES.items():
+                    if include.startswith(prefix):
+                        with self.subTest(file=name, includes=include):
+                            self.assertIn(library, linked)
 
     def test_no_two_folders_include_each_other(self):
         self.assertEqual(rings(self.edges), [])
