@@ -102,14 +102,13 @@ std::string form_fault(const ConditionText& text) {
 }
 
 Condition check_condition(const Scope& scope, const ConditionText& text) {
-  Condition condition{.argument = text.argument.value};
+  Condition condition{.argument = text.name.value};
   condition.is_optional = text.optional && text.optional->value;
   if (const auto fault = form_fault(text); !fault.empty()) {
-    scope.error(text.argument.at, text.argument.value,
-                fmt::format("{}; allowed: {}", fault, forms));
+    scope.error(text.name.at, text.name.value, fmt::format("{}; allowed: {}", fault, forms));
     return condition;
   }
-  const Scope here = scope.below(text.argument.value);
+  const Scope here = scope.below(text.name.value);
   if (text.equals || text.one_of) {
     condition.kind = ConditionKind::one_of;
     check_values(here, text, condition);
@@ -125,7 +124,7 @@ std::vector<Condition> check_conditions(const Scope& scope,
                                         const std::vector<ConditionText>& texts) {
   std::vector<Condition> conditions;
   if (texts.size() > most_conditions) {
-    scope.error(texts.front().argument.at, "arguments",
+    scope.error(texts.front().name.at, "arguments",
                 fmt::format("has {} entries; allowed: at most {}", texts.size(), most_conditions));
     return conditions;
   }

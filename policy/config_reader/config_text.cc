@@ -5,101 +5,41 @@
 #include <exception>
 #include <utility>
 
-#include "policy/config/installation_keys.h"
-#include "policy/config_reader/key_types.h"
-#include "policy/config_reader/redaction_reader.h"
-#include "policy/config_reader/server_reader.h"
+#include "policy/config_reader/text_reader.h"
 #include "policy/config_reader/toml_depth.h"
 #include "policy/config_reader/toml_reader.h"
 
 namespace cellblock {
 namespace {
 
-HttpText read_http(TableReader reader) {
-  HttpText http{.keys = write_down(reader, HttpListen{}), .tokens = {}};
-  for (TableReader& token : reader.tables("token")) {
-    http.tokens.push_back(write_down(token, HttpToken{}));
-  }
-  return http;
-}
+/// The visitor for a file that may hold servers only.
+class RefuseTables {
+ public:
+  explicit RefuseTables(TableReader& reader) : reader_(reader) {}
 
-void read_listen(TableReader reader, ConfigText& text) {
-  for (const char* key : {"address", "port", "socket", "mode", "group", "token"}) {
-    reader.refuse(key, "stands in [listen.http]; did you mean that table?");
-  }
-  if (auto http = reader.table("http")) text.http = read_http(std::move(*http));
-}
+  void plain(std::string_view key, auto&&...) { refuse(key); }
+  void table(std::string_view key, auto&&...) { refuse(key); }
+  void named(std::string_view key, auto&&...) { refuse(key); }
+  void listen(auto&&...) { refuse("listen"); }
 
-ProfileText read_profile(TextAt name, TableReader reader) {
-  ProfileText profile;
-  profile.name = std::move(name);
-  profile.base = reader.text("base");
-  profile.allow = reader.texts("allow");
-  profile.refuse = reader.texts("refuse");
-  profile.write_exec = reader.text("write_exec");
-  return profile;
-}
-
-void read_profiles(TableReader profiles, ConfigText& text) {
-  for (TextAt& name : profiles.names()) {
-    auto profile = profiles.table(name.value);
-    if (profile) text.profiles.push_back(read_profile(std::move(name), std::move(*profile)));
+ private:
+  void refuse(std::string_view key) {
+    reader_.refuse(key, "stands in the main file only; allowed here: server tables");
   }
-}
 
-RoleText read_role(TextAt name, TableReader reader) {
-  RoleText role;
-  role.name = std::move(name);
-  role.users = reader.ids("users");
-  role.groups = reader.ids("groups");
-  return role;
-}
-
-void read_roles(TableReader roles, ConfigText& text) {
-  for (TextAt& name : roles.names()) {
-    auto role = roles.table(name.value);
-    if (role) text.roles.push_back(read_role(std::move(name), std::move(*role)));
-  }
-}
-
-void read_installation(TableReader& reader, ConfigText& text) {
-  Config shape;
-  ResultBounds bounds;
-  if (auto daemon = reader.table("daemon")) text.daemon = write_down(*daemon, DaemonTable{shape});
-  if (auto socket = reader.table("socket")) text.socket = write_down(*socket, Listen{});
-  if (auto listen = reader.table("listen")) read_listen(std::move(*listen), text);
-  reader.refuse("http", "is no table of its own; did you mean [listen.http]?");
-  if (auto metrics = reader.table("metrics")) text.metrics = write_down(*metrics, MetricsListen{});
-  if (auto sandbox = reader.table("sandbox")) text.sandbox = write_down(*sandbox, Kernel{});
-  if (auto table = reader.table("catalogue")) text.catalogue = write_down(*table, CatalogueRules{});
-  if (auto audit = reader.table("audit")) text.audit = write_down(*audit, AuditRules{});
-  if (auto profiles = reader.table("profile")) read_profiles(std::move(*profiles), text);
-  if (auto roles = reader.table("role")) read_roles(std::move(*roles), text);
-  if (auto calls = reader.table("calls")) text.calls = write_down(*calls, UserCalls{});
-  if (auto results = reader.table("results")) {
-    text.results = write_down(*results, ResultsTable{bounds, shape.results});
-  }
-  if (auto redaction = reader.table("redaction")) {
-    text.redaction = read_redaction(std::move(*redaction));
-  }
-}
+  TableReader& reader_;
+};
 
 void read_file(TableReader reader, FileRole role, ConfigText& text) {
+  TextReader keys(reader);
   if (role == FileRole::main) {
-    read_installation(reader, text);
+    visit_installation(keys, text);
   } else {
-    for (const char* key : {"daemon", "socket", "listen", "metrics", "sandbox", "catalogue",
-                            "audit", "profile", "role", "calls", "results", "redaction"}) {
-      reader.refuse(key, "stands in the main file only; allowed here: server tables");
-    }
+    RefuseTables refused(reader);
+    visit_installation(refused, text);
   }
-  auto servers = reader.table("server");
-  if (!servers) return;
-  for (const TextAt& name : servers->names()) {
-    if (auto server = servers->table(name.value)) {
-      text.servers.push_back(read_server(text.file, name, std::move(*server)));
-    }
-  }
+  visit_servers(keys, text);
+  for (ServerText& server : text.servers) server.file = text.file;
 }
 
 }  // namespace

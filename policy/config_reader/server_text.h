@@ -31,7 +31,7 @@ struct AllowText {
 
 /// `arguments.NAME` of a rule.
 struct ConditionText {
-  TextAt argument;
+  TextAt name;
   Maybe<ScalarText> equals;
   Maybe<ScalarList> one_of;
   Maybe<double> min;

@@ -212,16 +212,23 @@ TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
                   {.name = "b", .what = ServerChange::removed, .keys = {}}},
       .keys = {"role"},
       .at_start = {}};
-  EXPECT_EQ(reload_text(difference, ReloadTense::would),
+  const std::vector<ChangedKey> values{
+      {"daemon.max_cells", "1", "2"},  // of a key that is not named: not told
+      {"server.a.results.max_bytes", "\"4KiB\"", "\"8KiB\""},
+      {"server.a.limits.memory", "", "\"1GiB\""}};
+  EXPECT_EQ(reload_text(difference, values, ReloadTense::would),
             "would change\n"
             "  role: at once\n"
             "  server a: allow, rule, results: from the next request on\n"
+            "    results.max_bytes: \"4KiB\" -> \"8KiB\"\n"
+            "    limits.memory: none -> \"1GiB\"\n"
             "  server b: removed: its sessions are ended\n");
-  EXPECT_EQ(reload_text({}, ReloadTense::done), "nothing has changed\n");
-  EXPECT_EQ(reload_json(difference, ReloadTense::done),
+  EXPECT_EQ(reload_text({}, {}, ReloadTense::done), "nothing has changed\n");
+  EXPECT_EQ(reload_json(difference, {values.back()}, ReloadTense::done),
             R"({"ok":true,"applied":true,"changes":[{"key":"role"},)"
             R"({"server":"a","change":"policy","keys":["allow","rule","results"]},)"
-            R"({"server":"b","change":"removed","keys":[]}]})"
+            R"({"server":"b","change":"removed","keys":[]}],)"
+            R"("values":[{"key":"server.a.limits.memory","from":"","to":"\"1GiB\""}]})"
             "\n");
   EXPECT_EQ(reload_error_json("why"),
             R"({"ok":false,"error":{"code":"not_reloaded","message":"why","exit_code":1}})"

@@ -12,6 +12,10 @@ struct Flags {
   std::string config;
   std::string socket;
   std::string check;
+  bool effective = false;
+  std::string keys;
+  bool markdown = false;
+  bool schema = false;
   bool user = false;
   std::vector<std::string> explain;
   std::string role;
@@ -28,6 +32,18 @@ std::string absolute(const std::string& path) {
   return error ? path : result.lexically_normal().string();
 }
 
+void declare_keys(CLI::App& app, Flags& flags) {
+  auto* keys = app.add_option("--keys", flags.keys,
+                              "list the keys of the configuration, or those of one table, and end")
+                   ->type_name("[TABLE]")
+                   ->expected(0, 1);
+  auto* markdown =
+      app.add_flag("--markdown", flags.markdown, "with --keys: as a page")->needs(keys);
+  app.add_flag("--schema", flags.schema,
+               "print a JSON Schema of the configuration, for editors, and end")
+      ->excludes(keys, markdown);
+}
+
 void declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "configuration file")
       ->type_name("FILE")
@@ -38,9 +54,14 @@ void declare(CLI::App& app, Flags& flags) {
       ->type_name("PATH");
   app.add_flag("--user", flags.user,
                "rootless: serve only the user who starts it (no protection from that user)");
-  app.add_option("--check", flags.check, "check the configuration, print the verdict and end")
-      ->type_name("[FILE]")
-      ->expected(0, 1);
+  auto* check =
+      app.add_option("--check", flags.check, "check the configuration, print the verdict and end")
+          ->type_name("[FILE]")
+          ->expected(0, 1);
+  app.add_flag("--effective", flags.effective,
+               "with --check: print what holds, key by key, written or not")
+      ->needs(check);
+  declare_keys(app, flags);
   auto* explain = app.add_option("--explain", flags.explain,
                                  "say what a server can see and do, what a user may do with it, or "
                                  "which rule decides of "
@@ -67,6 +88,10 @@ Options resolve(const CLI::App& app, const Flags& flags) {
   std::string config = options.check_only && !flags.check.empty() ? flags.check : flags.config;
   if (config.empty()) config = default_config_path(options.mode);
   options.config = absolute(config);
+  options.is_effective = flags.effective;
+  if (app.count("--keys") > 0) options.keys = flags.keys;
+  options.is_markdown = flags.markdown;
+  options.schema = flags.schema;
   options.explain = flags.explain;
   options.role = flags.role;
   options.json = flags.json;

@@ -139,6 +139,7 @@ Result<void> check_listener(int socket, const Config& config) {
 
 struct Brought {
   Difference difference;
+  std::vector<ChangedKey> values;
   Sealed sealed;
   Fd owner_mounts;
 };
@@ -160,6 +161,7 @@ Result<Brought> merge(const InUse& in_use, LoadedConfig loaded,
   Secrets secrets = in_places_of(next, loaded.config, std::move(loaded.secrets));
   Brought brought;
   brought.difference = difference(in_use.config, next);
+  brought.values = changed_keys(in_use.config, next);
   brought.sealed = CELLBLOCK_TRY(seal(next, secrets));
   brought.owner_mounts = CELLBLOCK_TRY(queue_owner_mounts(next, mounts));
   if (next.servers.size() > max_servers) {
@@ -233,7 +235,8 @@ int ask_for_reload(const Options& options) {
   if (options.quiet) return 0;
   const auto tense = options.dry_run ? ReloadTense::would : ReloadTense::done;
   const Difference& changes = brought->difference;
-  fmt::print("{}", options.json ? reload_json(changes, tense) : reload_text(changes, tense));
+  const auto report = options.json ? &reload_json : &reload_text;
+  fmt::print("{}", report(changes, brought->values, tense));
   return 0;
 }
 

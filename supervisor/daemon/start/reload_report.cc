@@ -40,31 +40,59 @@ std::string_view name_of(ServerChange change) {
   return "";
 }
 
+std::string_view or_none(const std::string& value) {
+  return value.empty() ? std::string_view("none") : value;
+}
+
+// Of the keys that begin so.
+std::string value_lines(const std::vector<ChangedKey>& values, std::string_view path) {
+  std::string text;
+  for (const ChangedKey& value : values) {
+    if (!value.path.starts_with(path)) continue;
+    std::string_view key = value.path;
+    if (path.ends_with('.')) key.remove_prefix(path.size());
+    text += fmt::format("    {}: {} -> {}\n", key, or_none(value.from), or_none(value.to));
+  }
+  return text;
+}
+
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
-std::string reload_text(const Difference& difference, ReloadTense tense) {
+std::string reload_text(const Difference& difference, const std::vector<ChangedKey>& values,
+                        ReloadTense tense) {
   if (difference.empty()) return "nothing has changed\n";
   std::string text = tense == ReloadTense::done ? "reloaded\n" : "would change\n";
-  for (const std::string& key : difference.keys) text += fmt::format("  {}: at once\n", key);
+  for (const std::string& key : difference.keys) {
+    text += fmt::format("  {}: at once\n", key);
+    text += value_lines(values, key);
+  }
   for (const ChangedServer& server : difference.servers) {
     text += fmt::format("  {}: {}\n", line_of(server), effect_of(server.what));
+    text += value_lines(values, fmt::format("server.{}.", server.name));
   }
   return text;
 }
 
-std::string reload_json(const Difference& difference, ReloadTense tense) {
+std::string reload_json(const Difference& difference, const std::vector<ChangedKey>& values,
+                        ReloadTense tense) {
   Json changes = Json::array();
   for (const std::string& key : difference.keys) changes.push_back(Json{{"key", key}});
   for (const ChangedServer& server : difference.servers) {
     changes.push_back(Json{
         {"server", server.name}, {"change", name_of(server.what)}, {"keys", Json(server.keys)}});
   }
-  return dumped(
-      Json{{"ok", true}, {"applied", tense == ReloadTense::done}, {"changes", std::move(changes)}});
+  Json listed = Json::array();
+  for (const ChangedKey& value : values) {
+    listed.push_back(Json{{"key", value.path}, {"from", value.from}, {"to", value.to}});
+  }
+  return dumped(Json{{"ok", true},
+                     {"applied", tense == ReloadTense::done},
+                     {"changes", std::move(changes)},
+                     {"values", std::move(listed)}});
 }
 
 std::string reload_error_json(std::string_view why) {

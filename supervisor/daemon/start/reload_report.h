@@ -2,19 +2,23 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/reload/difference.h"
+#include "supervisor/daemon/report/effective_keys.h"
 
 /// What whoever reloads is told. Pure.
 namespace cellblock::daemon {
 
 enum class ReloadTense : std::uint8_t { done, would };
 
-/// A line for each change, with when it takes effect.
-std::string reload_text(const Difference& difference, ReloadTense tense);
+/// A line for each change, with when it takes effect, and below it the values that differ.
+std::string reload_text(const Difference& difference, const std::vector<ChangedKey>& values,
+                        ReloadTense tense);
 /// {"ok":true,"applied":true,"changes":[{"server":"files","change":"policy","keys":["allow,
-/// rule"]}]}
-std::string reload_json(const Difference& difference, ReloadTense tense);
+/// rule"]}],"values":[{"key":"server.files.limits.memory","from":"\"1GiB\"","to":"\"2GiB\""}]}
+std::string reload_json(const Difference& difference, const std::vector<ChangedKey>& values,
+                        ReloadTense tense);
 std::string reload_error_json(std::string_view why);
 
 }  // namespace cellblock::daemon

@@ -1,0 +1,153 @@
+#include "supervisor/daemon/run/questions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/access/subject.h"
+#include "policy/base/printable.h"
+#include "policy/base/suggestion.h"
+#include "supervisor/daemon/load/accounts.h"
+#include "supervisor/daemon/load/config_files.h"
+#include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/report/check_report.h"
+#include "supervisor/daemon/report/effective_keys.h"
+#include "supervisor/daemon/report/explain_rights.h"
+#include "supervisor/daemon/report/explain_server.h"
+#include "supervisor/daemon/report/key_report.h"
+
+namespace cellblock::daemon {
+namespace {
+
+bool show(const std::string& text) { return std::fputs(text.c_str(), stdout) >= 0; }
+
+int check(const Options& options) {
+  auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  if (loaded) wipe(loaded->secrets);
+  // What is not usable has no keys that hold.
+  const bool is_effective = options.is_effective && loaded;
+  const bool shown =
+      show(is_effective ? effective_text(loaded->config) : check_report(options.config, loaded));
+  return loaded && shown ? 0 : 1;
+}
+
+Result<std::uint32_t> uid_of(const std::string& person) {
+  if (const auto user = find_user(person)) return user->uid;
+  std::uint32_t uid = 0;
+  const auto [end, error] = std::from_chars(person.data(), person.data() + person.size(), uid);
+  const bool is_number = error == std::errc{} && end == person.data() + person.size();
+  if (!is_number) return fail(fmt::format("there is no user \"{}\" here", person));
+  return uid;
+}
+
+Result<DeclaredServer> server_of(const LoadedConfig& loaded, const std::string& name) {
+  const auto& servers = loaded.config.servers;
+  const auto server = std::ranges::find(servers, name, &Server::name);
+  if (server != servers.end()) {
+    return DeclaredServer{*server, loaded.declared_in.find(name)->second};
+  }
+  std::vector<std::string_view> known;
+  known.reserve(servers.size());
+  for (const Server& one : servers) known.emplace_back(one.name);
+  const auto guess = nearest(name, known);
+  return fail(fmt::format("no server \"{}\" is declared{}", name,
+                          guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess)));
+}
+
+// What an account is called, or its number.
+std::string or_number(std::string name, std::uint32_t id) {
+  return name.empty() ? std::to_string(id) : std::move(name);
+}
+
+Result<Explanation> server_explained(const Options& options, const LoadedConfig& loaded) {
+  if (!options.role.empty()) return fail("a role is somebody's: name the user as well");
+  return explain_server(
+      CELLBLOCK_TRY(server_of(loaded, options.explain.front())), loaded.config,
+      {.user = [](std::uint32_t uid) { return or_number(name_of_user(uid), uid); },
+       .group = [](std::uint32_t gid) { return or_number(name_of_group(gid), gid); }});
+}
+
+Result<Explanation> explanation(const Options& options, const LoadedConfig& loaded) {
+  if (options.explain.size() == 1) return server_explained(options, loaded);
+  const DeclaredServer declared = CELLBLOCK_TRY(server_of(loaded, options.explain.at(1)));
+  const std::uint32_t uid = CELLBLOCK_TRY(uid_of(options.explain.at(0)));
+  const auto user = find_user(static_cast<uid_t>(uid));
+  const auto groups = groups_of(uid);
+  const auto& roles = loaded.config.roles;
+  std::optional<Subject> subject = subject_of(roles, {uid, user ? user->gid : uid, groups});
+  if (!options.role.empty()) subject = as_role(roles, *subject, options.role);
+  if (!subject) return fail(fmt::format("this user may not take a role \"{}\"", options.role));
+  if (options.explain.size() == 2) {
+    return explain_rights(declared, *subject, loaded.config.identity);
+  }
+  const bool has_arguments = options.explain.size() > 3;
+  return explain_call(declared, *subject,
+                      {options.explain.at(2), has_arguments ? options.explain.at(3) : ""});
+}
+
+// As `cellblock` has them (docs/cli.md), which becomes this program.
+constexpr int exit_usage = 2;
+constexpr int exit_refused = 4;
+constexpr int exit_asks = 11;
+
+int exit_code_of(std::optional<Effect> effect) {
+  if (!effect) return exit_usage;
+  switch (*effect) {
+    case Effect::allow:
+      return 0;
+    case Effect::ask:
+      return exit_asks;
+    case Effect::deny:
+      break;
+  }
+  return exit_refused;
+}
+
+int unexplained(const Options& options, std::string_view why, int exit_code) {
+  fmt::print(stderr, "cellblockd: {}\n", why);
+  if (options.json) fmt::print("{}", explain_error_json(why, exit_code));
+  return exit_code;
+}
+
+int explain(const Options& options) {
+  auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
+  if (!loaded) {
+    static_cast<void>(std::fputs(check_report(options.config, loaded).c_str(), stderr));
+    return unexplained(options, "the configuration is not usable", 1);
+  }
+  wipe(loaded->secrets);
+  const auto explained = explanation(options, *loaded);
+  if (!explained) return unexplained(options, printable(explained.error().text), exit_usage);
+  const std::string& shown = options.json ? explained->json : explained->text;
+  return show(shown) ? exit_code_of(explained->effect) : 1;
+}
+
+int tell_keys(const Options& options) {
+  if (options.is_markdown) return show(keys_markdown()) ? 0 : 1;
+  const auto text = keys_text(*options.keys);
+  if (text) return show(*text) ? 0 : 1;
+  fmt::print(
+      stderr,
+      "cellblockd: no key \"{}\"; `cellblockd --keys` lists all, `--keys server.NAME` those of "
+      "a server\n",
+      printable(*options.keys));
+  return exit_usage;
+}
+
+}  // namespace
+
+std::optional<int> answer_question(const Options& options) {
+  if (options.keys) return tell_keys(options);
+  if (options.schema) return show(keys_schema()) ? 0 : 1;
+  if (options.check_only) return check(options);
+  if (!options.explain.empty()) return explain(options);
+  return std::nullopt;
+}
+
+}  // namespace cellblock::daemon
