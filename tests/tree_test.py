@@ -7,12 +7,15 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST_FILE = 400
 LONGEST_TEST = 600  # tables of cases
 LONGEST_BLOCK = 60
+LONGEST_PAGE = 300  # lines of a document
+LONG_PAGES = {"docs/cli.md", "docs/comparison.md"}  # one row a command, one row an attempt
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 # Folder -> the project's folders that it may include from. Everything else is forbidden.
@@ -354,8 +357,8 @@ class Shape(unittest.TestCase):
         self.assertGreater(counted, 1000)
 
 
-# Who asks for which keys, a function or the table of a visit_keys(), and under which heading docs/configuration.md
-# tells them.
+# Who asks for which keys, a function or the table of a visit_keys(), and under which heading the pages of
+# docs/configuration tell them.
 ASKED_IN = {
     "DaemonTable": "## `[daemon]`", "Listen": "## `[socket]`", "Kernel": "## `[sandbox]`",
     "HttpListen read_http": "## `[listen.http]`", "MetricsListen": "## `[metrics]`",
@@ -363,18 +366,18 @@ ASKED_IN = {
     "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
     "read_program read_files read_variables read_fences read_bounds read_rights":
         "## `[server.NAME]`",
-    "read_workspace": "### `workspace`", "read_egress": "### `network`, `egress`",
-    "read_secret": "#### Where a secret's value comes from",
-    "Limits": "### `limits`", "LineLimits": "### `lines`", "read_allow": "### `allow`",
-    "read_rule": "### `[[server.NAME.rule]]`",
-    "read_condition": "#### `[server.NAME.rule.arguments]`", "read_role": "## `[role.NAME]`",
-    "StartTable": "### `start`, `stop` start.", "StopTable": "### `start`, `stop` stop.",
-    "RestartRules": "### `restart`", "HealthRules": "### `health`",
-    "UserCalls": "## `[calls]`", "ServerCalls CallTime CallBoundsTable": "### `calls`",
-    "ToolCalls CallTime CallBoundsTable read_tool": "### `[server.NAME.tool.TOOL]`",
+    "read_workspace": "### `workspace`", "read_egress": "## `network`, `egress`",
+    "read_secret": "### Where a secret's value comes from",
+    "Limits": "## `limits`", "LineLimits": "## `lines`", "read_allow": "## `allow`",
+    "read_rule": "## `[[server.NAME.rule]]`",
+    "read_condition": "### `[server.NAME.rule.arguments]`", "read_role": "## `[role.NAME]`",
+    "StartTable": "## `start`, `stop` start.", "StopTable": "## `start`, `stop` stop.",
+    "RestartRules": "## `restart`", "HealthRules": "## `health`",
+    "UserCalls": "## `[calls]`", "ServerCalls CallTime CallBoundsTable": "## `calls`",
+    "ToolCalls CallTime CallBoundsTable read_tool": "## `[server.NAME.tool.TOOL]`",
     "read_redaction": "## `[redaction]`", "read_directions": "### Directions",
     "read_expression": "### `[redaction.expressions.NAME]`",
-    "ResultsTable ResultBounds": "## `[results]`", "ResultBounds": "### `results`",
+    "ResultsTable ResultBounds": "## `[results]`", "ResultBounds": "## `results`",
 }
 KEYS = ["policy/config/installation_keys.h", "policy/config/rate_keys.h", "policy/config/result_keys.h",
         "policy/config/server_keys.h"]
@@ -430,8 +433,8 @@ class Documentation(unittest.TestCase):
         header = re.search(r"enum class SetupStep.*?\{(.*?)\};", read("policy/failures/setup_step.h"), re.DOTALL)
         self.assertEqual(re.findall(r"^\s*(\w+)(?: = 0)?,", header.group(1), re.MULTILINE), self.steps)
 
-    def test_architecture_lists_the_set_up_steps_with_their_exit_codes(self):
-        listed = re.findall(r"^\| (\d+) \| `(\w+)` \|", read("docs/architecture.md"), re.MULTILINE)
+    def test_the_page_about_cells_lists_the_set_up_steps_with_their_exit_codes(self):
+        listed = re.findall(r"^\| (\d+) \| `(\w+)` \|", read("docs/cells.md"), re.MULTILINE)
         self.assertEqual(listed, [(str(64 + place), step) for place, step in enumerate(self.steps)][1:])
 
     def test_a_cell_is_set_up_in_the_order_of_the_list(self):
@@ -457,7 +460,7 @@ class Documentation(unittest.TestCase):
         self.assertEqual(taken, self.steps[self.steps.index("wait_for_launcher"):])
 
     def test_configuration_tells_every_key_that_is_read_and_no_other(self):
-        text = read("docs/configuration.md")
+        text = "".join(read(page) for page in tracked() if page.startswith("docs/configuration/"))
         for functions, place in ASKED_IN.items():
             heading, _, prefix = place.rpartition(" ")
             if not prefix.endswith("."):
@@ -519,13 +522,45 @@ class Documentation(unittest.TestCase):
         left_out = re.search(r'verdict!~"([^"]*)"', read("examples/metrics/alerts.yaml"))
         self.assertEqual(sorted(left_out.group(1).split("|")), sorted(no_crashes))
 
-    def test_protocol_lists_the_failure_codes_of_the_code(self):
+    def test_the_page_about_errors_lists_the_failure_codes_of_the_code(self):
         header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure.h"), re.DOTALL)
         codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
-        table = re.findall(r"^\| `(\w+)` \| (-\d+) \|", read("docs/protocol.md"), re.MULTILINE)
+        table = re.findall(r"^\| `(\w+)` \| (-\d+) \|", read("docs/errors.md"), re.MULTILINE)
         self.assertEqual([name for name, _ in table], codes)
         self.assertEqual([int(code) for _, code in table],
                          [-31001 - index for index in range(len(codes))])
+
+
+def pages():
+    """The documents that a reader is led through."""
+    return [name for name in tracked() if name.endswith(".md") and (name.startswith("docs/") or "/" not in name)]
+
+
+def fenced(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+class Recipes(unittest.TestCase):
+    def test_every_toml_block_of_a_page_is_valid_toml(self):
+        for name in pages():
+            for number, block in enumerate(fenced(read(name), "toml")):
+                with self.subTest(page=name, block=number):
+                    tomllib.loads(block)
+
+    def test_every_recipe_is_a_whole_table_of_one_server(self):
+        recipes = fenced(read("docs/configuration.md"), "toml")
+        names = [name for recipe in recipes for name in tomllib.loads(recipe).get("server", {})]
+        self.assertEqual(len(set(names)), len(recipes))
+        for recipe in recipes:
+            for name, server in tomllib.loads(recipe)["server"].items():
+                with self.subTest(server=name):
+                    self.assertLessEqual({"command", "program", "allow"}, set(server))
+
+    def test_pages_are_short_enough_to_be_read(self):
+        for name in pages():
+            if name.startswith("docs/") and name not in LONG_PAGES:
+                with self.subTest(page=name):
+                    self.assertLessEqual(read(name).count("\n"), LONGEST_PAGE)
 
 
 class Words(unittest.TestCase):
