@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The tree checks itself: who may include whom, how long files and functions are, that the documentation's list of
-set-up steps is the code's, and that nothing names a machine or a registry."""
+set-up steps is the code's, that links and named files are there, and that nothing names a machine or a registry."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -117,6 +118,8 @@ NOT_IN_MACHINES = re.compile(r"^(boost/|sys/|unistd\.h|fcntl\.h|poll\.h|spdlog/|
 FORBIDDEN_WORDS = re.compile(
     r"(?<!\w)/work/(main|shared)|/\.library/|registry\.npmjs|npmmirror|deb\.debian\.org|pypi\.org|"
     r"crates\.io|proxy\.golang")
+# Files that comments name and that are none of this tree's.
+OUTSIDE_FILES = {"include/uapi/linux/landlock.h"}
 TEXT = {".h", ".cc", ".md", ".sh", ".mjs", ".json", ".toml", ".txt", ".py", ".in", ".service", ""}
 
 
@@ -538,6 +541,54 @@ def pages():
 
 def fenced(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def anchors_of(page):
+    """As GitHub makes them of headings: of several with one text the second ends with -1."""
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE), re.MULTILINE):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        found.append(re.sub(r"[^\w -]", "", text.lower()).strip().replace(" ", "-"))
+    return {name if found[:place].count(name) == 0 else f"{name}-{found[:place].count(name)}" for place, name in enumerate(found)}
+
+
+def links_of(page):
+    """The target of each relative link: a path from the root of the tree, and an anchor or nothing."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            yield os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page, anchor
+
+
+def named_files(name):
+    """The files of this tree that comments of a source name, by their path or the end of it."""
+    comments = "\n".join(re.findall(r"^\s*//.*$|\s//.*$", read(name), re.MULTILINE))
+    comments = re.sub(r"\n\s*///? ", " ", comments)
+    return re.findall(r"(?<![\w./*<$~-])((?:[\w-]+/)*[\w-]+\.(?:h|cc|md|py|sh|mjs))(?![\w.])", comments)
+
+
+class Links(unittest.TestCase):
+    def test_every_link_and_anchor_of_a_page_leads_to_something(self):
+        followed = 0
+        for page in (name for name in tracked() if name.endswith(".md") and "node_modules" not in name):
+            for path, anchor in links_of(page):
+                followed += 1
+                with self.subTest(page=page, path=path, anchor=anchor):
+                    self.assertTrue((ROOT / path).exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors_of(path))
+        self.assertGreater(followed, 200)
+
+    def test_every_file_that_a_comment_names_is_there(self):
+        paths = {"/" + name for name in tracked()}
+        ends = {path[place:] for path in paths for place, letter in enumerate(path) if letter == "/"}
+        checked = 0
+        for name in sources():
+            for file in named_files(name):
+                checked += 1
+                with self.subTest(source=name, named=file):
+                    self.assertTrue("/" + file in ends or file in OUTSIDE_FILES)
+        self.assertGreater(checked, 30)
 
 
 class Recipes(unittest.TestCase):

@@ -51,7 +51,7 @@ struct Failure {
   std::string message;  ///< one sentence
   std::string server;
   std::string verdict;                   ///< server_failed: its name ("early_crash"), else empty
-  std::string cause;                     ///< server_failed: what crash_verdict.h says, else empty
+  std::string cause;                     ///< server_failed: what end_verdict.h says, else empty
   std::string advice;                    ///< where more is known than advice_for(code); else empty
   CellFacts facts;                       ///< server_failed
   std::vector<std::string> stderr_tail;  ///< already escaped; the last 10 lines are sent

@@ -18,7 +18,7 @@ struct Options {
   std::string role;         ///< with explain; empty: none
   bool json = false;        ///< with explain and reload: as one object
   bool check_only = false;  ///< read the configuration, print the verdict, end
-  bool reload = false;      ///< bring it to the daemon that runs, and end: see reload_asker.h
+  bool reload = false;      ///< bring it to the daemon that runs, and end: see reload_client.h
   bool dry_run = false;     ///< with reload: only tell what would change
   bool quiet = false;       ///< with reload: only what goes wrong
 };
