@@ -59,7 +59,7 @@ install(FILES systemd/cellblock.tmpfiles.conf RENAME cellblock.conf DESTINATION 
 install(FILES systemd/cellblock.sysusers.conf RENAME cellblock.conf DESTINATION lib/sysusers.d
         COMPONENT daemon)
 install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/configuration.md docs/protocol.md docs/translation.md
-              docs/results.md docs/errors.md docs/audit.md docs/cells.md docs/fuzzing.md
+              docs/results.md docs/errors.md docs/audit.md docs/cells.md docs/fuzzing.md docs/tutorial.md
               docs/systemd.md docs/security.md docs/http.md docs/metrics.md docs/comparison.md docs/performance.md docs/soak.svg
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
 install(DIRECTORY docs/configuration docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
