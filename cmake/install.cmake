@@ -58,9 +58,10 @@ install(FILES systemd/cellblock.tmpfiles.conf RENAME cellblock.conf DESTINATION 
         COMPONENT daemon)
 install(FILES systemd/cellblock.sysusers.conf RENAME cellblock.conf DESTINATION lib/sysusers.d
         COMPONENT daemon)
-install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/configuration.md docs/protocol.md
+install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/configuration.md docs/protocol.md docs/translation.md
+              docs/results.md docs/errors.md docs/audit.md docs/cells.md docs/fuzzing.md docs/tutorial.md
               docs/systemd.md docs/security.md docs/http.md docs/metrics.md docs/comparison.md docs/performance.md docs/soak.svg
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
-install(DIRECTORY docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
+install(DIRECTORY docs/configuration docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
 install(FILES examples/cellblock.toml examples/credentials.conf examples/http.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
 install(DIRECTORY examples/metrics DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """The tree checks itself: who may include whom, how long files and functions are, that the documentation's list of
-set-up steps is the code's, and that nothing names a machine or a registry."""
+set-up steps is the code's, that links and named files are there, and that nothing names a machine or a registry."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST_FILE = 400
 LONGEST_TEST = 600  # tables of cases
 LONGEST_BLOCK = 60
+LONGEST_PAGE = 300  # lines of a document
+# One row a command, one row an attempt, one row a key.
+LONG_PAGES = {"docs/cli.md", "docs/comparison.md", "docs/configuration/reference.md"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 # Folder -> the project's folders that it may include from. Everything else is forbidden.
@@ -114,6 +119,8 @@ NOT_IN_MACHINES = re.compile(r"^(boost/|sys/|unistd\.h|fcntl\.h|poll\.h|spdlog/|
 FORBIDDEN_WORDS = re.compile(
     r"(?<!\w)/work/(main|shared)|/\.library/|registry\.npmjs|npmmirror|deb\.debian\.org|pypi\.org|"
     r"crates\.io|proxy\.golang")
+# Files that comments name and that are none of this tree's.
+OUTSIDE_FILES = {"include/uapi/linux/landlock.h"}
 TEXT = {".h", ".cc", ".md", ".sh", ".mjs", ".json", ".toml", ".txt", ".py", ".in", ".service", ""}
 
 
@@ -354,36 +361,30 @@ class Shape(unittest.TestCase):
         self.assertGreater(counted, 1000)
 
 
-# Who asks for which keys, a function or the table of a visit_keys(), and under which heading docs/configuration.md
-# tells them.
-ASKED_IN = {
+# What names which keys, the table of a visit_keys() or another function, and under which heading the pages of
+# docs/configuration tell them.
+NAMED_IN = {
     "DaemonTable": "## `[daemon]`", "Listen": "## `[socket]`", "Kernel": "## `[sandbox]`",
-    "HttpListen read_http": "## `[listen.http]`", "MetricsListen": "## `[metrics]`",
+    "HttpListen HttpText": "## `[listen.http]`", "MetricsListen": "## `[metrics]`",
     "HttpToken": "### `[[listen.http.token]]`",
-    "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "read_profile": "## `[profile.NAME]`",
-    "read_program read_files read_variables read_fences read_bounds read_rights":
+    "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "ProfileText": "## `[profile.NAME]`",
+    "visit_program visit_files visit_variables visit_fences visit_bounds visit_rights":
         "## `[server.NAME]`",
-    "read_workspace": "### `workspace`", "read_egress": "### `network`, `egress`",
-    "read_secret": "#### Where a secret's value comes from",
-    "Limits": "### `limits`", "LineLimits": "### `lines`", "read_allow": "### `allow`",
-    "read_rule": "### `[[server.NAME.rule]]`",
-    "read_condition": "#### `[server.NAME.rule.arguments]`", "read_role": "## `[role.NAME]`",
-    "StartTable": "### `start`, `stop` start.", "StopTable": "### `start`, `stop` stop.",
-    "RestartRules": "### `restart`", "HealthRules": "### `health`",
-    "UserCalls": "## `[calls]`", "ServerCalls CallTime CallBoundsTable": "### `calls`",
-    "ToolCalls CallTime CallBoundsTable read_tool": "### `[server.NAME.tool.TOOL]`",
-    "read_redaction": "## `[redaction]`", "read_directions": "### Directions",
-    "read_expression": "### `[redaction.expressions.NAME]`",
-    "ResultsTable ResultBounds": "## `[results]`", "ResultBounds": "### `results`",
+    "WorkspaceText": "### `workspace`", "EgressText": "## `network`, `egress`",
+    "SecretText": "### Where a secret's value comes from",
+    "Limits": "## `limits`", "LineLimits": "## `lines`", "AllowText": "## `allow`",
+    "RuleText": "## `[[server.NAME.rule]]`",
+    "ConditionText": "### `[server.NAME.rule.arguments]`", "RoleText": "## `[role.NAME]`",
+    "StartTable": "## `start`, `stop` start.", "StopTable": "## `start`, `stop` stop.",
+    "RestartRules": "## `restart`", "HealthRules": "## `health`",
+    "UserCalls": "## `[calls]`", "ServerCalls CallTime CallBoundsTable": "## `calls`",
+    "ToolCalls CallTime CallBoundsTable ToolText": "## `[server.NAME.tool.TOOL]`",
+    "RedactionText": "## `[redaction]`", "RedactionChoiceText": "### Directions",
+    "ExpressionText": "### `[redaction.expressions.NAME]`",
+    "ResultsTable ResultBounds": "## `[results]`", "ResultBounds": "## `results`",
 }
 KEYS = ["policy/config/installation_keys.h", "policy/config/rate_keys.h", "policy/config/result_keys.h",
-        "policy/config/server_keys.h"]
-
-
-def readers():
-    """The files that ask for keys."""
-    return ["policy/config_reader/config_text.cc", *(name for name in sources("policy/")
-                                       if name.endswith("_reader.cc") and unit_of(name) != "policy/config_reader/toml_reader")]
+        "policy/config/server_keys.h", "policy/config_reader/text_keys.h"]
 
 
 def body_of(function, name):
@@ -392,13 +393,12 @@ def body_of(function, name):
     return found.group(1) if found else ""
 
 
-def keys_of(asker):
-    """What a function that reads asks for, or what visit_keys() of a table names."""
-    code = next(filter(None, (body_of(asker, name) for name in readers())), "")
-    keys = re.findall(r'reader\.\w+\("(\w+)"\)', code)
+def keys_of(table):
+    """What the visit_keys() of a table names, or another function of that name."""
+    keys = []
     for name in KEYS:
-        for body in re.findall(rf"^void visit_keys\(Keys& k, {asker}&? (?:v|/\*v\*/)\) \{{$(.*?)^\}}", read(name),
-                               re.DOTALL | re.MULTILINE):
+        for body in re.findall(rf"^void (?:visit_keys\(Keys& k, {table}&? (?:v|/\*v\*/)|{table}\(Keys& k, \w+& v)\) \{{$(.*?)^\}}",
+                               read(name), re.DOTALL | re.MULTILINE):
             keys += re.findall(r'\bk\.\w+\("(\w+)"', body)
             keys += ["rate", "burst"] if "k.rate(" in body else []
     return keys
@@ -430,8 +430,8 @@ class Documentation(unittest.TestCase):
         header = re.search(r"enum class SetupStep.*?\{(.*?)\};", read("policy/failures/setup_step.h"), re.DOTALL)
         self.assertEqual(re.findall(r"^\s*(\w+)(?: = 0)?,", header.group(1), re.MULTILINE), self.steps)
 
-    def test_architecture_lists_the_set_up_steps_with_their_exit_codes(self):
-        listed = re.findall(r"^\| (\d+) \| `(\w+)` \|", read("docs/architecture.md"), re.MULTILINE)
+    def test_the_page_about_cells_lists_the_set_up_steps_with_their_exit_codes(self):
+        listed = re.findall(r"^\| (\d+) \| `(\w+)` \|", read("docs/cells.md"), re.MULTILINE)
         self.assertEqual(listed, [(str(64 + place), step) for place, step in enumerate(self.steps)][1:])
 
     def test_a_cell_is_set_up_in_the_order_of_the_list(self):
@@ -457,14 +457,15 @@ class Documentation(unittest.TestCase):
         self.assertEqual(taken, self.steps[self.steps.index("wait_for_launcher"):])
 
     def test_configuration_tells_every_key_that_is_read_and_no_other(self):
-        text = read("docs/configuration.md")
-        for functions, place in ASKED_IN.items():
+        text = "".join(read(page) for page in tracked() if page.startswith("docs/configuration/")
+                       and page != "docs/configuration/reference.md")
+        for tables, place in NAMED_IN.items():
             heading, _, prefix = place.rpartition(" ")
             if not prefix.endswith("."):
                 heading, prefix = place, ""
             asked = set()
-            for asker in functions.split():
-                asked.update(keys_of(asker))
+            for table in tables.split():
+                asked.update(keys_of(table))
             with self.subTest(heading=heading):
                 self.assertTrue(asked)
                 self.assertEqual(told_keys(section_of(text, heading), prefix), asked)
@@ -477,18 +478,17 @@ class Documentation(unittest.TestCase):
             with self.subTest(option=option):
                 self.assertIn("\\fB\\-\\-" + option.replace("-", "\\-"), page)
 
-    def test_every_function_that_reads_keys_is_compared(self):
-        known = set(" ".join(ASKED_IN).split())
+    def test_every_function_that_names_keys_is_compared(self):
+        known = set(" ".join(NAMED_IN).split())
         known |= {"IdRangeTable"}  # told in the row of daemon.id_range
+        known |= {"ServerText", "visit_installation", "visit_servers"}  # their tables have headings
         for name in KEYS:
             for table in re.findall(r"^void visit_keys\(Keys& k, (\w+)", read(name), re.MULTILINE):
                 with self.subTest(table=table):
                     self.assertIn(table, known)
-        for name in readers():
-            for function in re.findall(r"\b(read_\w+)\(", read(name)):
-                if re.search(r'reader\.(?!table)\w+\("', body_of(function, name)):
-                    with self.subTest(function=function):
-                        self.assertIn(function, known | {"read_file", "read_installation"})
+            for function in re.findall(r"^void (visit_(?!keys)\w+)\(", read(name), re.MULTILINE):
+                with self.subTest(function=function):
+                    self.assertIn(function, known)
 
     def test_configuration_lists_the_weakenings_of_the_code(self):
         code = set(re.findall(r'(?:emplace_back|push_back|format)\(\s*"([a-z_.-]+)(?= =| \()',
@@ -519,13 +519,93 @@ class Documentation(unittest.TestCase):
         left_out = re.search(r'verdict!~"([^"]*)"', read("examples/metrics/alerts.yaml"))
         self.assertEqual(sorted(left_out.group(1).split("|")), sorted(no_crashes))
 
-    def test_protocol_lists_the_failure_codes_of_the_code(self):
+    def test_the_page_about_errors_lists_the_failure_codes_of_the_code(self):
         header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure.h"), re.DOTALL)
         codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
-        table = re.findall(r"^\| `(\w+)` \| (-\d+) \|", read("docs/protocol.md"), re.MULTILINE)
+        table = re.findall(r"^\| `(\w+)` \| (-\d+) \|", read("docs/errors.md"), re.MULTILINE)
         self.assertEqual([name for name, _ in table], codes)
         self.assertEqual([int(code) for _, code in table],
                          [-31001 - index for index in range(len(codes))])
+
+
+def pages():
+    """The documents that a reader is led through."""
+    return [name for name in tracked() if name.endswith(".md") and (name.startswith("docs/") or "/" not in name)]
+
+
+def fenced(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def anchors_of(page):
+    """As GitHub makes them of headings: of several with one text the second ends with -1."""
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE), re.MULTILINE):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        found.append(re.sub(r"[^\w -]", "", text.lower()).strip().replace(" ", "-"))
+    return {name if found[:place].count(name) == 0 else f"{name}-{found[:place].count(name)}" for place, name in enumerate(found)}
+
+
+def links_of(page):
+    """The target of each relative link: a path from the root of the tree, and an anchor or nothing."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            yield os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page, anchor
+
+
+def named_files(name):
+    """The files of this tree that comments of a source name, by their path or the end of it."""
+    comments = "\n".join(re.findall(r"^\s*//.*$|\s//.*$", read(name), re.MULTILINE))
+    comments = re.sub(r"\n\s*///? ", " ", comments)
+    return re.findall(r"(?<![\w./*<$~-])((?:[\w-]+/)*[\w-]+\.(?:h|cc|md|py|sh|mjs))(?![\w.])", comments)
+
+
+class Links(unittest.TestCase):
+    def test_every_link_and_anchor_of_a_page_leads_to_something(self):
+        followed = 0
+        for page in (name for name in tracked() if name.endswith(".md") and "node_modules" not in name):
+            for path, anchor in links_of(page):
+                followed += 1
+                with self.subTest(page=page, path=path, anchor=anchor):
+                    self.assertTrue((ROOT / path).exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors_of(path))
+        self.assertGreater(followed, 200)
+
+    def test_every_file_that_a_comment_names_is_there(self):
+        paths = {"/" + name for name in tracked()}
+        ends = {path[place:] for path in paths for place, letter in enumerate(path) if letter == "/"}
+        checked = 0
+        for name in sources():
+            for file in named_files(name):
+                checked += 1
+                with self.subTest(source=name, named=file):
+                    self.assertTrue("/" + file in ends or file in OUTSIDE_FILES)
+        self.assertGreater(checked, 30)
+
+
+class Recipes(unittest.TestCase):
+    def test_every_toml_block_of_a_page_is_valid_toml(self):
+        for name in pages():
+            for number, block in enumerate(fenced(read(name), "toml")):
+                with self.subTest(page=name, block=number):
+                    tomllib.loads(block)
+
+    def test_every_recipe_is_a_whole_table_of_one_server(self):
+        recipes = fenced(read("docs/configuration.md"), "toml")
+        names = [name for recipe in recipes for name in tomllib.loads(recipe).get("server", {})]
+        self.assertEqual(len(set(names)), len(recipes))
+        for recipe in recipes:
+            for name, server in tomllib.loads(recipe)["server"].items():
+                with self.subTest(server=name):
+                    self.assertLessEqual({"command", "program", "allow"}, set(server))
+
+    def test_pages_are_short_enough_to_be_read(self):
+        for name in pages():
+            if name.startswith("docs/") and name not in LONG_PAGES:
+                with self.subTest(page=name):
+                    self.assertLessEqual(read(name).count("\n"), LONGEST_PAGE)
 
 
 class Words(unittest.TestCase):

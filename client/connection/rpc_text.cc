@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The table of docs/protocol.md.
+// The table of docs/errors.md.
 struct KnownFailure {
   int rpc_code;
   std::string_view name;

@@ -4,7 +4,7 @@
 
 #include "policy/config/installation_keys.h"
 #include "policy/config/server_keys.h"
-#include "policy/config_reader/config_text.h"
+#include "policy/config_reader/table_text.h"
 
 /// The keys of the tables whose values mean something only together with others: one line for each,
 /// run by what reads and what lists them. A line has the key, where it is kept, what is allowed,

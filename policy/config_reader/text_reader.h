@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/config_reader/config_text.h"
 #include "policy/config_reader/key_types.h"
+#include "policy/config_reader/table_text.h"
 #include "policy/config_reader/text_keys.h"
 #include "policy/config_reader/toml_reader.h"
 

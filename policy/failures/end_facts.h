@@ -4,7 +4,7 @@
 
 #include "policy/failures/setup_step.h"
 
-/// What is known about the end of a cell: facts only. What they mean is said by crash_verdict.h.
+/// What is known about the end of a cell: facts only. What they mean is said by end_verdict.h.
 namespace cellblock {
 
 enum class EndKind : std::uint8_t {

@@ -13,7 +13,7 @@
 /// into replies of each form by the functions below.
 namespace cellblock {
 
-/// The table in docs/protocol.md is held to this list by a test.
+/// The table in docs/errors.md is held to this list by a test.
 enum class FailureCode : std::uint8_t {
   not_allowlisted,    ///< unknown server, or one that this user may not use: the same answer
   not_attached,       ///< an MCP message before cellblock/attach
@@ -41,7 +41,7 @@ inline constexpr std::uint8_t failure_code_count =
     static_cast<std::uint8_t>(FailureCode::blocked) + 1;
 
 std::string_view name_of(FailureCode code);  ///< "not_allowlisted"
-/// What to do about it, for a person or a model; the table in docs/protocol.md has the same.
+/// What to do about it, for a person or a model; the table in docs/errors.md has the same.
 std::string_view advice_for(FailureCode code);
 /// JSON-RPC error code: -31001 ... in the order above (outside the range JSON-RPC reserves).
 int error_code_of(FailureCode code);
@@ -51,16 +51,16 @@ struct Failure {
   std::string message;  ///< one sentence
   std::string server;
   std::string verdict;                   ///< server_failed: its name ("early_crash"), else empty
-  std::string cause;                     ///< server_failed: what crash_verdict.h says, else empty
+  std::string cause;                     ///< server_failed: what end_verdict.h says, else empty
   std::string advice;                    ///< where more is known than advice_for(code); else empty
   CellFacts facts;                       ///< server_failed
   std::vector<std::string> stderr_tail;  ///< already escaped; the last 10 lines are sent
   std::optional<std::chrono::milliseconds> retry_after;  ///< rate_limited
 };
 
-/// The `data` member of docs/protocol.md as raw JSON; also `failure` in cellblock/ended.
+/// The `data` member of docs/errors.md as raw JSON; also `failure` in cellblock/ended.
 std::string failure_data(const Failure& failure);
-/// The `facts` object of docs/protocol.md as raw JSON.
+/// The `facts` object of docs/errors.md as raw JSON.
 std::string facts_json(const CellFacts& facts);
 
 /// Its own advice, or else that for its code.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// The steps that turn a fresh process into a cell. The list is told four times (code, error
-/// reports, exit codes, docs/architecture.md) and a test holds the four together.
+/// reports, exit codes, docs/cells.md) and a test holds the four together.
 namespace cellblock {
 
 enum class SetupStep : std::uint8_t {

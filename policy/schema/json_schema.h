@@ -15,7 +15,7 @@
 
 /// A JSON Schema of a tool's arguments, made ready once: 2020-12, and what differs in the drafts
 /// since 4. It comes from a server, so it is bounded: nothing is fetched, every pattern is RE2's,
-/// and what it costs to hold a value to it is counted (schema_check.h).
+/// and what it costs to hold a value to it is counted (schema_validator.h).
 namespace cellblock {
 
 struct SchemaLimits {

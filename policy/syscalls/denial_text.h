@@ -12,7 +12,7 @@ namespace cellblock {
 struct DeniedCall {
   std::int32_t number = -1;  ///< of this architecture; -1: of many kinds, not told apart
   int error = 0;             ///< errno that the caller got
-  std::array<std::uint32_t, 3> words{};  ///< telling_words.h
+  std::array<std::uint32_t, 3> words{};  ///< significant_arguments.h
 };
 
 struct DenialText {

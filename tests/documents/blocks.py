@@ -18,7 +18,9 @@ import sys
 # the machine's own; `own`: the other way round, but for the installation of packages.
 DOCUMENTS = [
     ("README.md", "host"),
-    ("docs/configuration.md", "host"),
+    ("docs/configuration/installation.md", "host"),
+    ("docs/configuration/server.md", "host"),
+    ("docs/configuration/network-and-secrets.md", "host"),
     ("docs/http.md", "own"),
     ("docs/metrics.md", "own"),
     ("docs/client-library.md", "host"),
@@ -33,10 +35,10 @@ SKIPPED = {
     ("README.md", "tests/run.sh"): "runs all tests",
     ("README.md", "cellblock inspect files"): "needs a terminal",
     ("README.md", "cellblock top"): "needs a terminal",
-    ("docs/configuration.md", 'echo "+memory +cpu +pids +io"'): "for machines without a service manager",
-    ("docs/configuration.md", "mkdir /sys/fs/cgroup/cellblock"): "for machines without a service manager",
-    ("docs/configuration.md", "sudo python3 -m venv"): "needs Python's package index",
-    ("docs/configuration.md", "# /etc/systemd/system/cellblock.service.d/"): "names secrets that nobody has made",
+    ("docs/configuration/installation.md", 'echo "+memory +cpu +pids +io"'): "for machines without a service manager",
+    ("docs/configuration/installation.md", "mkdir /sys/fs/cgroup/cellblock"): "for machines without a service manager",
+    ("docs/configuration/server.md", "sudo python3 -m venv"): "needs Python's package index",
+    ("docs/configuration/network-and-secrets.md", "# /etc/systemd/system/cellblock.service.d/"): "names secrets that nobody has made",
     ("examples/agent_host/README.md", "./agent_host"): "needs two servers of cellblock's tests",
 }
 

@@ -84,7 +84,7 @@ class Documents(unittest.TestCase):
         for name, _ in blocks.DOCUMENTS:
             with self.subTest(document=name):
                 kinds = [step.kind for step in blocks.steps(name, (ROOT / name).read_text())]
-                self.assertIn("run", kinds)
+                self.assertTrue({"run", "skip"} & set(kinds))
 
     def test_every_exception_is_needed(self):
         everything = [step for name, _ in blocks.DOCUMENTS for step in blocks.steps(name, (ROOT / name).read_text())]
@@ -92,7 +92,7 @@ class Documents(unittest.TestCase):
 
     def test_every_page_with_commands_is_tried(self):
         tried = {name for name, _ in blocks.DOCUMENTS}
-        for page in [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/README.md")]:
+        for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/README.md")]:
             name = page.relative_to(ROOT).as_posix()
             with self.subTest(page=name):
                 has_commands = any(block.language == "sh" for block in blocks.blocks(page.read_text()))

@@ -81,7 +81,7 @@ for file in sbin/cellblockd libexec/cellblock/cellblock-launcher libexec/cellblo
             lib/systemd/system/cellblock.socket lib/systemd/user/cellblock.service lib/systemd/user/cellblock.socket \
             lib/tmpfiles.d/cellblock.conf \
             lib/sysusers.d/cellblock.conf share/doc/cellblock/examples/cellblock.toml \
-            share/doc/cellblock/configuration.md share/doc/cellblock/security.md \
+            share/doc/cellblock/configuration.md share/doc/cellblock/configuration/server.md share/doc/cellblock/security.md \
             share/doc/cellblock/LICENSE share/man/man1/cellblock.1 share/man/man5/cellblock.toml.5 \
             share/man/man8/cellblockd.8 share/bash-completion/completions/cellblock \
             share/zsh/vendor-completions/_cellblock share/fish/vendor_completions.d/cellblock.fish; do

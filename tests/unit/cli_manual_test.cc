@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -164,11 +165,20 @@ TEST_F(BashCompletion, OffersWhatAnOptionMayBe) {
 }
 
 std::string configuration() {
-  std::ifstream file(CELLBLOCK_SOURCE "/docs/configuration.md");
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::filesystem::path> pages{CELLBLOCK_SOURCE "/docs/configuration.md"};
+  for (const auto& page :
+       std::filesystem::directory_iterator(CELLBLOCK_SOURCE "/docs/configuration")) {
+    pages.push_back(page.path());
+  }
+  std::string markdown;
+  for (const auto& page : pages) {
+    std::ifstream file(page);
+    markdown.append(std::istreambuf_iterator<char>(file), {});
+  }
+  return markdown;
 }
 
-// The keys of the tables that tell keys, as docs/configuration.md writes them.
+// The keys of the tables that tell keys, as the pages of the configuration write them.
 std::vector<std::string> told_keys(const std::string& markdown) {
   std::vector<std::string> keys;
   bool tells = false;

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 using Table = std::vector<std::pair<std::string, int>>;
 
 Table documented_codes() {
-  std::ifstream document(PROTOCOL_DOCUMENT);
+  std::ifstream document(ERRORS_PAGE);
   const std::regex row(R"(\| `(\w+)` \| (-\d+) \|.*)");
   Table table;
   std::smatch match;
@@ -27,7 +27,7 @@ Table documented_codes() {
   return table;
 }
 
-TEST(FailureCode, IsTheListInTheProtocolDocument) {
+TEST(FailureCode, IsTheListOfTheErrorsPage) {
   Table codes;
   for (std::uint8_t i = 0; i < failure_code_count; ++i) {
     codes.emplace_back(name_of(FailureCode{i}), error_code_of(FailureCode{i}));
@@ -35,8 +35,8 @@ TEST(FailureCode, IsTheListInTheProtocolDocument) {
   EXPECT_EQ(codes, documented_codes());
 }
 
-TEST(FailureCode, EachHasTheAdviceOfTheProtocolDocument) {
-  std::ifstream document(PROTOCOL_DOCUMENT);
+TEST(FailureCode, EachHasTheAdviceOfTheErrorsPage) {
+  std::ifstream document(ERRORS_PAGE);
   const std::regex row(R"(\| `(\w+)` \| -\d+ \|.*\| (.+) \|)");
   std::vector<std::string> told;
   std::smatch match;

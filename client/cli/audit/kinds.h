@@ -5,7 +5,7 @@
 
 namespace cellblock::cli {
 
-/// What lines of the audit log are about: their `kind` (docs/security.md).
+/// What lines of the audit log are about: their `kind` (docs/audit.md).
 inline constexpr std::array<std::string_view, 17> audit_kinds{
     "session_opened", "session_closed", "attach",       "label",      "call",      "call_ended",
     "refused",        "denied",         "cell_started", "cell_ended", "egress",    "pin",

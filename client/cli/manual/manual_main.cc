@@ -17,6 +17,11 @@ bool write(const std::string& path, const std::string& text) {
   return static_cast<bool>(file.flush());
 }
 
+std::string text_of(const char* path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 bool write_all(const std::string& directory, const std::string& markdown) {
   using namespace cellblock::cli;
   CLI::App app;
@@ -32,13 +37,18 @@ bool write_all(const std::string& directory, const std::string& markdown) {
 }  // namespace
 
 // A step of the build: writes the manual pages and the shells' completions into a directory.
-// cellblock-manual DIRECTORY CONFIGURATION.md
+// cellblock-manual DIRECTORY PAGE...: the pages of the configuration, in their order.
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
   try {
-    std::ifstream file(argv[2]);
-    const std::string markdown{std::istreambuf_iterator<char>(file), {}};
-    return !markdown.empty() && write_all(argv[1], markdown) ? 0 : 1;
+    std::string markdown;
+    for (int i = 2; i < argc; ++i) {
+      const auto page = text_of(argv[i]);
+      if (page.empty()) return 1;
+      if (i > 2) markdown += '#';  // of these pages the title is a heading
+      markdown += page;
+    }
+    return write_all(argv[1], markdown) ? 0 : 1;
   } catch (const std::exception& failure) {
     std::cerr << failure.what() << '\n';
     return 1;

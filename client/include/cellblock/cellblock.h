@@ -69,7 +69,7 @@ typedef struct cellblock_error cellblock_error;
 CELLBLOCK_CLIENT_API cellblock_code cellblock_error_code(const cellblock_error* error);
 /// One sentence. Where it came from a server it is not escaped.
 CELLBLOCK_CLIENT_API const char* cellblock_error_text(const cellblock_error* error);
-/// Cellblock's stable code of the failure ("rate_limited", docs/protocol.md), or "".
+/// Cellblock's stable code of the failure ("rate_limited", docs/errors.md), or "".
 CELLBLOCK_CLIENT_API const char* cellblock_error_failure(const cellblock_error* error);
 /// JSON-RPC `error.code`, or 0; `error.data` as JSON text, or "".
 CELLBLOCK_CLIENT_API int cellblock_error_rpc_code(const cellblock_error* error);

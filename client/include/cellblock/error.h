@@ -27,7 +27,7 @@ enum class ErrorCode : std::uint8_t {
   cancelled,  ///< by the caller
   // Of the host program itself (permission.h): nothing was sent.
   denied_by_host,  ///< its rules, its permission handler, or whoever was asked for approval
-  // What cellblock answered (docs/protocol.md); `failure` has its code.
+  // What cellblock answered (docs/errors.md); `failure` has its code.
   refused,            ///< not_allowlisted, denied, disabled, quarantined, invalid_arguments, ...
   approval_required,  ///< a rule of the administrator asks for an approval that is not there
   server_failed,      ///< the server could not start, crashed or was stopped

@@ -255,6 +255,12 @@ void add_changes(const std::vector<EffectiveKey>& used, const std::vector<Effect
   }
 }
 
+// What is told of a reload stands in the journal, where others than root may read it.
+std::vector<EffectiveKey> without_variables(Server server) {
+  server.environment.clear();
+  return effective_keys(server);
+}
+
 }  // namespace
 
 std::vector<EffectiveKey> effective_keys(const Server& server) {
@@ -306,7 +312,7 @@ std::vector<ChangedKey> changed_keys(const Config& used, const Config& fresh) {
     const Server& before = used.servers[i];
     const Server& after = fresh.servers[i];
     if (before.removed || after.removed || before.name != after.name) continue;
-    add_changes(effective_keys(before), effective_keys(after), changed);
+    add_changes(without_variables(before), without_variables(after), changed);
   }
   return changed;
 }

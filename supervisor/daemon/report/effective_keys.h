@@ -28,7 +28,8 @@ struct ChangedKey {
   std::string to;
 };
 
-/// Those of servers that stand in both at the same place, and of the rest, whose values differ.
+/// Those of servers that stand in both at the same place, and of the rest, whose values differ;
+/// without `env`, whose values are not for every reader of a log.
 std::vector<ChangedKey> changed_keys(const Config& used, const Config& fresh);
 
 }  // namespace cellblock

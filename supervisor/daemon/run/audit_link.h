@@ -50,7 +50,7 @@ class AuditLink {
   /// Hands the writer the reading end of that user's audit channel. An error: without it the
   /// channel is dead, and the gateway refuses calls until it is given a new one.
   Result<void> add_source(std::uint32_t uid, Fd reading_end);
-  /// Likewise of the supervisor's own channel (audit_voice.h).
+  /// Likewise of the supervisor's own channel (supervisor_audit_queue.h).
   Result<void> add_own_source(Fd reading_end);
 
  private:

@@ -11,7 +11,7 @@ namespace cellblock::daemon {
 
 /// The supervisor's end of the socket to one gateway. Its destruction tells the gateway to go.
 /// Closing it purges what the gateway sent and nobody read, descriptors included, whose last close
-/// may block (burial.h). The gateway cannot have sent any: its filter has sendmsg for
+/// may block (connection_closer.h). The gateway cannot have sent any: its filter has sendmsg for
 /// the launcher's channel alone. What we sent and it did not read is dropped by its own end.
 class GatewayLink {
  public:

@@ -31,7 +31,7 @@ class HttpHost {
     std::function<Result<Fd>(const Peer&)> open_session;
     /// Connections of that user are not closed: he gets no other.
     std::function<bool(std::uint32_t uid)> is_stuck;
-    /// Closes it where that may take its time (burial.h).
+    /// Closes it where that may take its time (connection_closer.h).
     std::function<void(Fd)> close_later;
   };
 

@@ -17,7 +17,7 @@ namespace cellblock::daemon {
 
 /// Administrators who stand at a switch and have not said their line yet. The only words of a peer
 /// that the supervisor ever reads, and only of one whom the kernel has named as an administrator.
-/// (What root brings to reload_desk.h is sealed, and no words.)
+/// (What root brings to reload_server.h is sealed, and no words.)
 class KillSwitchListener {
  public:
   struct Asker {

@@ -12,7 +12,7 @@ namespace cellblock::daemon {
 enum class Tenure : std::uint8_t { own, lent };
 
 /// Accepts connections and passes each on; it closes none itself, and neither does its destruction:
-/// see burial.h. When descriptors run out it lets the queue wait for a moment.
+/// see connection_closer.h. When descriptors run out it lets the queue wait for a moment.
 class Listener {
  public:
   using OnConnection = std::function<void(Fd)>;

@@ -211,7 +211,7 @@ Result<void> run(const Options& options) {
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
   const Config& config = loaded.config;
-  // From here no configuration is read: another one is brought (reload_asker.h).
+  // From here no configuration is read: another one is brought (reload_client.h).
 
   CELLBLOCK_CHECK(become_user_of(config));
   CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again

@@ -23,7 +23,7 @@ struct Options {
   std::optional<std::string> keys;
   bool is_markdown = false;  ///< with keys: as a page
   bool schema = false;       ///< print the JSON Schema of the configuration, and end
-  bool reload = false;       ///< bring it to the daemon that runs, and end: see reload_asker.h
+  bool reload = false;       ///< bring it to the daemon that runs, and end: see reload_client.h
   bool dry_run = false;      ///< with reload: only tell what would change
   bool quiet = false;        ///< with reload: only what goes wrong
 };

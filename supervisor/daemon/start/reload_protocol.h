@@ -7,7 +7,7 @@
 #include "policy/config/config.h"
 #include "supervisor/os/sys.h"
 
-/// What is said between cellblockd and whoever brings it another configuration (reload_asker.h),
+/// What is said between cellblockd and whoever brings it another configuration (reload_client.h),
 /// over one stream socket: an offer, a request, and an answer in words until the end of the stream.
 namespace cellblock::daemon {
 

@@ -11,7 +11,7 @@
 #include "supervisor/gateway/cell/cell_user.h"
 #include "supervisor/gateway/cell/gateway_services.h"
 
-/// One survey with its cells: carries out what the machine (survey.h) decides. Its cells have no
+/// One survey with its cells: carries out what the machine (discovery.h) decides. Its cells have no
 /// workspace and belong to no session.
 namespace cellblock::gateway {
 

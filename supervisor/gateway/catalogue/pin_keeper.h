@@ -12,7 +12,7 @@
 #include "supervisor/gateway/checks/pin_book.h"
 
 /// The pins of one user's gateway with their clock and files: carries out what the machine
-/// (policy/pin_book.h) decides.
+/// (checks/pin_book.h) decides.
 namespace cellblock::gateway {
 
 class PinKeeper final : private PinEffects {

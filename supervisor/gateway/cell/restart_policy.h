@@ -11,7 +11,7 @@
 #include "supervisor/os/clock.h"
 
 /// When a server of one user may start, by how it fared before. Pure: it says what to do with a
-/// start, start_gate.h does it.
+/// start, start_queue.h does it.
 ///
 ///     good --failure--> pausing --time, next start--> trying --answer--> good
 ///       \________________/   ^________________________/ |  failure

@@ -26,7 +26,7 @@
 
 /// One cell from the request to start it to its burial, and whoever uses it meanwhile. Validates
 /// what it says and hands it on; knows nothing of MCP's methods and nothing of hosts: where several
-/// use it, shared_talk.h does. Pure: lines, launcher events and times in, effects out.
+/// use it, client_multiplexer.h does. Pure: lines, launcher events and times in, effects out.
 namespace cellblock::gateway {
 
 struct CellPlan {

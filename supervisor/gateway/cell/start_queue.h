@@ -12,8 +12,8 @@
 #include "supervisor/os/sys.h"
 
 /// What stands between a session that needs a cell and the launcher: lets starts through as the
-/// lives of their servers have it (server_life.h), keeps those that wait a short while, and refuses
-/// the rest. Only of servers: a probe or a survey is asked for by cellblock itself.
+/// lives of their servers have it (restart_policy.h), keeps those that wait a short while, and
+/// refuses the rest. Only of servers: a probe or a survey is asked for by cellblock itself.
 namespace cellblock::gateway {
 
 class StartQueue {

@@ -18,7 +18,8 @@ struct Peer {
   wire::SessionVia via = wire::SessionVia::socket;
   std::string_view token;  ///< its name, with http_token; lives as long as the configuration
   /// Came through the door of administrators: uid is an administrator's, who is not this gateway's
-  /// user but rootless (daemon/admin_doors.h). Asks cellblock's own requests, and says no MCP.
+  /// user but rootless (daemon/run/admin_sockets.h). Asks cellblock's own requests, and says no
+  /// MCP.
   bool is_admin = false;
 };
 

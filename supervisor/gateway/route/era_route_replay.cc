@@ -9,7 +9,7 @@
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/route/era_route.h"
 
-/// A legacy host's session in the next cell of its server (revival.h).
+/// A legacy host's session in the next cell of its server (session_replay.h).
 namespace cellblock::gateway {
 
 bool EraRoute::session_is_in_cell() const {

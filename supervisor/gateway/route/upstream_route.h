@@ -14,7 +14,7 @@
 namespace cellblock::gateway {
 
 /// What a session's host speaks MCP with: one server (server_route.h), or all of them as one
-/// (ensemble.h).
+/// (aggregate_route.h).
 class UpstreamRoute {
  public:
   virtual ~UpstreamRoute() = default;

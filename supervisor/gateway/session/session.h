@@ -31,7 +31,7 @@
 
 /// One host connection: attach, cellblock's own requests, and every way in which it can end. MCP
 /// goes to its counterpart: the server that it attached to (server_route.h), or all of them
-/// (ensemble.h). Pure: lines, the counterpart's news and times in, effects out.
+/// (aggregate_route.h). Pure: lines, the counterpart's news and times in, effects out.
 namespace cellblock::gateway {
 
 enum class HostEnd : std::uint8_t {

@@ -9,7 +9,7 @@
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/session/session.h"
 
-/// The session's half that goes on where another gateway has ended (resumption.h).
+/// The session's half that goes on where another gateway has ended (session_handoff.h).
 namespace cellblock::gateway {
 
 std::optional<Failure> Session::take_up(const ControlRequest& request) {

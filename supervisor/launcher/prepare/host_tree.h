@@ -12,8 +12,8 @@ class HostTree {
   explicit HostTree(Fd root) : root_(std::move(root)) {}
 
   /// All of another mount namespace of the launcher's user namespace, with nobody in it. Only
-  /// whoever is inside may clone its mounts, so a stage (namespace_stage.h) enters it for each; the
-  /// launcher stays where it is.
+  /// whoever is inside may clone its mounts, so a stage (run_in_namespace.h) enters it for each;
+  /// the launcher stays where it is.
   static SysResult<HostTree> of(Fd mounts);
 
   /// To read files from.

@@ -9,7 +9,7 @@ struct GatewayRecord {
   enum class Kind : std::uint8_t {
     nothing,
     request,
-    attached,  ///< still in the channel: descriptors come with it (attachments.h)
+    attached,  ///< still in the channel: descriptors come with it (attached_record.h)
     closed,
     nonsense,
   } kind = Kind::nothing;
