@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -21,6 +23,12 @@ class Compare {
   template <class Member>
   Compare& key(const char* name, Member Owner::* member) {
     if (!(used_.*member == fresh_.*member)) keys_.emplace_back(name);
+    return *this;
+  }
+  /// What `part` returns of both.
+  template <class Part>
+  Compare& part(const char* name, Part part) {
+    if (!(part(used_) == part(fresh_))) keys_.emplace_back(name);
     return *this;
   }
   Keys take() { return std::move(keys_); }
@@ -44,6 +52,30 @@ Keys policy_keys(const Config& used, const Config& fresh) {
   return compare.take();
 }
 
+std::vector<Bind> binds_of(const Server& server, Access access) {
+  std::vector<Bind> binds;
+  std::ranges::copy_if(server.binds, std::back_inserter(binds),
+                       [access](const Bind& bind) { return bind.access == access; });
+  return binds;
+}
+
+auto secrets_by(SecretDelivery delivery) {
+  return [delivery](const Server& server) {
+    std::vector<SecretVariable> secrets;
+    std::ranges::copy_if(
+        server.secrets, std::back_inserter(secrets),
+        [delivery](const SecretVariable& secret) { return secret.delivery == delivery; });
+    return secrets;
+  };
+}
+
+// But for what has a key of its own.
+SyscallRules profile_of(const Server& server) {
+  SyscallRules rules = server.syscalls;
+  rules.write_exec = WriteExec::allowed;
+  return rules;
+}
+
 Keys cell_keys(const Server& used, const Server& fresh) {
   return Compare(used, fresh)
       .key("command", &Server::command)
@@ -52,21 +84,22 @@ Keys cell_keys(const Server& used, const Server& fresh) {
       .key("home", &Server::home)
       .key("workspace", &Server::workspace)
       .key("execute_writable", &Server::execute_writable)
-      .key("program", &Server::binds)
-      .key("read", &Server::binds)
-      .key("write", &Server::binds)
+      // To a cell they are the same.
+      .part("program or read", [](const Server& s) { return binds_of(s, Access::read); })
+      .part("write", [](const Server& s) { return binds_of(s, Access::write); })
       .key("env", &Server::environment)
-      .key("env_from_file", &Server::secrets)
-      .key("secret_files", &Server::secrets)
-      .key("secret_memfds", &Server::secrets)
+      .part("env_from_file", secrets_by(SecretDelivery::environment))
+      .part("secret_files", secrets_by(SecretDelivery::file))
+      .part("secret_memfds", secrets_by(SecretDelivery::memfd))
       .key("network", &Server::network)
       .key("egress", &Server::egress)
-      .key("profile", &Server::syscalls)
-      .key("write_exec", &Server::syscalls)
+      .part("profile", profile_of)
+      .part("write_exec", [](const Server& s) { return s.syscalls.write_exec; })
       .key("limits", &Server::limits)
       .key("lines", &Server::lines)
-      .key("start.handshake_timeout", &Server::timeouts)
-      .key("stop", &Server::timeouts)
+      .part("start.handshake_timeout", [](const Server& s) { return s.timeouts.handshake; })
+      .part("stop.end_of_input", [](const Server& s) { return s.timeouts.end_of_input; })
+      .part("stop.terminate", [](const Server& s) { return s.timeouts.terminate; })
       .key("stop.idle", &Server::stop)
       .key("health", &Server::health)
       .key("client_features", &Server::client_features)

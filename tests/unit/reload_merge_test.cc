@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,6 +118,32 @@ TEST(ReloadDifference, KnowsWhichServersNeedOtherCells) {
                           ChangedServer{"b", ServerChange::policy, {"allow", "rule"}, 1},
                           ChangedServer{"gone", ServerChange::removed, {}, 2},
                           ChangedServer{"new", ServerChange::added, {}, 3}));
+}
+
+TEST(ReloadDifference, NamesOfKeysThatAreKeptTogetherTheOneThatChanged) {
+  struct Row {
+    std::string key;
+    std::function<void(Server&)> change;
+  };
+  const std::vector<Row> rows = {
+      {"program or read", [](Server& s) { s.binds.push_back({"/r", "/r", Access::read}); }},
+      {"write", [](Server& s) { s.binds.push_back({"/w", "/w", Access::write}); }},
+      {"env_from_file", [](Server& s) { s.secrets.push_back({.name = "A", .from = "/a"}); }},
+      {"secret_files",
+       [](Server& s) {
+         s.secrets.push_back({.name = "A", .from = "/a", .delivery = SecretDelivery::file});
+       }},
+      {"profile", [](Server& s) { s.syscalls.refuse = {"chmod"}; }},
+      {"write_exec", [](Server& s) { s.syscalls.write_exec = WriteExec::refused; }},
+      {"start.handshake_timeout", [](Server& s) { s.timeouts.handshake *= 2; }},
+      {"stop.terminate", [](Server& s) { s.timeouts.terminate *= 2; }},
+  };
+  for (const Row& row : rows) {
+    const Config used = with({server("a")});
+    Config fresh = used;
+    row.change(fresh.servers[0]);
+    EXPECT_THAT(lines_of(difference(used, fresh)), ElementsAre("server a: " + row.key));
+  }
 }
 
 TEST(ReloadDifference, SaysWhatNoKeySays) {
