@@ -58,9 +58,10 @@ Exit check_as_json(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Exit run_check(const Context& context, const std::string& path) {
+Exit run_check(const Context& context, const std::string& path, CheckReport report) {
   auto words = daemon_words(context, path);
   words.emplace_back("--check");
+  if (report == CheckReport::effective) words.emplace_back("--effective");
   if (context.output == Output::json) return check_as_json(words);
   become(std::move(words));
 }

@@ -63,9 +63,12 @@ struct HomeRequest {
 /// What a server keeps in the home that it has for the user.
 Exit run_home(const Context& context, const HomeRequest& request);
 
+/// Of a configuration that is usable: the verdict, or each key with the value that holds.
+enum class CheckReport : std::uint8_t { verdict, effective };
+
 /// Becomes `cellblockd --check`, so that what checks is what runs; its exit code is ours. With
 /// --json its report is caught instead.
-Exit run_check(const Context& context, const std::string& path);
+Exit run_check(const Context& context, const std::string& path, CheckReport report);
 
 struct ExplainRequest {
   std::string config;  ///< empty: the one that the daemon reads

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/commands/commands.h"
 #include "client/cli/common/context.h"
 #include "client/cli/terminal/exit_code.h"
 
@@ -25,6 +26,7 @@ struct Flags {
   std::string person;
   std::string explained;
   std::string path;
+  CheckReport report = CheckReport::verdict;  ///< of check
   std::string tool;
   double timeout_seconds = 60;
   unsigned lines = 100;

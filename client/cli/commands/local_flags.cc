@@ -56,10 +56,14 @@ void declare_explain(CLI::App& app, Command& command, const Shared& flags) {
 
 void declare_local(CLI::App& app, Command& command, const Shared& flags) {
   auto* check = add_command(app, command, "check", "check a configuration, without a daemon",
-                            "cellblock check ./cellblock.toml",
-                            [flags] { return run_check(context_of(*flags), flags->path); });
+                            "cellblock check ./cellblock.toml", [flags] {
+                              return run_check(context_of(*flags), flags->path, flags->report);
+                            });
   check->add_option("PATH", flags->path,
                     "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads");
+  check->add_flag_callback(
+      "--effective", [flags] { flags->report = CheckReport::effective; },
+      "print what holds in place of the verdict, key by key, written or not");
   declare_explain(app, command, flags);
   add_command(app, command, "version", "print the version", "cellblock version --json",
               [flags] { return run_version(context_of(*flags)); });
