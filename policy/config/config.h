@@ -91,7 +91,7 @@ struct Egress {
 };
 
 /// Which system calls the runtime needs (syscall_groups.h).
-enum class SyscallProfile : std::uint8_t { native, node, python };
+enum class SyscallProfile : std::uint8_t { native, node, python, browser };
 
 /// Memory that is writable and executable, or becomes executable after it was written.
 enum class WriteExec : std::uint8_t { refused, allowed };

@@ -43,7 +43,8 @@ std::string_view profile_name(const SyscallRules& rules) {
 }
 
 WriteExec default_write_exec(SyscallProfile base) {
-  return base == SyscallProfile::node ? WriteExec::allowed : WriteExec::refused;
+  const bool compiles = base == SyscallProfile::node || base == SyscallProfile::browser;
+  return compiles ? WriteExec::allowed : WriteExec::refused;
 }
 
 std::string_view run_as_name(const RunAs& run_as) {

@@ -42,7 +42,7 @@ inline constexpr WordList<3> words<PinMode>{"tofu", "manual", "off"};
 template <>
 inline constexpr WordList<2> words<HomeKind>{"persistent", "temporary"};
 template <>
-inline constexpr WordList<3> words<SyscallProfile>{"native", "node", "python"};
+inline constexpr WordList<4> words<SyscallProfile>{"native", "node", "python", "browser"};
 template <>
 inline constexpr WordList<2> words<WriteExec>{"refused", "allowed"};
 template <>

@@ -23,7 +23,8 @@ constexpr std::size_t most_profile_calls = 512;
 
 Profiles shipped_profiles() {
   Profiles profiles;
-  for (const auto base : {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python}) {
+  for (const auto base : {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python,
+                          SyscallProfile::browser}) {
     const std::string name(word_of(base));
     profiles[name] = {.base = base, .name = name, .write_exec = default_write_exec(base)};
   }
@@ -84,8 +85,8 @@ SyscallRules check_profile(const Scope& scope, const ProfileText& text) {
   rules.name = text.name.value;
   if (!text.base && !scope.mentioned("base")) {
     scope.error(text.name.at, "base",
-                "is missing; allowed: \"native\", \"node\" or \"python\", whose calls it begins "
-                "with");
+                "is missing; allowed: \"native\", \"node\", \"python\" or \"browser\", whose calls "
+                "it begins with");
   }
   check_choice(scope, "base", text.base, rules.base);
   rules.write_exec = default_write_exec(rules.base);
@@ -142,6 +143,12 @@ SyscallRules check_syscalls(const Scope& scope, const ServerText& text, NetworkM
   }
   SyscallRules rules = found->second;
   check_choice(scope, "write_exec", text.write_exec, rules.write_exec);
+  if (rules.base == SyscallProfile::browser && network == NetworkMode::host) {
+    scope.error(text.profile->at, "profile",
+                "\"browser\" has Unix sockets, and on the host's network those without a path lead "
+                "to other programs (D-Bus, X11); allowed: network = \"none\", \"loopback\" "
+                "or \"egress\"");
+  }
   // What is wrong with the profile itself was said where it stands.
   if (scope.complaints.has_errors()) return rules;
   if (const auto table = call_table(rules, network); !table) {

@@ -96,7 +96,7 @@ class KeyLister {
     requires(!requires { table.value(); })
   {
     add(key, KeyKind::table, "", "", about);
-    below(key, table);
+    below(key, std::move(table));
   }
   void text(std::string_view key, std::string_view allowed, std::string_view about) {
     add(key, KeyKind::text, allowed, "", about);
@@ -167,12 +167,12 @@ class KeyLister {
   template <class Table>
   void plain(std::string_view key, auto& /*out*/, Table table, std::string_view about) {
     add(key, KeyKind::table, "", "", about);
-    below(key, table);
+    below(key, std::move(table));
   }
   template <class Table>
   void plain_tables(std::string_view key, auto& /*out*/, Table table, std::string_view about) {
     add(key, KeyKind::tables, "", "", about);
-    below(fmt::format("{}[]", key), table);
+    below(fmt::format("{}[]", key), std::move(table));
   }
   void table(std::string_view key, RedactionText& /*out*/, std::string_view about) {
     add(key, KeyKind::table, "", "", about);
@@ -290,7 +290,6 @@ std::string_view name_of(KeyKind kind) {
     case KeyKind::strings:
       return "a table of strings";
     case KeyKind::secret:
-      return "a string or a table";
     case KeyKind::action:
       return "a string or a table";
   }

@@ -52,15 +52,15 @@ class TextReader {
   /// The keys of a table with plain values, in this table.
   template <class Table>
   void inside(Written& out, Table table) {
-    out = write_down(reader_, table);
+    out = write_down(reader_, std::move(table));
   }
   /// A table with plain values.
   template <class Out, class Table>
   void plain(std::string_view key, Out& out, Table table, std::string_view /*about*/) {
-    if (auto reader = reader_.table(key)) out = write_down(*reader, table);
+    if (auto reader = reader_.table(key)) out = write_down(*reader, std::move(table));
   }
   template <class Table>
-  void plain_tables(std::string_view key, std::vector<Written>& out, Table table,
+  void plain_tables(std::string_view key, std::vector<Written>& out, const Table& table,
                     std::string_view /*about*/) {
     for (TableReader& reader : reader_.tables(key)) out.push_back(write_down(reader, table));
   }

@@ -12,7 +12,7 @@ namespace {
 
 // In the order of their enums.
 constexpr std::array<std::string_view, 4> networks = {"none", "loopback", "egress", "host"};
-constexpr std::array<std::string_view, 3> profiles = {"native", "node", "python"};
+constexpr std::array<std::string_view, 4> profiles = {"native", "node", "python", "browser"};
 constexpr std::array<std::string_view, 2> write_execs = {"refused", "allowed"};
 constexpr std::array<std::string_view, 2> answers = {"no", "yes"};
 

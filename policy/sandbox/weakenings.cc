@@ -63,6 +63,16 @@ void add_syscalls(const SyscallRules& rules, std::vector<std::string>& out) {
   }
 }
 
+// A socket with a path is reached through read-only mounts as well.
+void add_unix_sockets(const Server& server, std::vector<std::string>& out) {
+  if (server.syscalls.base != SyscallProfile::browser) return;
+  if (server.binds.empty() && !server.workspace) return;
+  out.push_back(fmt::format(
+      "profile = \"{}\" (has Unix sockets: below Landlock ABI 9 it can connect to those that lie "
+      "in what it sees of the host, where their modes let it)",
+      profile_name(server.syscalls)));
+}
+
 // The kernel lets a user signal whatever runs under his uid, and trace it where its user namespace
 // is his as well.
 void add_identity(const RunAs& run_as, std::vector<std::string>& out) {
@@ -110,6 +120,7 @@ std::vector<std::string> weakenings_of(const Server& server, const Cgroup& cgrou
   add_egress(server, out);
   add_identity(server.run_as, out);
   add_syscalls(server.syscalls, out);
+  add_unix_sockets(server, out);
   if (server.execute_writable) out.emplace_back("execute_writable = true");
   add_limits(server, cgroup, out);
   add_client_features(server.client_features, out);

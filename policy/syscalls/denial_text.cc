@@ -94,6 +94,10 @@ std::string call_of(const DeniedCall& denied) {
   return name ? std::string(*name) : fmt::format("system call {}", denied.number);
 }
 
+bool is_unix_socket(std::string_view call, const DeniedCall& denied) {
+  return call == "socket" && denied.words[0] == AF_UNIX;
+}
+
 std::string reason_of(const std::string& call, const SyscallRules& rules, NetworkMode network) {
   const auto table = call_table(rules, network);
   const CallAnswer* answer = table ? find_call(*table, call) : nullptr;
@@ -115,6 +119,10 @@ DenialText describe(const DeniedCall& denied, const SyscallRules& rules, Network
     return {name_of(denied), "of too many kinds to be counted one by one", {}};
   }
   const std::string call = call_of(denied);
+  if (is_unix_socket(call, denied) && rules.base != SyscallProfile::browser) {
+    return {
+        name_of(denied), "no Unix sockets: only cells with profile = \"browser\" have them", {}};
+  }
   return {name_of(denied), reason_of(call, rules, network),
           remedy_for(denied.number, denied.words, rules, network)};
 }

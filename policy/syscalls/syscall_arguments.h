@@ -282,6 +282,14 @@ inline constexpr std::array<ArgumentRule, 9> private_socket_rules = {
 inline constexpr ArgumentRule no_internet_rules[] = {
     refuse_when(EACCES, {family(AF_INET)}), refuse_when(EACCES, {family(AF_INET6)}), routes};
 
+// As above, and sockets of the cell's own with a path or an abstract name: a browser's processes
+// find each other by them.
+inline constexpr std::array<ArgumentRule, 5> no_internet_own_rules = {
+    local[0], local[1], no_internet_rules[0], no_internet_rules[1], no_internet_rules[2]};
+inline constexpr std::array<ArgumentRule, 11> private_own_rules = {
+    internet[0], internet[1], internet[2], internet[3], internet[4], internet[5],
+    internet[6], internet[7], local[0],    local[1],    routes};
+
 inline constexpr std::string_view pairs = "pipes in both directions: every asyncio loop has one";
 
 inline constexpr RuledCall closed_sockets[] = {
@@ -297,6 +305,18 @@ inline constexpr RuledCall private_sockets[] = {
     // For the others the network namespace is the wall, not this rule.
     {"socket", "TCP and UDP sockets; no Unix, VSOCK, packet, raw, MPTCP or crypto sockets",
      private_socket_rules, EAFNOSUPPORT},
+    {"socketpair", pairs, local, EAFNOSUPPORT},
+};
+
+inline constexpr RuledCall closed_browser_sockets[] = {
+    {"socket", "Unix sockets, no Internet sockets: `network = \"none\"`", no_internet_own_rules,
+     EAFNOSUPPORT},
+    {"socketpair", pairs, local, EAFNOSUPPORT},
+};
+
+inline constexpr RuledCall private_browser_sockets[] = {
+    {"socket", "TCP, UDP and Unix sockets; no VSOCK, packet, raw, MPTCP or crypto sockets",
+     private_own_rules, EAFNOSUPPORT},
     {"socketpair", pairs, local, EAFNOSUPPORT},
 };
 

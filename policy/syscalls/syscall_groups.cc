@@ -156,6 +156,12 @@ constexpr SyscallGroup closed_sockets = {"routes and pairs",
 constexpr SyscallGroup private_sockets = {"sockets",
                                           "the network namespace decides what they reach",
                                           socket_calls, argument_rules::private_sockets};
+constexpr SyscallGroup closed_browser_sockets = {
+    "Unix sockets, routes and pairs", "a browser's processes find each other by Unix sockets",
+    socket_calls, argument_rules::closed_browser_sockets};
+constexpr SyscallGroup private_browser_sockets = {
+    "sockets and Unix sockets", "the network namespace and the mounts decide what they reach",
+    socket_calls, argument_rules::private_browser_sockets};
 constexpr SyscallGroup host_sockets = {"sockets of the host",
                                        "a declared weakening: `network = \"host\"`", socket_calls,
                                        argument_rules::host_sockets};
@@ -172,6 +178,13 @@ constexpr std::string_view code_protection_calls[] = {"pkey_alloc", "pkey_free",
 constexpr SyscallGroup code_protection = {
     "code protection", "V8 guards its compiled code with protection keys", code_protection_calls};
 
+constexpr std::string_view giving_up_calls[] = {"capset"};
+constexpr SyscallGroup giving_up = {
+    "giving up capabilities",
+    "a browser's children give up what they have and end where they may not; a cell has none, and "
+    "capset(2) adds none",
+    giving_up_calls};
+
 // --- profiles ------------------------------------------------------------------------------------
 
 template <const SyscallGroup&... more>
@@ -179,7 +192,7 @@ inline constexpr std::array groups_with = {
     &programs, &memory,      &processes, &scheduling, &threads,  &signals,      &time,
     &identity, &descriptors, &waiting,   &looking,    &changing, &self_control, &more...};
 
-template <const SyscallGroup& sockets>
+template <const SyscallGroup& sockets, const SyscallGroup& browser_sockets>
 std::span<const SyscallGroup* const> groups_of(SyscallProfile profile) {
   switch (profile) {
     case SyscallProfile::native:
@@ -188,6 +201,8 @@ std::span<const SyscallGroup* const> groups_of(SyscallProfile profile) {
       return groups_with<sockets, anonymous_files, code_protection>;
     case SyscallProfile::python:
       return groups_with<sockets, anonymous_files>;
+    case SyscallProfile::browser:
+      return groups_with<browser_sockets, anonymous_files, code_protection, giving_up>;
   }
   return {};
 }
@@ -195,12 +210,12 @@ std::span<const SyscallGroup* const> groups_of(SyscallProfile profile) {
 std::span<const SyscallGroup* const> groups_of(SyscallProfile profile, NetworkMode network) {
   switch (network) {
     case NetworkMode::none:
-      return groups_of<closed_sockets>(profile);
+      return groups_of<closed_sockets, closed_browser_sockets>(profile);
     case NetworkMode::loopback:
     case NetworkMode::egress:
-      return groups_of<private_sockets>(profile);
+      return groups_of<private_sockets, private_browser_sockets>(profile);
     case NetworkMode::host:
-      return groups_of<host_sockets>(profile);
+      return groups_of<host_sockets, host_sockets>(profile);
   }
   return {};
 }
@@ -208,11 +223,12 @@ std::span<const SyscallGroup* const> groups_of(SyscallProfile profile, NetworkMo
 }  // namespace
 
 SyscallPolicy syscall_policy(SyscallProfile profile, NetworkMode network) {
-  return {.groups = groups_of(profile, network),
-          .refused = refused_calls(),
-          .unlisted = UnlistedCall::not_implemented,
-          .foreign = ForeignCall::notify,
-          .reporting = Reporting::reported};
+  return {
+      .groups = groups_of(profile, network),
+      .refused = profile == SyscallProfile::browser ? refused_calls_but_capset() : refused_calls(),
+      .unlisted = UnlistedCall::not_implemented,
+      .foreign = ForeignCall::notify,
+      .reporting = Reporting::reported};
 }
 
 }  // namespace cellblock

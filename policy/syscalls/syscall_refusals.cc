@@ -44,11 +44,15 @@ constexpr std::string_view machine_calls[] = {
     "ioprio_set"};
 constexpr RefusedCalls machine = {"machine", "acts on the whole machine", EPERM, machine_calls};
 
-constexpr std::string_view identity_calls[] = {"setuid",    "setgid",    "setreuid", "setregid",
-                                               "setresuid", "setresgid", "setfsuid", "setfsgid",
-                                               "setgroups", "capset"};
+constexpr std::string_view identity_calls[] = {"setuid",   "setgid",    "setreuid",
+                                               "setregid", "setresuid", "setresgid",
+                                               "setfsuid", "setfsgid",  "setgroups"};
 constexpr RefusedCalls identity = {"identity", "a cell has one identity, and gives none away",
                                    EPERM, identity_calls, Pardon::admin};
+
+constexpr std::string_view capability_calls[] = {"capset"};
+constexpr RefusedCalls capability_changes = {"capabilities", "a cell has none to change", EPERM,
+                                             capability_calls, Pardon::admin};
 
 constexpr std::string_view priority_calls[] = {"sched_setscheduler", "sched_setparam",
                                                "sched_setattr", "mlockall"};
@@ -95,8 +99,9 @@ constexpr RefusedCalls system_v = {"System V objects",
                                    system_v_calls, Pardon::admin};
 
 constexpr const RefusedCalls* all_refused[] = {
-    &mounts,     &namespaces, &tracing, &kernel,   &keyrings, &machine,       &identity,
-    &priorities, &filters,    &handles, &indirect, &queues,   &secret_memory, &system_v};
+    &mounts,   &namespaces, &tracing,       &kernel,   &keyrings,
+    &machine,  &identity,   &priorities,    &filters,  &handles,
+    &indirect, &queues,     &secret_memory, &system_v, &capability_changes};
 
 struct Numbered {
   std::string_view name;
@@ -119,6 +124,10 @@ constexpr Numbered recent_calls[] = {
 }  // namespace
 
 std::span<const RefusedCalls* const> refused_calls() { return all_refused; }
+
+std::span<const RefusedCalls* const> refused_calls_but_capset() {
+  return std::span(all_refused).first(std::size(all_refused) - 1);
+}
 
 std::optional<std::string_view> recent_call_name(int number) {
   const auto* found = std::ranges::find(recent_calls, number, &Numbered::number);

@@ -49,6 +49,20 @@ std::string_view by_network(std::string_view id, NetworkMode network) {
   return {};
 }
 
+// Landlock keeps a cell from sockets with a path that are not its own from ABI 9 on.
+constexpr std::uint32_t landlock_keeps_paths = 9;
+
+std::string_view by_unix_sockets(std::string_view id, const ProbeDeclaration& declaration) {
+  if (declaration.profile != SyscallProfile::browser) return {};
+  if (declaration.network == NetworkMode::host) return {};
+  if (id == "unix_socket") return "profile = \"browser\"";
+  if (id == "connect_to_unix_socket" && declaration.landlock_abi < landlock_keeps_paths) {
+    return "profile = \"browser\", and this kernel: Landlock keeps sockets with a path in from ABI "
+           "9";
+  }
+  return {};
+}
+
 // --- by what may be run --------------------------------------------------------------------------
 
 constexpr std::string_view with_written_code[] = {
@@ -90,6 +104,9 @@ std::string declared_by(const Attempt& attempt, const ProbeDeclaration& declarat
   }
   if (declaration.write_exec == WriteExec::allowed && among(with_written_code, id)) {
     return "write_exec = \"allowed\"";
+  }
+  if (const auto sockets = by_unix_sockets(id, declaration); !sockets.empty()) {
+    return std::string(sockets);
   }
   if (declaration.execute_writable && among(with_written_files, id)) {
     return "execute_writable = true";

@@ -29,6 +29,7 @@ constexpr Profile profiles[] = {
     {"native", SyscallProfile::native, WriteExec::refused},
     {"node", SyscallProfile::node, WriteExec::allowed},
     {"python", SyscallProfile::python, WriteExec::refused},
+    {"browser", SyscallProfile::browser, WriteExec::allowed},
 };
 
 struct Network {

@@ -107,6 +107,18 @@ TEST(ConfigDepth, WithoutAWordACellHasTheTightestOfEach) {
   EXPECT_THAT(weakenings_of(tight, full_facts().cgroup), IsEmpty());
 }
 
+TEST(ConfigDepth, UnixSocketsAreAWeakeningWhereTheCellSeesSomethingOfTheHost) {
+  const auto is_weak = [](const std::string& lines) {
+    const auto all = weakenings_of(good_server(lines), full_facts().cgroup);
+    return std::ranges::any_of(
+        all, [](const std::string& weakening) { return weakening.contains("has Unix sockets"); });
+  };
+  const std::string workspace = "workspace = { allow = [\"/srv/*\"] }\n";
+  EXPECT_FALSE(is_weak("profile = \"browser\"\n"));
+  EXPECT_TRUE(is_weak("profile = \"browser\"\n" + workspace));
+  EXPECT_FALSE(is_weak("profile = \"node\"\n" + workspace));
+}
+
 TEST(ConfigDepth, EgressKeepsItsRulesOnceEach) {
   const Server open = good_server(
       "network = \"egress\"\n"
@@ -190,6 +202,8 @@ TEST(ConfigDepth, HoldsEveryRuleOfNetworks) {
       {"network = \"egress\"", "server.s.egress.allow", "names nothing"},
       {"network = \"egress\"\negress = { allow = [] }", "server.s.egress.allow", "names nothing"},
       {"egress = { allow = [\"a.org\"] }", "server.s.egress", "no effect without"},
+      {"network = \"host\"\nprofile = \"browser\"", "server.s.profile", "has Unix sockets"},
+      {"network = \"loopback\"\nprofile = \"browser\"", "", ""},
       {"network = \"host\"\negress = { allow = [\"a.org\"] }", "server.s.egress", "no effect"},
       {"network = \"egress\"\negress = { allow = [\"*\"] }", "server.s.egress.allow", "every name"},
       {"network = \"egress\"\negress = { allow = [\"a.org:53\"] }", "server.s.egress.allow",

@@ -54,7 +54,7 @@ TEST(DenialText, TellsOfSocketsByTheirFamilyAndOfWhatWouldAllowThem) {
                 "network = \"loopback\", or \"egress\" for what its list names"},
                {{SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
                 "socket(AF_UNIX)",
-                "routes and pairs",
+                "no Unix sockets: only cells with profile = \"browser\" have them",
                 nothing},
                {{SYS_socket, EAFNOSUPPORT, {AF_VSOCK, SOCK_STREAM, 0}},
                 "socket(AF_VSOCK)",
@@ -128,7 +128,8 @@ struct Server {
 
 std::vector<Server> all_servers() {
   std::vector<Server> servers;
-  for (const auto base : {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python}) {
+  for (const auto base : {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python,
+                          SyscallProfile::browser}) {
     for (const auto network : {NetworkMode::none, NetworkMode::loopback, NetworkMode::host}) {
       for (const auto write_exec : {WriteExec::refused, WriteExec::allowed}) {
         servers.push_back({{.base = base, .name = "mine", .write_exec = write_exec}, network});

@@ -136,6 +136,20 @@ TEST_P(SocketFilter, GivesTheKernelsOwnAnswersInARealProcess) {
   EXPECT_EQ(answer_under(filter_, make(AF_UNIX)), "EAFNOSUPPORT");
 }
 
+TEST_P(SocketFilter, OfABrowserDiffersByItsOwnUnixSocketsOnly) {
+  const auto browser = compile_filter(SyscallRules{.base = SyscallProfile::browser}, GetParam());
+  ASSERT_TRUE(browser.has_value()) << browser.error().text;
+  for_every_socket([&](const Asked& asked) {
+    const bool is_own = asked.family == AF_UNIX && asked.protocol == 0 &&
+                        (asked.type == SOCK_STREAM || asked.type == SOCK_SEQPACKET) &&
+                        GetParam() != NetworkMode::host;
+    const int error = is_own ? 0 : expected(GetParam(), asked);
+    const std::uint32_t wanted = error == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF;
+    EXPECT_EQ(answer(*browser, asked, 0), wanted) << name_of(asked);
+    EXPECT_EQ(answer(*browser, asked, 1ULL << 32), wanted) << name_of(asked) << ", high bits";
+  });
+}
+
 std::string name_of_mode(const testing::TestParamInfo<NetworkMode>& mode) {
   constexpr std::array names = {"None", "Loopback", "Egress", "Host"};
   return names.at(static_cast<std::size_t>(mode.param));

@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr SyscallProfile every_profile[] = {SyscallProfile::native, SyscallProfile::node,
-                                            SyscallProfile::python};
+                                            SyscallProfile::python, SyscallProfile::browser};
 constexpr InternalProfile every_internal_profile[] = {
     InternalProfile::gateway, InternalProfile::audit_writer, InternalProfile::egress,
     InternalProfile::http, InternalProfile::init};
@@ -106,9 +106,13 @@ TEST(SyscallGroups, GiveAnonymousFilesToTheRuntimesOnly) {
 TEST(SyscallGroups, GiveNoServerACallThatChangesWhoItIs) {
   for (const SyscallProfile profile : every_profile) {
     const SyscallPolicy policy = syscall_policy(profile, NetworkMode::host);
-    for (const char* name : {"setuid", "setresuid", "setgroups", "capset"}) {
+    for (const char* name : {"setuid", "setresuid", "setgroups"}) {
       EXPECT_THAT(refused(policy), Contains(name));
     }
+    // A browser's children end where they may not give up what they do not have.
+    const bool is_browser = profile == SyscallProfile::browser;
+    EXPECT_EQ(std::ranges::count(refused(policy), "capset"), is_browser ? 0 : 1);
+    EXPECT_EQ(std::ranges::count(allowed(policy), "capset"), is_browser ? 1 : 0);
   }
 }
 

@@ -36,8 +36,8 @@ std::uint64_t known(const AbiRights (&table)[size], std::uint32_t abi) {
   return rights;
 }
 
-// --- what a kind of place permits. Nowhere: device nodes, and connecting to a socket that lies in
-// the file system.
+// --- what a kind of place permits. Nowhere: device nodes. Connecting to a socket that lies in the
+// file system: in the cell's own places, with the profile that has such sockets.
 
 constexpr std::uint64_t read_only = read_file | read_directory;
 constexpr std::uint64_t read_execute = read_only | execute;
@@ -45,6 +45,8 @@ constexpr std::uint64_t writable = read_only | write_file | truncate | remove_di
                                    remove_file | make_directory | make_file | make_fifo |
                                    make_link | refer;
 constexpr std::uint64_t scratch = writable | make_socket;
+// Of what is the cell's own alone, so that its processes reach each other.
+constexpr std::uint64_t own_sockets = make_socket | resolve_unix;
 constexpr std::uint64_t device = read_file | write_file | ioctl_device;
 
 std::uint64_t writable_for(const Server& server) {
@@ -135,6 +137,10 @@ void add_network(LandlockRuleset& ruleset, const Server& server) {
   }
 }
 
+bool has_unix_sockets(const Server& server) {
+  return server.syscalls.base == SyscallProfile::browser;
+}
+
 }  // namespace
 
 LandlockRuleset landlock_ruleset(std::uint32_t abi, const Server& server,
@@ -143,9 +149,10 @@ LandlockRuleset landlock_ruleset(std::uint32_t abi, const Server& server,
   // Rights add up on the way from a file to the root: this one holds for /proc and /run/secrets
   // too.
   add_path(ruleset, "/", read_only);
-  add_path(ruleset, "/tmp", scratch);
+  const std::uint64_t own = has_unix_sockets(server) ? own_sockets : 0;
+  add_path(ruleset, "/tmp", scratch | own);
   add_path(ruleset, "/dev/shm", scratch);
-  add_path(ruleset, home_directory, writable_for(server));
+  add_path(ruleset, home_directory, writable_for(server) | own);
   add_workspace(ruleset, server);
   add_binds(ruleset, entries);
   add_network(ruleset, server);

@@ -75,12 +75,17 @@ bool runs_a_module(const Server& server) {
   return false;
 }
 
+// Servers that drive a browser are written for node.
+bool may_run_node(SyscallProfile base) {
+  return base == SyscallProfile::node || base == SyscallProfile::browser;
+}
+
 // What an earlier cell has written into the home is not to run before the declared command does.
 void look_for_no_code_at_home(std::vector<std::string>& environment, const Server& server) {
   environment.emplace_back("PYTHONNOUSERSITE=1");
   if (runs_a_module(server)) environment.emplace_back("PYTHONSAFEPATH=1");
   // It switches off NODE_PATH as well.
-  if (server.syscalls.base == SyscallProfile::node && !declares(server, "NODE_PATH")) {
+  if (may_run_node(server.syscalls.base) && !declares(server, "NODE_PATH")) {
     environment.emplace_back("NODE_OPTIONS=--no-global-search-paths");
   }
 }
