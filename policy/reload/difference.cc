@@ -25,10 +25,10 @@ class Compare {
     if (!(used_.*member == fresh_.*member)) keys_.emplace_back(name);
     return *this;
   }
-  /// What `part` returns of both.
-  template <class Part>
-  Compare& part(const char* name, Part part) {
-    if (!(part(used_) == part(fresh_))) keys_.emplace_back(name);
+  /// What `take_part` returns of both.
+  template <class TakePart>
+  Compare& part(const char* name, TakePart take_part) {
+    if (!(take_part(used_) == take_part(fresh_))) keys_.emplace_back(name);
     return *this;
   }
   Keys take() { return std::move(keys_); }

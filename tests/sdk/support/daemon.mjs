@@ -80,6 +80,11 @@ export class Daemon {
     this.#declare(name, path.join(place, script), args, lines);
   }
 
+  // Declares a server by its script, anywhere.
+  declareScript(name, script, args, lines = []) {
+    this.#declare(name, script, args, lines);
+  }
+
   // Takes its declaration away, and gives it.
   forget(name) {
     const declaration = this.servers.get(name);
@@ -107,8 +112,8 @@ export class Daemon {
 audit_log = "${this.directory}/audit.log"\n${this.daemonLines}\n[socket]\npath = "${this.socket}"\nmax_connections_per_user = 512\n${socket}\n`;
     for (const [name, { command, lines }] of this.servers) {
       const reads = lines.some((line) => line.startsWith('read ')) ? '' : `read = ["${this.directory}/mcp"]\n`;
-      text += `[server.${name}]\ncommand = ${quoted(command)}\n${reads}profile = "node"
-allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${lines.join('\n')}\n\n`;
+      const profile = lines.some((line) => line.startsWith('profile ')) ? '' : 'profile = "node"\n';
+      text += `[server.${name}]\ncommand = ${quoted(command)}\n${reads}${profile}allow = { users = [${isRoot ? hostId : process.getuid()}], tools = ["*"] }\n${lines.join('\n')}\n\n`;
     }
     return `${text}[results]\nbounds = "${this.bounds}"\n${this.more}`;
   }
