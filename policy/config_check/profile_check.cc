@@ -144,10 +144,12 @@ SyscallRules check_syscalls(const Scope& scope, const ServerText& text, NetworkM
   SyscallRules rules = found->second;
   check_choice(scope, "write_exec", text.write_exec, rules.write_exec);
   if (rules.base == SyscallProfile::browser && network == NetworkMode::host) {
-    scope.error(text.profile->at, "profile",
-                "\"browser\" has Unix sockets, and on the host's network those without a path lead "
-                "to other programs (D-Bus, X11); allowed: network = \"none\", \"loopback\" "
-                "or \"egress\"");
+    scope.error(
+        text.profile->at, "profile",
+        fmt::format("\"{}\" has Unix sockets, and on the host's network those without a path "
+                    "lead to other programs (D-Bus, X11); allowed: network = \"none\", "
+                    "\"loopback\" or \"egress\"",
+                    name));
   }
   // What is wrong with the profile itself was said where it stands.
   if (scope.complaints.has_errors()) return rules;

@@ -94,6 +94,11 @@ std::string call_of(const DeniedCall& denied) {
   return name ? std::string(*name) : fmt::format("system call {}", denied.number);
 }
 
+// The C library looks for nscd in each program that asks for a user or a name.
+constexpr std::string_view unix_sockets_reason =
+    "no Unix sockets; programs that look for nscd do without, only browsers need profile = "
+    "\"browser\"";
+
 bool is_unix_socket(std::string_view call, const DeniedCall& denied) {
   return call == "socket" && denied.words[0] == AF_UNIX;
 }
@@ -120,8 +125,7 @@ DenialText describe(const DeniedCall& denied, const SyscallRules& rules, Network
   }
   const std::string call = call_of(denied);
   if (is_unix_socket(call, denied) && rules.base != SyscallProfile::browser) {
-    return {
-        name_of(denied), "no Unix sockets: only cells with profile = \"browser\" have them", {}};
+    return {name_of(denied), std::string(unix_sockets_reason), {}};
   }
   return {name_of(denied), reason_of(call, rules, network),
           remedy_for(denied.number, denied.words, rules, network)};

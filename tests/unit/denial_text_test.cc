@@ -54,7 +54,7 @@ TEST(DenialText, TellsOfSocketsByTheirFamilyAndOfWhatWouldAllowThem) {
                 "network = \"loopback\", or \"egress\" for what its list names"},
                {{SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
                 "socket(AF_UNIX)",
-                "no Unix sockets: only cells with profile = \"browser\" have them",
+                "no Unix sockets",
                 nothing},
                {{SYS_socket, EAFNOSUPPORT, {AF_VSOCK, SOCK_STREAM, 0}},
                 "socket(AF_VSOCK)",

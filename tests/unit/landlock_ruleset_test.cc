@@ -124,7 +124,21 @@ TEST(LandlockRuleset, GivesEachKindOfPlaceWhatItIsFor) {
   EXPECT_EQ(access_to(ruleset, "/dev/null") & of_files, read_file | write_file | ioctl_device);
 }
 
-TEST(LandlockRuleset, LetsNobodyMakeADeviceOrConnectToASocketInTheFileSystem) {
+TEST(LandlockRuleset, LetsABrowserConnectToSocketsInItsOwnPlacesOnly) {
+  Server server;
+  server.syscalls.base = SyscallProfile::browser;
+  server.binds = {{"/srv", "/data", Access::write}, {"/opt/mcp", "/opt/mcp", Access::read}};
+  server.workspace = Workspace{.allow = {"/home/*/src"}, .access = Access::write};
+  constexpr std::uint32_t keeps_paths = 9;
+  const LandlockRuleset ruleset = ruleset_of(server, keeps_paths);
+  EXPECT_NE(ruleset.files & resolve_unix, 0U);
+  for (const LandlockPathRule& rule : ruleset.paths) {
+    const bool is_own = rule.path == "/tmp" || rule.path == "/home/mcp";
+    EXPECT_EQ((rule.access & resolve_unix) != 0, is_own) << rule.path;
+  }
+}
+
+TEST(LandlockRuleset, LetsNoOtherMakeADeviceOrConnectToASocketInTheFileSystem) {
   Server server;
   server.binds = {{"/srv", "/data", Access::write}};
   server.execute_writable = true;

@@ -85,6 +85,14 @@ TEST(Schema, WantsTheMembersThatAreRequired) {
   EXPECT_EQ(verdict(schema, R"({"path":null})"), "ok");
 }
 
+TEST(Schema, DoesWithoutARequiredMemberThatHasADefault) {
+  constexpr auto schema =
+      R"({"required":["scale","path"],"properties":{"scale":{"enum":["css"],"default":"css"},"path":{}}})";
+  EXPECT_EQ(verdict(schema, R"({"path":1})"), "ok");
+  EXPECT_EQ(verdict(schema, R"({"scale":"css"})"), ": a member \"path\"");
+  EXPECT_NE(verdict(schema, R"({"path":1,"scale":"big"})"), "ok");
+}
+
 TEST(Schema, TellsWhichMembersThereAre) {
   constexpr auto schema =
       R"({"properties":{"a":{},"b":{}},"additionalProperties":false,"patternProperties":{"^x-":{}}})";
