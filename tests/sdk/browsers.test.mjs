@@ -77,11 +77,12 @@ describe('with profile = "browser"', { skip }, () => {
   }));
 
   test('Chrome DevTools opens a page, clicks and takes a picture', () => used('devtools', async (call) => {
-    await call('navigate_page', { type: 'url', url: url() });
-    const uid = buttonIn(textOf(await call('take_snapshot', {})), /uid=(\w+) button "Press"/);
-    await call('click', { uid });
-    assert.match(textOf(await call('take_snapshot', {})), /it was clicked/);
-    assert.ok(picturesOf(await call('take_screenshot', {})).some(isPicture));
+    const pages = textOf(await call('new_page', { url: url() }));
+    const pageId = Number(/^(\d+): .*\[selected\]/m.exec(pages)[1]);
+    const uid = buttonIn(textOf(await call('take_snapshot', { pageId })), /uid=(\w+) button "Press"/);
+    await call('click', { pageId, uid });
+    assert.match(textOf(await call('take_snapshot', { pageId })), /it was clicked/);
+    assert.ok(picturesOf(await call('take_screenshot', { pageId })).some(isPicture));
   }));
 
   test('Puppeteer opens a page, clicks and takes a picture', () => used('puppeteer', async (call) => {
