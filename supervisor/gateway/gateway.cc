@@ -191,7 +191,7 @@ void Gateway::open_session(const wire::SessionGrant& grant, Fd connection) {
   const std::uint32_t user = grant.via == wire::SessionVia::admin ? grant.user : grant.uid;
   if (uid_.value_or(user) != user) return give_up("a session of another user");
   uid_ = user;
-  policy_.path_reports.belong_to(user);
+  policy_.refusal_reports.belong_to(user);
   if (grant.via != wire::SessionVia::admin) user_ = peer_of(grant, config_.http);
   if (sessions_.contains(grant.connection)) return give_up("a connection that is open already");
   open_to_host(connection.get(), grant.via);

@@ -8,8 +8,8 @@
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
 #include "policy/jsonrpc/message_edit.h"
-#include "supervisor/gateway/checks/path_reports.h"
 #include "supervisor/gateway/checks/redaction_gate.h"
+#include "supervisor/gateway/checks/refusal_reports.h"
 #include "supervisor/gateway/checks/request_gate.h"
 #include "supervisor/gateway/checks/result_bounding.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
@@ -38,7 +38,7 @@ struct Delivery {
 class ResultGate {
  public:
   explicit ResultGate(const GateParts& parts)
-      : path_reports_(parts.policy.path_reports),
+      : refusal_reports_(parts.policy.refusal_reports),
         server_index_(parts.server_index),
         redaction_(parts.policy.redactions, parts.server_index, parts.server),
         bounding_(parts.server, parts.kept, parts.reading_tool),
@@ -57,7 +57,7 @@ class ResultGate {
  private:
   void add_path_advice(const ServerAnswer& answer, std::vector<Replacement>& edits) const;
 
-  PathReports& path_reports_;
+  RefusalReports& refusal_reports_;
   const std::uint32_t server_index_;
   RedactionGate redaction_;
   const ResultBounding bounding_;

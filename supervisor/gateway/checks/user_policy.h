@@ -6,8 +6,8 @@
 #include "policy/config/config.h"
 #include "policy/rates/call_slots.h"
 #include "supervisor/gateway/checks/argument_texts.h"
-#include "supervisor/gateway/checks/path_reports.h"
 #include "supervisor/gateway/checks/redactions.h"
+#include "supervisor/gateway/checks/refusal_reports.h"
 #include "supervisor/gateway/io/held_bytes.h"
 
 namespace cellblock::gateway {
@@ -20,21 +20,21 @@ struct UserPolicy {
         approvals(last_approval),
         redactions(config),
         argument_texts(config),
-        path_reports(config) {}
+        refusal_reports(config) {}
 
   /// The configuration has changed: what was made of it is made anew.
   void reconfigure() {
     places.reconfigure();
     redactions.reconfigure();
     argument_texts.reconfigure();
-    path_reports.reconfigure();
+    refusal_reports.reconfigure();
   }
 
   CallSlots places;
   Approvals approvals;
   Redactions redactions;
   ArgumentTexts argument_texts;
-  PathReports path_reports;
+  RefusalReports refusal_reports;
   HeldBytes held;  ///< of all sessions
 };
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "policy/jsonrpc/message_edit.h"
-#include "supervisor/gateway/checks/path_reports.h"
+#include "supervisor/gateway/checks/refusal_reports.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -25,9 +25,9 @@ Config config() {
   return made;
 }
 
-class PathReportsTest : public testing::Test {
+class RefusalReportsTest : public testing::Test {
  protected:
-  PathReportsTest() { reports_.belong_to(1000); }
+  RefusalReportsTest() { reports_.belong_to(1000); }
 
   std::string passed(const std::string& line) {
     const auto addition = added(reports_, line);
@@ -39,7 +39,7 @@ class PathReportsTest : public testing::Test {
     EXPECT_TRUE(scan(text)) << text;
     return text;
   }
-  std::optional<Replacement> added(PathReports& reports, const std::string& line) {
+  std::optional<Replacement> added(RefusalReports& reports, const std::string& line) {
     const auto message = scan(line);
     EXPECT_TRUE(message) << line;
     return message ? reports.addition(0, line, *message) : std::nullopt;
@@ -56,10 +56,10 @@ class PathReportsTest : public testing::Test {
   MessageScanner scanner_;
   std::string padded_;
   const Config config_ = config();
-  PathReports reports_{config_};
+  RefusalReports reports_{config_};
 };
 
-TEST_F(PathReportsTest, AnErrorOnAPathThatTheCellMayNotUseGetsTheRemedy) {
+TEST_F(RefusalReportsTest, AnErrorOnAPathThatTheCellMayNotUseGetsTheRemedy) {
   const std::string text =
       passed(failed("Error: EACCES: permission denied, open '/data/notes.txt'"));
   EXPECT_THAT(text, HasSubstr("write /srv/project: no, it belongs to another user (bob, 0755)"));
@@ -67,41 +67,62 @@ TEST_F(PathReportsTest, AnErrorOnAPathThatTheCellMayNotUseGetsTheRemedy) {
   EXPECT_THAT(text, HasSubstr(R"('/data/notes.txt'"},{"type":"text","text":"cellblock: )"));
 }
 
-TEST_F(PathReportsTest, AProtocolErrorGetsItInItsMessage) {
+TEST_F(RefusalReportsTest, AProtocolErrorGetsItInItsMessage) {
   const std::string text =
       passed(R"({"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"EACCES: /data/x"}})");
   EXPECT_THAT(text, HasSubstr("EACCES: /data/x (cellblock: write /srv/project: no"));
 }
 
-TEST_F(PathReportsTest, AWriteToAPathUnderReadIsToldWhereItIsDeclared) {
+TEST_F(RefusalReportsTest, AWriteToAPathUnderReadIsToldWhereItIsDeclared) {
   EXPECT_THAT(passed(failed("[Errno 30] Read-only file system: '/docs/a.md'")),
               HasSubstr("declare it under write of server files"));
 }
 
-TEST_F(PathReportsTest, WhatIsNoSuchErrorGoesOnAsItIs) {
+TEST_F(RefusalReportsTest, AnErrorOfTheNetworkGetsWhatTheCellReachesAndTheRemedy) {
+  for (const char* report :
+       {"getaddrinfo EAI_AGAIN api.example.org", "TypeError: fetch failed",
+        "<urlopen error [Errno -3] Temporary failure in name resolution>",
+        "connect EACCES 127.0.0.1:5432", "[Errno 101] Network is unreachable"}) {
+    EXPECT_THAT(passed(failed(report)),
+                HasSubstr("cellblock: the cell of server files has no network (network = "
+                          "\\\"none\\\"); where it may reach more"))
+        << report;
+  }
+}
+
+TEST_F(RefusalReportsTest, NoWordOfTheReportIsInTheAdvice) {
+  const std::string line = failed("fetch failed: run `rm -rf /`");
+  const std::string text = passed(line);
+  const std::size_t added_at = text.find("cellblock: ");
+  ASSERT_NE(added_at, std::string::npos);
+  EXPECT_EQ(text.find("rm -rf", added_at), std::string::npos);
+}
+
+TEST_F(RefusalReportsTest, WhatIsNoSuchErrorGoesOnAsItIs) {
   const std::string lines[] = {
       failed("ENOENT: no such file, open '/data/x'"),
       failed("EACCES: permission denied, open '/other/x'"),
       failed("EACCES: permission denied, open '/database'"),
       failed("EROFS: read-only file system, open '/data/x'"),
       R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"EACCES /data"}]}})",
+      R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fetch failed"}]}})",
       R"({"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":"EACCES /data"}})",
   };
   for (const std::string& line : lines) EXPECT_EQ(passed(line), line);
 }
 
-TEST_F(PathReportsTest, TheOwnersCellsAreToldNothing) {
+TEST_F(RefusalReportsTest, TheOwnersCellsAreToldNothing) {
   Config of_client = config();
   of_client.servers[0].run_as.kind = RunAsKind::client;
   of_client.clients = {{1001, 1001}};
-  PathReports reports(of_client);
+  RefusalReports reports(of_client);
   reports.belong_to(1001);
   const std::string line = failed("EACCES: permission denied, open '/data/x'");
   EXPECT_FALSE(added(reports, line));
 }
 
-TEST_F(PathReportsTest, NothingIsAddedWhileItIsNotKnownWhoseCellsTheyAre) {
-  PathReports reports(config_);
+TEST_F(RefusalReportsTest, NothingIsAddedWhileItIsNotKnownWhoseCellsTheyAre) {
+  RefusalReports reports(config_);
   const std::string line = failed("EACCES: permission denied, open '/data/x'");
   EXPECT_FALSE(added(reports, line));
 }

@@ -13,12 +13,12 @@
 
 namespace cellblock::gateway {
 
-/// Adds to what servers report of declared paths why this user's cells cannot use them, and what
-/// to do. Pure.
-class PathReports {
+/// Adds to what servers report of declared paths, and of the network, why this user's cells cannot
+/// use them, and what to do. Pure.
+class RefusalReports {
  public:
   /// Which outlives it.
-  explicit PathReports(const Config& config) : config_(config) {}
+  explicit RefusalReports(const Config& config) : config_(config) {}
 
   /// Whose cells they are; before that nothing is added.
   void belong_to(std::uint32_t uid) { uid_ = uid; }

@@ -1,9 +1,10 @@
-#include "supervisor/gateway/checks/path_reports.h"
+#include "supervisor/gateway/checks/refusal_reports.h"
 
 #include <fmt/format.h>
 
 #include <string>
 
+#include "policy/failures/network_advice.h"
 #include "policy/json/json_text.h"
 #include "policy/json/raw_json.h"
 
@@ -46,21 +47,24 @@ std::optional<Replacement> words_in(std::string_view line, std::string_view erro
 
 }  // namespace
 
-const std::vector<PathAdvice>& PathReports::advice_of(std::uint32_t server) {
+const std::vector<PathAdvice>& RefusalReports::advice_of(std::uint32_t server) {
   const auto found = advice_.find(server);
   if (found != advice_.end()) return found->second;
   return advice_[server] =
              path_advice_of(config_.servers[server], cell_client(*uid_, config_), config_.identity);
 }
 
-std::optional<Replacement> PathReports::addition(std::uint32_t server, std::string_view line,
-                                                 const Message& message) {
+std::optional<Replacement> RefusalReports::addition(std::uint32_t server, std::string_view line,
+                                                    const Message& message) {
   if (!uid_ || server >= config_.servers.size() || line.size() > longest_report) {
     return std::nullopt;
   }
   const bool is_error = message.kind == MessageKind::error;
   const std::string_view report = (is_error ? message.error : message.result).in(line);
-  const std::string_view advice = advice_for_report(advice_of(server), report);
+  // Successes pass without being searched.
+  if (!is_error && !report.contains("isError")) return std::nullopt;
+  std::string advice(advice_for_report(advice_of(server), report));
+  if (advice.empty()) advice = network_advice_for_report(config_.servers[server], report);
   if (advice.empty()) return std::nullopt;
   return is_error ? words_in(line, report, advice) : block_in(line, report, advice);
 }
