@@ -155,11 +155,14 @@ describe('Nothing changes', () => {
   }));
 
   test('by a dry run', () => stays(async () => {
-    daemon.setLines('other', [...legacy, 'env = { COLOUR = "blue" }']);
+    daemon.setLines('other', [...legacy, 'env = { COLOUR = "blue" }', 'limits = { pids = 300 }']);
     daemon.write();
     const { code, out } = await daemon.reload(['--dry-run', '--json']);
     assert.equal(code, 0);
-    assert.deepEqual(JSON.parse(out), { ok: true, applied: false, changes: [{ server: 'other', change: 'cell', keys: ['env'] }] });
+    assert.deepEqual(JSON.parse(out), {
+      ok: true, applied: false, changes: [{ server: 'other', change: 'cell', keys: ['env', 'limits'] }],
+      values: [{ key: 'server.other.limits.pids', from: '256', to: '300' }],
+    });
   }));
 
   test('by a file that says what it said', () => stays(async () => {
