@@ -73,8 +73,8 @@ constexpr unsigned long high_bit = 1UL << 32;
 // --- the program itself --------------------------------------------------------------------------
 
 TEST(CompileFilter, KnowsEveryCallItsPoliciesName) {
-  for (const auto profile :
-       {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python}) {
+  for (const auto profile : {SyscallProfile::native, SyscallProfile::node, SyscallProfile::python,
+                             SyscallProfile::browser}) {
     for (const auto network :
          {NetworkMode::none, NetworkMode::loopback, NetworkMode::egress, NetworkMode::host}) {
       const auto filter = compile_filter(SyscallRules{.base = profile}, network);
