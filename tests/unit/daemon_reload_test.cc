@@ -206,6 +206,21 @@ TEST(ReloadedSecrets, KeepTheirMarksWhereTheirValuesAreTheSame) {
 
 // --- what is told --------------------------------------------------------------------------------
 
+TEST(ReloadReport, TellsAValueBelowItsOwnKeyOnly) {
+  const Difference difference{.servers = {},
+                              .keys = {"calls", "daemon.max_cells", "daemon.max_cells_per_user"},
+                              .at_start = {}};
+  const std::vector<ChangedKey> values{{"calls.user.in_flight", "", "3"},
+                                       {"daemon.max_cells_per_user", "1", "2"}};
+  EXPECT_EQ(reload_text(difference, values, ReloadTense::would),
+            "would change\n"
+            "  calls: at once\n"
+            "    user.in_flight: none -> 3\n"
+            "  daemon.max_cells: at once\n"
+            "  daemon.max_cells_per_user: at once\n"
+            "    daemon.max_cells_per_user: 1 -> 2\n");
+}
+
 TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
   const Difference difference{
       .servers = {{.name = "a", .what = ServerChange::policy, .keys = {"allow", "rule", "results"}},

@@ -129,6 +129,10 @@ int explain(const Options& options) {
 }
 
 int tell_keys(const Options& options) {
+  if (options.is_markdown && !options.keys->empty()) {
+    fmt::print(stderr, "cellblockd: --markdown prints all keys; allowed with it: --keys alone\n");
+    return exit_usage;
+  }
   if (options.is_markdown) return show(keys_markdown()) ? 0 : 1;
   const auto text = keys_text(*options.keys);
   if (text) return show(*text) ? 0 : 1;

@@ -44,11 +44,12 @@ std::string_view or_none(const std::string& value) {
   return value.empty() ? std::string_view("none") : value;
 }
 
-// Of the keys that begin so.
+// Of that key, or of the keys below the table whose path ends with a dot.
 std::string value_lines(const std::vector<ChangedKey>& values, std::string_view path) {
   std::string text;
   for (const ChangedKey& value : values) {
-    if (!value.path.starts_with(path)) continue;
+    const bool is_below = path.ends_with('.') && value.path.starts_with(path);
+    if (!is_below && value.path != path) continue;
     std::string_view key = value.path;
     if (path.ends_with('.')) key.remove_prefix(path.size());
     text += fmt::format("    {}: {} -> {}\n", key, or_none(value.from), or_none(value.to));
@@ -68,7 +69,7 @@ std::string reload_text(const Difference& difference, const std::vector<ChangedK
   std::string text = tense == ReloadTense::done ? "reloaded\n" : "would change\n";
   for (const std::string& key : difference.keys) {
     text += fmt::format("  {}: at once\n", key);
-    text += value_lines(values, key);
+    text += value_lines(values, key) + value_lines(values, key + ".");
   }
   for (const ChangedServer& server : difference.servers) {
     text += fmt::format("  {}: {}\n", line_of(server), effect_of(server.what));
