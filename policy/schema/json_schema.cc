@@ -244,13 +244,6 @@ class Maker {
     node.contains_count = count_in(json, "minContains", "maxContains", {.min = 1});
   }
 
-  static bool has_default(const Json& json, const std::string& name) {
-    const auto properties = json.find("properties");
-    if (properties == json.end() || !properties->is_object()) return false;
-    const auto member = properties->find(name);
-    return member != properties->end() && member->is_object() && member->contains("default");
-  }
-
   void fill_object(const Json& json, SchemaNode& node) {
     node.members_count = count_in(json, "minProperties", "maxProperties");
     if (const auto found = json.find("properties"); found != json.end() && found->is_object()) {
@@ -272,9 +265,6 @@ class Maker {
     node.additional = child(json, "additionalProperties");
     node.names = child(json, "propertyNames");
     node.required = texts_in(json.value("required", Json()));
-    // The server fills these in; generators call them required, which they are of what it then has.
-    std::erase_if(node.required,
-                  [&json](const std::string& name) { return has_default(json, name); });
   }
 
   std::vector<std::string> texts_in(const Json& json) {

@@ -73,7 +73,7 @@ describe('with profile = "browser"', { skip }, () => {
     const target = buttonIn(textOf(await call('browser_snapshot', {})), /button "Press".*?\[ref=(\w+)\]/);
     await call('browser_click', { element: 'Press', target });
     assert.match(textOf(await call('browser_snapshot', {})), /it was clicked/);
-    assert.ok(picturesOf(await call('browser_take_screenshot', {})).some(isPicture));
+    assert.ok(picturesOf(await call('browser_take_screenshot', { scale: 'css' })).some(isPicture));
   }));
 
   test('Chrome DevTools opens a page, clicks and takes a picture', () => used('devtools', async (call) => {
