@@ -8,9 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "policy/base/internet_address.h"
+#include "policy/egress/egress_declaration.h"
 #include "policy/egress/egress_rule.h"
-#include "policy/egress/synthetic_range.h"
 
 namespace cellblock {
 namespace {
@@ -28,64 +27,11 @@ std::set<std::uint16_t> ports_of(const Egress& egress) {
   return ports;
 }
 
-// A wider range is not refused: what it has beside them can be reached.
-bool is_only_synthetic(const EgressRule& rule) {
-  return rule.target == EgressTarget::range && synthetic_range.covers({rule.address, rule.prefix});
-}
-
-// Nothing is there: as a destination it is not what it says, but the machine itself.
-bool is_unspecified(const AddressRange& range) {
-  constexpr AddressRange this_host{ipv4_address(0, 0, 0, 0), ipv4_bits + 8};
-  constexpr AddressRange unspecified{{}, 128};
-  return contains(this_host, range) || range == unspecified;
-}
-
-// An interface has to be named with these, by a scope that an address in a rule has not.
-bool needs_scope(const AddressRange& range) {
-  constexpr AddressRange link_local{{0xfe, 0x80}, 10};
-  return contains(link_local, range);
-}
-
-std::string_view cannot_be_dialled(const EgressRule& rule) {
-  if (rule.target != EgressTarget::range) return {};
-  const AddressRange range{rule.address, rule.prefix};
-  if (is_unspecified(range)) {
-    return "is no address of anybody; allowed: 127.0.0.1 for the host's loopback, 0.0.0.0/0 for "
-           "every IPv4 address";
-  }
-  if (needs_scope(range)) {
-    return "is link-local, which is reached with an interface's name only; allowed: any other "
-           "range, like [fd00::]/8";
-  }
-  return {};
-}
-
-// The cell's own name: connecting there never leaves it, and no resolver is asked.
-bool is_local_name(const EgressRule& rule) {
-  if (rule.target == EgressTarget::range) return false;
-  return rule.host == "localhost" || rule.host.ends_with(".localhost");
-}
-
 void add_rule(const Scope& scope, const TextAt& text, Egress& egress) {
   auto rule = parse_egress_rule(text.value);
   if (!rule) return scope.error(text.at, "allow", rule.error().text);
-  if (rule->port == dns_port) {
-    scope.error(text.at, "allow",
-                "port 53 is the cell's own resolver, which asks for names that are allowed here; "
-                "allowed: any other port");
-  } else if (is_local_name(*rule)) {
-    scope.error(
-        text.at, "allow",
-        fmt::format("\"{}\" means the cell itself; allowed: the range \"127.0.0.1/32:{}\", the "
-                    "host's loopback, which the server connects to by address",
-                    text.value, rule->port));
-  } else if (const auto why = cannot_be_dialled(*rule); !why.empty()) {
-    scope.error(text.at, "allow", fmt::format("\"{}\" {}", text.value, why));
-  } else if (is_only_synthetic(*rule)) {
-    scope.error(text.at, "allow",
-                fmt::format("\"{}\" stands for names inside cells (198.18.0.0/15, fd53:6362::/64); "
-                            "allowed: any other range",
-                            text.value));
+  if (const auto problem = declaration_problem(*rule, text.value); !problem.empty()) {
+    scope.error(text.at, "allow", problem);
   } else if (std::ranges::find(egress.allow, *rule) == egress.allow.end()) {
     egress.allow.push_back(std::move(*rule));
   }

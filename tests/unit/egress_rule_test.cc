@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "policy/egress/egress_declaration.h"
 #include "policy/egress/special_addresses.h"
 
 namespace cellblock {
@@ -160,6 +161,41 @@ TEST(SpecialAddresses, AWideRangeNamesAllThatItHas) {
     EXPECT_THAT(special_kinds(*parse_egress_rule(range)),
                 testing::AllOf(HasSubstr("NAT64"), HasSubstr("private"), HasSubstr("loopback")))
         << range;
+  }
+}
+
+TEST(EgressProposal, IsTheNarrowestRuleForATarget) {
+  struct Case {
+    const char* target;
+    const char* rule;
+  };
+  for (const Case& test :
+       {Case{"api.example.org:443", "api.example.org:443"},
+        Case{"10.0.0.7:5432", "10.0.0.7/32:5432"}, Case{"127.0.0.1:5432", "127.0.0.1/32:5432"},
+        Case{"[fd00::1]:80", "[fd00::1]/128:80"},
+        Case{"93.184.216.34:80", "93.184.216.34/32:80"}}) {
+    EXPECT_EQ(propose_egress_rule(test.target).rule, test.rule);
+    EXPECT_EQ(propose_egress_rule(test.target).why, "");
+  }
+}
+
+TEST(EgressProposal, IsNoneThatCheckRefusesOrThatHandsOutCredentials) {
+  for (const char* target :
+       {"0.0.0.0:80", "[::]:80", "[fe80::1]:80", "169.254.169.254:80", "100.100.100.200:80",
+        "[fd00:ec2::254]:80", "168.63.129.16:80", "224.0.0.1:80", "255.255.255.255:80",
+        "[ff02::1]:80", "198.18.0.1:80", "localhost:80", "a.localhost:80", "10.0.0.1:53",
+        "(others)", "", "127.1:80"}) {
+    EXPECT_EQ(propose_egress_rule(target).rule, "") << target;
+    EXPECT_NE(propose_egress_rule(target).why, "") << target;
+  }
+}
+
+TEST(EgressProposal, MayAlwaysBeDeclared) {
+  for (const char* target : {"a.org:443", "10.0.0.7:5432", "127.0.0.1:1", "[2606:4700::1]:443"}) {
+    const std::string text = propose_egress_rule(target).rule;
+    const auto rule = parse_egress_rule(text);
+    ASSERT_TRUE(rule.has_value()) << text;
+    EXPECT_EQ(declaration_problem(*rule, text), "") << text;
   }
 }
 

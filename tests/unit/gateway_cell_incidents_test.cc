@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/base/internet_address.h"
 #include "supervisor/gateway/records/cell_incidents.h"
 
 namespace cellblock::gateway {
@@ -93,6 +94,28 @@ TEST(EgressText, SaysWhatWouldAllowARefusedConnection) {
   EXPECT_EQ(denied->what, "connect api.example.org:443");
   EXPECT_EQ(denied->allow, "egress.allow = [\"api.example.org:443\"]");
   EXPECT_FALSE(denied_by(event(EgressKind::connected, "a"), 3, 9));
+}
+
+Denied refused_at(InternetAddress address, std::uint16_t port) {
+  auto refused = event(EgressKind::connect_refused, "", port);
+  refused.reason = EgressReason::not_allowed;
+  refused.address = address;
+  return *denied_by(refused, 3, 9);
+}
+
+TEST(EgressText, ProposesTheHostsLoopbackWithItsPort) {
+  EXPECT_EQ(refused_at(ipv4_address(127, 0, 0, 1), 5432).allow,
+            "egress.allow = [\"127.0.0.1/32:5432\"]");
+}
+
+TEST(EgressText, ProposesNothingThatCheckRefusesAndSaysWhy) {
+  const Denied nobody = refused_at(ipv4_address(0, 0, 0, 0), 80);
+  EXPECT_EQ(nobody.allow, "");
+  EXPECT_THAT(nobody.reason,
+              HasSubstr("none is proposed: \"0.0.0.0:80\" is no address of anybody"));
+  const Denied metadata = refused_at(ipv4_address(169, 254, 169, 254), 80);
+  EXPECT_EQ(metadata.allow, "");
+  EXPECT_THAT(metadata.reason, HasSubstr("is link-local, cloud metadata"));
 }
 
 TEST(EgressText, TakesNoRecordThatMakesNoSense) {

@@ -31,7 +31,7 @@ bool has(const std::string& text, std::string_view words) {
 }
 
 Remedy of_egress(std::string target) {
-  if (!consists_of(target, ".:_-[]")) return {.kind = Remedy::Kind::other};
+  if (!consists_of(target, ".:_-[]/")) return {.kind = Remedy::Kind::other};
   return {.kind = Remedy::Kind::egress, .target = std::move(target)};
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "policy/base/internet_address.h"
+#include "policy/egress/egress_declaration.h"
 
 namespace cellblock::gateway {
 
@@ -63,12 +64,33 @@ std::string_view verb_of(EgressKind kind) {
   return kind == EgressKind::closed ? "go on with" : "connect";
 }
 
+constexpr std::uint16_t https_port = 443;
+
+// Of a name that was only asked for the port is not known.
+EgressProposal proposal_for(const EgressEvent& event) {
+  const std::string target = target_of(event);
+  return propose_egress_rule(event.port == 0 ? fmt::format("{}:{}", target, https_port) : target);
+}
+
+// No one rule allows many.
+bool has_proposal(const EgressEvent& event) {
+  return event.reason == EgressReason::not_allowed && !is_of_many(event);
+}
+
+std::string reason_for(const EgressEvent& event) {
+  const std::string_view sentence = words_of(event.reason).sentence;
+  const std::string why = has_proposal(event) ? proposal_for(event).why : std::string();
+  return why.empty() ? std::string(sentence)
+                     : fmt::format("{}, and none is proposed: {}", sentence, why);
+}
+
 std::string allow_for(const EgressEvent& event) {
   switch (event.reason) {
-    case EgressReason::not_allowed:
-      if (is_of_many(event)) return {};  // no one rule allows them all
-      return fmt::format("egress.allow = [\"{}\"]",
-                         event.port == 0 ? target_of(event) + ":443" : target_of(event));
+    case EgressReason::not_allowed: {
+      if (!has_proposal(event)) return {};
+      const std::string rule = proposal_for(event).rule;
+      return rule.empty() ? std::string() : fmt::format("egress.allow = [\"{}\"]", rule);
+    }
     case EgressReason::private_address:
       return "egress.allow with the range of that address, such as \"10.0.0.0/8:443\"";
     case EgressReason::too_many_connections:
@@ -121,7 +143,7 @@ std::optional<Denied> denied_by(const EgressEvent& event, std::uint64_t cell, st
   return Denied{.cell = cell,
                 .at_ms = at_ms,
                 .what = std::string(verb_of(event.kind)) + " " + target_of(event),
-                .reason = std::string(words_of(event.reason).sentence),
+                .reason = reason_for(event),
                 .allow = allow_for(event),
                 .count = event.count};
 }
