@@ -13,6 +13,7 @@
 namespace cellblock::gateway {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using wire::EgressKind;
@@ -51,6 +52,23 @@ TEST(DeniedLog, JoinsAlikeOnesInARowAndTellsCellsApart) {
   const auto last = log.last(10);
   ASSERT_THAT(last, SizeIs(2));
   EXPECT_EQ(last[0]->count, 5U);
+}
+
+TEST(DeniedLog, ShowsUnixSocketsOnceForEachCellAsTheNewest) {
+  DeniedLog log;
+  for (int i = 0; i < 3; ++i) {
+    log.add(denied("socket(AF_UNIX)", 1, 2));
+    log.add(denied("socket(AF_INET)"));
+  }
+  log.add(denied("socket(AF_UNIX)", 2));
+  log.add(denied("socket(AF_UNIX)", 1));
+  std::vector<std::string> rows;
+  for (const Denied* row : log.last(10)) {
+    rows.push_back(row->what + " " + std::to_string(row->cell) + " " + std::to_string(row->count));
+  }
+  EXPECT_THAT(rows,
+              ElementsAre("socket(AF_INET) 1 3", "socket(AF_UNIX) 2 1", "socket(AF_UNIX) 1 7"));
+  EXPECT_EQ(log.total(), 11U);
 }
 
 TEST(DeniedLog, GrowsWithNothingThatAServerCanDo) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 namespace cellblock::gateway {
@@ -21,6 +22,10 @@ bool is_of_network(const Denied& denied) {
 
 bool is_alike(const Denied& a, const Denied& b) { return a.cell == b.cell && a.what == b.what; }
 
+// glibc asks for nscd at each look-up of a name, between other refusals. Nothing tells that call
+// from a Unix socket that a program wants for itself, so it is shown, but once for each cell.
+bool is_shown_once(const Denied& denied) { return denied.what == "socket(AF_UNIX)"; }
+
 }  // namespace
 
 void DeniedLog::add(Denied denied) {
@@ -34,10 +39,17 @@ void DeniedLog::add(Denied denied) {
     kind.allow = denied.allow;
   }
   kind.count += denied.count;
-  if (!recent_.empty() && is_alike(recent_.back(), denied)) {
-    recent_.back().count += denied.count;
-    recent_.back().at_ms = denied.at_ms;
-    return;
+  add_recent(std::move(denied));
+}
+
+void DeniedLog::add_recent(Denied denied) {
+  for (auto row = recent_.rbegin(); row != recent_.rend(); ++row) {
+    if (is_alike(*row, denied)) {
+      denied.count += row->count;
+      recent_.erase(std::next(row).base());
+      break;
+    }
+    if (!is_shown_once(denied) && !is_shown_once(*row)) break;
   }
   if (recent_.size() == max_recent) recent_.pop_front();
   recent_.push_back(std::move(denied));

@@ -33,7 +33,8 @@ class DeniedLog {
     std::uint64_t count = 0;
   };
 
-  /// Alike denials of one cell in a row become one.
+  /// Alike denials of one cell in a row become one. Those of Unix sockets are one for each cell,
+  /// and interrupt no row.
   void add(Denied denied);
 
   /// The most frequent `count` kinds.
@@ -46,6 +47,8 @@ class DeniedLog {
   const Denied* refused_network(std::uint64_t cell) const;
 
  private:
+  void add_recent(Denied denied);
+
   std::map<std::string, Kind> kinds_;  ///< by `what`
   std::deque<Denied> recent_;
   std::uint64_t total_ = 0;
