@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "client/cli/learn/observed.h"
 #include "client/cli/learn/remedy.h"
 #include "client/cli/learn/said_paths.h"
+#include "client/cli/learn/said_ports.h"
 #include "client/cli/learn/session_lines.h"
 #include "policy/syscalls/denial_remedy.h"
 #include "policy/syscalls/syscall_numbers.h"
@@ -136,6 +138,44 @@ TEST(LearnedPaths, ThatAreDeclaredAlreadyAreSomebodyElsesFiles) {
               ElementsAre(advised("/srv/data/1", PathWish::write)));
 }
 
+TEST(LearnedPaths, AreNotWrittenBesideTheProgram) {
+  const std::vector<DeclaredPath> declared{
+      {.path = "/srv/data", .wish = PathWish::read, .holds_program = true}};
+  const auto keeps_state = Field(&LearnedPath::warning, HasSubstr("state beside its code"));
+  EXPECT_THAT(learned({write_of("/srv/data/memory.jsonl")}, declared), ElementsAre(keeps_state));
+  EXPECT_THAT(learned({write_of("/srv/data/missing")}, declared), ElementsAre(keeps_state));
+  EXPECT_THAT(learned({write_of("/opt/m/node_modules/memory/x")}), ElementsAre(keeps_state));
+  EXPECT_THAT(learned({read_of("/opt/m/node_modules/memory/x")}),
+              ElementsAre(advised("/opt/m/node_modules/memory/x", PathWish::read)));
+}
+
+TEST(LearnedPaths, AreNotWrittenInADirectoryAroundTheProgram) {
+  const std::vector<DeclaredPath> declared{
+      {.path = "/home/al/src/program", .wish = PathWish::read, .holds_program = true}};
+  const auto files = learned({write_of("/home/al/src/1"), write_of("/home/al/src/2"),
+                              write_of("/home/al/src/3"), write_of("/home/al/src/4")},
+                             declared);
+  EXPECT_THAT(files, testing::SizeIs(4));
+}
+
+TEST(SaidPorts, AreThoseOfTheLoopbackInALineThatTellsOfAFailure) {
+  struct Case {
+    const char* line;
+    std::vector<std::uint16_t> ports;
+  };
+  const Case cases[] = {
+      {"Error: connect EACCES 127.0.0.1:5432", {5432}},
+      {"connect ECONNREFUSED ::1:27017", {27017}},
+      {"dial tcp [::1]:6379: connect: connection refused", {6379}},
+      {"http://localhost:8080/ ECONNREFUSED 127.0.0.1:8080, 127.0.0.1:9090", {8080, 9090}},
+      {"ECONNREFUSED localhost:1 localhost:2 localhost:3 localhost:4 localhost:5", {1, 2, 3, 4}},
+      {"listening on 127.0.0.1:3000", {}},
+      {"ECONNREFUSED 10.127.0.0.1:1 fd00::1:2 my-localhost:3 localhost:70000 127.0.0.1:0", {}},
+      {"ECONNREFUSED 127.0.0.1: localhost:x", {}},
+      {"", {}}};
+  for (const Case& one : cases) EXPECT_EQ(said_loopback_ports(one.line), one.ports) << one.line;
+}
+
 Remedy remedy_of(const char* call, std::array<std::uint32_t, 3> words, const SyscallRules& rules,
                  NetworkMode network = NetworkMode::none) {
   return read_remedy(call, remedy_for(call_number(call).value(), words, rules, network));
@@ -143,7 +183,7 @@ Remedy remedy_of(const char* call, std::array<std::uint32_t, 3> words, const Sys
 
 TEST(Remedy, IsReadFromTheDaemonsOwnWords) {
   const SyscallRules native{.name = "native", .write_exec = WriteExec::refused};
-  const Remedy added = remedy_of("ptrace", {}, native);
+  const Remedy added = remedy_of("mbind", {}, native);
   EXPECT_EQ(added.kind, Remedy::Kind::system_call);
   EXPECT_EQ(added.base, "native");
   EXPECT_TRUE(added.adds_call);
@@ -163,11 +203,18 @@ TEST(Remedy, IsReadFromTheDaemonsOwnWords) {
   EXPECT_EQ(remedy_of("mount", {}, native).kind, Remedy::Kind::none);
 }
 
+TEST(Remedy, OfPtraceIsNeverAdvised) {
+  const SyscallRules native{.name = "native"};
+  EXPECT_EQ(remedy_of("ptrace", {}, native).kind, Remedy::Kind::unadvised);
+}
+
 TEST(Remedy, OfANameOrAddressIsThatTarget) {
   const Remedy name =
       read_remedy("connect a.example.org:443", "egress.allow = [\"a.example.org:443\"]");
   EXPECT_EQ(name.kind, Remedy::Kind::egress);
   EXPECT_EQ(name.target, "a.example.org:443");
+  EXPECT_EQ(read_remedy("connect 127.0.0.1:80", "egress.allow = [\"127.0.0.1/32:80\"]").target,
+            "127.0.0.1/32:80");
   EXPECT_EQ(read_remedy("x", "egress.allow = [\"a\" b\"]").kind, Remedy::Kind::other);
 }
 
@@ -184,10 +231,14 @@ TEST(Observed, KeepsABoundedNumberOfEverythingAndCountsTheRest) {
     observed.said(Speaker::server, "ENOENT /srv/" + std::to_string(i));
     observed.refused("call" + std::to_string(i), "", 1);
   }
+  for (std::size_t port = 1; port <= Observed::most_ports + 5; ++port) {
+    observed.said(Speaker::server, "ECONNREFUSED 127.0.0.1:" + std::to_string(1000 + port));
+  }
   observed.said(Speaker::server, "ENOENT /srv/0");
   EXPECT_EQ(observed.paths().size(), Observed::most_paths);
   EXPECT_EQ(observed.operations().size(), Observed::most_operations);
-  EXPECT_EQ(observed.left_out(), 5 + 5 + Observed::most_paths - Observed::most_operations);
+  EXPECT_EQ(observed.loopback_ports().size(), Observed::most_ports);
+  EXPECT_EQ(observed.left_out(), 5 + 5 + 5 + Observed::most_paths - Observed::most_operations);
 }
 
 TEST(Observed, CountsOnceWhatASessionRepeats) {
@@ -212,8 +263,7 @@ TEST(SessionLines, KeepTheBeginningOfALongLine) {
 TEST(LearnedToml, SaysOfEachLineWhatAskedForItAndHowOften) {
   Observed observed;
   observed.refused("connect a.example.org:443", "egress.allow = [\"a.example.org:443\"]", 3);
-  observed.refused("ptrace", remedy_for(call_number("ptrace").value(), {}, {}, NetworkMode::none),
-                   1);
+  observed.refused("mbind", remedy_for(call_number("mbind").value(), {}, {}, NetworkMode::none), 1);
   observed.refused("mount", "", 2);
   const std::string toml =
       learned_toml({.server = "files",
@@ -230,7 +280,7 @@ read = [
 write = [
   "/srv/out",  # missed once
 ]
-profile = "files-learned"  # ptrace was refused once; see below
+profile = "files-learned"  # mbind was refused once; see below
 
 [server.files.egress]
 allow = [
@@ -241,7 +291,7 @@ allow = [
 [profile.files-learned]
 base = "native"
 allow = [
-  "ptrace",  # ptrace was refused once
+  "mbind",  # mbind was refused once
 ]
 
 # mount was refused 2 times; nothing allows it
@@ -263,6 +313,36 @@ TEST(LearnedToml, OpensANetworkToNothingUntilNamesAreKnown) {
   EXPECT_THAT(known, Not(HasSubstr("names.invalid")));
   EXPECT_THAT(known, HasSubstr("\"a.example.org:443\",  # resolve a.example.org was refused once; "
                                "the port is a guess"));
+}
+
+TEST(LearnedToml, NamesPtraceAndDoesNotProposeIt) {
+  Observed observed;
+  observed.refused("ptrace", remedy_for(call_number("ptrace").value(), {}, {}, NetworkMode::none),
+                   1);
+  const Learned learned{.server = "files", .operations = observed.operations()};
+  EXPECT_FALSE(has_advice(learned));
+  EXPECT_THAT(learned_toml(learned), AllOf(HasSubstr("# NOT ADVISED: ptrace was refused once"),
+                                           Not(HasSubstr("[profile."))));
+}
+
+Learned missing_port(const char* network) {
+  return {.server = "pg", .network = network, .loopback_ports = {{.port = 5432, .count = 2}}};
+}
+
+TEST(LearnedToml, ProposesTheHostsLoopbackWithThePortThatWasMissed) {
+  const std::string none = learned_toml(missing_port("none"));
+  EXPECT_THAT(none, AllOf(HasSubstr("\nnetwork = \"egress\"  # for the host's loopback\n"),
+                          HasSubstr("\"127.0.0.1/32:5432\",  # said to be missed 2 times"),
+                          Not(HasSubstr("names.invalid"))));
+  const std::string egress = learned_toml(missing_port("egress"));
+  EXPECT_THAT(egress, AllOf(HasSubstr("\"127.0.0.1/32:5432\","), Not(HasSubstr("network ="))));
+}
+
+TEST(LearnedToml, ProposesNoLoopbackWhereAnotherOneOrNothingWasInTheWay) {
+  for (const char* network : {"loopback", "host", ""}) {
+    EXPECT_FALSE(has_advice(missing_port(network))) << network;
+    EXPECT_THAT(learned_toml(missing_port(network)), Not(HasSubstr("127.0.0.1"))) << network;
+  }
 }
 
 TEST(LearnedToml, OfNothingSaysSo) {

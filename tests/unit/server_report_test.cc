@@ -53,6 +53,15 @@ TEST(LimitsInAReport, OfBandwidthAreHeldOnlyWhereTheDisksAreKnown) {
   }
 }
 
+TEST(WhatIsDeclared, SaysWhichPathHoldsTheProgram) {
+  Server server;
+  server.command = {"/usr/bin/node", "--no-warnings", "/opt/memory/index.js", "/srv/data"};
+  server.binds = {{"/opt/memory", "/opt/memory", Access::read}, {"/srv/data", "/srv/data"}};
+  const auto paths = declared_json(server, {}, {{}, Identity{}})["paths"];
+  EXPECT_EQ(paths[0]["holds_program"], true);
+  EXPECT_FALSE(paths[1].contains("holds_program"));
+}
+
 TEST(WhatIsDeclared, IsReportedWithoutAnyValue) {
   Server server;
   server.binds = {{"/srv/data", "/data", Access::write}};

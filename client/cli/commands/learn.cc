@@ -3,6 +3,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/import/bounded_file.h"
@@ -25,6 +27,7 @@
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
 #include "policy/base/result.h"
+#include "policy/egress/egress_declaration.h"
 
 // What a server's declaration lacks, learned while it is used.
 namespace cellblock::cli {
@@ -123,6 +126,16 @@ client::Result<void> watch_end(WatchedServer& server, Observed& observed) {
   return server.read_refusals(observed);
 }
 
+// One that is declared and refused has nobody who listens, and one that check refuses is no advice.
+std::vector<MissedPort> undeclared_ports(std::vector<MissedPort> missed,
+                                         const std::vector<std::string>& rules) {
+  std::erase_if(missed, [&rules](const MissedPort& one) {
+    const auto proposal = propose_egress_rule(fmt::format("127.0.0.1:{}", one.port));
+    return proposal.rule.empty() || std::ranges::find(rules, proposal.rule) != rules.end();
+  });
+  return missed;
+}
+
 client::Result<Learned> learn(WatchedServer& server, const std::string& name,
                               const SessionCommand* session) {
   Observed observed;
@@ -132,7 +145,9 @@ client::Result<Learned> learn(WatchedServer& server, const std::string& name,
   return Learned{.server = name,
                  .paths = learned_paths(observed.paths(), state.declared, this_machine().kind_of),
                  .operations = observed.operations(),
-                 .left_out = observed.left_out()};
+                 .left_out = observed.left_out(),
+                 .network = state.network,
+                 .loopback_ports = undeclared_ports(observed.loopback_ports(), state.egress)};
 }
 
 Exit cannot(const std::string& why) {

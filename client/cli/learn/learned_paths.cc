@@ -47,6 +47,21 @@ std::string warning_of(const std::string& path) {
   return {};
 }
 
+// Where packages are installed, as npm and pip name it.
+bool is_in_package(std::string_view path) {
+  return path.contains("/node_modules/") || path.contains("/site-packages/") ||
+         path.contains("/dist-packages/");
+}
+
+bool is_beside_program(const LearnedPath& learned, const std::vector<DeclaredPath>& declared) {
+  if (learned.wish != PathWish::write) return false;
+  return is_in_package(learned.path) ||
+         std::ranges::any_of(declared, [&](const DeclaredPath& path) {
+           return path.holds_program &&
+                  (is_below(learned.path, path.path) || is_below(path.path, learned.path));
+         });
+}
+
 bool suffices(const DeclaredPath& declared, const SaidPath& said) {
   return is_below(said.path, declared.path) &&
          (declared.wish == PathWish::write || said.wish == PathWish::read);
@@ -75,6 +90,11 @@ LearnedPath judged(const MissedPath& one, std::string place,
                    const std::vector<DeclaredPath>& declared) {
   LearnedPath learned{.path = std::move(place), .wish = one.said.wish, .count = one.count};
   learned.warning = warning_of(learned.path);
+  if (is_beside_program(learned, declared)) {
+    learned.warning =
+        "it keeps its state beside its code, which nobody may write: look for a variable of the "
+        "server's that names another place, such as one below /home/mcp";
+  }
   const SaidPath wanted{learned.path, learned.wish};
   const bool is_declared =
       std::ranges::any_of(declared, [&](const auto& path) { return suffices(path, wanted); });
@@ -93,7 +113,7 @@ std::string directory_instead(const LearnedPath& learned, const auto& kind_of) {
   return warning_of(parent).empty() && !every_cell_has(parent) ? parent : std::string();
 }
 
-void join_files(Merged& merged, const auto& kind_of) {
+void join_files(Merged& merged, const std::vector<DeclaredPath>& declared, const auto& kind_of) {
   std::map<std::pair<std::string, PathWish>, std::vector<std::string>> files;
   for (const auto& [path, learned] : merged) {
     const std::string parent = directory_instead(learned, kind_of);
@@ -102,6 +122,7 @@ void join_files(Merged& merged, const auto& kind_of) {
   for (const auto& [place, paths] : files) {
     if (paths.size() < many_files) continue;
     LearnedPath whole{.path = place.first, .wish = place.second};
+    if (is_beside_program(whole, declared)) continue;
     whole.paths = paths.size();
     for (const auto& path : paths) whole.count += merged.extract(path).mapped().count;
     add(merged, std::move(whole));
@@ -135,7 +156,7 @@ std::vector<LearnedPath> learned_paths(
     std::string place = place_of(one.said, kind_of);
     if (!place.empty()) add(merged, judged(one, std::move(place), declared));
   }
-  join_files(merged, kind_of);
+  join_files(merged, declared, kind_of);
   return without_parts(merged);
 }
 

@@ -20,6 +20,7 @@ struct MissedPath {
 struct DeclaredPath {
   std::string path;  ///< as the cell sees it
   PathWish wish = PathWish::read;
+  bool holds_program = false;  ///< the server's own, or the script that it runs
 };
 
 struct LearnedPath {
@@ -32,7 +33,8 @@ struct LearnedPath {
 
 /// The narrowest entries of `read` and `write` that would give these: a file by itself, a directory
 /// where many of its files are missed. What every cell has and what is not on this machine is left
-/// out. Never advised: what looks like somebody's secrets, sockets, and whole trees such as a home.
+/// out. Never advised: what looks like somebody's secrets, sockets, whole trees such as a home, and
+/// to write beside the server's own program or into an installed package, which check refuses.
 /// By path. Pure.
 std::vector<LearnedPath> learned_paths(
     const std::vector<MissedPath>& missed, const std::vector<DeclaredPath>& declared,

@@ -64,6 +64,8 @@ std::string setting_lines(const Learned& learned) {
   const auto& operations = learned.operations;
   if (const auto* one = first_with(operations, [](const auto& o) { return o.remedy.network; })) {
     text += "network = \"egress\"  " + comment(reason_of(*one));
+  } else if (learned.network == "none" && !learned.loopback_ports.empty()) {
+    text += "network = \"egress\"  " + comment("for the host's loopback");
   }
   if (const auto* one = first_with(operations, [](const auto& o) { return o.remedy.write_exec; })) {
     text += "write_exec = \"allowed\"  " + comment(reason_of(*one) + "; a weakening");
@@ -90,8 +92,35 @@ std::string first_target(const Operations& operations) {
   return entry("names.invalid:443", "reaches nothing; the next run tells the names");
 }
 
-std::string egress_table(const Learned& learned) {
+std::string loopback_rule(const MissedPort& missed) {
+  return fmt::format("127.0.0.1/32:{}", missed.port);
+}
+
+// With "loopback" the cell's own processes may be meant, with "host" nothing is in the way.
+bool advises_loopback(const Learned& learned) {
+  return !learned.loopback_ports.empty() &&
+         (learned.network == "none" || learned.network == "egress");
+}
+
+bool is_target(const Operations& operations, const std::string& rule) {
+  return first_with(operations, [&](const auto& o) { return o.remedy.target == rule; }) != nullptr;
+}
+
+std::string loopback_entries(const Learned& learned) {
   std::string entries;
+  if (!advises_loopback(learned)) return entries;
+  for (const MissedPort& missed : learned.loopback_ports) {
+    const std::string rule = loopback_rule(missed);
+    if (is_target(learned.operations, rule)) continue;
+    entries += entry(rule, fmt::format("said to be missed {}; this is the host's loopback, a cell "
+                                       "has one of its own",
+                                       times(missed.count)));
+  }
+  return entries;
+}
+
+std::string egress_table(const Learned& learned) {
+  std::string entries = loopback_entries(learned);
   for (const auto& operation : learned.operations) {
     if (operation.remedy.kind != Kind::egress) continue;
     entries += entry(operation.remedy.target, reason_of_target(operation));
@@ -144,6 +173,10 @@ std::string others(const Operations& operations) {
   for (const auto& operation : operations) {
     if (operation.remedy.kind == Kind::none) {
       text += comment(reason_of(operation) + "; nothing allows it");
+    } else if (operation.remedy.kind == Kind::unadvised) {
+      text += comment("NOT ADVISED: " + reason_of(operation) +
+                      "; it lets a server read and steer its other processes, and crash reporters "
+                      "and debuggers, which ask for it, do without");
     } else if (operation.remedy.kind == Kind::other) {
       text += comment(reason_of(operation) + "; what would allow it: " + operation.allow);
     }
@@ -166,7 +199,8 @@ std::string head(const Learned& learned) {
 }  // namespace
 
 bool has_advice(const Learned& learned) {
-  return std::ranges::any_of(learned.paths, [](const auto& p) { return p.warning.empty(); }) ||
+  return advises_loopback(learned) ||
+         std::ranges::any_of(learned.paths, [](const auto& p) { return p.warning.empty(); }) ||
          std::ranges::any_of(learned.operations, [](const auto& o) {
            return o.remedy.kind == Kind::egress || o.remedy.kind == Kind::system_call;
          });

@@ -15,6 +15,9 @@ struct Learned {
   std::vector<LearnedPath> paths;
   std::vector<RefusedOperation> operations;
   std::uint64_t left_out = 0;  ///< things that did not fit into the lists
+  std::string network;         ///< as declared: "none", "egress"
+  /// Of the loopback, that `egress.allow` does not name yet.
+  std::vector<MissedPort> loopback_ports;
 };
 
 /// A TOML fragment for an administrator: additions to that server, a comment with each about what

@@ -3,16 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cli/learn/said_ports.h"
+
 namespace cellblock::cli {
+
+template <class Key>
+void Observed::count(std::map<Key, Counts>& seen, std::size_t most, const Key& key,
+                     Speaker speaker) {
+  if (seen.size() < most || seen.contains(key)) {
+    seen[key].at(static_cast<std::size_t>(speaker)) += 1;
+  } else {
+    left_out_ += 1;
+  }
+}
 
 void Observed::said(Speaker speaker, std::string_view line) {
   for (SaidPath& said : said_paths(line)) {
-    const std::pair key{std::move(said.path), said.wish};
-    if (paths_.size() < most_paths || paths_.contains(key)) {
-      paths_[key].at(static_cast<std::size_t>(speaker)) += 1;
-    } else {
-      left_out_ += 1;
-    }
+    count(paths_, most_paths, std::pair{std::move(said.path), said.wish}, speaker);
+  }
+  for (const std::uint16_t port : said_loopback_ports(line)) {
+    count(loopback_ports_, most_ports, port, speaker);
   }
 }
 
@@ -35,6 +45,14 @@ std::vector<MissedPath> Observed::paths() const {
   for (const auto& [key, counts] : paths_) {
     list.push_back({{key.first, key.second}, std::ranges::max(counts)});
   }
+  return list;
+}
+
+std::vector<MissedPort> Observed::loopback_ports() const {
+  std::vector<MissedPort> list;
+  list.reserve(loopback_ports_.size());
+  for (const auto& [port, counts] : loopback_ports_)
+    list.push_back({port, std::ranges::max(counts)});
   return list;
 }
 

@@ -21,6 +21,12 @@ struct RefusedOperation {
   std::string allow;  ///< the daemon's own words about what would allow it
 };
 
+/// A port of the loopback that somebody said could not be connected to, and how often.
+struct MissedPort {
+  std::uint16_t port = 0;
+  std::uint64_t count = 0;
+};
+
 /// Who wrote a line. A session often repeats what its server said.
 enum class Speaker : std::uint8_t { server, session };
 
@@ -30,6 +36,7 @@ class Observed {
  public:
   static constexpr std::size_t most_paths = 1024;
   static constexpr std::size_t most_operations = 256;
+  static constexpr std::size_t most_ports = 32;
 
   void said(Speaker speaker, std::string_view line);
   void refused(const std::string& what, const std::string& allow, std::uint64_t count);
@@ -38,13 +45,18 @@ class Observed {
   void lost(std::uint64_t lines) { left_out_ += lines; }
 
   std::vector<MissedPath> paths() const;
+  std::vector<MissedPort> loopback_ports() const;
   std::vector<RefusedOperation> operations() const;
   std::uint64_t left_out() const { return left_out_; }
 
  private:
   using Counts = std::array<std::uint64_t, 2>;  ///< by Speaker
 
+  template <class Key>
+  void count(std::map<Key, Counts>& seen, std::size_t most, const Key& key, Speaker speaker);
+
   std::map<std::pair<std::string, PathWish>, Counts> paths_;
+  std::map<std::uint16_t, Counts> loopback_ports_;
   std::map<std::string, RefusedOperation> operations_;  ///< by `what`
   std::uint64_t left_out_ = 0;
 };

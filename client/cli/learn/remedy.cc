@@ -35,9 +35,14 @@ Remedy of_egress(std::string target) {
   return {.kind = Remedy::Kind::egress, .target = std::move(target)};
 }
 
+// Who may trace reads and steers the server's other processes, its secrets included. Crash
+// reporters and debuggers ask for it, after the cause.
+bool is_never_advised(std::string_view call) { return call == "ptrace"; }
+
 Remedy of_call(const std::string& what, const std::string& allow) {
   Remedy remedy{.kind = Remedy::Kind::system_call};
   remedy.call = if_name(what.substr(0, what.find('(')));
+  if (is_never_advised(remedy.call)) return {.kind = Remedy::Kind::unadvised};
   remedy.base = if_name(between(allow, "base = \"", "\""));
   remedy.takes_back = has(allow, "] refuse");
   remedy.adds_call = has(allow, "allow = [\"" + remedy.call + "\"]");

@@ -7,7 +7,13 @@ namespace cellblock::cli {
 
 /// What would have allowed one refused operation, taken apart from the daemon's sentence about it.
 struct Remedy {
-  enum class Kind : std::uint8_t { none, egress, system_call, other };
+  enum class Kind : std::uint8_t {
+    none,
+    egress,
+    system_call,
+    unadvised,  ///< a system call that would be allowed by what is never proposed: ptrace
+    other,
+  };
 
   Kind kind = Kind::none;
   std::string target;   ///< egress: "api.example.org:443"

@@ -38,7 +38,8 @@ client::Result<LogPage> page_of(const std::string& answer) {
 
 DeclaredPath declared_path(const Json& json) {
   return {.path = text_of(json, "target"),
-          .wish = text_of(json, "mode") == "rw" ? PathWish::write : PathWish::read};
+          .wish = text_of(json, "mode") == "rw" ? PathWish::write : PathWish::read,
+          .holds_program = json.value("holds_program", Json()) == Json(true)};
 }
 
 WatchedServer::State state_of(const Json& server) {
@@ -49,6 +50,8 @@ WatchedServer::State state_of(const Json& server) {
   for (const Json& path : objects_of(object_of(server, "declared"), "paths")) {
     state.declared.push_back(declared_path(path));
   }
+  state.network = text_of(server, "network");
+  state.egress = texts_of(object_of(server, "egress"), "allow");
   return state;
 }
 

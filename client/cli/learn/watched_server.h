@@ -21,6 +21,8 @@ class WatchedServer {
   /// What it may use already, and how many cells it has.
   struct State {
     std::vector<DeclaredPath> declared;
+    std::string network;
+    std::vector<std::string> egress;  ///< its rules
     std::size_t cells = 0;
   };
   client::Result<State> state();

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "policy/config/path_rules.h"
 #include "policy/egress/egress_rule.h"
 #include "policy/sandbox/io_limit_support.h"
 
@@ -63,12 +64,22 @@ bool is_owners(const Server& server, std::size_t bind, std::uint32_t uid) {
   });
 }
 
+// What runs, or the script that it runs: the first argument that is no option.
+bool holds_program(const Server& server, const Bind& bind) {
+  const auto is_in = [&bind](const std::string& word) { return is_at_or_below(word, bind.target); };
+  if (server.command.empty()) return false;
+  const auto script = std::find_if(server.command.begin() + 1, server.command.end(),
+                                   [](const std::string& word) { return !word.starts_with('-'); });
+  return is_in(server.command.front()) || (script != server.command.end() && is_in(*script));
+}
+
 // "as": whom the file system takes the cell for there.
 Json path_json(const Server& server, std::size_t bind, const CellWhose& whose) {
   const Bind& declared = server.binds[bind];
   Json json{{"source", declared.source},
             {"target", declared.target},
             {"mode", declared.access == Access::write ? "rw" : "ro"}};
+  if (holds_program(server, declared)) json["holds_program"] = true;
   if (is_owners(server, bind, whose.user.uid)) json["as"] = "client";
   const SourceAccess access = source_access(server, bind, whose.user, whose.identity);
   if (access.allowed) return json;
