@@ -11,6 +11,7 @@ namespace cellblock::gateway::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -169,6 +170,18 @@ TEST_F(CallLimits, ACallWhoseTimeIsOverFailsAndTheServerIsToldToStop) {
   server_answers(ours);
   EXPECT_EQ(effects_.host.size(), heard) << "it is late";
   EXPECT_EQ(session().traffic(0).late_answers, 1U);
+}
+
+TEST_F(CallLimits, ACallDuringWhichTheNetworkWasRefusedIsToldWhatWouldAllowIt) {
+  attach_and_run();
+  ask(call(1));
+  effects_.refused = RefusedNetwork{.what = "resolve api.example.org",
+                                    .reason = "no rule",
+                                    .allow = "egress.allow = [\"api.example.org:443\"]"};
+  passes(60s);
+  EXPECT_EQ(last_error(), "timeout");
+  EXPECT_THAT(effects_.host.back(),
+              AllOf(HasSubstr("api.example.org:443"), HasSubstr("may have been done in part")));
 }
 
 TEST_F(CallLimits, WhatIsNoToolsCallFailsWithAnError) {

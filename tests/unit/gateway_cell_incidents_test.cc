@@ -71,6 +71,16 @@ TEST(DeniedLog, ShowsUnixSocketsOnceForEachCellAsTheNewest) {
   EXPECT_EQ(log.total(), 11U);
 }
 
+TEST(DeniedLog, KnowsWhatACellWasRefusedOfTheNetworkSinceATime) {
+  DeniedLog log;
+  log.add(denied("resolve a.org"));  // at 5 ms
+  log.add(denied("mount", 1, 9));
+  ASSERT_NE(log.refused_network(1, 5), nullptr);
+  EXPECT_EQ(log.refused_network(1, 5)->what, "resolve a.org");
+  EXPECT_EQ(log.refused_network(1, 6), nullptr);
+  EXPECT_EQ(log.refused_network(2, 0), nullptr);
+}
+
 TEST(DeniedLog, GrowsWithNothingThatAServerCanDo) {
   DeniedLog log;
   for (int i = 0; i < 1000; ++i) log.add(denied("connect " + std::to_string(i)));

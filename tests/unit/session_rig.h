@@ -162,7 +162,10 @@ struct Recorder final : SessionEffects, CellEffects {
     held_control.push_back(std::move(answered));
   }
   std::vector<std::string> stderr_tail() override { return {"last words"}; }
-  std::optional<RefusedNetwork> refused_network() override { return {}; }
+  std::optional<RefusedNetwork> refused_network(Time since) override {
+    refused_since.push_back(since);
+    return refused;
+  }
   void remember_end(const Failure& failure) override { ends.push_back(failure); }
 
   static std::string line_of(Slices message) {
@@ -179,6 +182,8 @@ struct Recorder final : SessionEffects, CellEffects {
   std::vector<std::string> host, cell, control, did, logs;
   std::vector<std::pair<AuditKind, AuditOutcome>> notes;
   std::vector<Failure> ends;
+  std::optional<RefusedNetwork> refused;  ///< by a cell, whenever that was
+  std::vector<Time> refused_since;        ///< as was asked
   int handshakes = 0;
   std::optional<Milliseconds> deadline;
   std::vector<std::uint32_t> expected;

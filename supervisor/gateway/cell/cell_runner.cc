@@ -134,8 +134,10 @@ std::vector<std::string> CellRunner::stderr_tail() {
   return services_.stderr_ring(cell_.plan().server).last_of(cell_.id(), stderr_tail_lines);
 }
 
-std::optional<RefusedNetwork> CellRunner::refused_network() {
-  const Denied* denied = services_.denied(cell_.plan().server).refused_network(cell_.id());
+std::optional<RefusedNetwork> CellRunner::refused_network(Time since) {
+  const auto past = std::chrono::duration_cast<Milliseconds>(now() - since);
+  const Denied* denied = services_.denied(cell_.plan().server)
+                             .refused_network(cell_.id(), unix_milliseconds() - past.count());
   if (denied == nullptr) return std::nullopt;
   return RefusedNetwork{.what = denied->what,
                         .reason = denied->reason,

@@ -88,7 +88,7 @@ class CellRunner final : private CellEffects {
   void set_deadline(std::optional<Milliseconds> from_now) override;
   void record(const AuditNote& note) override { services_.record(audit_record(origin(), note)); }
   std::vector<std::string> stderr_tail() override;
-  std::optional<RefusedNetwork> refused_network() override;
+  std::optional<RefusedNetwork> refused_network(Time since) override;
   void remember_end(const Failure& failure) override;
   void keep_log(std::string_view text) override;
   void settle_soon() override { keeper_->cell_turn_done(); }

@@ -306,8 +306,17 @@ EndedCell ServerCell::end(const CellFacts& facts, Time now) const {
   }
   if (facts.kind == EndKind::setup_failed) ended.broken = server_.found.broken;
   ended.stderr_tail = effects_.stderr_tail();
-  ended.refused_network = effects_.refused_network();
+  ended.refused_network = effects_.refused_network(Time{});
   return with_true_cause(std::move(ended));
+}
+
+std::string ServerCell::network_advice(Time since) const {
+  EndedCell cell;
+  cell.refused_network = effects_.refused_network(since);
+  const auto& refused = cell.refused_network;
+  if (!refused || (refused->allow.empty() && !refused->is_all)) return {};
+  cell.stderr_tail = effects_.stderr_tail();
+  return advice_on_silence(cell);
 }
 
 void ServerCell::buried(const EndedCell& ended, const Failure& failure, Time now) {

@@ -57,7 +57,8 @@ class CellEffects : public ClientMultiplexerEffects {
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
 
   virtual std::vector<std::string> stderr_tail() = 0;
-  virtual std::optional<RefusedNetwork> refused_network() = 0;
+  /// The most frequent of what it was refused since then; nullopt: nothing.
+  virtual std::optional<RefusedNetwork> refused_network(Time since) = 0;
   virtual void remember_end(const Failure& failure) = 0;
 
  protected:
@@ -153,6 +154,9 @@ class ServerCell {
   std::uint64_t noise_lines() const { return invalid_output_.total(); }
   /// As if it ended now.
   EndedCell so_far(Time now) const { return end({}, now); }
+  /// What would let it reach what it was refused of the network since then; empty: it was refused
+  /// nothing, or nothing allows it.
+  std::string network_advice(Time since) const;
   /// Those that no user counts.
   std::uint64_t foreign_answers() const { return shared_ ? shared_->foreign_answers() : 0; }
   bool is_over() const { return life_.is_over(); }

@@ -72,10 +72,10 @@ std::vector<const Denied*> DeniedLog::last(std::size_t count) const {
   return found;
 }
 
-const Denied* DeniedLog::refused_network(std::uint64_t cell) const {
+const Denied* DeniedLog::refused_network(std::uint64_t cell, std::int64_t since_ms) const {
   const Denied* found = nullptr;
   for (const Denied& denied : recent_) {
-    if (denied.cell != cell || !is_of_network(denied)) continue;
+    if (denied.cell != cell || denied.at_ms < since_ms || !is_of_network(denied)) continue;
     if (found == nullptr || denied.count >= found->count) found = &denied;
   }
   return found;

@@ -43,8 +43,9 @@ class DeniedLog {
   std::vector<const Denied*> last(std::size_t count) const;
   std::uint64_t total() const { return total_; }
 
-  /// What this cell was refused most often on its way to the network; null: nothing.
-  const Denied* refused_network(std::uint64_t cell) const;
+  /// What this cell was refused most often on its way to the network, of what it was refused again
+  /// since then (Unix time); null: nothing.
+  const Denied* refused_network(std::uint64_t cell, std::int64_t since_ms) const;
 
  private:
   void add_recent(Denied denied);

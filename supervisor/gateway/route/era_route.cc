@@ -254,6 +254,10 @@ void EraRoute::when_recorded(WhenRecorded then) {
       });
 }
 
+std::string EraRoute::network_advice(Time since) const {
+  return cell_ != nullptr ? cell_->network_advice(since) : std::string();
+}
+
 void EraRoute::set_deadline(std::optional<Milliseconds> from_now) { alarm_->set(from_now); }
 
 void EraRoute::wake_in(Milliseconds from_now) {

@@ -112,6 +112,7 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   AuditState audit_state() const override { return services_.audit_state(); }
   void when_recorded(WhenRecorded then) override;
   void wake_in(Milliseconds from_now) override;
+  std::string network_advice(Time since) const override;
 
   // BridgeEffects
   void to_host(std::string_view text) override;

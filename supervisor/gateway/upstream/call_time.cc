@@ -29,18 +29,24 @@ CallDeadline deadline_of(const Call& call, const ServerCalls& rules) {
   }
 }
 
-Failure timeout_failure(const Call& call, const Server& server, Time now) {
+Failure timeout_failure(const Call& call, const Server& server, std::string_view network_advice,
+                        Time now) {
   const CallTime& time = time_of(call, server.calls);
   const bool is_longest = call.deadline.is_at_longest(now) && time.longest;
   const auto limit = is_longest ? time.longest : time.deadline;
   const std::string who = call.tool.empty()
                               ? fmt::format("server \"{}\"", server.name)
                               : fmt::format("tool \"{}\" of server \"{}\"", call.tool, server.name);
-  return plain_failure(FailureCode::timeout,
-                       fmt::format("{} did not answer within {} ({}), so it was told to stop", who,
-                                   duration_text(limit.value_or(Milliseconds{0})),
-                                   is_longest ? "max_deadline" : "deadline"),
-                       server.name);
+  Failure failure =
+      plain_failure(FailureCode::timeout,
+                    fmt::format("{} did not answer within {} ({}), so it was told to stop", who,
+                                duration_text(limit.value_or(Milliseconds{0})),
+                                is_longest ? "max_deadline" : "deadline"),
+                    server.name);
+  if (!network_advice.empty()) {
+    failure.advice = fmt::format("{}; what was asked may have been done in part", network_advice);
+  }
+  return failure;
 }
 
 }  // namespace cellblock::gateway

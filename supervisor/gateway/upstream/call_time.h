@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/rates/call_deadline.h"
@@ -11,7 +13,9 @@ namespace cellblock::gateway {
 /// answered when somebody ends it, and tasks/result when its task has ended.
 CallDeadline deadline_of(const Call& call, const ServerCalls& rules);
 
-/// Why it waits no longer.
-Failure timeout_failure(const Call& call, const Server& server, Time now);
+/// Why it waits no longer. `network_advice`: of what the server was refused meanwhile; empty: of
+/// nothing.
+Failure timeout_failure(const Call& call, const Server& server, std::string_view network_advice,
+                        Time now);
 
 }  // namespace cellblock::gateway

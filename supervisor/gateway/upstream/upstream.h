@@ -48,6 +48,9 @@ class UpstreamEffects {
   virtual void when_recorded(WhenRecorded then) = 0;
   /// woken() is to be called then. Replaces what was asked for before.
   virtual void wake_in(Milliseconds from_now) = 0;
+  /// What would let the server reach what it was refused of the network since then; empty: nothing
+  /// was refused.
+  virtual std::string network_advice(Time /*since*/) const { return {}; }
 
  protected:
   ~UpstreamEffects() = default;

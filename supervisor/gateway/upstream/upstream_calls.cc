@@ -118,7 +118,8 @@ void Upstream::look_at(Call& call, Time now) {
     return give_up(call, busy_failure(call.place.waited(), server_, call.tool), now);
   }
   if (call.deadline.is_over(now, clock())) {
-    return give_up(call, timeout_failure(call, server_, now), now);
+    return give_up(call, timeout_failure(call, server_, effects_.network_advice(call.began), now),
+                   now);
   }
   if (call.approval.is_needed() && !is_approved(call, now)) return;
   if (call.unsent && !waits && may_still_go(call, now)) go_on(call);
