@@ -68,6 +68,12 @@ struct LostArgument {
   Reason reason = Reason::missing;
 };
 
+/// An absolute path as the value of a variable of `env`: it is on the host, and not in the cell.
+struct HiddenVariable {
+  std::string name;
+  std::string path;
+};
+
 /// The file that `command[0]` means, followed through the binds and all links.
 struct CommandFacts {
   CommandState state = CommandState::usable;
@@ -77,6 +83,7 @@ struct CommandFacts {
   std::string sha256;              ///< lower-case hex, if wanted and readable
   std::optional<FileStamp> stamp;  ///< of that very file, when its digest was taken
   std::vector<LostArgument> lost_arguments;
+  std::vector<HiddenVariable> hidden_variables;
 };
 
 /// A directory under `program`, with everything in it.

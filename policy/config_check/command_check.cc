@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -34,6 +35,20 @@ void warn_of_lost(const Scope& scope, Place at, const CommandFacts& facts) {
   for (const LostArgument& argument : facts.lost_arguments) {
     scope.warning(at, "command",
                   fmt::format("\"{}\" {}", argument.path, what_is_lost(argument.reason)));
+  }
+}
+
+void warn_of_hidden(const Scope& scope, const std::vector<VariableText>& variables,
+                    const CommandFacts& facts) {
+  const Scope here = scope.below("env");
+  for (const HiddenVariable& hidden : facts.hidden_variables) {
+    const auto written = std::ranges::find(variables, hidden.name,
+                                           [](const VariableText& one) { return one.name.value; });
+    if (written == variables.end()) continue;
+    here.warning(written->value.at, hidden.name,
+                 fmt::format("\"{}\" is on the host, but not visible inside the cell; allowed: it, "
+                             "or its directory, under read (or write), or a path inside the cell",
+                             hidden.path));
   }
 }
 
@@ -121,7 +136,9 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
     return {};
   }
   const auto found = facts.commands.find(text.name.value);
-  if (found != facts.commands.end()) check_facts(scope, texts.front(), found->second);
+  if (found == facts.commands.end()) return command;
+  check_facts(scope, texts.front(), found->second);
+  warn_of_hidden(scope, text.env, found->second);
   return command;
 }
 

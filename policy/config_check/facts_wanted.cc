@@ -11,7 +11,9 @@
 namespace cellblock {
 namespace {
 
-constexpr std::size_t most_arguments = 64;  // that are looked up; more are hardly paths by intent
+// That are looked up; more are hardly paths by intent.
+constexpr std::size_t most_arguments = 64;
+constexpr std::size_t most_path_variables = 64;
 
 void want_name(const IdText& id, std::set<std::string>& names) {
   if (const auto* name = std::get_if<std::string>(&id)) names.insert(*name);
@@ -124,6 +126,15 @@ void want_arguments(const TextList& parts, CommandWanted& command) {
   if (script != parts.end() && script->value.starts_with('/')) command.script = script->value;
 }
 
+void want_variables(const std::vector<VariableText>& variables, CommandWanted& command) {
+  for (const VariableText& variable : variables) {
+    const std::string& value = variable.value.value;
+    if (!value.starts_with('/') || path_problem(value)) continue;
+    if (command.variables.size() == most_path_variables) return;
+    command.variables.push_back({variable.name.value, value});
+  }
+}
+
 void want_server(const ServerText& server, FactsWanted& wanted) {
   std::vector<Bind> binds;
   want_binds(server.read, Access::read, binds);
@@ -139,8 +150,9 @@ void want_server(const ServerText& server, FactsWanted& wanted) {
   const std::string& path = server.command->value.front().value;
   if (path_problem(path)) return;
   const auto digest = server.sha256 ? DigestWanted::yes : DigestWanted::no;
-  CommandWanted command{path, std::move(binds), digest, {}, {}};
+  CommandWanted command{path, std::move(binds), digest, {}, {}, {}};
   want_arguments(server.command->value, command);
+  want_variables(server.env, command);
   wanted.commands.try_emplace(server.name.value, std::move(command));
 }
 

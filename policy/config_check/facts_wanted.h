@@ -22,6 +22,7 @@ struct CommandWanted {
   std::vector<Bind> binds;  ///< well-formed ones only
   DigestWanted digest = DigestWanted::no;
   std::vector<std::string> arguments;  ///< the other absolute paths, as far as they are well-formed
+  std::vector<EnvironmentVariable> variables;  ///< with absolute, well-formed paths as values
   std::string script;  ///< the one of them that is to be run or read at once; empty: none
 };
 

@@ -194,13 +194,13 @@ TEST(ConfigFiles, TheReportShowsEachServerWithItsWeakenings) {
 
 CommandFacts look(const std::string& path, std::vector<Bind> binds) {
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
-  return look_at_command({path, std::move(binds), DigestWanted::no, {}, {}}, owners);
+  return look_at_command({path, std::move(binds), DigestWanted::no, {}, {}, {}}, owners);
 }
 
 // Each as REASON PATH, of a command whose first other part is `script`.
 std::vector<std::string> lost_of(const std::string& script, const std::vector<std::string>& more,
                                  const std::vector<Bind>& binds) {
-  CommandWanted command{"/bin/true", binds, DigestWanted::no, {script}, script};
+  CommandWanted command{"/bin/true", binds, DigestWanted::no, {script}, {}, script};
   command.arguments.insert(command.arguments.end(), more.begin(), more.end());
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
   std::vector<std::string> lost;
@@ -221,6 +221,29 @@ TEST(CommandFile, SaysWhichArgumentsLeadNowhereInTheCell) {
   EXPECT_THAT(lost_of("/data/y.js", {}, write), IsEmpty());
   EXPECT_THAT(lost_of("/no/such.js", {}, {}), ElementsAre("missing /no/such.js"));
   EXPECT_THAT(lost_of("/usr/bin", {"/var/lib"}, {}), ElementsAre("hidden /var/lib"));
+}
+
+TEST(CommandFile, SaysWhichVariablesNameWhatTheCellDoesNotSee) {
+  CommandWanted command{"/bin/true", {}, DigestWanted::no, {}, {}, {}};
+  command.variables = {
+      {"STATE", "/no/such"}, {"TEMP", "/tmp"}, {"TOOLS", "/usr"}, {"LIBRARIES", "/var/lib"}};
+  const std::array<uid_t, 2> owners = {0, ::geteuid()};
+  const auto hidden = look_at_command(command, owners).hidden_variables;
+  ASSERT_EQ(hidden.size(), 1U);
+  EXPECT_EQ(hidden[0].name, "LIBRARIES");
+  command.binds = {{"/var/lib", "/var/lib", Access::read}};
+  EXPECT_THAT(look_at_command(command, owners).hidden_variables, IsEmpty());
+}
+
+TEST(CommandFile, HasAVariableThatTheCellDoesNotSeeWarnedOfByItsName) {
+  const ScratchDirectory scratch;
+  const std::string main = scratch.write(
+      "c.toml", std::string(one_server) + "env = { LIBRARIES = \"/var/lib\", MODE = \"/x\" }\n",
+      0644);
+  const std::string text = report(load(main));
+  EXPECT_THAT(text, HasSubstr("1 warning"));
+  EXPECT_THAT(text,
+              HasSubstr("server.a.env.LIBRARIES: \"/var/lib\" is on the host, but not visible"));
 }
 
 TEST(CommandFile, LeavesArgumentsAloneThatTheCellHasOfItsOwn) {

@@ -101,6 +101,15 @@ void add_lost_arguments(const CommandWanted& command, CommandFacts& facts) {
   }
 }
 
+// What is on neither side may be a place that the server makes.
+void add_hidden_variables(const CommandWanted& command, CommandFacts& facts) {
+  for (const EnvironmentVariable& variable : command.variables) {
+    const std::string& path = variable.value;
+    if (host_path_of(path, command.binds) || is_cells_own(path, command)) continue;
+    if (is_on_host(path)) facts.hidden_variables.push_back({variable.name, path});
+  }
+}
+
 }  // namespace
 
 CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners) {
@@ -114,6 +123,7 @@ CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t
   CommandFacts facts = facts_of(*file, owners);
   if (command.digest == DigestWanted::yes) add_digest(*file, facts);
   add_lost_arguments(command, facts);
+  add_hidden_variables(command, facts);
   return facts;
 }
 
