@@ -1,31 +1,20 @@
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <span>
-#include <string_view>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/flags.h"
+#include "client/cli/table/parser.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/stdio.h"
 
 namespace {
 
-using cellblock::cli::Exit;
-using cellblock::cli::Output;
+using namespace cellblock::cli;
 
 int failed(const char* why) {
   static_cast<void>(std::fprintf(stderr, "cellblock: %s\n", why));
   return static_cast<int>(Exit::error);
-}
-
-// Where the flags could not be parsed.
-Output wanted_output(std::span<char* const> words) {
-  for (const std::string_view word : words) {
-    if (word == "--") break;
-    if (word == "--json") return Output::json;
-  }
-  return Output::human;
 }
 
 // What was printed may be lying in a buffer still: a full disk is heard of here, or never.
@@ -35,19 +24,22 @@ int ended(Exit how) {
   return failed("its output could not be written whole");
 }
 
+Exit run(const CommandLine& line) {
+  Context context = context_of(line.words);
+  const auto& options = line.command->options;
+  const bool has_timeout = std::ranges::find(options, &timeout_option) != options.end();
+  context.patience = has_timeout ? Patience::asked_for : Patience::fixed;
+  return line.command->run(context, line.words);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  cellblock::cli::fill_closed_stdio();
-  const std::span words(argv, static_cast<std::size_t>(argc));
-  CLI::App app;
-  std::function<Exit()> command;
+  fill_closed_stdio();
   try {
-    cellblock::cli::declare(app, command);
-    cellblock::cli::parse(app, words);
-    return ended(command());
-  } catch (const CLI::ParseError& stop) {
-    return ended(static_cast<Exit>(cellblock::cli::exit_after(app, stop, wanted_output(words))));
+    const Command table = program();
+    const auto line = read_command_line(table, {argv, static_cast<std::size_t>(argc)});
+    return ended(line ? run(*line) : line.error());
   } catch (const std::exception& failure) {
     return failed(failure.what());
   }

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
 
-#include "client/cli/commands/flags.h"
+#include "client/cli/commands/commands.h"
 #include "client/cli/manual/completions.h"
 #include "client/cli/manual/manual.h"
 #include "client/cli/manual/markdown_page.h"
@@ -27,25 +26,27 @@ struct Declared {
   std::vector<std::string> options;  ///< "--long", "-s"
 };
 
-void add_declared(const CLI::App& app, const std::string& path, std::vector<Declared>& all) {
-  Declared one{.path = path};
-  for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) one.options.push_back("--" + name);
-    for (const auto& name : option->get_snames()) one.options.push_back("-" + name);
+void add_declared(const cli::Command& command, const std::string& path,
+                  std::vector<Declared>& all) {
+  Declared one{.path = path, .options = {"--help", "-h"}};
+  if (path.empty()) one.options.emplace_back("--version");
+  for (const auto* option : command.options) {
+    const std::string names(option->name);
+    const auto comma = names.find(',');
+    one.options.push_back(names.substr(0, comma));
+    if (comma != std::string::npos) one.options.push_back(names.substr(comma + 1));
   }
   all.push_back(one);
-  for (const auto* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    add_declared(*below, path.empty() ? below->get_name() : path + " " + below->get_name(), all);
+  for (const auto& below : command.below) {
+    const std::string name(below.name);
+    add_declared(below, path.empty() ? name : path + " " + name, all);
   }
 }
 
 /// The program's flags, and what is made of them.
 class CliManual : public ::testing::Test {
  protected:
-  CliManual() {
-    cli::declare(app_, command_);
-    add_declared(app_, "", declared_);
-  }
+  CliManual() { add_declared(program_, "", declared_); }
 
   static std::string between(const std::string& text, const std::string& begin,
                              const std::string& end) {
@@ -54,8 +55,7 @@ class CliManual : public ::testing::Test {
     return text.substr(start, text.find(end, start + begin.size()) - start);
   }
 
-  CLI::App app_;
-  std::function<cli::Exit()> command_;
+  cli::Command program_ = cli::program();
   std::vector<Declared> declared_;
 };
 
@@ -67,7 +67,7 @@ std::string escaped(std::string text) {
 }
 
 TEST_F(CliManual, HasEveryCommandWithItsOptions) {
-  const auto page = cli::manual_page(app_, "1.2.3");
+  const auto page = cli::manual_page(program_, "1.2.3");
   EXPECT_GT(declared_.size(), 20U);
   for (const auto& [path, options] : declared_) {
     const auto section = path.empty() ? between(page, ".SH OPTIONS\n", ".SH ")
@@ -81,7 +81,7 @@ TEST_F(CliManual, HasEveryCommandWithItsOptions) {
 }
 
 TEST_F(CliManual, OfBashHasEveryCommandWithItsOptions) {
-  const auto script = cli::bash_completion(app_);
+  const auto script = cli::bash_completion(program_);
   for (const auto& [path, options] : declared_) {
     const auto words = between(script, "    \"" + path + "\") words=\"", "\" ;;");
     EXPECT_NE(words, "") << path;
@@ -92,7 +92,7 @@ TEST_F(CliManual, OfBashHasEveryCommandWithItsOptions) {
 }
 
 TEST_F(CliManual, OfZshHasEveryCommandWithItsOptions) {
-  const auto script = cli::zsh_completion(app_);
+  const auto script = cli::zsh_completion(program_);
   for (const auto& [path, options] : declared_) {
     auto name = path.empty() ? std::string("_cellblock") : "_cellblock_" + path;
     std::ranges::replace(name, ' ', '_');
@@ -105,7 +105,7 @@ TEST_F(CliManual, OfZshHasEveryCommandWithItsOptions) {
 }
 
 TEST_F(CliManual, OfFishHasEveryCommandWithItsOptions) {
-  const auto script = cli::fish_completion(app_);
+  const auto script = cli::fish_completion(program_);
   for (const auto& [path, options] : declared_) {
     const auto above = path.substr(0, path.find(' ') == std::string::npos ? 0 : path.find(' '));
     if (!path.empty()) {
@@ -128,7 +128,7 @@ TEST_F(CliManual, OfFishHasEveryCommandWithItsOptions) {
 class BashCompletion : public CliManual {
  protected:
   std::vector<std::string> offered(const std::vector<std::string>& words) {
-    std::string line = cli::bash_completion(app_) + "COMP_WORDS=(";
+    std::string line = cli::bash_completion(program_) + "COMP_WORDS=(";
     for (const auto& word : words) line += "'" + word + "' ";
     line += ")\nCOMP_CWORD=" + std::to_string(words.size() - 1) +
             "\n_cellblock\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";

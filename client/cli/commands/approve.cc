@@ -10,6 +10,7 @@
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/admin_sockets.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/escaped_json.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -19,6 +20,20 @@
 // What administrators say about calls that wait. A call is named "UID.NUMBER".
 namespace cellblock::cli {
 namespace {
+
+constexpr Option decision_word{
+    .name = "WORD", .what = "show, allow or deny; without it: a list", .choices = [] {
+      return std::vector<std::string>{"show", "allow", "deny"};
+    }};
+constexpr Option call_id{.name = "ID", .what = "which call, as the list names it"};
+constexpr Option call_digest{.name = "--digest",
+                             .what = "only if its digest begins so, as show printed it"};
+
+struct ApproveRequest {
+  std::string word;    ///< "show", "allow" or "deny"
+  std::string id;      ///< "UID.NUMBER"
+  std::string digest;  ///< allow, deny: what that of the call that is meant begins with
+};
 
 /// One call that waits, in whoever's gateway.
 struct CallName {
@@ -52,10 +67,6 @@ client::Result<Json> ask_about_calls(const Context& door, std::string_view metho
   if (json.is_object()) return json;
   return std::unexpected(client::Error{.code = client::ErrorCode::protocol,
                                        .text = "the daemon's answer cannot be read"});
-}
-
-std::string raw_text(const Json& object, const char* name) {
-  return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : "";
 }
 
 std::string besides_text(const Json& call) {
@@ -200,9 +211,10 @@ Exit decide(const Context& context, const CallName& name, const ApproveRequest& 
   return Exit::ok;
 }
 
-}  // namespace
-
-Exit run_approve(const Context& context, const ApproveRequest& request) {
+Exit run_approve(const Context& context, const Words& words) {
+  const ApproveRequest request{.word = words.text(decision_word),
+                               .id = words.text(call_id),
+                               .digest = words.text(call_digest)};
   if (request.word.empty()) return list(context);
   const auto name = call_name(request.id);
   if (!name) {
@@ -213,6 +225,21 @@ Exit run_approve(const Context& context, const ApproveRequest& request) {
   }
   return request.word == "show" ? show(context, *name, request.id)
                                 : decide(context, *name, request);
+}
+
+}  // namespace
+
+Command approve_command() {
+  return {.name = "approve",
+          .group = Group::decide,
+          .what = "calls that wait for an approval, of all users",
+          .example =
+              "cellblock approve\n  cellblock approve show 1000.3\n  cellblock approve "
+              "allow 1000.3\n  cellblock approve deny 1000.3",
+          .optional = {&decision_word, &call_id},
+          .options = {&call_digest},
+          .needs = {{&decision_word, &call_id}, {&call_digest, &call_id}},
+          .run = run_approve};
 }
 
 }  // namespace cellblock::cli

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pwd.h>
 
 #include <algorithm>
@@ -9,19 +10,84 @@
 
 #include "client/cli/audit/filter.h"
 #include "client/cli/audit/follower.h"
+#include "client/cli/audit/kinds.h"
 #include "client/cli/audit/line_text.h"
 #include "client/cli/audit/log_files.h"
 #include "client/cli/audit/log_path.h"
 #include "client/cli/audit/report_text.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/audit/log_verifier.h"
+#include "policy/base/suggestion.h"
 
 // The audit log, read where it lies: no daemon is asked.
 namespace cellblock::cli {
 namespace {
 
 using PlainJson = nlohmann::json;
+
+// A kind that there is not, like a label that nobody can have, would find nothing: which says
+// nothing.
+std::string kind_mistake(const std::string& kind) {
+  if (std::ranges::find(audit_kinds, std::string_view(kind)) != audit_kinds.end()) return {};
+  const auto guess = nearest(kind, audit_kinds);
+  return fmt::format("there is no kind \"{}\"{}; there are {}", safe_line(kind),
+                     guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess),
+                     fmt::join(audit_kinds, ", "));
+}
+
+std::string session_mistake(const std::string& text) {
+  const bool is_number = !text.empty() && text.size() <= 19 &&
+                         text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::string() : fmt::format("\"{}\" is no session's number", safe_line(text));
+}
+
+std::string_view kinds_text() {
+  static const std::string text = fmt::format("of this kind: {}", fmt::join(audit_kinds, ", "));
+  return text;
+}
+
+constexpr Option log_path{.name = "--log",
+                          .what = "the log's path; else daemon.audit_log of the configuration",
+                          .placeholder = "PATH"};
+constexpr Option audit_lines{.name = "-n,--lines",
+                             .what = "the last so many lines",
+                             .placeholder = "UINT",
+                             .standard = "20",
+                             .range = {0, 100'000}};
+constexpr Option about_user{
+    .name = "--who", .what = "of this user only, by name or number", .placeholder = "USER"};
+constexpr Option about_server{
+    .name = "--server", .what = "about this server only", .placeholder = "NAME"};
+constexpr Option only_denied{
+    .name = "--denied", .what = "what was denied only", .values = Values::none};
+constexpr Option about_tool{.name = "--tool", .what = "of this tool or method"};
+const Option of_kind{.name = "--kind", .what = kinds_text(), .check = kind_mistake};
+constexpr Option with_outcome{
+    .name = "--outcome", .what = "none, ok, error, denied or cancelled", .choices = [] {
+      return std::vector<std::string>{"none", "ok", "error", "denied", "cancelled"};
+    }};
+constexpr Option of_session{.name = "--session",
+                            .what = "of the session with this number",
+                            .placeholder = "UINT",
+                            .check = session_mistake};
+constexpr Option with_label{.name = "--label",
+                            .what = "of sessions with this label",
+                            .placeholder = "NAME=VALUE",
+                            .check = label_mistake};
+constexpr Option since_time{
+    .name = "--since",
+    .what =
+        "from then on. A TIME is UTC, 2026-11-22 or 2026-11-22T13:05:00Z or a beginning of "
+        "that, or how long ago: 90s, 30m, 2h, 7d",
+    .placeholder = "TIME"};
+constexpr Option until_time{.name = "--until",
+                            .what = "up to then, and with all that begins so: a day is whole",
+                            .placeholder = "TIME"};
+constexpr Option anchor_option{.name = "--anchor",
+                               .what = "what an earlier verify printed, kept elsewhere",
+                               .placeholder = "SEQ:HASH"};
 
 Exit tell(const Context& context, const Error& error, Exit exit) {
   fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
@@ -33,8 +99,9 @@ Exit tell(const Context& context, const Error& error, Exit exit) {
   return exit;
 }
 
-std::string path_of(const Context& context, const AuditRequest& request) {
-  return request.log.empty() ? audit_log_path(configuration_of(context)) : request.log;
+std::string path_of(const Context& context, const Words& words) {
+  const auto path = words.text(log_path);
+  return path.empty() ? audit_log_path(configuration_of(context)) : path;
 }
 
 Result<std::uint32_t> uid_of(const std::string& who) {
@@ -46,20 +113,22 @@ Result<std::uint32_t> uid_of(const std::string& who) {
   return fail(fmt::format("there is no user \"{}\"", who));
 }
 
-Result<AuditQuestion> question_of(const AuditRequest& request) {
+Result<AuditQuestion> question_of(const Words& words) {
   const std::int64_t now = std::time(nullptr);
   AuditQuestion question{.uid = {},
-                         .server = request.server,
-                         .tool = request.tool,
-                         .kind = request.kind,
-                         .outcome = request.denied ? "denied" : request.outcome,
-                         .session = request.session,
-                         .label = request.label,
+                         .server = words.text(about_server),
+                         .tool = words.text(about_tool),
+                         .kind = words.text(of_kind),
+                         .outcome = words.has(only_denied) ? "denied" : words.text(with_outcome),
+                         .session = {},
+                         .label = words.text(with_label),
                          .since = {},
                          .until = {}};
-  question.since = CELLBLOCK_TRY(moment_prefix(request.since, now));
-  question.until = CELLBLOCK_TRY(moment_prefix(request.until, now));
-  if (!request.who.empty()) question.uid = CELLBLOCK_TRY(uid_of(request.who));
+  if (words.has(of_session)) question.session = std::stoull(words.text(of_session));
+  question.since = CELLBLOCK_TRY(moment_prefix(words.text(since_time), now));
+  question.until = CELLBLOCK_TRY(moment_prefix(words.text(until_time), now));
+  const auto user = words.text(about_user);
+  if (!user.empty()) question.uid = CELLBLOCK_TRY(uid_of(user));
   return question;
 }
 
@@ -121,16 +190,14 @@ Result<std::uint64_t> print_last(const std::string& path, Printer& printer, std:
   return last;
 }
 
-}  // namespace
-
-Exit run_audit_tail(const Context& context, const AuditRequest& request) {
-  auto question = question_of(request);
+Exit run_audit_tail(const Context& context, const Words& words) {
+  auto question = question_of(words);
   if (!question) return tell(context, question.error(), Exit::usage);
-  const std::string path = path_of(context, request);
+  const std::string path = path_of(context, words);
   Printer printer(context, std::move(*question));
-  const auto last = print_last(path, printer, request.lines);
+  const auto last = print_last(path, printer, words.number(audit_lines));
   if (!last) return tell(context, last.error(), Exit::error);
-  if (!request.follow) return Exit::ok;
+  if (!words.has(follow_option)) return Exit::ok;
   static_cast<void>(std::fflush(stdout));
   const auto followed = follow_log(path, *last, [&printer](std::string_view line) {
     if (!printer.wants(line)) return;
@@ -140,10 +207,10 @@ Exit run_audit_tail(const Context& context, const AuditRequest& request) {
   return followed ? Exit::ok : tell(context, followed.error(), Exit::error);
 }
 
-Exit run_audit_search(const Context& context, const AuditRequest& request) {
-  auto question = question_of(request);
+Exit run_audit_search(const Context& context, const Words& words) {
+  auto question = question_of(words);
   if (!question) return tell(context, question.error(), Exit::usage);
-  const auto files = log_files(path_of(context, request));
+  const auto files = log_files(path_of(context, words));
   if (!files) return tell(context, files.error(), Exit::error);
   Printer printer(context, std::move(*question));
   const LineTaker taker{.line =
@@ -158,14 +225,14 @@ Exit run_audit_search(const Context& context, const AuditRequest& request) {
   return Exit::ok;
 }
 
-Exit run_audit_verify(const Context& context, const AuditRequest& request) {
+Exit run_audit_verify(const Context& context, const Words& words) {
   std::optional<audit::ChainPoint> anchor;
-  if (!request.anchor.empty()) {
-    const auto read = read_anchor(request.anchor);
+  if (const auto written = words.text(anchor_option); !written.empty()) {
+    const auto read = read_anchor(written);
     if (!read) return tell(context, read.error(), Exit::usage);
     anchor = *read;
   }
-  const auto files = log_files(path_of(context, request));
+  const auto files = log_files(path_of(context, words));
   if (!files) return tell(context, files.error(), Exit::error);
   audit::LogVerifier verifier(anchor);
   const LineTaker taker{.line = [&verifier](std::string_view line) { verifier.line(line); },
@@ -182,6 +249,44 @@ Exit run_audit_verify(const Context& context, const AuditRequest& request) {
     fmt::print("{}", report_text(report, Style::for_stdout()));
   }
   return report.broken == 0 && report.lost == 0 ? Exit::ok : Exit::audit_broken;
+}
+
+Command tail_command() {
+  return {.name = "tail",
+          .what = "the last lines of the log",
+          .example = "cellblock audit tail -n 50 --denied",
+          .options = {&log_path, &audit_lines, &follow_option, &about_user, &about_server,
+                      &only_denied},
+          .run = run_audit_tail};
+}
+
+Command search_command() {
+  return {.name = "search",
+          .what = "the lines for which all of this holds",
+          .example = "cellblock audit search --server files --since 2h",
+          .options = {&log_path, &about_user, &about_server, &only_denied, &about_tool, &of_kind,
+                      &with_outcome, &of_session, &with_label, &since_time, &until_time},
+          .run = run_audit_search};
+}
+
+Command verify_command() {
+  return {.name = "verify",
+          .what = "whether the log is whole and unchanged",
+          .example = "cellblock audit verify --anchor 4711:9f86d0...",
+          .options = {&log_path, &anchor_option},
+          .run = run_audit_verify};
+}
+
+}  // namespace
+
+Command audit_command() {
+  return {.name = "audit",
+          .group = Group::see,
+          .what = "read and check the audit log, where it lies",
+          .example =
+              "cellblock audit tail --follow\n  cellblock audit search --denied --since 2h\n"
+              "  cellblock audit verify",
+          .below = {tail_command(), search_command(), verify_command()}};
 }
 
 }  // namespace cellblock::cli

@@ -5,11 +5,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/daemon_program.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/stdio.h"
 #include "client/connection/fd.h"
 
@@ -17,6 +19,23 @@ namespace cellblock::cli {
 namespace {
 
 constexpr std::size_t longest_report = 4U << 20;
+
+constexpr std::string_view which_configuration =
+    "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads";
+constexpr Option checked_path{.name = "PATH", .what = which_configuration};
+constexpr Option effective_option{
+    .name = "--effective",
+    .what = "print what holds in place of the verdict, key by key, written or not",
+    .values = Values::none};
+constexpr Option explained_user{
+    .name = "USER",
+    .what = "a user of this host, by name or number; left out, the server itself is explained"};
+constexpr Option explained_server{.name = "SERVER",
+                                  .what = "the server, as the configuration names it"};
+constexpr Option explained_tool{.name = "TOOL", .what = "one tool; else all that the user may do"};
+constexpr Option explained_arguments{.name = "ARGS", .what = "its arguments as one JSON object"};
+constexpr Option explained_configuration{
+    .name = "--config", .what = which_configuration, .placeholder = "FILE"};
 
 std::string read_to_end(int descriptor) {
   std::string text;
@@ -56,26 +75,70 @@ Exit check_as_json(const std::vector<std::string>& words) {
   return report_as_json(report, status);
 }
 
-}  // namespace
-
-Exit run_check(const Context& context, const std::string& path, CheckReport report) {
-  auto words = daemon_words(context, path);
-  words.emplace_back("--check");
-  if (report == CheckReport::effective) words.emplace_back("--effective");
-  if (context.output == Output::json) return check_as_json(words);
-  become(std::move(words));
+// Becomes `cellblockd --check`, so that what checks is what runs; its exit code is ours. With
+// --json its report is caught instead.
+Exit run_check(const Context& context, const Words& words) {
+  auto daemon = daemon_words(context, words.text(checked_path));
+  daemon.emplace_back("--check");
+  if (words.has(effective_option)) daemon.emplace_back("--effective");
+  if (context.output == Output::json) return check_as_json(daemon);
+  become(std::move(daemon));
 }
 
-Exit run_explain(const Context& context, const ExplainRequest& request) {
-  auto words = daemon_words(context, request.config);
-  if (context.output == Output::json) words.emplace_back("--json");
-  if (!request.role.empty()) words.push_back("--as=" + request.role);
-  words.emplace_back("--explain");
-  if (!request.user.empty()) words.push_back(request.user);
-  words.push_back(request.server);
-  if (!request.tool.empty()) words.push_back(request.tool);
-  if (!request.arguments.empty()) words.push_back(request.arguments);
-  become(std::move(words));
+// One word alone is a server's.
+bool is_of_server_alone(const Words& words) { return words.text(explained_server).empty(); }
+
+std::string explain_mistake(const Words& words) {
+  if (!is_of_server_alone(words)) return {};
+  if (words.text(explained_user).empty()) return "SERVER, or USER and SERVER, is required";
+  return words.has(as_role) ? "--as: a role is somebody's: name the user as well" : "";
+}
+
+void add_unless_empty(std::vector<std::string>& words, std::string word) {
+  if (!word.empty()) words.push_back(std::move(word));
+}
+
+// Becomes `cellblockd --explain`: what that server can see and do, what that user may do with it,
+// or which rule decides and where it stands.
+Exit run_explain(const Context& context, const Words& words) {
+  auto daemon = daemon_words(context, words.text(explained_configuration));
+  if (context.output == Output::json) daemon.emplace_back("--json");
+  if (words.has(as_role)) daemon.push_back("--as=" + words.text(as_role));
+  daemon.emplace_back("--explain");
+  add_unless_empty(daemon, words.text(explained_user));
+  add_unless_empty(daemon, words.text(explained_server));
+  add_unless_empty(daemon, words.text(explained_tool));
+  add_unless_empty(daemon, words.text(explained_arguments));
+  become(std::move(daemon));
+}
+
+}  // namespace
+
+Command check_command() {
+  return {.name = "check",
+          .group = Group::set_up,
+          .what = "check a configuration, without a daemon",
+          .example = "cellblock check ./cellblock.toml",
+          .optional = {&checked_path},
+          .options = {&effective_option},
+          .run = run_check};
+}
+
+Command explain_command() {
+  return {.name = "explain",
+          .group = Group::see,
+          .what = "what a server can see and do, what a user may do with it, or which rule decides",
+          .note =
+              "Ends with 0: allowed, 4: denied, 11: somebody is asked first, 2: no such user, "
+              "server\nor role, or ARGS are missing and decide, 1: the configuration is not "
+              "usable.\n",
+          .example =
+              "cellblock explain git\n  cellblock explain alice git git_push "
+              "'{\"remote\":\"origin\"}'",
+          .optional = {&explained_user, &explained_server, &explained_tool, &explained_arguments},
+          .options = {&explained_configuration, &as_role},
+          .run = run_explain,
+          .mistake = explain_mistake};
 }
 
 }  // namespace cellblock::cli

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "client/cli/common/session_journal.h"
 #include "client/cli/common/stream_pump.h"
 #include "client/cli/status/failure_since.h"
+#include "client/cli/table/shared_options.h"
 #include "client/connection/rpc_text.h"
 #include "client/connection/transient_error.h"
 #include "client/connection/unix_connect.h"
@@ -25,6 +27,13 @@ namespace {
 
 using client::Error;
 using client::ErrorCode;
+
+struct ConnectRequest {
+  std::string server;  ///< none: all at once
+  std::string workspace;
+  std::map<std::string, std::string> labels;
+  std::string role;  ///< to be narrowed to, or empty
+};
 
 // A host that asks nothing for this long shows no error either.
 constexpr std::chrono::seconds first_request_time{10};
@@ -216,9 +225,20 @@ Part go_on(const Bridge& bridge, const Part& before) {
   }
 }
 
-}  // namespace
+std::map<std::string, std::string> labels_in(const Words& words) {
+  std::map<std::string, std::string> labels;
+  for (const auto& label : words.all(label_option)) {
+    const auto equals = label.find('=');
+    labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  return labels;
+}
 
-Exit run_connect(const Context& context, const ConnectRequest& request) {
+Exit run_connect(const Context& context, const Words& words) {
+  const ConnectRequest request{.server = words.text(server_name),
+                               .workspace = words.text(workspace_directory),
+                               .labels = labels_in(words),
+                               .role = words.text(as_role)};
   // Its stdout is the host's: nothing of ours may go there, not even with --json.
   const Context quiet{.socket = context.socket, .output = Output::human, .mode = context.mode};
   auto directory = client::workspace_of({.workspace = request.workspace});
@@ -244,6 +264,23 @@ Exit run_connect(const Context& context, const ConnectRequest& request) {
     part = go_on(bridge, part);
   }
   return part.exit;
+}
+
+std::string connect_mistake(const Words& words) {
+  return workspace_mistake(words, words.text(server_name));
+}
+
+}  // namespace
+
+Command connect_command() {
+  return {.name = "connect",
+          .group = Group::use,
+          .what = "be that server, or all of them as one, on stdin and stdout, for an agent",
+          .example = R"({"command": "cellblock", "args": ["connect", "files"]})",
+          .optional = {&server_name},
+          .options = {&workspace_directory, &as_role, &label_option},
+          .run = run_connect,
+          .mistake = connect_mistake};
 }
 
 }  // namespace cellblock::cli

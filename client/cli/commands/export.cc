@@ -7,6 +7,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/export/host_entry.h"
 #include "client/cli/export/listed_servers.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/connection/default_socket.h"
 #include "policy/base/result.h"
@@ -15,6 +16,11 @@
 // What hosts need to know of the servers that there are.
 namespace cellblock::cli {
 namespace {
+
+constexpr Option exported_host{
+    .name = "HOST", .what = "whose configuration", .choices = host_names};
+constexpr Option exported_servers{
+    .name = "SERVER", .what = "only these; else all that you may use", .values = Values::rest};
 
 client::Error no_such_server(const std::string& server) {
   return {.code = client::ErrorCode::refused,
@@ -51,23 +57,34 @@ Exit print(const Context& context, Host host, const std::string& text) {
   return Exit::ok;
 }
 
-}  // namespace
-
-Exit run_export(const Context& context, const ExportRequest& request) {
-  const auto host = host_named(request.host);
-  if (!host) return Exit::usage;  // the flags have checked it
+Exit run_export(const Context& context, const Words& words) {
+  const auto host = host_named(words.text(exported_host));
+  if (!host) return Exit::usage;  // the parser has checked it
   const auto status = ask_daemon(context, control_method::status, "{}");
   if (!status) return explain(context, status.error());
   const auto there = listed_servers(*status);
-  const auto missing = missing_in(there, request.servers);
+  const auto asked = words.all(exported_servers);
+  const auto missing = missing_in(there, asked);
   if (missing) return explain(context, no_such_server(*missing));
-  const auto& servers = request.servers.empty() ? there : request.servers;
+  const auto& servers = asked.empty() ? there : asked;
   if (servers.empty()) {
     return explain(context, {.code = client::ErrorCode::refused,
                              .text = "there is no server that this user may use"});
   }
   return print(context, *host,
                host_configuration(*host, {.flags = flags_for(context), .servers = servers}));
+}
+
+}  // namespace
+
+Command export_command() {
+  return {.name = "export",
+          .group = Group::set_up,
+          .what = "what a host's configuration says so that it uses these servers",
+          .example = "cellblock export vscode files git",
+          .required = {&exported_host},
+          .optional = {&exported_servers},
+          .run = run_export};
 }
 
 }  // namespace cellblock::cli

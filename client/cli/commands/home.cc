@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/cli/commands/commands.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/size_text.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -15,6 +16,11 @@
 // What a server keeps in its home, and its end.
 namespace cellblock::cli {
 namespace {
+
+struct HomeRequest {
+  std::string server;
+  bool clears = false;  ///< else it is only looked at
+};
 
 // The launcher gives a walk 60 seconds.
 constexpr std::chrono::seconds longest_walk{70};
@@ -58,8 +64,6 @@ Exit say(const Context& context, const HomeRequest& request, const Json& answer)
   return code_of(answer);
 }
 
-}  // namespace
-
 Exit run_home(const Context& context, const HomeRequest& request) {
   const auto result = ask_about_home(context, request);
   if (!result) return explain(context, result.error());
@@ -71,6 +75,45 @@ Exit run_home(const Context& context, const HomeRequest& request) {
   if (context.output == Output::human) return say(context, request, answer);
   const Exit printed = print_json(*result);
   return printed == Exit::ok ? code_of(answer) : printed;
+}
+
+Exit run_home_show(const Context& context, const Words& words) {
+  return run_home(context, {.server = words.text(server_name)});
+}
+
+Exit run_home_clear(const Context& context, const Words& words) {
+  return run_home(context, {.server = words.text(server_name), .clears = true});
+}
+
+Command home_show_command() {
+  return {.name = "show",
+          .what = "how many files there are, and how large they are",
+          .example = "cellblock home show git",
+          .required = {&server_name},
+          .options = {&for_user},
+          .run = run_home_show};
+}
+
+Command home_clear_command() {
+  return {.name = "clear",
+          .what = "remove all of them; not while a cell of that server and user is there",
+          .example = "cellblock home clear git",
+          .required = {&server_name},
+          .options = {&for_user},
+          .run = run_home_clear};
+}
+
+}  // namespace
+
+Command home_command() {
+  return {.name = "home",
+          .group = Group::change,
+          .what = "what a server keeps between its cells",
+          .note =
+              "A server with home = \"persistent\" keeps /home/mcp for each user, and later cells "
+              "read\nwhat earlier ones have written there.\n",
+          .example = "cellblock home show git\n  cellblock stop git && cellblock home clear git",
+          .below = {home_show_command(), home_clear_command()}};
 }
 
 }  // namespace cellblock::cli

@@ -13,12 +13,20 @@
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/import/propose.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 
 // Servers of hosts' configurations, as cells.
 namespace cellblock::cli {
 namespace {
+
+constexpr Option imported_file{.name = "FILE",
+                               .what = "the configuration, server.json or manifest; - is stdin"};
+constexpr Option import_from{.name = "--from",
+                             .what = "what it is, where that cannot be seen",
+                             .placeholder = "FORMAT",
+                             .choices = import_format_names};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -42,15 +50,16 @@ struct Document {
 };
 
 // A packed bundle is all that a zip archive can be here.
-Result<Document> document_in(const ImportRequest& request) {
+Result<Document> document_in(const Words& words) {
   std::error_code ignored;
-  const auto whole = std::filesystem::absolute(request.file, ignored);
-  const auto format = import_format_named(request.format);
-  if (request.file != "-" && is_zip(request.file)) {
-    auto manifest = CELLBLOCK_TRY(packed_manifest(request.file, max_import_bytes));
+  const auto file = words.text(imported_file);
+  const auto whole = std::filesystem::absolute(file, ignored);
+  const auto format = import_format_named(words.text(import_from));
+  if (file != "-" && is_zip(file)) {
+    auto manifest = CELLBLOCK_TRY(packed_manifest(file, max_import_bytes));
     return Document{std::move(manifest), {format, {.archive = whole.string()}}};
   }
-  auto text = CELLBLOCK_TRY(bounded_file(request.file, max_import_bytes));
+  auto text = CELLBLOCK_TRY(bounded_file(file, max_import_bytes));
   return Document{std::move(text), {format, {.directory = whole.parent_path().string()}}};
 }
 
@@ -82,34 +91,44 @@ Json as_json(const std::vector<Proposal>& proposals, const std::string& toml) {
   return Json{{"toml", toml}, {"servers", servers}};
 }
 
-Exit hand_out(const Context& context, const ImportRequest& request,
+Exit hand_out(const Context& context, const std::string& output,
               const std::vector<Proposal>& proposals) {
   const auto toml = cell_toml(proposals);
-  if (!request.output.empty()) {
-    const auto written = write_new_file(request.output, toml);
+  if (!output.empty()) {
+    const auto written = write_new_file(output, toml);
     if (!written) return explain_failure(context, written.error());
   }
   if (context.output == Output::json) {
     return print_json(as_json(proposals, toml).dump(-1, ' ', true, Json::error_handler_t::replace));
   }
   fmt::print(stderr, "{}", import_summary(proposals));
-  if (request.output.empty()) fmt::print("{}", toml);
+  if (output.empty()) fmt::print("{}", toml);
   return Exit::ok;
 }
 
-}  // namespace
-
-Exit run_import(const Context& context, const ImportRequest& request) {
-  const auto document = document_in(request);
+Exit run_import(const Context& context, const Words& words) {
+  const auto document = document_in(words);
   if (!document) return explain_failure(context, document.error());
   const auto servers = declared_servers(document->text, document->question);
   const auto proposals = servers ? propose_all(*servers, this_machine(), places_for(context))
                                  : Result<std::vector<Proposal>>(fail(servers.error().text));
   if (!proposals) {
-    return explain_failure(
-        context, {fmt::format("{}: {}", safe_line(request.file), proposals.error().text)});
+    return explain_failure(context, {fmt::format("{}: {}", safe_line(words.text(imported_file)),
+                                                 proposals.error().text)});
   }
-  return hand_out(context, request, *proposals);
+  return hand_out(context, words.text(output_file), *proposals);
+}
+
+}  // namespace
+
+Command import_command() {
+  return {.name = "import",
+          .group = Group::set_up,
+          .what = "propose cells for the servers of a host's configuration, as TOML",
+          .example = "cellblock import ~/.cursor/mcp.json --output servers.toml",
+          .required = {&imported_file},
+          .options = {&import_from, &output_file},
+          .run = run_import};
 }
 
 }  // namespace cellblock::cli

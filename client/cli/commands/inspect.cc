@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/missing_servers.h"
@@ -11,12 +12,31 @@
 #include "client/cli/inspect/frame_text.h"
 #include "client/cli/inspect/inspection.h"
 #include "client/cli/inspect/peer.h"
+#include "client/cli/table/shared_options.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr Option inspect_words{.name = "COMMAND",
+                               .what = "and its words; without one there is a prompt: help",
+                               .values = Values::rest,
+                               .placeholder = ""};
+constexpr Option inspects_all{.name = "--all",
+                              .what = "all servers at once; then the first word is a command",
+                              .values = Values::none};
+constexpr Option frames_option{.name = "--frames",
+                               .what = "show each message of the connection, on stderr",
+                               .values = Values::none};
+constexpr Option timings_option{
+    .name = "--timings", .what = "tell how long it took, on stderr", .values = Values::none};
+constexpr Option era_option{
+    .name = "--era",
+    .what = "what is spoken: legacy (initialize) or modern (2026-07-28); bridged if need be",
+    .placeholder = "ERA",
+    .choices = [] { return std::vector<std::string>{"legacy", "modern"}; }};
 
 std::chrono::microseconds since(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
@@ -73,15 +93,48 @@ Exit no_command(const Context& context, const std::string& server) {
   return exit;
 }
 
-}  // namespace
+InspectRequest inspect_request(const Words& words) {
+  InspectRequest request{.to = server_request(words),
+                         .words = words.all(inspect_words),
+                         .era = words.text(era_option) == "modern" ? Era::modern : Era::legacy,
+                         .frames = words.has(frames_option) ? Frames::shown : Frames::hidden,
+                         .timings = words.has(timings_option) ? Timings::shown : Timings::hidden};
+  if (words.has(inspects_all) && !request.to.server.empty()) {
+    request.words.insert(request.words.begin(), std::exchange(request.to.server, {}));
+  }
+  const auto pairs = words.all(argument_pair);
+  request.words.insert(request.words.end(), pairs.begin(), pairs.end());
+  return request;
+}
 
-Exit run_inspect(const Context& context, const InspectRequest& request) {
+std::string inspect_mistake(const Words& words) {
+  return workspace_mistake(words, inspect_request(words).to.server);
+}
+
+Exit run_inspect(const Context& context, const Words& words) {
+  const auto request = inspect_request(words);
   if (request.words.empty()) {
     return is_at_terminal() ? run_console(context, request)
                             : no_command(context, request.to.server);
   }
   const auto command = read_command(request.words, CommandSource::arguments);
   return command ? run_once(context, request, *command) : explain(context, command.error());
+}
+
+}  // namespace
+
+Command inspect_command() {
+  return {
+      .name = "inspect",
+      .group = Group::use,
+      .what = "look at a server, or at all, by hand: one command, or a prompt",
+      .note = "Commands:\n" + command_help(CommandSource::arguments),
+      .example = "cellblock inspect files\n  cellblock inspect files read file:///data/a --frames",
+      .optional = {&server_name, &inspect_words},
+      .options = {&argument_pair, &inspects_all, &frames_option, &timings_option, &era_option,
+                  &workspace_directory, &timeout_option},
+      .run = run_inspect,
+      .mistake = inspect_mistake};
 }
 
 }  // namespace cellblock::cli

@@ -23,6 +23,7 @@
 #include "client/cli/learn/session_command.h"
 #include "client/cli/learn/session_lines.h"
 #include "client/cli/learn/watched_server.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
@@ -36,7 +37,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds pause{250};
+constexpr Option session_words{
+    .name = "SESSION",
+    .what = "a command that uses it, behind --; without one until Ctrl-C",
+    .values = Values::rest};
+
+constexpr milliseconds watch_pause{250};
 // A cell ends after its session, and its egress helper may have a last word a second later.
 constexpr int end_polls = 20;
 constexpr milliseconds last_words{1500};
@@ -75,7 +81,7 @@ class Interrupts {
 /// True: the session wrote something.
 bool wait_for(int signals, int output) {
   std::array<pollfd, 2> sources{pollfd{signals, POLLIN, 0}, pollfd{output, POLLIN, 0}};
-  const int ready = ::poll(sources.data(), sources.size(), static_cast<int>(pause.count()));
+  const int ready = ::poll(sources.data(), sources.size(), static_cast<int>(watch_pause.count()));
   return ready > 0 && sources[1].revents != 0;
 }
 
@@ -103,14 +109,14 @@ client::Result<void> watch(WatchedServer& server, const SessionCommand* session,
   const Interrupts interrupts;
   const int output = session == nullptr ? -1 : session->output();
   SessionLines lines;
-  auto due = Clock::now() + pause;
+  auto due = Clock::now() + watch_pause;
   while (true) {
     const bool wrote = wait_for(interrupts.descriptor(), output);
     if (!goes_on_after(interrupts.next(), session)) return {};
     if (wrote && !read_output(output, lines, observed)) return {};
     if (Clock::now() < due) continue;
     CELLBLOCK_CHECK(server.read_on(observed));
-    due = Clock::now() + pause;
+    due = Clock::now() + watch_pause;
   }
 }
 
@@ -119,7 +125,7 @@ client::Result<void> watch_end(WatchedServer& server, Observed& observed) {
   for (int polls = 0; polls < end_polls; ++polls) {
     const auto state = CELLBLOCK_TRY(server.state());
     if (state.cells == 0) break;
-    server.wait(pause);
+    server.wait(watch_pause);
   }
   server.wait(last_words);
   CELLBLOCK_CHECK(server.read_on(observed));
@@ -155,17 +161,17 @@ Exit cannot(const std::string& why) {
   return Exit::error;
 }
 
-Exit hand_out(const Context& context, const LearnRequest& request, const Learned& learned) {
+Exit hand_out(const Context& context, const std::string& output, const Learned& learned) {
   const std::string toml = learned_toml(learned);
-  if (!request.output.empty()) {
-    const auto written = write_new_file(request.output, toml);
+  if (!output.empty()) {
+    const auto written = write_new_file(output, toml);
     if (!written) return cannot(written.error().text);
   }
   if (context.output == Output::json) {
     return print_json(Json{{"toml", toml}, {"advises", has_advice(learned)}}.dump(
         -1, ' ', false, Json::error_handler_t::replace));
   }
-  if (request.output.empty()) fmt::print("{}", toml);
+  if (output.empty()) fmt::print("{}", toml);
   return Exit::ok;
 }
 
@@ -175,23 +181,39 @@ void say_that_it_watches(const std::string& server) {
              safe_line(server));
 }
 
-}  // namespace
-
-Exit run_learn(const Context& context, const LearnRequest& request) {
-  auto server = WatchedServer::open(context, request.server);
+Exit run_learn(const Context& context, const Words& words) {
+  const auto name = words.text(server_name);
+  auto server = WatchedServer::open(context, name);
   if (!server) return explain(context, server.error());
   std::optional<SessionCommand> session;
-  if (request.session.empty()) {
-    say_that_it_watches(request.server);
+  const auto command = words.all(session_words);
+  if (command.empty()) {
+    say_that_it_watches(name);
   } else {
-    auto started = SessionCommand::start(request.session, context.socket);
+    auto started = SessionCommand::start(command, context.socket);
     if (!started) return cannot(started.error().text);
     session = std::move(*started);
   }
-  const auto learned = learn(*server, request.server, session ? &*session : nullptr);
+  const auto learned = learn(*server, name, session ? &*session : nullptr);
   const std::string failed = session ? session->wait() : std::string();
   if (!failed.empty()) fmt::print(stderr, "cellblock: the session {}\n", failed);
-  return learned ? hand_out(context, request, *learned) : explain(context, learned.error());
+  return learned ? hand_out(context, words.text(output_file), *learned)
+                 : explain(context, learned.error());
+}
+
+}  // namespace
+
+Command learn_command() {
+  return {.name = "learn",
+          .group = Group::set_up,
+          .what = "propose what a server's declaration lacks, from what it was refused",
+          .example =
+              "cellblock learn files\n  cellblock learn files --output proposal.toml -- "
+              "cellblock call files list_directory path=/srv/data",
+          .required = {&server_name},
+          .optional = {&session_words},
+          .options = {&output_file},
+          .run = run_learn};
 }
 
 }  // namespace cellblock::cli

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/commands/commands.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/log_text.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -16,9 +17,18 @@
 namespace cellblock::cli {
 namespace {
 
+constexpr Option log_lines{.name = "-n,--lines",
+                           .what = "the last so many lines",
+                           .placeholder = "UINT",
+                           .standard = "100",
+                           .range = {1, 200}};
+constexpr Option log_denied{.name = "--denied",
+                            .what = "what its cells were refused instead, and what would allow it",
+                            .values = Values::none};
+
 // Between two questions whether there is more. The gateway keeps 200 lines.
-constexpr std::chrono::milliseconds pause{250};
-constexpr std::chrono::seconds answer_time{10};
+constexpr std::chrono::milliseconds poll_pause{250};
+constexpr std::chrono::seconds logs_answer_time{10};
 constexpr std::size_t most_lines = 200;
 
 Exit unreadable() {
@@ -90,7 +100,7 @@ client::Error follow(const Context& context, const std::string& server, unsigned
   Json params{{"server", server}, {"lines", lines}};
   while (true) {
     const auto answer = connection->request(control_method::logs, text(params),
-                                            {.timeout = answer_time, .stop = {}});
+                                            {.timeout = logs_answer_time, .stop = {}});
     if (!answer) return answer.error();
     const auto page = read_log_page(*answer);
     if (!page) {
@@ -99,23 +109,34 @@ client::Error follow(const Context& context, const std::string& server, unsigned
     }
     print_page(context, server, *page);
     params = {{"server", server}, {"lines", most_lines}, {"after", page->next}};
-    if (page->lines.size() < most_lines) connection->serve_for(pause);
+    if (page->lines.size() < most_lines) connection->serve_for(poll_pause);
   }
+}
+
+Exit run_logs(const Context& context, const Words& words) {
+  const auto server = words.text(server_name);
+  const unsigned lines = words.number(log_lines);
+  if (words.has(follow_option)) return explain(context, follow(context, server, lines));
+  Json params{{"server", server}, {"lines", lines}};
+  const bool is_denied = words.has(log_denied);
+  if (is_denied) params["denied"] = true;
+  const auto logs = ask_daemon(context, control_method::logs, text(params));
+  if (!logs) return explain(context, logs.error());
+  if (context.output == Output::json) return print_json(*logs);
+  return is_denied ? print_denials(*logs) : print_errors(server, *logs);
 }
 
 }  // namespace
 
-Exit run_logs(const Context& context, const std::string& server, unsigned lines, LogKind kind) {
-  Json params{{"server", server}, {"lines", lines}};
-  if (kind == LogKind::denied) params["denied"] = true;
-  const auto logs = ask_daemon(context, control_method::logs, text(params));
-  if (!logs) return explain(context, logs.error());
-  if (context.output == Output::json) return print_json(*logs);
-  return kind == LogKind::errors ? print_errors(server, *logs) : print_denials(*logs);
-}
-
-Exit run_follow(const Context& context, const std::string& server, unsigned lines) {
-  return explain(context, follow(context, server, lines));
+Command logs_command() {
+  return {.name = "logs",
+          .group = Group::see,
+          .what = "what a server wrote to stderr",
+          .example = "cellblock logs files -n 20\n  cellblock logs files -f",
+          .required = {&server_name},
+          .options = {&for_user, &log_lines, &follow_option, &log_denied},
+          .excludes = {{&log_denied, &follow_option}},
+          .run = run_logs};
 }
 
 }  // namespace cellblock::cli

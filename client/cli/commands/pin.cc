@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <ranges>
 #include <string>
@@ -10,19 +8,58 @@
 #include <vector>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/common/admin_sockets.h"
+#include "client/cli/status/pin_text.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/style.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
-#include "policy/pins/definition_diff.h"
 
 // What servers' definitions are pinned, and what somebody makes of those that are not.
 namespace cellblock::cli {
 namespace {
 
-constexpr std::size_t short_digest = 12;
+// Fewer say too little, and none would say nothing.
+std::string digest_mistake(const std::string& digest) {
+  constexpr std::size_t fewest = 8;
+  constexpr std::size_t most = 64;
+  const bool is_digest = digest.size() >= fewest && digest.size() <= most &&
+                         digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_digest ? std::string()
+                   : fmt::format(
+                         "{}: expected 8 to 64 hexadecimal digits, as \"cellblock pin "
+                         "diff\" prints them",
+                         digest);
+}
+
+// An empty name would mean all, where one was meant.
+std::string name_mistake(const std::string& name) { return name.empty() ? "it names nothing" : ""; }
+
+constexpr Option pinned_server{
+    .name = "NAME", .what = "the server, as the configuration names it", .check = name_mistake};
+constexpr Option pinned_definition{
+    .name = "DEFINITION",
+    .what = "only what has this name: a tool, a prompt, or a template",
+    .check = name_mistake};
+constexpr Option pin_digest{
+    .name = "--digest",
+    .what = "only if its digest begins so, as diff printed it; 8 digits or more",
+    .placeholder = "DIGITS",
+    .check = digest_mistake};
+
+struct PinRequest {
+  std::string server;  ///< empty: all
+  std::string name;    ///< of one definition; empty: all
+  std::string digest;  ///< accept: what that of the one that is meant begins with
+};
+
+PinRequest pin_request(const Words& words) {
+  return {.server = words.text(pinned_server),
+          .name = words.text(pinned_definition),
+          .digest = words.text(pin_digest)};
+}
+
 constexpr std::size_t most_advised = 8;
 
 client::Result<std::string> ask_about_pins(const Context& context, std::string_view method,
@@ -36,106 +73,21 @@ client::Result<std::string> ask_for_pins(const Context& context, const PinReques
   return ask_about_pins(context, control_method::pins, params);
 }
 
-// As it was sent: escaping is for whoever prints it.
-std::string raw_text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-bool is_true(const Json& object, const char* name) {
-  return object.value(name, Json()) == Json(true);
-}
-
 bool is_meant(const Json& definition, const PinRequest& request) {
   return request.name.empty() || raw_text(definition, "name") == request.name;
 }
 
-bool is_withheld(const Json& definition) { return raw_text(definition, "state") == "withheld"; }
-
-std::string label_of(const Json& definition) {
-  return fmt::format("{} \"{}\"", text_of(definition, "kind"), text_of(definition, "name"));
-}
-
-std::string diff_text(const Json& definition, Style style) {
-  const auto is = definition.find("is");
-  if (is == definition.end()) return "  its text is too long to be kept or shown\n";
-  std::string text;
-  for (const auto& line :
-       definition_diff(raw_text(definition, "was"), raw_text(definition, "is"))) {
-    const bool was = line.side == DiffLine::Side::was;
-    const char* mark = line.side == DiffLine::Side::both ? " " : was ? "-" : "+";
-    const Colour colour = line.side == DiffLine::Side::both ? Colour::plain
-                          : was                             ? Colour::bad
-                                                            : Colour::good;
-    text += fmt::format("  {}\n", style.paint(colour, fmt::format("{} {}", mark, line.text)));
-  }
-  return text;
-}
-
-// Of what is pinned; empty: nobody said yes to it, it was let pass at first sight.
-std::string author_of(const Json& definition) {
-  const auto found = definition.find("accepted_by");
-  if (found == definition.end() || !found->is_number_unsigned()) return {};
-  const auto uid = found->get<std::uint64_t>();
-  if (uid > std::numeric_limits<std::uint32_t>::max()) return {};
-  return safe_line(user_name(static_cast<std::uint32_t>(uid)));
-}
-
-std::string withheld_text(const Json& server, const Json& definition, Style style) {
-  const std::string author = author_of(definition);
-  return fmt::format(
-      "{}: {} {}\n  digest {}\n{}{}", text_of(server, "server"), label_of(definition),
-      text_of(definition, "text"), text_of(definition, "digest"),
-      author.empty() ? "" : fmt::format("  what was pinned was accepted by {}\n", author),
-      diff_text(definition, style));
-}
-
 /// Behind a command that is named to whoever looks after another user's pins.
-std::string for_user(const Context& context) {
+std::string for_flag(const Context& context) {
   return context.whose.empty() ? std::string() : " --for " + safe_line(context.whose);
-}
-
-std::string server_line(const Context& context, const Json& server) {
-  std::size_t pinned = 0;
-  std::size_t withheld = 0;
-  for (const auto& one : objects_of(server, "definitions"))
-    ++(is_withheld(one) ? withheld : pinned);
-  std::string text =
-      fmt::format("{} (pin = \"{}\"): {} pinned, {} withheld\n", text_of(server, "server"),
-                  text_of(server, "pin"), pinned, withheld);
-  if (is_true(server, "damaged")) {
-    text += fmt::format(
-        "  what was pinned cannot be read, so nothing is let pass: \"cellblock pin "
-        "forget {}{}\" begins anew\n",
-        text_of(server, "server"), for_user(context));
-  }
-  if (!is_true(server, "kept")) text += "  kept in memory only, until this gateway ends\n";
-  if (const auto count = number_of(server, "overflowed"); count > 0) {
-    text += fmt::format("  {} times there was no room to keep one\n", count);
-  }
-  for (const auto& pattern : texts_of(server, "idle_patterns")) {
-    text += fmt::format("  \"{}\" in its rules names no tool that is pinned\n", pattern);
-  }
-  return text;
 }
 
 std::string list_text(const Context& context, const Json& server, const PinRequest& request,
                       Style style) {
-  std::string text = server_line(context, server);
+  std::string text = server_line(server, for_flag(context));
   for (const auto& one : objects_of(server, "definitions")) {
     if (!is_meant(one, request)) continue;
-    if (is_withheld(one)) {
-      text += fmt::format("  {}  {} {}\n", style.paint(Colour::bad, "withheld"), label_of(one),
-                          text_of(one, "text"));
-    } else {
-      const std::string author = author_of(one);
-      text += fmt::format("  pinned    {}  {}{}\n", label_of(one),
-                          text_of(one, "digest").substr(0, short_digest),
-                          author.empty() ? "" : "  accepted by " + author);
-      if (const auto unchecked = text_of(one, "unchecked"); !unchecked.empty()) {
-        text += fmt::format("            arguments are not held to {}\n", unchecked);
-      }
-    }
+    text += definition_text(one, style);
   }
   return text;
 }
@@ -158,7 +110,7 @@ client::Error unknown_definition(const PinRequest& request) {
 
 std::string advice_to_list(const Context& context, const PinRequest& request) {
   return fmt::format("\"cellblock pin list {}{}\" lists those that are known.",
-                     safe_line(request.server), for_user(context));
+                     safe_line(request.server), for_flag(context));
 }
 
 bool pins_nothing(const Json& server) { return raw_text(server, "pin") == "off"; }
@@ -223,9 +175,9 @@ client::Result<void> accept_one(const Context& context, const PinRequest& reques
 }
 
 void print_tally(const Tally& tally) {
-  for (const auto& one : tally.done) fmt::print("accepted {}\n", label_of(one));
+  for (const auto& one : tally.done) fmt::print("accepted {}\n", pin_label(one));
   for (const auto& one : tally.refused) {
-    fmt::print("not accepted: {}: {}\n", label_of(one), text_of(one, "reason"));
+    fmt::print("not accepted: {}: {}\n", pin_label(one), text_of(one, "reason"));
   }
 }
 
@@ -263,7 +215,7 @@ Json names_of(const std::vector<Json>& definitions) {
 std::string withheld_line(const Json& definition) {
   const auto digest = text_of(definition, "digest");
   return fmt::format(
-      "withheld: {}{}", label_of(definition),
+      "withheld: {}{}", pin_label(definition),
       digest.empty() ? ", which is too long to be accepted" : "\n    --digest " + digest);
 }
 
@@ -276,7 +228,7 @@ std::string advice_on_withheld(const Context& context, const PinRequest& request
     advice += withheld_line(one) + "\n  ";
   }
   return advice + fmt::format("\"cellblock pin diff {}{}\" shows {}, line by line.",
-                              safe_line(request.server), for_user(context),
+                              safe_line(request.server), for_flag(context),
                               withheld.size() > most_advised
                                   ? fmt::format("all {}", withheld.size())
                                   : std::string("what that is"));
@@ -321,17 +273,17 @@ Exit accept_nothing(const Context& context, const PinRequest& request, const Jso
                  advice_on_withheld(context, request, named_or_all(withheld, request)));
 }
 
-}  // namespace
-
-Exit run_pin_list(const Context& context, const PinRequest& request) {
-  return print_pins(context, request, "There is no server that you may use.\n", list_text);
+Exit run_pin_list(const Context& context, const Words& words) {
+  return print_pins(context, pin_request(words), "There is no server that you may use.\n",
+                    list_text);
 }
 
-Exit run_pin_diff(const Context& context, const PinRequest& request) {
-  return print_pins(context, request, "Nothing is withheld.\n", diffs_text);
+Exit run_pin_diff(const Context& context, const Words& words) {
+  return print_pins(context, pin_request(words), "Nothing is withheld.\n", diffs_text);
 }
 
-Exit run_pin_accept(const Context& context, const PinRequest& request) {
+Exit run_pin_accept(const Context& context, const Words& words) {
+  const auto request = pin_request(words);
   const auto pins = ask_for_pins(context, request);
   if (!pins) return explain(context, pins.error());
   const auto servers = servers_in(context, *pins, request);
@@ -352,7 +304,8 @@ Exit run_pin_accept(const Context& context, const PinRequest& request) {
   return end_with(context, tally);
 }
 
-Exit run_pin_forget(const Context& context, const PinRequest& request) {
+Exit run_pin_forget(const Context& context, const Words& words) {
+  const auto request = pin_request(words);
   Json params{{"server", request.server}};
   if (!request.name.empty()) params["name"] = request.name;
   const auto forgotten = ask_about_pins(context, control_method::pin_forget, params);
@@ -362,11 +315,69 @@ Exit run_pin_forget(const Context& context, const PinRequest& request) {
     return explain(context, unknown_definition(request), advice_to_list(context, request));
   }
   if (context.output == Output::json) return print_json(*forgotten);
-  for (const auto& one : objects_of(json, "forgotten")) fmt::print("forgot {}\n", label_of(one));
+  for (const auto& one : objects_of(json, "forgotten")) fmt::print("forgot {}\n", pin_label(one));
   if (request.name.empty()) {
     fmt::print("What {} lists next is a first sight.\n", safe_line(request.server));
   }
   return Exit::ok;
+}
+
+Command list_command() {
+  return {.name = "list",
+          .what = "what is pinned, and what is withheld and why",
+          .example = "cellblock pin list files\n  cellblock pin list files read_file",
+          .optional = {&pinned_server, &pinned_definition},
+          .options = {&for_user},
+          .run = run_pin_list};
+}
+
+Command diff_command() {
+  return {.name = "diff",
+          .what =
+              "what is withheld, line by line beside what was pinned, and its digest; another "
+              "order of members alone is no change",
+          .example = "cellblock pin diff files read_file",
+          .optional = {&pinned_server, &pinned_definition},
+          .options = {&for_user},
+          .run = run_pin_diff};
+}
+
+Command accept_command() {
+  return {.name = "accept",
+          .what = "let pass what is withheld, as it is shown now (for administrators)",
+          .example = "cellblock pin accept files read_file --digest 9f86d081884c",
+          .required = {&pinned_server},
+          .optional = {&pinned_definition},
+          .options = {&for_user, &pin_digest},
+          .run = run_pin_accept};
+}
+
+Command forget_command() {
+  return {.name = "forget",
+          .what =
+              "forget one definition, which is new then; or all of a server, whose next list "
+              "is a first sight (for administrators)",
+          .example = "cellblock pin forget files read_file\n  cellblock pin forget files",
+          .required = {&pinned_server},
+          .optional = {&pinned_definition},
+          .options = {&for_user},
+          .run = run_pin_forget};
+}
+
+}  // namespace
+
+Command pin_command() {
+  return {.name = "pin",
+          .group = Group::decide,
+          .what = "what servers say of their tools, and may be shown of it",
+          .note =
+              "A definition of a tool, prompt or template is pinned when it is first seen or "
+              "accepted;\nwhat is new or changed after that is withheld until somebody accepts "
+              "it.\n",
+          .example =
+              "cellblock pin list\n  cellblock pin diff files\n  cellblock pin accept files "
+              "read_file --digest 9f86d081884c",
+          .below = {list_command(), diff_command(), accept_command(), forget_command()}};
 }
 
 }  // namespace cellblock::cli

@@ -2,6 +2,7 @@
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/status/probe_text.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/result.h"
 
@@ -16,10 +17,8 @@ client::Result<client::ToolResult> run(const Context& context, const ServerReque
   return probe.call_tool("run", "{}", {.timeout = request.timeout, .stop = {}});
 }
 
-}  // namespace
-
-Exit run_probe(const Context& context, const ServerRequest& request) {
-  const auto result = run(context, request);
+Exit run_probe(const Context& context, const Words& words) {
+  const auto result = run(context, server_request(words));
   if (!result) return explain(context, result.error());
   const auto report = probe_report(result->json, Style::for_stdout(), terminal_width());
   if (result->is_error || !report.readable) {
@@ -35,6 +34,18 @@ Exit run_probe(const Context& context, const ServerRequest& request) {
   if (report.held != 0) return Exit::ok;
   return explain(context, {.code = client::ErrorCode::protocol,
                            .text = "not one attempt was held, which says nothing about the cell"});
+}
+
+}  // namespace
+
+Command probe_command() {
+  return {.name = "probe",
+          .group = Group::see,
+          .what = "try from inside a server's cell what it should not do",
+          .example = "cellblock probe files",
+          .required = {&server_name},
+          .options = {&workspace_directory, &timeout_option},
+          .run = run_probe};
 }
 
 }  // namespace cellblock::cli

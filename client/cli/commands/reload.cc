@@ -8,12 +8,18 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/common/daemon_program.h"
+#include "client/cli/table/shared_options.h"
 #include "client/connection/fd.h"
 #include "client/connection/unix_connect.h"
 
 // Whoever reloads reads the files: the daemon has given up the right to.
 namespace cellblock::cli {
 namespace {
+
+constexpr Option reload_dry_run{
+    .name = "--dry-run", .what = "only tell what would change", .values = Values::none};
+constexpr Option reload_configuration{
+    .name = "--config", .what = "the file that cellblockd was started with", .placeholder = "FILE"};
 
 /// Where `cellblockd --reload` looks for the connection.
 constexpr int connection = 3;
@@ -35,19 +41,29 @@ Exit explain_unreached(const Context& context, const client::Error& error) {
                  "cellblockd runs, but without sockets for administrators: see its log.");
 }
 
-}  // namespace
-
-Exit run_reload(const Context& context, const ReloadRequest& request) {
+// Becomes `cellblockd --reload`, connected to the daemon: its exit code is ours.
+Exit run_reload(const Context& context, const Words& words) {
   auto socket = client::connect_blocking(switch_path(context.socket, "reload"));
   if (!socket) return explain_unreached(context, socket.error());
   if (!outlives_exec(*socket)) {
     return explain(context, {.code = client::ErrorCode::too_many, .text = "no descriptor is free"});
   }
-  auto words = daemon_words(context, request.config);
-  words.emplace_back("--reload");
-  if (request.dry_run) words.emplace_back("--dry-run");
-  if (context.output == Output::json) words.emplace_back("--json");
-  become(std::move(words));
+  auto daemon = daemon_words(context, words.text(reload_configuration));
+  daemon.emplace_back("--reload");
+  if (words.has(reload_dry_run)) daemon.emplace_back("--dry-run");
+  if (context.output == Output::json) daemon.emplace_back("--json");
+  become(std::move(daemon));
+}
+
+}  // namespace
+
+Command reload_command() {
+  return {.name = "reload",
+          .group = Group::change,
+          .what = "have cellblockd use its configuration as it is now",
+          .example = "cellblock reload --dry-run\n  cellblock reload",
+          .options = {&reload_dry_run, &reload_configuration},
+          .run = run_reload};
 }
 
 }  // namespace cellblock::cli

@@ -16,6 +16,7 @@
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/status/status_text.h"
 #include "client/cli/status/waiting_text.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/result.h"
@@ -24,6 +25,9 @@
 // What runs, what failed and why, and what waits for somebody.
 namespace cellblock::cli {
 namespace {
+
+constexpr Option of_all_users{
+    .name = "--all", .what = "of all users (administrators)", .values = Values::none};
 
 client::Error no_such_server(const Context& context, const std::string& server) {
   return {.code = client::ErrorCode::refused,
@@ -95,9 +99,7 @@ void print_status(const Context& context, std::uint32_t uid, const std::string& 
                                         .width = terminal_width()}));
 }
 
-}  // namespace
-
-Exit run_status(const Context& context, const std::string& server) {
+Exit status_of_one(const Context& context, const std::string& server) {
   auto status = ask_daemon(context, control_method::status, "{}");
   if (!status) return explain_status(context, status.error());
   if (!server.empty()) *status = only_server(*status, server);
@@ -108,8 +110,6 @@ Exit run_status(const Context& context, const std::string& server) {
   if (server.empty() && context.whose.empty()) fmt::print("{}", reach_of_log(context));
   return Exit::ok;
 }
-
-namespace {
 
 /// Where a user's status is had, and what it is.
 struct Found {
@@ -134,9 +134,7 @@ client::Result<Found> find_status(const Context& context, const AdminSocket& doo
   return Found{from, CELLBLOCK_TRY(ask_daemon(from, control_method::status, "{}"))};
 }
 
-}  // namespace
-
-Exit run_status_of_all(const Context& context, const std::string& server) {
+Exit status_of_all(const Context& context, const std::string& server) {
   const auto doors = list_admin_sockets(context.socket);
   if (!doors) return explain(context, doors.error());
   const auto fault = doors->empty() ? daemon_fault(context) : std::nullopt;
@@ -169,6 +167,24 @@ Exit run_status_of_all(const Context& context, const std::string& server) {
     fmt::print("{}", reach_of_log(context));
   }
   return worst;
+}
+
+Exit run_status(const Context& context, const Words& words) {
+  const auto server = words.text(server_name);
+  return words.has(of_all_users) ? status_of_all(context, server) : status_of_one(context, server);
+}
+
+}  // namespace
+
+Command status_command() {
+  return {.name = "status",
+          .group = Group::see,
+          .what = "servers, their cells, and how the last one ended",
+          .example = "cellblock status files\n  cellblock status --for alice",
+          .optional = {&server_name},
+          .options = {&of_all_users, &for_user},
+          .excludes = {{&for_user, &of_all_users}},
+          .run = run_status};
 }
 
 }  // namespace cellblock::cli

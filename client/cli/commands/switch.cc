@@ -10,6 +10,7 @@
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/admin_sockets.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/connection/unix_connect.h"
 #include "policy/base/printable.h"
@@ -18,6 +19,13 @@
 // One line is said, and one answered.
 namespace cellblock::cli {
 namespace {
+
+constexpr Option disable_reason{.name = "--reason",
+                                .what = "why: for the audit log, and for everybody who is refused"};
+constexpr Option enable_reason{.name = "--reason", .what = "why: for the audit log"};
+
+/// Everything off at once, until it is switched on again.
+enum class Switch : std::uint8_t { disable, enable };
 
 constexpr int patience_ms = 10'000;
 constexpr std::size_t longest_line = 4096;
@@ -57,10 +65,6 @@ client::Result<Json> answer_of(const Context& context, Switch which, const std::
                                        .text = "the daemon's answer cannot be read"});
 }
 
-}  // namespace
-
-namespace {
-
 constexpr const char* for_admins =
     "Only root and those whom daemon.admins names switch cellblock off and on.";
 
@@ -76,8 +80,7 @@ Exit explain_switch(const Context& context, const client::Error& error) {
   return explain(context, error);
 }
 
-}  // namespace
-
+// `reason`: for the audit log and for whoever is refused; or empty.
 Exit run_switch(const Context& context, Switch which, const std::string& reason) {
   if (reason.size() > longest_reason || printable(reason, longest_reason) != reason) {
     fmt::print(stderr, "cellblock: a reason is printable UTF-8, at most {} bytes of it\n",
@@ -96,6 +99,34 @@ Exit run_switch(const Context& context, Switch which, const std::string& reason)
                          ? "switched off: everything is refused, and all cells are being stopped"
                          : "switched on");
   return Exit::ok;
+}
+
+Exit run_disable(const Context& context, const Words& words) {
+  return run_switch(context, Switch::disable, words.text(disable_reason));
+}
+
+Exit run_enable(const Context& context, const Words& words) {
+  return run_switch(context, Switch::enable, words.text(enable_reason));
+}
+
+}  // namespace
+
+Command disable_command() {
+  return {.name = "disable",
+          .group = Group::change,
+          .what = "refuse everything and stop all cells, for all users",
+          .example = "cellblock disable --reason \"git leaks tokens, see #1234\"",
+          .options = {&disable_reason},
+          .run = run_disable};
+}
+
+Command enable_command() {
+  return {.name = "enable",
+          .group = Group::change,
+          .what = "take that back",
+          .example = "cellblock enable",
+          .options = {&enable_reason},
+          .run = run_enable};
 }
 
 }  // namespace cellblock::cli

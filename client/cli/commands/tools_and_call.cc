@@ -7,6 +7,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/call_arguments.h"
 #include "client/cli/common/missing_servers.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/content_text.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -15,6 +16,19 @@
 
 namespace cellblock::cli {
 namespace {
+
+constexpr Option called_tool{.name = "TOOL",
+                             .what = "the tool; not where NAME is SERVER__TOOL already"};
+constexpr Option call_words{.name = "ARGUMENTS",
+                            .what = "name=value ..., or all as one JSON object",
+                            .values = Values::rest,
+                            .placeholder = ""};
+
+struct CallRequest {
+  ServerRequest to;
+  std::string tool;
+  std::vector<std::string> arguments;  ///< as call_arguments() takes them
+};
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -57,9 +71,36 @@ void say_what_is_left_out(const CallRequest& request, const std::string& result)
   fmt::print(stderr, "{}\n", wrapped(told, error_width(), 2));
 }
 
-}  // namespace
+// `call files__read_file` is a tool of all servers at once: no server's name has an underscore.
+bool calls_tool_of_all(const Words& words) {
+  return words.text(server_name).find('_') != std::string::npos;
+}
 
-Exit run_tools(const Context& context, const ServerRequest& request) {
+std::string call_mistake(const Words& words) {
+  if (calls_tool_of_all(words)) return workspace_mistake(words, "");
+  return words.text(called_tool).empty() ? "TOOL is required" : "";
+}
+
+CallRequest call_request(const Words& words) {
+  CallRequest request{.to = server_request(words),
+                      .tool = words.text(called_tool),
+                      .arguments = words.all(call_words)};
+  if (calls_tool_of_all(words)) {
+    auto& arguments = request.arguments;
+    if (!request.tool.empty()) arguments.insert(arguments.begin(), std::move(request.tool));
+    request.tool = std::exchange(request.to.server, {});
+  }
+  const auto pairs = words.all(argument_pair);
+  request.arguments.insert(request.arguments.end(), pairs.begin(), pairs.end());
+  return request;
+}
+
+std::string tools_mistake(const Words& words) {
+  return workspace_mistake(words, words.text(server_name));
+}
+
+Exit run_tools(const Context& context, const Words& words) {
+  const auto request = server_request(words);
   MissingServers missing;
   client::FrameObserver observer;
   // A server's own lists may say anything there.
@@ -76,7 +117,8 @@ Exit run_tools(const Context& context, const ServerRequest& request) {
   return context.output == Output::json ? print_tools_json(*tools) : print_tools(*tools);
 }
 
-Exit run_call(const Context& context, const CallRequest& request) {
+Exit run_call(const Context& context, const Words& words) {
+  const auto request = call_request(words);
   const auto result = call(context, request);
   if (!result) return explain(context, result.error());
   if (context.output == Output::json) {
@@ -86,6 +128,31 @@ Exit run_call(const Context& context, const CallRequest& request) {
   }
   say_what_is_left_out(request, result->json);
   return result->is_error ? Exit::tool_error : Exit::ok;
+}
+
+}  // namespace
+
+Command tools_command() {
+  return {.name = "tools",
+          .group = Group::use,
+          .what = "list the tools of a server, or of all",
+          .example = "cellblock tools files",
+          .optional = {&server_name},
+          .options = {&workspace_directory, &as_role, &timeout_option},
+          .run = run_tools,
+          .mistake = tools_mistake};
+}
+
+Command call_command() {
+  return {.name = "call",
+          .group = Group::use,
+          .what = "call a tool and print its answer",
+          .example = "cellblock call files read_text_file path=/data/notes.txt",
+          .required = {&server_name},
+          .optional = {&called_tool, &call_words},
+          .options = {&argument_pair, &workspace_directory, &as_role, &timeout_option},
+          .run = run_call,
+          .mistake = call_mistake};
 }
 
 }  // namespace cellblock::cli

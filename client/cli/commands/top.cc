@@ -2,13 +2,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "client/cli/commands/commands.h"
+#include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/top/page.h"
 #include "client/cli/top/screen.h"
@@ -23,6 +26,47 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::seconds answer_time{10};
+
+constexpr std::array<Unit, 2> interval_units{{{"ms", 0.001}, {"s", 1}}};
+constexpr double shortest_interval = 0.2;
+constexpr double longest_interval = 60;
+
+// What was typed has become seconds by now.
+std::string interval_mistake(const std::string& seconds) {
+  const auto number = number_in(seconds);
+  const bool is_allowed = number && *number >= shortest_interval && *number <= longest_interval;
+  return is_allowed ? std::string() : "allowed: 200ms to 60s";
+}
+
+constexpr Option interval_option{
+    .name = "--interval",
+    .what = "ask anew after this long: 500ms, 2s; a number alone is seconds",
+    .placeholder = "TIME",
+    .standard = "1s",
+    .units = interval_units,
+    .check = interval_mistake};
+constexpr Option sort_option{
+    .name = "--sort",
+    .what = "by cpu, memory, calls (a second) or name",
+    .placeholder = "ORDER",
+    .standard = "cpu",
+    .choices = [] { return std::vector<std::string>{"cpu", "memory", "calls", "name"}; }};
+constexpr Option once_option{.name = "--once",
+                             .what = "print one table after that long, without a screen",
+                             .values = Values::none};
+
+struct TopRequest {
+  std::chrono::milliseconds interval{1'000};
+  TopOrder order = TopOrder::cpu;
+};
+
+TopRequest top_request(const Words& words) {
+  static const std::map<std::string, TopOrder> orders{{"cpu", TopOrder::cpu},
+                                                      {"memory", TopOrder::memory},
+                                                      {"calls", TopOrder::calls},
+                                                      {"name", TopOrder::name}};
+  return {.interval = words.time(interval_option), .order = orders.at(words.text(sort_option))};
+}
 
 client::Result<Sample> ask(client::Client& connection) {
   const auto answer = CELLBLOCK_TRY(
@@ -153,10 +197,9 @@ Exit not_here(const char* why) {
   return Exit::usage;
 }
 
-}  // namespace
-
-Exit run_top(const Context& context, const TopRequest& request) {
-  if (request.once) return show_once(context, request);
+Exit run_top(const Context& context, const Words& words) {
+  const auto request = top_request(words);
+  if (words.has(once_option)) return show_once(context, request);
   if (::isatty(STDOUT_FILENO) != 1 || ::isatty(STDIN_FILENO) != 1) {
     return not_here("stdin and stdout are no terminal");
   }
@@ -168,6 +211,17 @@ Exit run_top(const Context& context, const TopRequest& request) {
   const auto ended = run_until_quit(*screen, *connection, request);
   screen.reset();
   return ended ? end_as_told() : explain(context, ended.error());
+}
+
+}  // namespace
+
+Command top_command() {
+  return {.name = "top",
+          .group = Group::see,
+          .what = "what servers use and do, as it changes",
+          .example = "cellblock top\n  cellblock top --once --sort memory",
+          .options = {&interval_option, &sort_option, &once_option, &for_user},
+          .run = run_top};
 }
 
 }  // namespace cellblock::cli

@@ -13,11 +13,6 @@
 namespace cellblock::cli {
 namespace {
 
-std::string raw_text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::string called(ListKind kind, const Json& item) {
   return text_of(item, std::string(facts_of(kind).key).c_str());
 }

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "client/cli/table/command.h"
 
 /// The commands as values, for whoever writes them down in another language.
 namespace cellblock::cli {
@@ -32,7 +33,7 @@ struct DescribedCommand {
 };
 
 /// The options of the program itself hold with every command.
-DescribedCommand described(const CLI::App& app);
+DescribedCommand described(const Command& program);
 
 /// The command, then all that are below it.
 std::vector<const DescribedCommand*> with_all_below(const DescribedCommand& command);

@@ -244,8 +244,8 @@ std::string quoted_paths(const Commands& commands) {
 
 }  // namespace
 
-std::string bash_completion(const CLI::App& app) {
-  const auto program = described(app);
+std::string bash_completion(const Command& table) {
+  const auto program = described(table);
   const auto commands = with_all_below(program);
   std::string words;
   std::string values;
@@ -283,15 +283,15 @@ complete -F _cellblock cellblock
                      files);
 }
 
-std::string zsh_completion(const CLI::App& app) {
-  const auto program = described(app);
+std::string zsh_completion(const Command& table) {
+  const auto program = described(table);
   std::string functions;
   for (const auto* command : with_all_below(program)) functions += zsh_function(*command, program);
   return fmt::format("#compdef cellblock\n# {}\n\n{}_cellblock \"$@\"\n", preface, functions);
 }
 
-std::string fish_completion(const CLI::App& app) {
-  const auto program = described(app);
+std::string fish_completion(const Command& table) {
+  const auto program = described(table);
   const auto commands = with_all_below(program);
   std::string lines;
   for (const auto* command : commands) lines += fish_lines(*command);

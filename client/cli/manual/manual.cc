@@ -2,87 +2,72 @@
 
 #include <fmt/format.h>
 
-#include <vector>
+#include <algorithm>
 
 #include "client/cli/manual/markdown_page.h"
 #include "client/cli/manual/roff.h"
+#include "client/cli/table/parser.h"
 
 namespace cellblock::cli {
 namespace {
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-bool is_positional(const CLI::Option& option) { return option.get_positional(); }
-
-std::string placeholder_of(const CLI::Option& option) {
-  if (option.get_items_expected_max() == 0) return {};
-  const auto type = option.get_type_name();
-  return type.empty() ? std::string() : type.substr(0, type.find(':'));
-}
-
-std::string flags_text(const CLI::Option& option) {
+// "-n,--lines" as "-n, --lines".
+std::string spellings_text(const Option& option) {
   std::string text;
-  for (const auto& name : option.get_snames())
-    text += fmt::format(", \\fB{}\\fR", roff("-" + name));
-  for (const auto& name : option.get_lnames()) {
-    text += fmt::format(", \\fB{}\\fR", roff("--" + name));
+  for (std::string_view rest = option.name; !rest.empty();) {
+    const auto name = rest.substr(0, rest.find(','));
+    text += fmt::format("{}\\fB{}\\fR", text.empty() ? "" : ", ", roff(name));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
   }
-  const auto placeholder = placeholder_of(option);
-  if (!placeholder.empty()) text += fmt::format(" \\fI{}\\fR", roff(placeholder));
-  return text.substr(2);
-}
-
-std::string entry(const CLI::Option& option) {
-  const auto label = is_positional(option) ? fmt::format("\\fI{}\\fR", roff(option.get_name()))
-                                           : flags_text(option);
-  const auto& variable = option.get_envname();
-  return fmt::format(
-      ".TP\n{}\n{}{}\n", label, roff(option.get_description()),
-      variable.empty() ? "" : fmt::format(" (else the variable {})", roff(variable)));
-}
-
-// "audit tail": what stands below a command is called by both names.
-std::string full_name(const CLI::App& command) {
-  const CLI::App* above = command.get_parent();
-  const bool is_below = above != nullptr && above->get_parent() != nullptr;
-  return (is_below ? above->get_name() + " " : std::string()) + command.get_name();
-}
-
-std::string usage_of(const CLI::App& command) {
-  std::string text = fmt::format("\\fB{}\\fR", roff(full_name(command)));
-  for (const auto* option : command.get_options()) {
-    if (!is_positional(*option)) continue;
-    const auto name = fmt::format("\\fI{}\\fR", roff(option->get_name()));
-    text += option->get_required() ? " " + name : fmt::format(" [{}]", name);
-  }
+  if (option.values != Values::none) text += fmt::format(" \\fI{}\\fR", roff(option.placeholder));
   return text;
 }
 
-std::string section_of(const CLI::App& command) {
-  std::string text =
-      fmt::format(".SS {}\n{}\n", usage_of(command), roff(command.get_description()));
-  for (const auto* option : command.get_options()) {
-    if (option != command.get_help_ptr()) text += entry(*option);
-  }
-  text += roff_block(command.get_footer());
-  for (const auto* below : commands_of(command)) text += section_of(*below);
+std::string entry(const Option& option) {
+  const auto label =
+      is_positional(option) ? fmt::format("\\fI{}\\fR", roff(option.name)) : spellings_text(option);
+  return fmt::format(
+      ".TP\n{}\n{}{}\n", label, roff(option.what),
+      option.variable.empty() ? "" : fmt::format(" (else the variable {})", roff(option.variable)));
+}
+
+std::string usage_of(const Command& command, const std::string& path) {
+  std::string text = fmt::format("\\fB{}\\fR", roff(path));
+  for (const Option* one : command.required) text += fmt::format(" \\fI{}\\fR", roff(one->name));
+  for (const Option* one : command.optional) text += fmt::format(" [\\fI{}\\fR]", roff(one->name));
+  return text;
+}
+
+std::string entries(const Command& command) {
+  std::string text;
+  for (const Option* option : all_options(command)) text += entry(*option);
+  return text;
+}
+
+std::string footer_of(const Command& command) {
+  return roff_block(fmt::format("{}Example:\n  {}", command.note, command.example));
+}
+
+// "audit tail": a command below another is called by both names.
+std::string section_of(const Command& command, const std::string& above) {
+  const auto path = above + std::string(command.name);
+  std::string text = fmt::format(".SS {}\n{}\n{}{}", usage_of(command, path), roff(command.what),
+                                 entries(command), footer_of(command));
+  for (const Command& below : command.below) text += section_of(below, path + " ");
   return text;
 }
 
 }  // namespace
 
-std::string manual_page(const CLI::App& app, std::string_view version) {
+std::string manual_page(const Command& program, std::string_view version) {
   std::string page = fmt::format(
       ".TH CELLBLOCK 1 \"\" \"cellblock {}\" \"User Commands\"\n.SH NAME\ncellblock \\- call MCP "
       "servers that run in cells\n.SH SYNOPSIS\n.B cellblock\n[OPTION ...] COMMAND [ARGUMENT "
       "...]\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n",
-      version, roff(app.get_description()));
-  for (const auto* option : app.get_options()) page += entry(*option);
-  page += ".SH COMMANDS\n";
-  for (const auto* command : commands_of(app)) page += section_of(*command);
-  page += ".SH EXIT STATUS\n" + roff_block(app.get_footer());
+      version, roff(program.what));
+  page += entry(help_option) + entry(version_option) + entries(program) + ".SH COMMANDS\n";
+  for (const Command& command : program.below) page += section_of(command, {});
+  page += ".SH EXIT STATUS\n" + footer_of(program);
   return page + ".SH SEE ALSO\n.BR cellblock.toml (5),\n.BR cellblockd (8)\n";
 }
 

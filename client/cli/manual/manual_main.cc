@@ -1,11 +1,10 @@
 #include <exception>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <iterator>
 #include <string>
 
-#include "client/cli/commands/flags.h"
+#include "client/cli/commands/commands.h"
 #include "client/cli/manual/completions.h"
 #include "client/cli/manual/manual.h"
 
@@ -24,14 +23,12 @@ std::string text_of(const char* path) {
 
 bool write_all(const std::string& directory, const std::string& markdown) {
   using namespace cellblock::cli;
-  CLI::App app;
-  std::function<Exit()> command;
-  declare(app, command);
-  return write(directory + "/cellblock.1", manual_page(app, CELLBLOCK_VERSION)) &&
+  const Command table = program();
+  return write(directory + "/cellblock.1", manual_page(table, CELLBLOCK_VERSION)) &&
          write(directory + "/cellblock.toml.5", configuration_page(markdown, CELLBLOCK_VERSION)) &&
-         write(directory + "/cellblock.bash", bash_completion(app)) &&
-         write(directory + "/cellblock.zsh", zsh_completion(app)) &&
-         write(directory + "/cellblock.fish", fish_completion(app));
+         write(directory + "/cellblock.bash", bash_completion(table)) &&
+         write(directory + "/cellblock.zsh", zsh_completion(table)) &&
+         write(directory + "/cellblock.fish", fish_completion(table));
 }
 
 }  // namespace

@@ -8,9 +8,12 @@
 namespace cellblock::cli {
 
 std::string text_of(const Json& object, const char* name) {
+  return safe_line(raw_text(object, name));
+}
+
+std::string raw_text(const Json& object, const char* name) {
   const auto found = object.find(name);
-  if (found == object.end()) return {};
-  return found->is_string() ? safe_line(found->get<std::string>()) : std::string();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::int64_t number_of(const Json& object, const char* name) {

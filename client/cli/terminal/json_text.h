@@ -11,6 +11,8 @@ namespace cellblock::cli {
 
 using Json = nlohmann::ordered_json;
 
+/// As it was sent: not for a terminal.
+std::string raw_text(const Json& object, const char* name);
 std::string text_of(const Json& object, const char* name);
 std::int64_t number_of(const Json& object, const char* name);
 Json object_of(const Json& object, const char* name);

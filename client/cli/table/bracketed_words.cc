@@ -1,4 +1,4 @@
-#include "client/cli/common/bracketed_words.h"
+#include "client/cli/table/bracketed_words.h"
 
 #include <algorithm>
 #include <string_view>

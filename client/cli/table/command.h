@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/cli/terminal/exit_code.h"
+
+/// Commands and their options as values: the parser, `--help`, cellblock(1) and the shells'
+/// completions are made of them.
+namespace cellblock::cli {
+
+class Words;
+struct Context;
+
+/// How many values an option takes.
+enum class Values : std::uint8_t {
+  none,  ///< a flag
+  one,
+  each,  ///< one, each time that it is written
+  rest,  ///< a positional argument: all words that are left
+};
+
+/// A suffix of a number, and what it multiplies with.
+struct Unit {
+  std::string_view name;
+  double factor = 1;
+};
+
+/// A positional argument ("NAME") or an option ("-n,--lines"). Known by its address: declared once,
+/// as a constant.
+struct Option {
+  std::string_view name;
+  std::string_view what;
+  Values values = Values::one;
+  std::string_view placeholder = "TEXT";  ///< in `--help`
+  std::string_view standard =
+      {};  ///< the value that holds where none is written; shown in `--help`
+  std::string_view variable = {};  ///< of the environment, which is read where none is written
+  std::vector<std::string> (*choices)() = nullptr;  ///< all that the value may be; else anything
+  std::pair<int, int> range = {};    ///< of a number: the least and the most; {0, 0}: any
+  std::span<const Unit> units = {};  ///< of a number; without one the factor is 1
+  std::string (*check)(const std::string&) =
+      nullptr;  ///< what is wrong with a value; empty: nothing
+};
+
+inline bool is_positional(const Option& option) { return !option.name.starts_with('-'); }
+
+/// What a command is for.
+enum class Group : std::uint8_t { use, see, decide, change, set_up };
+
+using OptionPairs = std::vector<std::pair<const Option*, const Option*>>;
+
+struct Command {
+  std::string_view name;
+  Group group = Group::use;
+  std::string_view what;  ///< one line
+  std::string note = {};  ///< lines below the options in `--help`, before the example
+  std::string_view example = {};
+  std::vector<const Option*> required = {};  ///< positional arguments, in their order
+  std::vector<const Option*> optional = {};  ///< positional arguments behind those
+  std::vector<const Option*> options = {};
+  OptionPairs excludes = {};  ///< not both
+  OptionPairs needs = {};     ///< the first not without the second
+  Exit (*run)(const Context& context,
+              const Words& words) = nullptr;  ///< none where `below` is not empty
+  /// What is wrong with the words together; empty: nothing.
+  std::string (*mistake)(const Words& words) = nullptr;
+  std::vector<Command> below = {};  ///< of which one has to be named
+};
+
+/// In the order of `--help`: positional arguments first.
+std::vector<const Option*> all_options(const Command& command);
+
+}  // namespace cellblock::cli

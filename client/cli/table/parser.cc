@@ -1,0 +1,216 @@
+#include "client/cli/table/parser.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/cli/common/context.h"
+#include "client/cli/table/bracketed_words.h"
+#include "client/cli/table/shared_options.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/base/suggestion.h"
+
+namespace cellblock::cli {
+namespace {
+
+/// The command that the parser has reached, and where its options are.
+struct Reached {
+  const Command* command = nullptr;
+  const CLI::App* app = nullptr;
+};
+
+// Two words of the same option are one name here.
+std::string last_spelling(const Option& option) {
+  return std::string(option.name.substr(option.name.find(',') + 1));
+}
+
+void add_units(CLI::Option& added, const Option& option) {
+  if (option.units.empty()) return;
+  std::map<std::string, double> factors;
+  for (const Unit& unit : option.units) factors.emplace(unit.name, unit.factor);
+  added.transform(
+      CLI::AsNumberWithUnit(factors, CLI::AsNumberWithUnit::CASE_SENSITIVE).description(""));
+}
+
+void add_checks(CLI::Option& added, const Option& option) {
+  add_units(added, option);
+  if (option.choices != nullptr) added.check(CLI::IsMember(option.choices()));
+  if (option.range.second != 0) added.check(CLI::Range(option.range.first, option.range.second));
+  if (option.check != nullptr) added.check(option.check);
+}
+
+void add_option(CLI::App& app, const Option& option) {
+  const std::string name(option.name);
+  const std::string what(option.what);
+  if (option.values == Values::none) {
+    app.add_flag(name, what);
+    return;
+  }
+  auto* added = app.add_option(name, what);
+  added->type_name(std::string(option.placeholder));
+  if (option.values != Values::one) added->expected(CLI::detail::expected_max_vector_size);
+  if (option.values == Values::each) added->allow_extra_args(false);
+  if (!option.standard.empty()) added->default_str(std::string(option.standard));
+  if (!option.variable.empty()) added->envname(std::string(option.variable));
+  add_checks(*added, option);
+}
+
+CLI::Option* added_option(CLI::App& app, const Option& option) {
+  return app.get_option(last_spelling(option));
+}
+
+void add_options(CLI::App& app, const Command& command) {
+  for (const Option* option : all_options(command)) add_option(app, *option);
+  for (const Option* option : command.required) added_option(app, *option)->required();
+  for (const auto& [one, other] : command.excludes) {
+    added_option(app, *one)->excludes(added_option(app, *other));
+  }
+  for (const auto& [one, other] : command.needs) {
+    added_option(app, *one)->needs(added_option(app, *other));
+  }
+}
+
+void add_words(Words& words, const CLI::App& app, const Command& command) {
+  for (const Option* option : all_options(command)) {
+    const auto* added = app.get_option(last_spelling(*option));
+    if (added->count() == 0) continue;
+    if (option->values != Values::none) {
+      words.set(*option, added->results());
+    } else if (added->as<bool>()) {
+      words.set(*option, {});
+    }
+  }
+}
+
+void check_together(const CLI::App& app, const Command& command) {
+  Words words;
+  add_words(words, app, command);
+  if (auto mistake = command.mistake(words); !mistake.empty()) throw CLI::ValidationError(mistake);
+}
+
+void add_command(CLI::App& above, const Command& command, Reached& reached) {
+  auto* app = above.add_subcommand(std::string(command.name), std::string(command.what));
+  app->footer(fmt::format("{}Example:\n  {}", command.note, command.example));
+  app->fallthrough();
+  add_options(*app, command);
+  if (command.mistake != nullptr) {
+    app->parse_complete_callback([app, &command] { check_together(*app, command); });
+  }
+  for (const Command& below : command.below) add_command(*app, below, reached);
+  if (command.below.empty()) {
+    app->callback([app, &command, &reached] { reached = {&command, app}; });
+  } else {
+    app->require_subcommand(1);
+  }
+}
+
+void add_program(CLI::App& app, const Command& program, Reached& reached) {
+  app.name(std::string(program.name));
+  app.set_version_flag("--version", "cellblock " CELLBLOCK_VERSION);
+  app.description(std::string(program.what));
+  app.footer(fmt::format("{}Example:\n  {}", program.note, program.example));
+  app.require_subcommand(1);
+  add_options(app, program);
+  for (const Command& below : program.below) add_command(app, below, reached);
+}
+
+// Words in brackets stay whole.
+void parse(CLI::App& app, std::span<char* const> arguments) {
+  unmark_brackets(app);
+  const auto marked = mark_brackets(arguments);
+  std::vector<const char*> pointers;
+  pointers.reserve(marked.size());
+  for (const std::string& word : marked) pointers.push_back(word.c_str());
+  app.parse(static_cast<int>(pointers.size()), pointers.data());
+}
+
+std::vector<std::string> names_below(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* below : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(below->get_name());
+  }
+  return names;
+}
+
+// The last command that was understood: the program itself, "pin", "pin list".
+const CLI::App& command_reached(const CLI::App& app) {
+  const CLI::App* reached = &app;
+  while (!reached->get_subcommands().empty()) reached = reached->get_subcommands().front();
+  return *reached;
+}
+
+/// "pin list ", or nothing for the program itself.
+std::string full_name(const CLI::App& command) {
+  if (command.get_parent() == nullptr) return {};
+  return full_name(*command.get_parent()) + command.get_name() + " ";
+}
+
+// What was taken for a command and is none; CLI11 only says that there is no command.
+std::string unknown_command(const CLI::App& app) {
+  const CLI::App& reached = command_reached(app);
+  const auto names = names_below(reached);
+  if (names.empty()) return {};
+  const auto before = full_name(reached);
+  const auto rest = app.remaining(true);
+  if (rest.empty()) {
+    return before.empty()
+               ? std::string()
+               : fmt::format("\"{}\" takes one of {}", reached.get_name(), fmt::join(names, ", "));
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto begins = std::ranges::find_if(
+      known, [&](std::string_view name) { return name.starts_with(rest.front()); });
+  const auto guess = begins != known.end() ? *begins : nearest(rest.front(), known);
+  return fmt::format("there is no command \"{}{}\"{}", before,
+                     safe_line(without_marks(rest.front())),
+                     guess.empty() ? "" : fmt::format("; did you mean \"{}{}\"?", before, guess));
+}
+
+// As far as the command line was understood.
+bool wants_json(std::span<char* const> arguments) {
+  for (const std::string_view word : arguments) {
+    if (word == "--") break;
+    if (word == json_option.name) return true;
+  }
+  return false;
+}
+
+Exit exit_after(const CLI::App& app, const CLI::ParseError& stop,
+                std::span<char* const> arguments) {
+  if (stop.get_exit_code() == 0) return static_cast<Exit>(app.exit(stop));  // help
+  const auto unknown = unknown_command(app);
+  const auto mistake = unknown.empty() ? safe_line(without_marks(stop.what())) : unknown;
+  fmt::print(stderr, "cellblock: {}\n  \"cellblock {}--help\" tells what there is.\n", mistake,
+             full_name(command_reached(app)));
+  if (wants_json(arguments)) {
+    print_json(
+        error_json({.code = client::ErrorCode::invalid_argument, .text = mistake}, Exit::usage));
+  }
+  return Exit::usage;
+}
+
+}  // namespace
+
+std::expected<CommandLine, Exit> read_command_line(const Command& program,
+                                                   std::span<char* const> arguments) {
+  CLI::App app;
+  Reached reached;
+  try {
+    add_program(app, program, reached);
+    parse(app, arguments);
+    CommandLine line{.command = reached.command, .words = {}};
+    add_words(line.words, app, program);
+    add_words(line.words, *reached.app, *reached.command);
+    return line;
+  } catch (const CLI::ParseError& stop) {
+    return std::unexpected(exit_after(app, stop, arguments));
+  }
+}
+
+}  // namespace cellblock::cli
