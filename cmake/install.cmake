@@ -34,11 +34,11 @@ install(TARGETS cellblock-launcher cellblock-gateway cellblock-audit cellblock-h
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock COMPONENT daemon)
 install(FILES LICENSE CHANGELOG.md docs/cli.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT command)
 install(FILES ${PROJECT_BINARY_DIR}/cellblock.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
-install(FILES ${PROJECT_BINARY_DIR}/cellblock.bash RENAME cellblock
+install(FILES packaging/completions/cellblock.bash RENAME cellblock
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
-install(FILES ${PROJECT_BINARY_DIR}/cellblock.zsh RENAME _cellblock
+install(FILES packaging/completions/cellblock.zsh RENAME _cellblock
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT command)
-install(FILES ${PROJECT_BINARY_DIR}/cellblock.fish
+install(FILES packaging/completions/cellblock.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
 configure_file(docs/man/cellblockd.8.in cellblockd.8 @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cellblockd.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT daemon)

@@ -1,5 +1,5 @@
-# The manual pages and the shells' completions, from what the flags say of themselves and from docs/.
-set(cellblock_manual cellblock.1 cellblock.toml.5 cellblock.bash cellblock.zsh cellblock.fish)
+# The manual pages, from the table of commands and from docs/.
+set(cellblock_manual cellblock.1 cellblock.toml.5)
 list(TRANSFORM cellblock_manual PREPEND ${PROJECT_BINARY_DIR}/)
 set(configuration_pages configuration configuration/server configuration/network-and-secrets configuration/permissions
     configuration/limits configuration/redaction configuration/profiles configuration/installation)

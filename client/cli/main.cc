@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <exception>
 #include <span>
+#include <string_view>
 
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/complete.h"
 #include "client/cli/table/parser.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/stdio.h"
@@ -38,7 +40,12 @@ int main(int argc, char** argv) {
   fill_closed_stdio();
   try {
     const Command table = program();
-    const auto line = read_command_line(table, {argv, static_cast<std::size_t>(argc)});
+    const std::span arguments(argv, static_cast<std::size_t>(argc));
+    // Its words are half a command line: they are not parsed.
+    if (arguments.size() > 1 && std::string_view(arguments[1]) == "__complete") {
+      return ended(complete(table, arguments.subspan(2)));
+    }
+    const auto line = read_command_line(table, arguments);
     return ended(line ? run(*line) : line.error());
   } catch (const std::exception& failure) {
     return failed(failure.what());

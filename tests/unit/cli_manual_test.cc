@@ -8,15 +8,12 @@
 #include <vector>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/manual/completions.h"
 #include "client/cli/manual/manual.h"
 #include "client/cli/manual/markdown_page.h"
-#include "tests/unit/subprocess.h"
 
 namespace cellblock::testing {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -78,90 +75,6 @@ TEST_F(CliManual, HasEveryCommandWithItsOptions) {
       EXPECT_THAT(section, HasSubstr("\\fB" + escaped(option) + "\\fR")) << path;
     }
   }
-}
-
-TEST_F(CliManual, OfBashHasEveryCommandWithItsOptions) {
-  const auto script = cli::bash_completion(program_);
-  for (const auto& [path, options] : declared_) {
-    const auto words = between(script, "    \"" + path + "\") words=\"", "\" ;;");
-    EXPECT_NE(words, "") << path;
-    for (const auto& option : options) {
-      EXPECT_THAT(words + " ", ::testing::ContainsRegex("[ \"]" + option + " ")) << path;
-    }
-  }
-}
-
-TEST_F(CliManual, OfZshHasEveryCommandWithItsOptions) {
-  const auto script = cli::zsh_completion(program_);
-  for (const auto& [path, options] : declared_) {
-    auto name = path.empty() ? std::string("_cellblock") : "_cellblock_" + path;
-    std::ranges::replace(name, ' ', '_');
-    const auto function = between(script, "\n" + name + "() {", "\n}\n");
-    EXPECT_NE(function, "") << path;
-    for (const auto& option : options) {
-      EXPECT_THAT(function, ::testing::ContainsRegex("[)*]" + option + "[=+[]")) << path;
-    }
-  }
-}
-
-TEST_F(CliManual, OfFishHasEveryCommandWithItsOptions) {
-  const auto script = cli::fish_completion(program_);
-  for (const auto& [path, options] : declared_) {
-    const auto above = path.substr(0, path.find(' ') == std::string::npos ? 0 : path.find(' '));
-    if (!path.empty()) {
-      EXPECT_THAT(script, HasSubstr("'__cellblock_at \"" + above + "\"' -a " +
-                                    path.substr(path.rfind(' ') + 1) + " -d "));
-    }
-    const auto place = path.empty() ? "complete -c cellblock"
-                                    : "complete -c cellblock -n '__cellblock_at \"" + path + "\"'";
-    for (const auto& option : options) {
-      const bool is_long = option.starts_with("--");
-      EXPECT_THAT(script, ::testing::ContainsRegex((is_long ? " -l " : " -s ") +
-                                                   option.substr(is_long ? 2 : 1) + " "))
-          << path;
-      EXPECT_THAT(script, HasSubstr(place)) << path;
-    }
-  }
-}
-
-/// What bash would offer for the last of these words.
-class BashCompletion : public CliManual {
- protected:
-  std::vector<std::string> offered(const std::vector<std::string>& words) {
-    std::string line = cli::bash_completion(program_) + "COMP_WORDS=(";
-    for (const auto& word : words) line += "'" + word + "' ";
-    line += ")\nCOMP_CWORD=" + std::to_string(words.size() - 1) +
-            "\n_cellblock\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
-    const auto ended = run({"/bin/bash", "--norc", "-c", line});
-    EXPECT_EQ(ended.err, "");
-    std::vector<std::string> found;
-    for (std::size_t begin = 0; begin < ended.out.size();) {
-      const auto end = ended.out.find('\n', begin);
-      found.push_back(ended.out.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    return found;
-  }
-};
-
-TEST_F(BashCompletion, OffersCommandsThenTheirOptions) {
-  EXPECT_THAT(offered({"cellblock", "st"}), ::testing::ElementsAre("status", "stop"));
-  EXPECT_THAT(offered({"cellblock", "status", "--f"}), ::testing::ElementsAre("--for"));
-  EXPECT_THAT(offered({"cellblock", "pin", "accept", "--d"}), ::testing::ElementsAre("--digest"));
-  EXPECT_THAT(offered({"cellblock", "pin", "list", "--d"}), Not(Contains("--digest")));
-}
-
-TEST_F(BashCompletion, TakesNoValueOfAnOptionForACommand) {
-  EXPECT_THAT(offered({"cellblock", "--socket", "status", "lo"}), ::testing::ElementsAre("logs"));
-  EXPECT_THAT(offered({"cellblock", "logs", "pin", "--den"}), ::testing::ElementsAre("--denied"));
-}
-
-TEST_F(BashCompletion, OffersWhatAnOptionMayBe) {
-  EXPECT_THAT(offered({"cellblock", "inspect", "files", "--era", "m"}),
-              ::testing::ElementsAre("modern"));
-  EXPECT_THAT(offered({"cellblock", "approve", "d"}), ::testing::ElementsAre("deny"));
-  EXPECT_THAT(offered({"cellblock", "inspect", "files", "desc"}),
-              ::testing::ElementsAre("describe"));
 }
 
 std::string configuration() {

@@ -50,7 +50,8 @@ std::string_view kinds_text() {
 
 constexpr Option log_path{.name = "--log",
                           .what = "the log's path; else daemon.audit_log of the configuration",
-                          .placeholder = "PATH"};
+                          .placeholder = "PATH",
+                          .completes = Completes::files};
 constexpr Option audit_lines{.name = "-n,--lines",
                              .what = "the last so many lines",
                              .placeholder = "UINT",
@@ -58,8 +59,10 @@ constexpr Option audit_lines{.name = "-n,--lines",
                              .range = {0, 100'000}};
 constexpr Option about_user{
     .name = "--who", .what = "of this user only, by name or number", .placeholder = "USER"};
-constexpr Option about_server{
-    .name = "--server", .what = "about this server only", .placeholder = "NAME"};
+constexpr Option about_server{.name = "--server",
+                              .what = "about this server only",
+                              .placeholder = "NAME",
+                              .completes = Completes::servers};
 constexpr Option only_denied{
     .name = "--denied", .what = "what was denied only", .values = Values::none};
 constexpr Option about_tool{.name = "--tool", .what = "of this tool or method"};

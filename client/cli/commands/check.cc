@@ -22,20 +22,27 @@ constexpr std::size_t longest_report = 4U << 20;
 
 constexpr std::string_view which_configuration =
     "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads";
-constexpr Option checked_path{.name = "PATH", .what = which_configuration};
+constexpr Option checked_path{
+    .name = "PATH", .what = which_configuration, .completes = Completes::files};
 constexpr Option effective_option{
     .name = "--effective",
     .what = "print what holds in place of the verdict, key by key, written or not",
     .values = Values::none};
 constexpr Option explained_user{
     .name = "USER",
-    .what = "a user of this host, by name or number; left out, the server itself is explained"};
+    .what = "a user of this host, by name or number; left out, the server itself is explained",
+    .completes = Completes::servers};
 constexpr Option explained_server{.name = "SERVER",
-                                  .what = "the server, as the configuration names it"};
-constexpr Option explained_tool{.name = "TOOL", .what = "one tool; else all that the user may do"};
+                                  .what = "the server, as the configuration names it",
+                                  .completes = Completes::servers};
+constexpr Option explained_tool{.name = "TOOL",
+                                .what = "one tool; else all that the user may do",
+                                .completes = Completes::tools};
 constexpr Option explained_arguments{.name = "ARGS", .what = "its arguments as one JSON object"};
-constexpr Option explained_configuration{
-    .name = "--config", .what = which_configuration, .placeholder = "FILE"};
+constexpr Option explained_configuration{.name = "--config",
+                                         .what = which_configuration,
+                                         .placeholder = "FILE",
+                                         .completes = Completes::files};
 
 std::string read_to_end(int descriptor) {
   std::string text;

@@ -19,8 +19,10 @@ namespace {
 
 constexpr Option exported_host{
     .name = "HOST", .what = "whose configuration", .choices = host_names};
-constexpr Option exported_servers{
-    .name = "SERVER", .what = "only these; else all that you may use", .values = Values::rest};
+constexpr Option exported_servers{.name = "SERVER",
+                                  .what = "only these; else all that you may use",
+                                  .values = Values::rest,
+                                  .completes = Completes::servers};
 
 client::Error no_such_server(const std::string& server) {
   return {.code = client::ErrorCode::refused,

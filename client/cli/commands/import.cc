@@ -22,7 +22,8 @@ namespace cellblock::cli {
 namespace {
 
 constexpr Option imported_file{.name = "FILE",
-                               .what = "the configuration, server.json or manifest; - is stdin"};
+                               .what = "the configuration, server.json or manifest; - is stdin",
+                               .completes = Completes::files};
 constexpr Option import_from{.name = "--from",
                              .what = "what it is, where that cannot be seen",
                              .placeholder = "FORMAT",

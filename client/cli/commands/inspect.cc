@@ -20,10 +20,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Option inspect_words{.name = "COMMAND",
-                               .what = "and its words; without one there is a prompt: help",
-                               .values = Values::rest,
-                               .placeholder = ""};
+constexpr Option inspect_words{
+    .name = "COMMAND",
+    .what = "and its words; without one there is a prompt: help",
+    .values = Values::rest,
+    .placeholder = "",
+    .suggestions = [] { return command_words(CommandSource::arguments); }};
 constexpr Option inspects_all{.name = "--all",
                               .what = "all servers at once; then the first word is a command",
                               .values = Values::none};

@@ -36,12 +36,15 @@ std::string digest_mistake(const std::string& digest) {
 // An empty name would mean all, where one was meant.
 std::string name_mistake(const std::string& name) { return name.empty() ? "it names nothing" : ""; }
 
-constexpr Option pinned_server{
-    .name = "NAME", .what = "the server, as the configuration names it", .check = name_mistake};
+constexpr Option pinned_server{.name = "NAME",
+                               .what = "the server, as the configuration names it",
+                               .check = name_mistake,
+                               .completes = Completes::servers};
 constexpr Option pinned_definition{
     .name = "DEFINITION",
     .what = "only what has this name: a tool, a prompt, or a template",
-    .check = name_mistake};
+    .check = name_mistake,
+    .completes = Completes::tools};
 constexpr Option pin_digest{
     .name = "--digest",
     .what = "only if its digest begins so, as diff printed it; 8 digits or more",

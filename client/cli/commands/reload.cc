@@ -18,8 +18,10 @@ namespace {
 
 constexpr Option reload_dry_run{
     .name = "--dry-run", .what = "only tell what would change", .values = Values::none};
-constexpr Option reload_configuration{
-    .name = "--config", .what = "the file that cellblockd was started with", .placeholder = "FILE"};
+constexpr Option reload_configuration{.name = "--config",
+                                      .what = "the file that cellblockd was started with",
+                                      .placeholder = "FILE",
+                                      .completes = Completes::files};
 
 /// Where `cellblockd --reload` looks for the connection.
 constexpr int connection = 3;

@@ -18,7 +18,8 @@ namespace cellblock::cli {
 namespace {
 
 constexpr Option called_tool{.name = "TOOL",
-                             .what = "the tool; not where NAME is SERVER__TOOL already"};
+                             .what = "the tool; not where NAME is SERVER__TOOL already",
+                             .completes = Completes::tools};
 constexpr Option call_words{.name = "ARGUMENTS",
                             .what = "name=value ..., or all as one JSON object",
                             .values = Values::rest,

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "client/cli/manual/markdown_page.h"
 #include "client/cli/manual/roff.h"
 #include "client/cli/table/parser.h"
@@ -11,23 +9,19 @@
 namespace cellblock::cli {
 namespace {
 
-// "-n,--lines" as "-n, --lines".
-std::string spellings_text(const Option& option) {
+std::string label_of(const Option& option) {
+  if (is_positional(option)) return fmt::format("\\fI{}\\fR", roff(option.name));
   std::string text;
-  for (std::string_view rest = option.name; !rest.empty();) {
-    const auto name = rest.substr(0, rest.find(','));
+  for (const auto name : spellings(option)) {
     text += fmt::format("{}\\fB{}\\fR", text.empty() ? "" : ", ", roff(name));
-    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
   }
   if (option.values != Values::none) text += fmt::format(" \\fI{}\\fR", roff(option.placeholder));
   return text;
 }
 
 std::string entry(const Option& option) {
-  const auto label =
-      is_positional(option) ? fmt::format("\\fI{}\\fR", roff(option.name)) : spellings_text(option);
   return fmt::format(
-      ".TP\n{}\n{}{}\n", label, roff(option.what),
+      ".TP\n{}\n{}{}\n", label_of(option), roff(option.what),
       option.variable.empty() ? "" : fmt::format(" (else the variable {})", roff(option.variable)));
 }
 

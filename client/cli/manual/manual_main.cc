@@ -5,7 +5,6 @@
 #include <string>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/manual/completions.h"
 #include "client/cli/manual/manual.h"
 
 namespace {
@@ -25,15 +24,12 @@ bool write_all(const std::string& directory, const std::string& markdown) {
   using namespace cellblock::cli;
   const Command table = program();
   return write(directory + "/cellblock.1", manual_page(table, CELLBLOCK_VERSION)) &&
-         write(directory + "/cellblock.toml.5", configuration_page(markdown, CELLBLOCK_VERSION)) &&
-         write(directory + "/cellblock.bash", bash_completion(table)) &&
-         write(directory + "/cellblock.zsh", zsh_completion(table)) &&
-         write(directory + "/cellblock.fish", fish_completion(table));
+         write(directory + "/cellblock.toml.5", configuration_page(markdown, CELLBLOCK_VERSION));
 }
 
 }  // namespace
 
-// A step of the build: writes the manual pages and the shells' completions into a directory.
+// A step of the build: writes the manual pages into a directory.
 // cellblock-manual DIRECTORY PAGE...: the pages of the configuration, in their order.
 int main(int argc, char** argv) {
   if (argc < 3) return 2;

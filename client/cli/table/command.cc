@@ -1,6 +1,17 @@
 #include "client/cli/table/command.h"
 
+#include <algorithm>
+
 namespace cellblock::cli {
+
+std::vector<std::string_view> spellings(const Option& option) {
+  std::vector<std::string_view> names;
+  for (auto rest = option.name; !rest.empty();) {
+    names.push_back(rest.substr(0, rest.find(',')));
+    rest.remove_prefix(std::min(names.back().size() + 1, rest.size()));
+  }
+  return names;
+}
 
 std::vector<const Option*> all_options(const Command& command) {
   auto all = command.required;

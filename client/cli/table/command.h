@@ -24,6 +24,9 @@ enum class Values : std::uint8_t {
   rest,  ///< a positional argument: all words that are left
 };
 
+/// What shells offer for a value besides `choices` and `suggestions`.
+enum class Completes : std::uint8_t { nothing, files, directories, servers, tools };
+
 /// A suffix of a number, and what it multiplies with.
 struct Unit {
   std::string_view name;
@@ -45,6 +48,9 @@ struct Option {
   std::span<const Unit> units = {};  ///< of a number; without one the factor is 1
   std::string (*check)(const std::string&) =
       nullptr;  ///< what is wrong with a value; empty: nothing
+  Completes completes = Completes::nothing;
+  std::vector<std::string> (*suggestions)() =
+      nullptr;  ///< that shells offer; other values go as well
 };
 
 inline bool is_positional(const Option& option) { return !option.name.starts_with('-'); }
@@ -71,6 +77,9 @@ struct Command {
   std::string (*mistake)(const Words& words) = nullptr;
   std::vector<Command> below = {};  ///< of which one has to be named
 };
+
+/// "-n,--lines": {"-n", "--lines"}.
+std::vector<std::string_view> spellings(const Option& option);
 
 /// In the order of `--help`: positional arguments first.
 std::vector<const Option*> all_options(const Command& command);

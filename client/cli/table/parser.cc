@@ -25,10 +25,8 @@ struct Reached {
   const CLI::App* app = nullptr;
 };
 
-// Two words of the same option are one name here.
-std::string last_spelling(const Option& option) {
-  return std::string(option.name.substr(option.name.find(',') + 1));
-}
+// CLI11 finds an option by any of its names.
+std::string last_spelling(const Option& option) { return std::string(spellings(option).back()); }
 
 void add_units(CLI::Option& added, const Option& option) {
   if (option.units.empty()) return;

@@ -55,7 +55,8 @@ std::string socket_of(const Words& words) {
 constinit const Option socket_option{.name = "--socket",
                                      .what = "the daemon's socket",
                                      .placeholder = "PATH",
-                                     .variable = "CELLBLOCK_SOCKET"};
+                                     .variable = "CELLBLOCK_SOCKET",
+                                     .completes = Completes::files};
 constinit const Option user_option{.name = "--user",
                                    .what = "your own daemon, whatever CELLBLOCK_SOCKET says",
                                    .values = Values::none};
@@ -66,7 +67,8 @@ constinit const Option json_option{
     .name = "--json", .what = "machine-readable output", .values = Values::none};
 
 constinit const Option server_name{.name = "NAME",
-                                   .what = "the server, as the configuration names it"};
+                                   .what = "the server, as the configuration names it",
+                                   .completes = Completes::servers};
 constinit const Option for_user{
     .name = "--for",
     .what = "this user's instead of yours, by name or number (administrators)",
@@ -80,7 +82,8 @@ constinit const Option workspace_directory{
     .name = "--workspace",
     .what = "a directory that the server sees as /workspace, if it may",
     .placeholder = "DIR",
-    .check = directory_mistake};
+    .check = directory_mistake,
+    .completes = Completes::directories};
 constinit const Option label_option{
     .name = "--label",
     .what = "whom the session works for, for status and the audit log; at most 8",
@@ -99,8 +102,10 @@ constinit const Option timeout_option{
     .standard = "60s",
     .units = time_units,
     .check = timeout_mistake};
-constinit const Option output_file{
-    .name = "--output", .what = "a new file, instead of stdout", .placeholder = "FILE"};
+constinit const Option output_file{.name = "--output",
+                                   .what = "a new file, instead of stdout",
+                                   .placeholder = "FILE",
+                                   .completes = Completes::files};
 constinit const Option follow_option{
     .name = "-f,--follow", .what = "then each new one, until a signal", .values = Values::none};
 
