@@ -34,7 +34,7 @@ SKIPPED = {
     ("README.md", "examples/quickstart.sh"): "run at the end, by examples/README.md: it installs more packages than Install does",
     ("README.md", "tests/run.sh"): "runs all tests",
     ("README.md", "cellblock inspect files"): "needs a terminal",
-    ("README.md", "cellblock top"): "needs a terminal",
+    ("README.md", "cellblock status --watch"): "needs a terminal",
     ("docs/configuration/installation.md", 'echo "+memory +cpu +pids +io"'): "for machines without a service manager",
     ("docs/configuration/installation.md", "mkdir /sys/fs/cgroup/cellblock"): "for machines without a service manager",
     ("docs/configuration/server.md", "sudo python3 -m venv"): "needs Python's package index",

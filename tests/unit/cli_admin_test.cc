@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -229,6 +230,44 @@ TEST_F(CliConfiguration, OfTheAuditCommandsIsYourOwnWithUser) {
   const auto ended = cli({"--user", "audit", "tail"});
   EXPECT_THAT(ended.err, HasSubstr("/nonexistent/state/audit.jsonl: No such file"));
   EXPECT_THAT(cli({"--system", "audit", "tail"}).err, Not(HasSubstr("/nonexistent/state")));
+}
+
+class CliAudit : public CliConfiguration {
+ protected:
+  void SetUp() override {
+    CliConfiguration::SetUp();
+    std::string lines;
+    for (int minute = 10; minute < 40; ++minute) {
+      lines += R"({"time":"2026-11-22T13:)" + std::to_string(minute) +
+               R"(:00.000Z","kind":"call","outcome":")" + (minute % 10 == 0 ? "denied" : "ok") +
+               "\"}\n";
+    }
+    path_ = write("audit.jsonl", lines);
+  }
+
+  /// How many lines it shows.
+  long count(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"--json", "audit", "--log", path_});
+    const auto ended = cli(std::move(words));
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return std::ranges::count(ended.out, '\n');
+  }
+
+ private:
+  std::string path_;
+};
+
+TEST_F(CliAudit, ShowsTheLastLinesForWhichAllHolds) {
+  EXPECT_EQ(count({}), 20);
+  EXPECT_EQ(count({"-n", "5"}), 5);
+  EXPECT_EQ(count({"--denied"}), 3);
+  EXPECT_EQ(count({"--denied", "-n", "2", "--kind", "call"}), 2);
+}
+
+TEST_F(CliAudit, ShowsASpanOfTimeWholeUnlessToldHowManyLines) {
+  EXPECT_EQ(count({"--since", "2026-11-22"}), 30);
+  EXPECT_EQ(count({"--since", "2026-11-22T13:20", "--until", "2026-11-22T13:29"}), 10);
+  EXPECT_EQ(count({"--since", "2026-11-22", "-n", "4"}), 4);
 }
 
 TEST(CliAuditSearch, RefusesWhatCannotBeFound) {

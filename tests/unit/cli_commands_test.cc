@@ -273,6 +273,19 @@ TEST(CliProbe, EndsWithACodeOfItsOwnWhenSomethingUnexpectedIsOpen) {
   EXPECT_EQ(cli(gateway, {"probe", "files", "--json"}).exit_code, 9);
 }
 
+TEST(CliExplainProve, EndsAsTheProbeDoes) {
+  FakeGateway gateway(after_greeting(matrix_with("")));
+  const auto probed = cli(gateway, {"probe", "files"});
+  const auto proved = cli(gateway, {"explain", "files", "--prove"});
+  EXPECT_EQ(proved.exit_code, 0) << proved.err;
+  EXPECT_THAT(proved.out, ::testing::EndsWith(probed.out));
+}
+
+TEST(CliExplainProve, IsForAServerAlone) {
+  EXPECT_EQ(run({CELLBLOCK_CLI, "explain", "alice", "files", "--prove"}).exit_code, 2);
+  EXPECT_EQ(run({CELLBLOCK_CLI, "explain", "files", "--timeout", "3s"}).exit_code, 2);
+}
+
 TEST(CliProbe, TakesNoVerdictForAGoodOne) {
   FakeGateway gateway(after_greeting(
       R"({"content":[],"structuredContent":{"attempts":[{"id":"x","class":"c"}]}})"));

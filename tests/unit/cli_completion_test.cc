@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +40,8 @@ class WordCompletion : public ::testing::Test {
 
 TEST_F(WordCompletion, OffersEveryCommandWithWhatItDoes) {
   const auto completion = complete({""});
-  ASSERT_EQ(completion.offered.size(), program_.below.size());
+  const auto listed = std::ranges::count_if(program_.below, &cli::Command::is_listed);
+  ASSERT_EQ(std::ssize(completion.offered), listed);
   EXPECT_EQ(completion.offered.front().word, "connect");
   EXPECT_EQ(completion.offered.front().what, program_.below.front().what);
 }
@@ -60,6 +63,14 @@ TEST_F(WordCompletion, OffersCommandsThenTheirOptions) {
   EXPECT_THAT(offered({"status", "--f"}), ElementsAre("--for"));
   EXPECT_THAT(offered({"pin", "accept", "--d"}), ElementsAre("--digest"));
   EXPECT_THAT(offered({"pin", "list", "--d"}), IsEmpty());
+  EXPECT_THAT(offered({"audit", "v"}), ElementsAre("verify"));
+  EXPECT_THAT(offered({"audit", "--outcome", "o"}), ElementsAre("ok"));
+}
+
+TEST_F(WordCompletion, OffersNoOldWordAndItsOptionsAllTheSame) {
+  EXPECT_THAT(offered({"to"}), ElementsAre("tools"));
+  EXPECT_THAT(offered({"audit", "tai"}), IsEmpty());
+  EXPECT_THAT(offered({"top", "--so"}), ElementsAre("--sort", "--socket"));
 }
 
 TEST_F(WordCompletion, TakesNoValueOfAnOptionForACommand) {

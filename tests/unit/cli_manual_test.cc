@@ -35,6 +35,7 @@ void add_declared(const cli::Command& command, const std::string& path,
   }
   all.push_back(one);
   for (const auto& below : command.below) {
+    if (!below.is_listed) continue;
     const std::string name(below.name);
     add_declared(below, path.empty() ? name : path + " " + name, all);
   }

@@ -124,7 +124,7 @@ TEST(CommandTable, SaysOfEveryCommandWhatItDoesAndHowItIsUsed) {
   for_each_command(cli::program(), [](const Command& command) {
     EXPECT_NE(command.what, "") << command.name;
     EXPECT_THAT(std::string(command.example), HasSubstr("cellblock")) << command.name;
-    EXPECT_EQ(command.run == nullptr, !command.below.empty()) << command.name;
+    EXPECT_TRUE(command.run != nullptr || !command.below.empty()) << command.name;
   });
 }
 
@@ -168,6 +168,51 @@ std::set<std::string> words_in(const std::string& cell) {
   return words;
 }
 
+/// The program's own table, read as the program reads it.
+class OwnCommandLine : public CommandLineReader {
+ protected:
+  OwnCommandLine() { program_ = cli::program(); }
+};
+
+TEST_F(OwnCommandLine, StillHasEveryOldWordWithItsOptions) {
+  const std::vector<std::vector<std::string>> old{
+      {"top", "--once", "--sort", "memory", "--interval", "2s", "--for", "0"},
+      {"probe", "files", "--workspace", "/tmp", "--timeout", "3s"},
+      {"audit", "tail", "-n", "5", "-f", "--who", "root", "--server", "files", "--denied"},
+      {"audit", "search", "--log", "x", "--tool", "t", "--kind", "call", "--since", "2h"},
+      {"audit", "search", "--until", "2h", "--outcome", "ok", "--session", "1", "--label", "a=b"},
+      {"version", "--json"},
+      {"list", "files"},
+      {"ps", "--all"}};
+  for (const auto& words : old) {
+    const auto line = read(words);
+    ASSERT_TRUE(line) << words.front() << ": " << complaint_;
+    EXPECT_THAT(words, ::testing::Contains(line->command->name));
+  }
+}
+
+TEST_F(OwnCommandLine, TellsNoOldWord) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(read({"--help"}).error(), cli::Exit::ok);
+  const auto help = ::testing::internal::GetCapturedStdout();
+  for (const char* title : {"Use servers", "See what happens", "Decide", "Change", "Set up"}) {
+    EXPECT_THAT(help, HasSubstr(std::string("\n") + title + ":\n"));
+  }
+  for (const char* word : {"top", "probe", "version", "list", "ps"}) {
+    EXPECT_THAT(help, ::testing::Not(HasSubstr(std::string("\n  ") + word + " "))) << word;
+  }
+  EXPECT_FALSE(read({"versio"}));
+  EXPECT_THAT(complaint_, ::testing::Not(HasSubstr("did you mean")));
+}
+
+TEST_F(OwnCommandLine, GivesACommandNoOptionsOfTheOneAbove) {
+  EXPECT_TRUE(read({"audit", "--denied"}));
+  EXPECT_FALSE(read({"audit", "verify", "--denied"}));
+  EXPECT_THAT(complaint_, HasSubstr("not expected: --denied"));
+  EXPECT_FALSE(read({"audit", "--denied", "verify"}));
+  EXPECT_TRUE(read({"audit", "verify", "--json"}));
+}
+
 TEST(CommandTable, IsTheListOfCommandsInTheDocumentation) {
   std::set<std::string> first_words;
   std::map<std::string, std::set<std::string>> all_words;
@@ -183,8 +228,10 @@ TEST(CommandTable, IsTheListOfCommandsInTheDocumentation) {
   }
   std::set<std::string> declared;
   for (const auto& command : cli::program().below) {
+    if (!command.is_listed) continue;
     declared.emplace(command.name);
     for (const auto& below : command.below) {
+      if (!below.is_listed) continue;
       EXPECT_TRUE(all_words[std::string(command.name)].contains(std::string(below.name)))
           << command.name << ' ' << below.name;
     }

@@ -244,11 +244,37 @@ TEST(CliTop, PrintsTheSameAsJson) {
             "\n");
 }
 
+testing::Subprocess::Ended watch(const testing::FakeGateway& gateway,
+                                 std::vector<std::string> words) {
+  std::vector<std::string> all{CELLBLOCK_CLI, "--socket", gateway.path(), "status",
+                               "--watch",     "--once",   "--interval",   "0.2"};
+  all.insert(all.end(), words.begin(), words.end());
+  return testing::run(std::move(all));
+}
+
+TEST(CliStatusWatch, IsTop) {
+  testing::FakeGateway gateway(answer_twice);
+  const auto ended = watch(gateway, {"--json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, top(gateway, {"--once", "--interval", "0.2", "--json"}).out);
+}
+
+TEST(CliStatusWatch, ShowsOneServerWhereItIsNamed) {
+  testing::FakeGateway gateway(answer_twice);
+  EXPECT_THAT(watch(gateway, {"git"}).out, HasSubstr("\ngit "));
+  testing::FakeGateway once([](testing::FakeConnection& peer) {
+    peer.answer(peer.read_line().value_or(""), R"({"servers":[{"name":"git"}]})");
+  });
+  const auto other = watch(once, {"files"});
+  EXPECT_EQ(other.exit_code, 4);
+  EXPECT_THAT(other.err, HasSubstr("there is no server \"files\""));
+}
+
 TEST(CliTop, NamesWhatToDoWithoutATerminal) {
   testing::FakeGateway gateway([](testing::FakeConnection&) {});
   const auto ended = top(gateway, {});
   EXPECT_EQ(ended.exit_code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("top --once"));
+  EXPECT_THAT(ended.err, HasSubstr("status --watch --once"));
 }
 
 TEST(CliTop, TakesNoIntervalThatIsTooShortOrTooLong) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 #include <deque>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "client/cli/audit/filter.h"
@@ -52,11 +53,12 @@ constexpr Option log_path{.name = "--log",
                           .what = "the log's path; else daemon.audit_log of the configuration",
                           .placeholder = "PATH",
                           .completes = Completes::files};
-constexpr Option audit_lines{.name = "-n,--lines",
-                             .what = "the last so many lines",
-                             .placeholder = "UINT",
-                             .standard = "20",
-                             .range = {0, 100'000}};
+constexpr Option audit_lines{
+    .name = "-n,--lines",
+    .what = "the last so many lines; with --since or --until all, unless this is given",
+    .placeholder = "UINT",
+    .standard = "20",
+    .range = {0, 100'000}};
 constexpr Option about_user{
     .name = "--who", .what = "of this user only, by name or number", .placeholder = "USER"};
 constexpr Option about_server{.name = "--server",
@@ -193,12 +195,19 @@ Result<std::uint64_t> print_last(const std::string& path, Printer& printer, std:
   return last;
 }
 
+// A span of time is meant whole, unless somebody asks for its last lines.
+bool wants_whole_span(const Words& words) {
+  return (words.has(since_time) || words.has(until_time)) && !words.has(audit_lines);
+}
+
 Exit run_audit_tail(const Context& context, const Words& words) {
   auto question = question_of(words);
   if (!question) return tell(context, question.error(), Exit::usage);
   const std::string path = path_of(context, words);
   Printer printer(context, std::move(*question));
-  const auto last = print_last(path, printer, words.number(audit_lines));
+  const std::size_t most =
+      wants_whole_span(words) ? std::numeric_limits<std::size_t>::max() : words.number(audit_lines);
+  const auto last = print_last(path, printer, most);
   if (!last) return tell(context, last.error(), Exit::error);
   if (!words.has(follow_option)) return Exit::ok;
   static_cast<void>(std::fflush(stdout));
@@ -226,6 +235,11 @@ Exit run_audit_search(const Context& context, const Words& words) {
     if (!read) return tell(context, read.error(), Exit::error);
   }
   return Exit::ok;
+}
+
+Exit run_audit(const Context& context, const Words& words) {
+  const bool is_search = wants_whole_span(words) && !words.has(follow_option);
+  return is_search ? run_audit_search(context, words) : run_audit_tail(context, words);
 }
 
 Exit run_audit_verify(const Context& context, const Words& words) {
@@ -256,6 +270,7 @@ Exit run_audit_verify(const Context& context, const Words& words) {
 
 Command tail_command() {
   return {.name = "tail",
+          .is_listed = false,
           .what = "the last lines of the log",
           .example = "cellblock audit tail -n 50 --denied",
           .options = {&log_path, &audit_lines, &follow_option, &about_user, &about_server,
@@ -265,6 +280,7 @@ Command tail_command() {
 
 Command search_command() {
   return {.name = "search",
+          .is_listed = false,
           .what = "the lines for which all of this holds",
           .example = "cellblock audit search --server files --since 2h",
           .options = {&log_path, &about_user, &about_server, &only_denied, &about_tool, &of_kind,
@@ -285,10 +301,16 @@ Command verify_command() {
 Command audit_command() {
   return {.name = "audit",
           .group = Group::see,
-          .what = "read and check the audit log, where it lies",
+          .what =
+              "the audit log, where it lies: its last lines, or those for which all of this "
+              "holds; and a check of it",
           .example =
-              "cellblock audit tail --follow\n  cellblock audit search --denied --since 2h\n"
-              "  cellblock audit verify",
+              "cellblock audit --follow\n  cellblock audit --denied --since 2h\n  cellblock "
+              "audit verify",
+          .options = {&log_path, &audit_lines, &follow_option, &about_user, &about_server,
+                      &only_denied, &about_tool, &of_kind, &with_outcome, &of_session, &with_label,
+                      &since_time, &until_time},
+          .run = run_audit,
           .below = {tail_command(), search_command(), verify_command()}};
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/probe.h"
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/stdio.h"
@@ -43,6 +44,10 @@ constexpr Option explained_configuration{.name = "--config",
                                          .what = which_configuration,
                                          .placeholder = "FILE",
                                          .completes = Completes::files};
+constexpr Option prove_option{
+    .name = "--prove",
+    .what = "then try from inside a cell of the server what it should not do",
+    .values = Values::none};
 
 std::string read_to_end(int descriptor) {
   std::string text;
@@ -96,7 +101,9 @@ Exit run_check(const Context& context, const Words& words) {
 bool is_of_server_alone(const Words& words) { return words.text(explained_server).empty(); }
 
 std::string explain_mistake(const Words& words) {
-  if (!is_of_server_alone(words)) return {};
+  if (!is_of_server_alone(words)) {
+    return words.has(prove_option) ? "--prove: tries what a server can do: name it alone" : "";
+  }
   if (words.text(explained_user).empty()) return "SERVER, or USER and SERVER, is required";
   return words.has(as_role) ? "--as: a role is somebody's: name the user as well" : "";
 }
@@ -105,9 +112,9 @@ void add_unless_empty(std::vector<std::string>& words, std::string word) {
   if (!word.empty()) words.push_back(std::move(word));
 }
 
-// Becomes `cellblockd --explain`: what that server can see and do, what that user may do with it,
-// or which rule decides and where it stands.
-Exit run_explain(const Context& context, const Words& words) {
+// `cellblockd --explain`: what that server can see and do, what that user may do with it, or which
+// rule decides and where it stands.
+std::vector<std::string> explain_words(const Context& context, const Words& words) {
   auto daemon = daemon_words(context, words.text(explained_configuration));
   if (context.output == Output::json) daemon.emplace_back("--json");
   if (words.has(as_role)) daemon.push_back("--as=" + words.text(as_role));
@@ -116,7 +123,24 @@ Exit run_explain(const Context& context, const Words& words) {
   add_unless_empty(daemon, words.text(explained_server));
   add_unless_empty(daemon, words.text(explained_tool));
   add_unless_empty(daemon, words.text(explained_arguments));
-  become(std::move(daemon));
+  return daemon;
+}
+
+// What is tried is the daemon's configuration, whether or not the explanation could be had.
+Exit explain_and_prove(const Context& context, const Words& words) {
+  const pid_t child = ::fork();
+  if (child < 0) return Exit::error;
+  if (child == 0) become(explain_words(context, words));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  auto request = server_request(words);
+  request.server = words.text(explained_user);
+  return prove(context, request);
+}
+
+Exit run_explain(const Context& context, const Words& words) {
+  if (words.has(prove_option)) return explain_and_prove(context, words);
+  become(explain_words(context, words));
 }
 
 }  // namespace
@@ -132,20 +156,23 @@ Command check_command() {
 }
 
 Command explain_command() {
-  return {.name = "explain",
-          .group = Group::see,
-          .what = "what a server can see and do, what a user may do with it, or which rule decides",
-          .note =
-              "Ends with 0: allowed, 4: denied, 11: somebody is asked first, 2: no such user, "
-              "server\nor role, or ARGS are missing and decide, 1: the configuration is not "
-              "usable.\n",
-          .example =
-              "cellblock explain git\n  cellblock explain alice git git_push "
-              "'{\"remote\":\"origin\"}'",
-          .optional = {&explained_user, &explained_server, &explained_tool, &explained_arguments},
-          .options = {&explained_configuration, &as_role},
-          .run = run_explain,
-          .mistake = explain_mistake};
+  return {
+      .name = "explain",
+      .group = Group::see,
+      .what = "what a server can see and do, what a user may do with it, or which rule decides",
+      .note =
+          "Ends with 0: allowed, 4: denied, 11: somebody is asked first, 2: no such user, "
+          "server\nor role, or ARGS are missing and decide, 1: the configuration is not "
+          "usable.\nWith --prove it ends with 9 where an attempt succeeds that nothing declares.\n",
+      .example =
+          "cellblock explain git\n  cellblock explain alice git git_push "
+          "'{\"remote\":\"origin\"}'",
+      .optional = {&explained_user, &explained_server, &explained_tool, &explained_arguments},
+      .options = {&explained_configuration, &as_role, &prove_option, &workspace_directory,
+                  &timeout_option},
+      .needs = {{&workspace_directory, &prove_option}, {&timeout_option, &prove_option}},
+      .run = run_explain,
+      .mistake = explain_mistake};
 }
 
 }  // namespace cellblock::cli

@@ -1,3 +1,5 @@
+#include "client/cli/commands/probe.h"
+
 #include <fmt/format.h>
 
 #include "client/cli/commands/commands.h"
@@ -17,8 +19,10 @@ client::Result<client::ToolResult> run(const Context& context, const ServerReque
   return probe.call_tool("run", "{}", {.timeout = request.timeout, .stop = {}});
 }
 
-Exit run_probe(const Context& context, const Words& words) {
-  const auto result = run(context, server_request(words));
+}  // namespace
+
+Exit prove(const Context& context, const ServerRequest& request) {
+  const auto result = run(context, request);
   if (!result) return explain(context, result.error());
   const auto report = probe_report(result->json, Style::for_stdout(), terminal_width());
   if (result->is_error || !report.readable) {
@@ -36,11 +40,18 @@ Exit run_probe(const Context& context, const Words& words) {
                            .text = "not one attempt was held, which says nothing about the cell"});
 }
 
+namespace {
+
+Exit run_probe(const Context& context, const Words& words) {
+  return prove(context, server_request(words));
+}
+
 }  // namespace
 
 Command probe_command() {
   return {.name = "probe",
           .group = Group::see,
+          .is_listed = false,
           .what = "try from inside a server's cell what it should not do",
           .example = "cellblock probe files",
           .required = {&server_name},

@@ -13,6 +13,7 @@
 #include "client/cli/audit/log_files.h"
 #include "client/cli/audit/log_path.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/top.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/status/status_text.h"
 #include "client/cli/status/waiting_text.h"
@@ -28,6 +29,9 @@ namespace {
 
 constexpr Option of_all_users{
     .name = "--all", .what = "of all users (administrators)", .values = Values::none};
+constexpr Option watch_option{.name = "--watch",
+                              .what = "a table of what they use and do, as it changes",
+                              .values = Values::none};
 
 client::Error no_such_server(const Context& context, const std::string& server) {
   return {.code = client::ErrorCode::refused,
@@ -170,6 +174,7 @@ Exit status_of_all(const Context& context, const std::string& server) {
 }
 
 Exit run_status(const Context& context, const Words& words) {
+  if (words.has(watch_option)) return run_top(context, words);
   const auto server = words.text(server_name);
   return words.has(of_all_users) ? status_of_all(context, server) : status_of_one(context, server);
 }
@@ -180,10 +185,14 @@ Command status_command() {
   return {.name = "status",
           .group = Group::see,
           .what = "servers, their cells, and how the last one ended",
-          .example = "cellblock status files\n  cellblock status --for alice",
+          .example = "cellblock status files\n  cellblock status --watch --sort memory",
           .optional = {&server_name},
-          .options = {&of_all_users, &for_user},
-          .excludes = {{&for_user, &of_all_users}},
+          .options = {&of_all_users, &for_user, &watch_option, &interval_option, &sort_option,
+                      &once_option},
+          .excludes = {{&for_user, &of_all_users}, {&watch_option, &of_all_users}},
+          .needs = {{&interval_option, &watch_option},
+                    {&sort_option, &watch_option},
+                    {&once_option, &watch_option}},
           .run = run_status};
 }
 

@@ -1,3 +1,5 @@
+#include "client/cli/commands/top.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,24 +40,8 @@ std::string interval_mistake(const std::string& seconds) {
   return is_allowed ? std::string() : "allowed: 200ms to 60s";
 }
 
-constexpr Option interval_option{
-    .name = "--interval",
-    .what = "ask anew after this long: 500ms, 2s; a number alone is seconds",
-    .placeholder = "TIME",
-    .standard = "1s",
-    .units = interval_units,
-    .check = interval_mistake};
-constexpr Option sort_option{
-    .name = "--sort",
-    .what = "by cpu, memory, calls (a second) or name",
-    .placeholder = "ORDER",
-    .standard = "cpu",
-    .choices = [] { return std::vector<std::string>{"cpu", "memory", "calls", "name"}; }};
-constexpr Option once_option{.name = "--once",
-                             .what = "print one table after that long, without a screen",
-                             .values = Values::none};
-
 struct TopRequest {
+  std::string server;  ///< empty: all
   std::chrono::milliseconds interval{1'000};
   TopOrder order = TopOrder::cpu;
 };
@@ -65,16 +51,26 @@ TopRequest top_request(const Words& words) {
                                                       {"memory", TopOrder::memory},
                                                       {"calls", TopOrder::calls},
                                                       {"name", TopOrder::name}};
-  return {.interval = words.time(interval_option), .order = orders.at(words.text(sort_option))};
+  return {.server = words.text(server_name),
+          .interval = words.time(interval_option),
+          .order = orders.at(words.text(sort_option))};
 }
 
-client::Result<Sample> ask(client::Client& connection) {
+client::Result<Sample> ask(client::Client& connection, const std::string& server) {
   const auto answer = CELLBLOCK_TRY(
       connection.request(control_method::status, "{}", {.timeout = answer_time, .stop = {}}));
   auto sample = read_sample(answer);
-  if (sample) return std::move(*sample);
-  return std::unexpected(client::Error{.code = client::ErrorCode::protocol,
-                                       .text = "the daemon's status cannot be read"});
+  if (!sample) {
+    return std::unexpected(client::Error{.code = client::ErrorCode::protocol,
+                                         .text = "the daemon's status cannot be read"});
+  }
+  if (server.empty()) return std::move(*sample);
+  std::erase_if(sample->servers, [&](const ServerSample& one) { return one.name != server; });
+  if (!sample->servers.empty()) return std::move(*sample);
+  return std::unexpected(
+      client::Error{.code = client::ErrorCode::refused,
+                    .text = fmt::format("there is no server \"{}\" for this user", server),
+                    .failure = "not_allowlisted"});
 }
 
 Json json_of(const TopRow& row) {
@@ -103,10 +99,10 @@ Exit print_once(const Context& context, const std::vector<TopRow>& rows) {
 Exit show_once(const Context& context, const TopRequest& request) {
   auto connection = open(context);
   if (!connection) return explain(context, connection.error());
-  const auto before = ask(*connection);
+  const auto before = ask(*connection, request.server);
   if (!before) return explain(context, before.error());
   connection->serve_for(request.interval);
-  const auto now = ask(*connection);
+  const auto now = ask(*connection, request.server);
   if (!now) return explain(context, now.error());
   auto rows = top_rows(&*before, *now);
   sort_rows(rows, request.order);
@@ -174,7 +170,7 @@ client::Result<void> run_until_quit(Screen& screen, client::Client& connection,
   Top top(screen, request.order);
   while (true) {
     const auto due = Clock::now() + request.interval;
-    top.show(CELLBLOCK_TRY(ask(connection)));
+    top.show(CELLBLOCK_TRY(ask(connection, request.server)));
     while (Clock::now() < due) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now());
       if (!top.obey(screen.wait_for_key(left))) return {};
@@ -193,9 +189,28 @@ Exit end_as_told() {
 }
 
 Exit not_here(const char* why) {
-  fmt::print(stderr, "cellblock: {}: \"cellblock top --once\" prints one table\n", why);
+  fmt::print(stderr, "cellblock: {}: \"cellblock status --watch --once\" prints one table\n", why);
   return Exit::usage;
 }
+
+}  // namespace
+
+constinit const Option interval_option{
+    .name = "--interval",
+    .what = "ask anew after this long: 500ms, 2s; a number alone is seconds",
+    .placeholder = "TIME",
+    .standard = "1s",
+    .units = interval_units,
+    .check = interval_mistake};
+constinit const Option sort_option{
+    .name = "--sort",
+    .what = "by cpu, memory, calls (a second) or name",
+    .placeholder = "ORDER",
+    .standard = "cpu",
+    .choices = [] { return std::vector<std::string>{"cpu", "memory", "calls", "name"}; }};
+constinit const Option once_option{.name = "--once",
+                                   .what = "print one table after that long, without a screen",
+                                   .values = Values::none};
 
 Exit run_top(const Context& context, const Words& words) {
   const auto request = top_request(words);
@@ -213,11 +228,10 @@ Exit run_top(const Context& context, const Words& words) {
   return ended ? end_as_told() : explain(context, ended.error());
 }
 
-}  // namespace
-
 Command top_command() {
   return {.name = "top",
           .group = Group::see,
+          .is_listed = false,
           .what = "what servers use and do, as it changes",
           .example = "cellblock top\n  cellblock top --once --sort memory",
           .options = {&interval_option, &sort_option, &once_option, &for_user},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "client/cli/manual/markdown_page.h"
 #include "client/cli/manual/roff.h"
 #include "client/cli/table/parser.h"
@@ -42,12 +44,16 @@ std::string footer_of(const Command& command) {
   return roff_block(fmt::format("{}Example:\n  {}", command.note, command.example));
 }
 
+auto listed_below(const Command& command) {
+  return command.below | std::views::filter(&Command::is_listed);
+}
+
 // "audit tail": a command below another is called by both names.
 std::string section_of(const Command& command, const std::string& above) {
   const auto path = above + std::string(command.name);
   std::string text = fmt::format(".SS {}\n{}\n{}{}", usage_of(command, path), roff(command.what),
                                  entries(command), footer_of(command));
-  for (const Command& below : command.below) text += section_of(below, path + " ");
+  for (const Command& below : listed_below(command)) text += section_of(below, path + " ");
   return text;
 }
 
@@ -60,7 +66,7 @@ std::string manual_page(const Command& program, std::string_view version) {
       "...]\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n",
       version, roff(program.what));
   page += entry(help_option) + entry(version_option) + entries(program) + ".SH COMMANDS\n";
-  for (const Command& command : program.below) page += section_of(command, {});
+  for (const Command& command : listed_below(program)) page += section_of(command, {});
   page += ".SH EXIT STATUS\n" + footer_of(program);
   return page + ".SH SEE ALSO\n.BR cellblock.toml (5),\n.BR cellblockd (8)\n";
 }

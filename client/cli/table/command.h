@@ -55,7 +55,7 @@ struct Option {
 
 inline bool is_positional(const Option& option) { return !option.name.starts_with('-'); }
 
-/// What a command is for.
+/// What a command is for: `--help` shows them so.
 enum class Group : std::uint8_t { use, see, decide, change, set_up };
 
 using OptionPairs = std::vector<std::pair<const Option*, const Option*>>;
@@ -63,6 +63,8 @@ using OptionPairs = std::vector<std::pair<const Option*, const Option*>>;
 struct Command {
   std::string_view name;
   Group group = Group::use;
+  bool is_listed =
+      true;  ///< else it works, and neither `--help` nor the manual page nor completion names it
   std::string_view what;  ///< one line
   std::string note = {};  ///< lines below the options in `--help`, before the example
   std::string_view example = {};
@@ -72,10 +74,10 @@ struct Command {
   OptionPairs excludes = {};  ///< not both
   OptionPairs needs = {};     ///< the first not without the second
   Exit (*run)(const Context& context,
-              const Words& words) = nullptr;  ///< none where `below` is not empty
+              const Words& words) = nullptr;  ///< none: one of `below` has to be named
   /// What is wrong with the words together; empty: nothing.
   std::string (*mistake)(const Words& words) = nullptr;
-  std::vector<Command> below = {};  ///< of which one has to be named
+  std::vector<Command> below = {};
 };
 
 /// "-n,--lines": {"-n", "--lines"}.

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -92,8 +93,20 @@ void check_together(const CLI::App& app, const Command& command) {
   if (auto mistake = command.mistake(words); !mistake.empty()) throw CLI::ValidationError(mistake);
 }
 
+// By its value.
+constexpr std::array<const char*, 5> group_titles{"Use servers", "See what happens", "Decide",
+                                                  "Change", "Set up"};
+
+// A command without a group is not shown.
+std::string group_of(const CLI::App& above, const Command& command) {
+  if (!command.is_listed) return {};
+  const bool is_below = above.get_parent() != nullptr;
+  return is_below ? "Subcommands" : group_titles.at(static_cast<std::size_t>(command.group));
+}
+
 void add_command(CLI::App& above, const Command& command, Reached& reached) {
   auto* app = above.add_subcommand(std::string(command.name), std::string(command.what));
+  app->group(group_of(above, command));
   app->footer(fmt::format("{}Example:\n  {}", command.note, command.example));
   app->fallthrough();
   add_options(*app, command);
@@ -101,11 +114,10 @@ void add_command(CLI::App& above, const Command& command, Reached& reached) {
     app->parse_complete_callback([app, &command] { check_together(*app, command); });
   }
   for (const Command& below : command.below) add_command(*app, below, reached);
-  if (command.below.empty()) {
-    app->callback([app, &command, &reached] { reached = {&command, app}; });
-  } else {
-    app->require_subcommand(1);
-  }
+  app->require_subcommand(command.run == nullptr ? 1 : 0, command.below.empty() ? 0 : 1);
+  app->callback([app, &command, &reached] {
+    if (app->get_subcommands().empty()) reached = {&command, app};
+  });
 }
 
 void add_program(CLI::App& app, const Command& program, Reached& reached) {
@@ -131,7 +143,7 @@ void parse(CLI::App& app, std::span<char* const> arguments) {
 std::vector<std::string> names_below(const CLI::App& command) {
   std::vector<std::string> names;
   for (const auto* below : command.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(below->get_name());
+    if (!below->get_group().empty()) names.push_back(below->get_name());
   }
   return names;
 }
@@ -156,6 +168,8 @@ std::string unknown_command(const CLI::App& app) {
   if (names.empty()) return {};
   const auto before = full_name(reached);
   const auto rest = app.remaining(true);
+  const bool needs_none = reached.get_require_subcommand_min() == 0;
+  if (needs_none && (rest.empty() || rest.front().starts_with('-'))) return {};
   if (rest.empty()) {
     return before.empty()
                ? std::string()
@@ -168,6 +182,16 @@ std::string unknown_command(const CLI::App& app) {
   return fmt::format("there is no command \"{}{}\"{}", before,
                      safe_line(without_marks(rest.front())),
                      guess.empty() ? "" : fmt::format("; did you mean \"{}{}\"?", before, guess));
+}
+
+// CLI11 gives a command the options that the one below it does not have.
+void refuse_options_above(const CLI::App& app) {
+  for (const auto* above = app.get_parent(); above->get_parent() != nullptr;
+       above = above->get_parent()) {
+    for (const auto* option : above->get_options()) {
+      if (option->count() > 0) throw CLI::ExtrasError({option->get_name()});
+    }
+  }
 }
 
 // As far as the command line was understood.
@@ -202,6 +226,7 @@ std::expected<CommandLine, Exit> read_command_line(const Command& program,
   try {
     add_program(app, program, reached);
     parse(app, arguments);
+    refuse_options_above(*reached.app);
     CommandLine line{.command = reached.command, .words = {}};
     add_words(line.words, app, program);
     add_words(line.words, *reached.app, *reached.command);

@@ -86,9 +86,9 @@ class WordReader {
   }
 
   void read_positional(const std::string& word) {
-    if (!command_->below.empty()) {
-      const auto found = std::ranges::find(command_->below, word, &Command::name);
-      if (found != command_->below.end()) command_ = &*found;
+    const auto found = std::ranges::find(command_->below, word, &Command::name);
+    if (found != command_->below.end()) {
+      command_ = &*found;
     } else if (const Option* option = next_positional()) {
       keep(*option, word);
       ++positions_;
@@ -118,7 +118,9 @@ class WordReader {
   }
 
   void offer_positional() {
-    for (const Command& below : command_->below) offer(below.name, below.what);
+    for (const Command& below : command_->below) {
+      if (below.is_listed) offer(below.name, below.what);
+    }
     if (const Option* option = next_positional()) offer_values(*option);
   }
 
