@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/complete.h"
 #include "client/cli/table/parser.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/stdio.h"

@@ -53,13 +53,6 @@ std::optional<CallName> call_name(std::string_view text) {
   return CallName{*uid, number};
 }
 
-Context at(const Context& context, const AdminSocket& door) {
-  Context at_door = context;
-  at_door.socket = door.path;
-  at_door.whose = user_name(door.uid);
-  return at_door;
-}
-
 client::Result<Json> ask_about_calls(const Context& door, std::string_view method,
                                      const Json& params) {
   const auto text = CELLBLOCK_TRY(ask_daemon(door, method, params.dump()));
@@ -129,7 +122,7 @@ Exit list(const Context& context) {
   auto whose = Whose::all;
   Json all = Json::array();
   for (const AdminSocket& door : *doors) {
-    const Context at_door = at(context, door);
+    const Context at_door = behind(context, door);
     const auto answer = ask_about_calls(at_door, control_method::approvals, Json::object());
     if (!answer && is_for_others(door, answer.error())) {
       whose = Whose::others;
@@ -148,8 +141,7 @@ Exit list(const Context& context) {
   }
   if (context.output == Output::json) {
     if (worst != Exit::ok) return worst;  // which has been said, as a document
-    return print_json(
-        Json{{"approvals", all}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return print_json(dumped(Json{{"approvals", all}}));
   }
   if (all.empty() && worst == Exit::ok) print_none(whose);
   return worst;
@@ -165,7 +157,7 @@ Exit none_waits(const Context& context, const std::string& id) {
 }
 
 Exit show(const Context& context, const CallName& name, const std::string& id) {
-  const Context door = at(context, door_of(context.socket, name.uid));
+  const Context door = behind(context, door_of(context.socket, name.uid));
   const auto answer =
       ask_about_calls(door, control_method::approvals, Json{{"approval", name.number}});
   if (!answer) return explain(door, answer.error());
@@ -199,7 +191,7 @@ client::Result<Json> params_of(const Context& door, const CallName& name,
 }
 
 Exit decide(const Context& context, const CallName& name, const ApproveRequest& request) {
-  const Context door = at(context, door_of(context.socket, name.uid));
+  const Context door = behind(context, door_of(context.socket, name.uid));
   const auto params = params_of(door, name, request);
   if (!params) return explain(door, params.error());
   const auto answer = ask_about_calls(door, control_method::approve, *params);

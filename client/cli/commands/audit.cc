@@ -65,8 +65,7 @@ constexpr Option about_server{.name = "--server",
                               .what = "about this server only",
                               .placeholder = "NAME",
                               .completes = Completes::servers};
-constexpr Option only_denied{
-    .name = "--denied", .what = "what was denied only", .values = Values::none};
+constexpr Option only_denied = flag("--denied", "what was denied only");
 constexpr Option about_tool{.name = "--tool", .what = "of this tool or method"};
 const Option of_kind{.name = "--kind", .what = kinds_text(), .check = kind_mistake};
 constexpr Option with_outcome{

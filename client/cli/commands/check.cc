@@ -3,16 +3,15 @@
 #include <unistd.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/probe.h"
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/table/shared_options.h"
+#include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/stdio.h"
 #include "client/connection/fd.h"
 
@@ -25,10 +24,8 @@ constexpr std::string_view which_configuration =
     "the configuration; else CELLBLOCK_CONFIG, else the one that the daemon reads";
 constexpr Option checked_path{
     .name = "PATH", .what = which_configuration, .completes = Completes::files};
-constexpr Option effective_option{
-    .name = "--effective",
-    .what = "print what holds in place of the verdict, key by key, written or not",
-    .values = Values::none};
+constexpr Option effective_option =
+    flag("--effective", "print what holds in place of the verdict, key by key, written or not");
 constexpr Option explained_user{
     .name = "USER",
     .what = "a user of this host, by name or number; left out, the server itself is explained",
@@ -44,10 +41,8 @@ constexpr Option explained_configuration{.name = "--config",
                                          .what = which_configuration,
                                          .placeholder = "FILE",
                                          .completes = Completes::files};
-constexpr Option prove_option{
-    .name = "--prove",
-    .what = "then try from inside a cell of the server what it should not do",
-    .values = Values::none};
+constexpr Option prove_option =
+    flag("--prove", "then try from inside a cell of the server what it should not do");
 
 std::string read_to_end(int descriptor) {
   std::string text;
@@ -62,8 +57,7 @@ std::string read_to_end(int descriptor) {
 
 Exit report_as_json(const std::string& report, int status) {
   const bool passed = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  const nlohmann::ordered_json json{{"ok", passed}, {"report", report}};
-  print_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  print_json(dumped(Json{{"ok", passed}, {"report", report}}));
   return passed ? Exit::ok : Exit::error;
 }
 

@@ -14,40 +14,41 @@ Command unlisted(Command command, std::string_view name) {
 }  // namespace
 
 Command program() {
-  return {.name = "cellblock",
-          .what = "Calls MCP servers that run in cells, through the socket of cellblockd.",
-          .note =
-              "Exit codes: 0 ok, 1 error, 2 usage, 3 the tool failed, 4 refused, 5 the server "
-              "failed,\n            6 no daemon, 7 timeout, 8 busy, 9 explain --prove: unexpectedly "
-              "open,\n            10 audit: broken, 11 explain: asks first\n",
-          .example = "cellblock tools files",
-          .options = {&socket_option, &user_option, &system_option, &json_option},
-          .excludes = {{&user_option, &system_option}},
-          .below = {connect_command(),
-                    call_command(),
-                    tools_command(),
-                    inspect_command(),
-                    status_command(),
-                    logs_command(),
-                    audit_command(),
-                    explain_command(),
-                    approve_command(),
-                    pin_command(),
-                    stop_command(),
-                    restart_command(),
-                    home_command(),
-                    reload_command(),
-                    disable_command(),
-                    enable_command(),
-                    check_command(),
-                    learn_command(),
-                    import_command(),
-                    export_command(),
-                    probe_command(),
-                    top_command(),
-                    version_command(),
-                    unlisted(status_command(), "list"),
-                    unlisted(status_command(), "ps")}};
+  return {
+      .name = "cellblock",
+      .what = "Calls MCP servers that run in cells, through the socket of cellblockd.",
+      .note =
+          "Exit codes: 0 ok, 1 error, 2 usage, 3 the tool failed, 4 refused, 5 the server "
+          "failed,\n            6 no daemon, 7 timeout, 8 busy, 9 explain --prove: unexpectedly "
+          "open,\n            10 audit: broken, 11 explain: asks first\n",
+      .example = "cellblock tools files",
+      .options = {&socket_option, &user_option, &system_option, &json_option},
+      .excludes = {{&user_option, &system_option}},
+      .below = {connect_command(),
+                call_command(),
+                tools_command(),
+                inspect_command(),
+                status_command(),
+                logs_command(),
+                audit_command(),
+                explain_command(),
+                approve_command(),
+                pin_command(),
+                stop_command(),
+                restart_command(),
+                home_command(),
+                reload_command(),
+                disable_command(),
+                enable_command(),
+                check_command(),
+                learn_command(),
+                import_command(),
+                export_command(),
+                probe_command(),
+                top_command(),
+                version_command(),
+                unlisted(status_command(), "list"),
+                unlisted(status_command(), "ps")}};
 }
 
 }  // namespace cellblock::cli

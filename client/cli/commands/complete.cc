@@ -1,5 +1,3 @@
-#include "client/cli/commands/complete.h"
-
 #include <fmt/format.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/cli/commands/commands.h"
 #include "client/cli/export/listed_servers.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/table/word_completion.h"
@@ -52,8 +51,7 @@ std::vector<std::string> servers_of(const Context& context) {
 // Those that are known of without starting a cell.
 std::vector<std::string> tools_of(const Context& context, const std::string& server) {
   const auto pins = ask_daemon(context, control_method::pins,
-                               Json{{"definitions", true}, {"server", server}}.dump(
-                                   -1, ' ', false, Json::error_handler_t::replace));
+                               dumped(Json{{"definitions", true}, {"server", server}}));
   std::vector<std::string> names;
   if (!pins) return names;
   for (const auto& one : objects_of(Json::parse(*pins, nullptr, false), "servers")) {

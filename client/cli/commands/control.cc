@@ -13,14 +13,9 @@
 namespace cellblock::cli {
 namespace {
 
-client::Result<std::string> ask_about_cells(const Context& context, std::string_view method,
-                                            const Json& params) {
-  return ask_daemon(context, method, params.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
 Exit stop_with(const Context& context, std::string_view method, const std::string& server,
                const char* done) {
-  const auto result = ask_about_cells(context, method, Json{{"server", server}});
+  const auto result = ask_daemon(context, method, dumped(Json{{"server", server}}));
   if (!result) return explain(context, result.error());
   if (context.output == Output::json) return print_json(*result);
   const auto json = Json::parse(*result, nullptr, false);

@@ -50,8 +50,7 @@ std::optional<std::string> missing_in(const std::vector<std::string>& there,
 Exit print(const Context& context, Host host, const std::string& text) {
   const auto facts = facts_of(host);
   if (context.output == Output::json) {
-    return print_json(Json{{"host", facts.name}, {"place", facts.place}, {"text", text}}.dump(
-        -1, ' ', false, Json::error_handler_t::replace));
+    return print_json(dumped(Json{{"host", facts.name}, {"place", facts.place}, {"text", text}}));
   }
   fmt::print(stderr, "Its place: {}. Servers that are there already stay beside these.\n",
              facts.place);

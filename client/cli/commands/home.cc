@@ -29,8 +29,7 @@ client::Result<std::string> ask_about_home(const Context& context, const HomeReq
   Json params{{"server", request.server}};
   if (request.clears) params["clear"] = true;
   auto connection = CELLBLOCK_TRY(open(context));
-  return connection.request(control_method::home,
-                            params.dump(-1, ' ', false, Json::error_handler_t::replace),
+  return connection.request(control_method::home, dumped(params),
                             {.timeout = longest_walk, .stop = {}});
 }
 

@@ -26,14 +26,10 @@ constexpr Option inspect_words{
     .values = Values::rest,
     .placeholder = "",
     .suggestions = [] { return command_words(CommandSource::arguments); }};
-constexpr Option inspects_all{.name = "--all",
-                              .what = "all servers at once; then the first word is a command",
-                              .values = Values::none};
-constexpr Option frames_option{.name = "--frames",
-                               .what = "show each message of the connection, on stderr",
-                               .values = Values::none};
-constexpr Option timings_option{
-    .name = "--timings", .what = "tell how long it took, on stderr", .values = Values::none};
+constexpr Option inspects_all =
+    flag("--all", "all servers at once; then the first word is a command");
+constexpr Option frames_option = flag("--frames", "show each message of the connection, on stderr");
+constexpr Option timings_option = flag("--timings", "tell how long it took, on stderr");
 constexpr Option era_option{
     .name = "--era",
     .what = "what is spoken: legacy (initialize) or modern (2026-07-28); bridged if need be",

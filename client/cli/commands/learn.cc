@@ -168,8 +168,7 @@ Exit hand_out(const Context& context, const std::string& output, const Learned& 
     if (!written) return cannot(written.error().text);
   }
   if (context.output == Output::json) {
-    return print_json(Json{{"toml", toml}, {"advises", has_advice(learned)}}.dump(
-        -1, ' ', false, Json::error_handler_t::replace));
+    return print_json(dumped(Json{{"toml", toml}, {"advises", has_advice(learned)}}));
   }
   if (output.empty()) fmt::print("{}", toml);
   return Exit::ok;

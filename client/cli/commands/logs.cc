@@ -22,9 +22,8 @@ constexpr Option log_lines{.name = "-n,--lines",
                            .placeholder = "UINT",
                            .standard = "100",
                            .range = {1, 200}};
-constexpr Option log_denied{.name = "--denied",
-                            .what = "what its cells were refused instead, and what would allow it",
-                            .values = Values::none};
+constexpr Option log_denied =
+    flag("--denied", "what its cells were refused instead, and what would allow it");
 
 // Between two questions whether there is more. The gateway keeps 200 lines.
 constexpr std::chrono::milliseconds poll_pause{250};
@@ -71,21 +70,17 @@ Exit print_errors(const std::string& server, const std::string& result) {
   return Exit::ok;
 }
 
-std::string text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // What was lost is told where it is missing.
 void print_page(const Context& context, const std::string& server, const LogPage& page) {
   const bool as_json = context.output == Output::json;
-  if (page.missed != 0 && as_json) print_json(text(Json{{"missed", page.missed}}));
+  if (page.missed != 0 && as_json) print_json(dumped(Json{{"missed", page.missed}}));
   if (page.missed != 0 && !as_json) {
     fmt::print(stderr, "cellblock: {} lines are lost: more came at once than are kept\n",
                page.missed);
   }
   for (const Json& line : page.lines) {
     if (as_json) {
-      print_json(text(line));
+      print_json(dumped(line));
     } else {
       fmt::print("{}\n", log_line_text(server, line));
     }
@@ -99,7 +94,7 @@ client::Error follow(const Context& context, const std::string& server, unsigned
   if (!connection) return connection.error();
   Json params{{"server", server}, {"lines", lines}};
   while (true) {
-    const auto answer = connection->request(control_method::logs, text(params),
+    const auto answer = connection->request(control_method::logs, dumped(params),
                                             {.timeout = logs_answer_time, .stop = {}});
     if (!answer) return answer.error();
     const auto page = read_log_page(*answer);
@@ -120,7 +115,7 @@ Exit run_logs(const Context& context, const Words& words) {
   Json params{{"server", server}, {"lines", lines}};
   const bool is_denied = words.has(log_denied);
   if (is_denied) params["denied"] = true;
-  const auto logs = ask_daemon(context, control_method::logs, text(params));
+  const auto logs = ask_daemon(context, control_method::logs, dumped(params));
   if (!logs) return explain(context, logs.error());
   if (context.output == Output::json) return print_json(*logs);
   return is_denied ? print_denials(*logs) : print_errors(server, *logs);

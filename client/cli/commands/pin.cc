@@ -65,15 +65,10 @@ PinRequest pin_request(const Words& words) {
 
 constexpr std::size_t most_advised = 8;
 
-client::Result<std::string> ask_about_pins(const Context& context, std::string_view method,
-                                           const Json& params) {
-  return ask_daemon(context, method, params.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
 client::Result<std::string> ask_for_pins(const Context& context, const PinRequest& request) {
   Json params{{"definitions", true}};
   if (!request.server.empty()) params["server"] = request.server;
-  return ask_about_pins(context, control_method::pins, params);
+  return ask_daemon(context, control_method::pins, dumped(params));
 }
 
 bool is_meant(const Json& definition, const PinRequest& request) {
@@ -170,7 +165,7 @@ client::Result<void> accept_one(const Context& context, const PinRequest& reques
               {"name", raw_text(definition, "name")}};
   const auto digest = raw_text(definition, "digest");
   if (!digest.empty()) params["digest"] = digest;
-  const auto text = CELLBLOCK_TRY(ask_about_pins(context, control_method::pin_accept, params));
+  const auto text = CELLBLOCK_TRY(ask_daemon(context, control_method::pin_accept, dumped(params)));
   const Json answer = Json::parse(text, nullptr, false);
   add_to(tally.done, answer, "accepted");
   add_to(tally.refused, answer, "refused");
@@ -186,8 +181,7 @@ void print_tally(const Tally& tally) {
 
 Exit end_with(const Context& context, const Tally& tally) {
   if (context.output == Output::json) {
-    print_json(Json{{"accepted", tally.done}, {"refused", tally.refused}}.dump(
-        -1, ' ', false, Json::error_handler_t::replace));
+    print_json(dumped(Json{{"accepted", tally.done}, {"refused", tally.refused}}));
   } else {
     print_tally(tally);
   }
@@ -270,8 +264,7 @@ Exit accept_nothing(const Context& context, const PinRequest& request, const Jso
   }
   const client::Error error{.code = client::ErrorCode::refused,
                             .text = why_nothing(request, server),
-                            .data = Json{{"withheld", names_of(withheld)}}.dump(
-                                -1, ' ', false, Json::error_handler_t::replace)};
+                            .data = dumped(Json{{"withheld", names_of(withheld)}})};
   return explain(context, error,
                  advice_on_withheld(context, request, named_or_all(withheld, request)));
 }
@@ -311,7 +304,7 @@ Exit run_pin_forget(const Context& context, const Words& words) {
   const auto request = pin_request(words);
   Json params{{"server", request.server}};
   if (!request.name.empty()) params["name"] = request.name;
-  const auto forgotten = ask_about_pins(context, control_method::pin_forget, params);
+  const auto forgotten = ask_daemon(context, control_method::pin_forget, dumped(params));
   if (!forgotten) return explain(context, forgotten.error());
   const Json json = Json::parse(*forgotten, nullptr, false);
   if (!request.name.empty() && objects_of(json, "forgotten").empty()) {

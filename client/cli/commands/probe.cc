@@ -1,5 +1,3 @@
-#include "client/cli/commands/probe.h"
-
 #include <fmt/format.h>
 
 #include "client/cli/commands/commands.h"

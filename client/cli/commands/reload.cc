@@ -16,8 +16,7 @@
 namespace cellblock::cli {
 namespace {
 
-constexpr Option reload_dry_run{
-    .name = "--dry-run", .what = "only tell what would change", .values = Values::none};
+constexpr Option reload_dry_run = flag("--dry-run", "only tell what would change");
 constexpr Option reload_configuration{.name = "--config",
                                       .what = "the file that cellblockd was started with",
                                       .placeholder = "FILE",

@@ -13,7 +13,6 @@
 #include "client/cli/audit/log_files.h"
 #include "client/cli/audit/log_path.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/top.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/status/status_text.h"
 #include "client/cli/status/waiting_text.h"
@@ -27,28 +26,24 @@
 namespace cellblock::cli {
 namespace {
 
-constexpr Option of_all_users{
-    .name = "--all", .what = "of all users (administrators)", .values = Values::none};
-constexpr Option watch_option{.name = "--watch",
-                              .what = "a table of what they use and do, as it changes",
-                              .values = Values::none};
+constexpr Option of_all_users = flag("--all", "of all users (administrators)");
+constexpr Option watch_option = flag("--watch", "a table of what they use and do, as it changes");
 
 client::Error no_such_server(const Context& context, const std::string& server) {
   return {.code = client::ErrorCode::refused,
           .text = fmt::format("there is no server \"{}\" for {}", server,
                               context.whose.empty() ? "this user" : context.whose),
-          .data = Json{{"server", server}}.dump(-1, ' ', false, Json::error_handler_t::replace),
+          .data = dumped(Json{{"server", server}}),
           .failure = "not_allowlisted"};
 }
 
 // That nothing runs because somebody has switched it off is an answer.
 Exit print_disabled(const Context& context, const client::Error& error) {
   if (context.output == Output::json) {
-    print_json(Json{{"enabled", false},
-                    {"state", error.failure},
-                    {"message", error.text},
-                    {"servers", Json::array()}}
-                   .dump(-1, ' ', false, Json::error_handler_t::replace));
+    print_json(dumped(Json{{"enabled", false},
+                           {"state", error.failure},
+                           {"message", error.text},
+                           {"servers", Json::array()}}));
   } else {
     const auto width = terminal_width();
     fmt::print("cellblock: {}\n{}\n{}\n", Style::for_stdout().paint(Colour::bad, error.failure),
@@ -121,13 +116,6 @@ struct Found {
   std::string status;
 };
 
-Context behind(const Context& context, const AdminSocket& door) {
-  Context at_door = context;
-  at_door.socket = door.path;
-  at_door.whose = user_name(door.uid);
-  return at_door;
-}
-
 // An administrator's own is not behind a door.
 client::Result<Found> find_status(const Context& context, const AdminSocket& door) {
   Context from = behind(context, door);
@@ -165,7 +153,7 @@ Exit status_of_all(const Context& context, const std::string& server) {
     }
   }
   if (context.output == Output::json) {
-    print_json(Json{{"users", users}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+    print_json(dumped(Json{{"users", users}}));
   } else {
     if (doors->empty()) fmt::print("no gateway of any user runs here\n");
     fmt::print("{}", reach_of_log(context));

@@ -1,5 +1,3 @@
-#include "client/cli/commands/top.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,12 +6,12 @@
 #include <chrono>
 #include <csignal>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/table/shared_options.h"
+#include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/top/page.h"
 #include "client/cli/top/screen.h"
@@ -25,7 +23,6 @@ namespace cellblock::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::seconds answer_time{10};
 
@@ -88,8 +85,7 @@ Exit print_once(const Context& context, const std::vector<TopRow>& rows) {
   if (context.output == Output::json) {
     Json list = Json::array();
     for (const TopRow& row : rows) list.push_back(json_of(row));
-    return print_json(
-        Json{{"servers", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return print_json(dumped(Json{{"servers", std::move(list)}}));
   }
   for (const PageLine& line : top_table(rows, terminal_width())) fmt::print("{}\n", line.text);
   return Exit::ok;
@@ -208,9 +204,8 @@ constinit const Option sort_option{
     .placeholder = "ORDER",
     .standard = "cpu",
     .choices = [] { return std::vector<std::string>{"cpu", "memory", "calls", "name"}; }};
-constinit const Option once_option{.name = "--once",
-                                   .what = "print one table after that long, without a screen",
-                                   .values = Values::none};
+constinit const Option once_option =
+    flag("--once", "print one table after that long, without a screen");
 
 Exit run_top(const Context& context, const Words& words) {
   const auto request = top_request(words);

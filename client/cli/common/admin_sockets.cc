@@ -59,6 +59,13 @@ bool is_for_others(const AdminSocket& door, const client::Error& error) {
   return door.uid == ::geteuid() && error.failure == name_of(FailureCode::denied);
 }
 
+Context behind(const Context& context, const AdminSocket& door) {
+  Context at_door = context;
+  at_door.socket = door.path;
+  at_door.whose = user_name(door.uid);
+  return at_door;
+}
+
 std::optional<std::uint32_t> uid_of(const std::string& user) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   const passwd* account = ::getpwnam(user.c_str());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cellblock/error.h"
+#include "client/cli/common/context.h"
 
 /// The daemon's sockets for administrators: beside its own, one for each user whose gateway runs.
 namespace cellblock::cli {
@@ -21,6 +22,9 @@ std::string switch_path(const std::string& socket, const char* name);
 
 /// Those that are there, by uid; none without the directory. Fails where it cannot be read.
 client::Result<std::vector<AdminSocket>> list_admin_sockets(const std::string& socket);
+
+/// The same, with that user's gateway instead of the daemon.
+Context behind(const Context& context, const AdminSocket& door);
 
 /// Whether it was refused because it leads to one's own gateway: an administrator looks after
 /// others.

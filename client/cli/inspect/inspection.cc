@@ -20,10 +20,6 @@
 namespace cellblock::cli {
 namespace {
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 void print(const std::string& escaped) { fmt::print("{}", escaped); }
 
 Exit list(const Context& context, Peer& peer, ListKind kind) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/cli/terminal/json_text.h"
 #include "client/connection/rpc_text.h"
 #include "policy/base/result.h"
 #include "policy/mcp/methods.h"
@@ -19,10 +20,6 @@ using client::Result;
 // As the gateway's own bounds for the same (docs/protocol.md).
 constexpr unsigned most_rounds = 8;
 constexpr std::chrono::milliseconds pause_where_nothing_is_asked{250};
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 client::Options with_identity(client::Options options, Interaction interaction) {
   options.client_name = "cellblock";

@@ -71,8 +71,7 @@ std::string fill_form(const Json& params, const ReadAnswer& read, const ShowText
     if (!value) return action("cancel");
     if (!value->is_null()) content[field.name] = *std::move(value);
   }
-  return Json{{"action", "accept"}, {"content", std::move(content)}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+  return dumped(Json{{"action", "accept"}, {"content", std::move(content)}});
 }
 
 std::string elicit(const Json& params, const ReadAnswer& read, const ShowText& show) {

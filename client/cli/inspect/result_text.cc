@@ -12,10 +12,6 @@
 namespace cellblock::cli {
 namespace {
 
-std::string dumped(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string contents_text(const Json& result) {
   std::string text;
   const auto contents = objects_of(result, "contents");
@@ -35,7 +31,7 @@ std::string messages_text(const Json& result) {
   for (const auto& message : objects_of(result, "messages")) {
     const Json as_content{{"content", Json::array({message.value("content", Json())})}};
     text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", text_of(message, "role"),
-                        content_text(dumped(as_content, -1)));
+                        content_text(dumped(as_content)));
   }
   return text;
 }
@@ -71,7 +67,7 @@ std::string log_text(const Json& params) {
   const auto data = params.value("data", Json());
   const auto logger = raw_text(params, "logger");
   return fmt::format("log {}{}{}: {}", raw_text(params, "level"), logger.empty() ? "" : " ", logger,
-                     data.is_string() ? data.get<std::string>() : dumped(data, -1));
+                     data.is_string() ? data.get<std::string>() : dumped(data));
 }
 
 }  // namespace

@@ -15,9 +15,7 @@ namespace {
 
 constexpr unsigned deepest = 8;
 
-std::string value_text(const Json& value) {
-  return safe_line(value.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+std::string value_text(const Json& value) { return safe_line(dumped(value)); }
 
 std::string joined(const Json& values, std::string (*text)(const Json&)) {
   std::vector<std::string> texts;

@@ -22,10 +22,6 @@ std::int64_t unix_ms() {
       .count();
 }
 
-std::string text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 client::Error unreadable() {
   return {.code = client::ErrorCode::protocol, .text = "the daemon's answer cannot be read"};
 }
@@ -62,7 +58,7 @@ client::Result<WatchedServer> WatchedServer::open(const Context& context,
   auto connection = CELLBLOCK_TRY(cli::open(context));
   WatchedServer watched(std::move(connection), server, unix_ms());
   const auto answer = CELLBLOCK_TRY(
-      watched.ask(control_method::logs, text(Json{{"server", server}, {"lines", 1}})));
+      watched.ask(control_method::logs, dumped(Json{{"server", server}, {"lines", 1}})));
   const auto page = CELLBLOCK_TRY(page_of(answer));
   watched.next_line_ = page.next;
   return watched;
@@ -76,7 +72,7 @@ client::Result<void> WatchedServer::read_on(Observed& observed) {
   while (true) {
     const auto answer = CELLBLOCK_TRY(
         ask(control_method::logs,
-            text(Json{{"server", server_}, {"lines", most_lines}, {"after", next_line_}})));
+            dumped(Json{{"server", server_}, {"lines", most_lines}, {"after", next_line_}})));
     const auto page = CELLBLOCK_TRY(page_of(answer));
     next_line_ = page.next;
     observed.lost(page.missed);
@@ -86,9 +82,9 @@ client::Result<void> WatchedServer::read_on(Observed& observed) {
 }
 
 client::Result<void> WatchedServer::read_refusals(Observed& observed) {
-  const auto answer =
-      CELLBLOCK_TRY(ask(control_method::logs,
-                        text(Json{{"server", server_}, {"lines", most_lines}, {"denied", true}})));
+  const auto answer = CELLBLOCK_TRY(
+      ask(control_method::logs,
+          dumped(Json{{"server", server_}, {"lines", most_lines}, {"denied", true}})));
   const auto json = Json::parse(answer, nullptr, false);
   if (!json.is_object() || !json.contains("denied")) return std::unexpected(unreadable());
   for (const Json& denied : objects_of(json, "denied")) {

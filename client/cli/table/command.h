@@ -53,6 +53,10 @@ struct Option {
       nullptr;  ///< that shells offer; other values go as well
 };
 
+constexpr Option flag(std::string_view name, std::string_view what) {
+  return {.name = name, .what = what, .values = Values::none};
+}
+
 inline bool is_positional(const Option& option) { return !option.name.starts_with('-'); }
 
 /// What a command is for: `--help` shows them so.

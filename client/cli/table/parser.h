@@ -10,11 +10,9 @@
 namespace cellblock::cli {
 
 /// What every command and the program itself has: the parser carries them out.
-inline constexpr Option help_option{
-    .name = "-h,--help", .what = "Print this help message and exit", .values = Values::none};
-inline constexpr Option version_option{.name = "--version",
-                                       .what = "Display program version information and exit",
-                                       .values = Values::none};
+inline constexpr Option help_option = flag("-h,--help", "Print this help message and exit");
+inline constexpr Option version_option =
+    flag("--version", "Display program version information and exit");
 
 struct CommandLine {
   const Command* command = nullptr;  ///< the one to be run, in the table

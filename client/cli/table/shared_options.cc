@@ -57,14 +57,11 @@ constinit const Option socket_option{.name = "--socket",
                                      .placeholder = "PATH",
                                      .variable = "CELLBLOCK_SOCKET",
                                      .completes = Completes::files};
-constinit const Option user_option{.name = "--user",
-                                   .what = "your own daemon, whatever CELLBLOCK_SOCKET says",
-                                   .values = Values::none};
-constinit const Option system_option{.name = "--system",
-                                     .what = "the system's daemon, whatever CELLBLOCK_SOCKET says",
-                                     .values = Values::none};
-constinit const Option json_option{
-    .name = "--json", .what = "machine-readable output", .values = Values::none};
+constinit const Option user_option =
+    flag("--user", "your own daemon, whatever CELLBLOCK_SOCKET says");
+constinit const Option system_option =
+    flag("--system", "the system's daemon, whatever CELLBLOCK_SOCKET says");
+constinit const Option json_option = flag("--json", "machine-readable output");
 
 constinit const Option server_name{.name = "NAME",
                                    .what = "the server, as the configuration names it",
@@ -106,8 +103,7 @@ constinit const Option output_file{.name = "--output",
                                    .what = "a new file, instead of stdout",
                                    .placeholder = "FILE",
                                    .completes = Completes::files};
-constinit const Option follow_option{
-    .name = "-f,--follow", .what = "then each new one, until a signal", .values = Values::none};
+constinit const Option follow_option = flag("-f,--follow", "then each new one, until a signal");
 
 Context context_of(const Words& words) {
   const bool is_user = words.has(user_option);

@@ -11,6 +11,10 @@ std::string text_of(const Json& object, const char* name) {
   return safe_line(raw_text(object, name));
 }
 
+std::string dumped(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string raw_text(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();

@@ -11,6 +11,9 @@ namespace cellblock::cli {
 
 using Json = nlohmann::ordered_json;
 
+/// JSON text; bytes that are no UTF-8 are replaced. `indent`: -1 for one line.
+std::string dumped(const Json& json, int indent = -1);
+
 /// As it was sent: not for a terminal.
 std::string raw_text(const Json& object, const char* name);
 std::string text_of(const Json& object, const char* name);
