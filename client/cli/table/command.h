@@ -40,17 +40,16 @@ struct Option {
   std::string_view what;
   Values values = Values::one;
   std::string_view placeholder = "TEXT";  ///< in `--help`
-  std::string_view standard =
-      {};  ///< the value that holds where none is written; shown in `--help`
+  /// The value that holds where none is written; shown in `--help`.
+  std::string_view standard = {};
   std::string_view variable = {};  ///< of the environment, which is read where none is written
-  std::vector<std::string> (*choices)() = nullptr;  ///< all that the value may be; else anything
+  std::vector<std::string> (*choices)() = nullptr;  ///< all that the value may be; none: anything
   std::pair<int, int> range = {};    ///< of a number: the least and the most; {0, 0}: any
   std::span<const Unit> units = {};  ///< of a number; without one the factor is 1
-  std::string (*check)(const std::string&) =
-      nullptr;  ///< what is wrong with a value; empty: nothing
+  /// What is wrong with a value; empty: nothing.
+  std::string (*check)(const std::string&) = nullptr;
   Completes completes = Completes::nothing;
-  std::vector<std::string> (*suggestions)() =
-      nullptr;  ///< that shells offer; other values go as well
+  std::vector<std::string> (*suggestions)() = nullptr;  ///< that shells offer beside other values
 };
 
 constexpr Option flag(std::string_view name, std::string_view what) {
@@ -67,8 +66,8 @@ using OptionPairs = std::vector<std::pair<const Option*, const Option*>>;
 struct Command {
   std::string_view name;
   Group group = Group::use;
-  bool is_listed =
-      true;  ///< else it works, and neither `--help` nor the manual page nor completion names it
+  /// Else it works, and neither `--help` nor the manual page nor completion names it.
+  bool is_listed = true;
   std::string_view what;  ///< one line
   std::string note = {};  ///< lines below the options in `--help`, before the example
   std::string_view example = {};
@@ -77,8 +76,8 @@ struct Command {
   std::vector<const Option*> options = {};
   OptionPairs excludes = {};  ///< not both
   OptionPairs needs = {};     ///< the first not without the second
-  Exit (*run)(const Context& context,
-              const Words& words) = nullptr;  ///< none: one of `below` has to be named
+  /// None: one of `below` has to be named.
+  Exit (*run)(const Context& context, const Words& words) = nullptr;
   /// What is wrong with the words together; empty: nothing.
   std::string (*mistake)(const Words& words) = nullptr;
   std::vector<Command> below = {};

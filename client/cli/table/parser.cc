@@ -93,7 +93,7 @@ void check_together(const CLI::App& app, const Command& command) {
   if (auto mistake = command.mistake(words); !mistake.empty()) throw CLI::ValidationError(mistake);
 }
 
-// By its value.
+// By a group's value.
 constexpr std::array<const char*, 5> group_titles{"Use servers", "See what happens", "Decide",
                                                   "Change", "Set up"};
 
