@@ -59,7 +59,7 @@ struct SecretVariable {
 };
 
 enum class NetworkMode : std::uint8_t {
-  none,      ///< no Internet sockets at all, in a network namespace of its own
+  none,      ///< no TCP and no name exists, in a network namespace of its own
   loopback,  ///< sockets that reach the cell's own processes
   egress,    ///< what `Egress` lists, by name and port
   host,      ///< the host's network: a named weakening

@@ -32,4 +32,8 @@ inline constexpr SyntheticRange synthetic_range;
 inline constexpr InternetAddress cell_resolver = ipv4_address(198, 18, 0, 1);
 static_assert(synthetic_range.has(cell_resolver));
 
+/// The one of a cell without a network, for which no name exists: also what C libraries ask where
+/// they find no /etc/resolv.conf.
+inline constexpr InternetAddress loopback_resolver = ipv4_address(127, 0, 0, 1);
+
 }  // namespace cellblock

@@ -35,7 +35,7 @@ struct RefusedNetwork {
   std::string what;     ///< "resolve api.example.org", "socket(AF_INET)"
   std::string reason;   ///< what refused it
   std::string allow;    ///< the TOML that would allow it; empty: nothing does
-  bool is_all = false;  ///< network = "none": no name is known, since nothing could be asked
+  bool is_all = false;  ///< network = "none", and no name is known that it asked for
 };
 
 struct EndedCell {

@@ -26,7 +26,13 @@ bool tells_of_the_network(std::string_view report) {
   return contains_any(report, name_words) || contains_any(report, address_words);
 }
 
-std::string without_network(const Server& server, std::string_view reach) {
+std::string without_network(const Server& server, std::string_view reach, std::string_view allow) {
+  if (!allow.empty()) {
+    return fmt::format(
+        "the cell of server {0} {1}; {2} allows the name that it asked for last, and `cellblock "
+        "learn {0}` finds all",
+        server.name, reach, allow);
+  }
   return fmt::format(
       "the cell of server {0} {1}; where it may reach more, network = \"egress\" with egress.allow "
       "names what, and `cellblock learn {0}` finds it",
@@ -35,13 +41,14 @@ std::string without_network(const Server& server, std::string_view reach) {
 
 }  // namespace
 
-std::string network_advice_for_report(const Server& server, std::string_view report) {
+std::string network_advice_for_report(const Server& server, std::string_view report,
+                                      std::string_view allow) {
   if (server.network == NetworkMode::host || !tells_of_the_network(report)) return {};
   switch (server.network) {
     case NetworkMode::none:
-      return without_network(server, "has no network (network = \"none\")");
+      return without_network(server, "has no network (network = \"none\")", allow);
     case NetworkMode::loopback:
-      return without_network(server, "reaches its own processes only (network = \"loopback\")");
+      return without_network(server, "reaches its own processes only (network = \"loopback\")", {});
     case NetworkMode::egress:
       return fmt::format(
           "the cell of server {0} reaches what egress.allow names; `cellblock logs {0} --denied` "

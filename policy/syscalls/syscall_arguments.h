@@ -277,15 +277,22 @@ inline constexpr std::array<ArgumentRule, 9> private_socket_rules = {
     internet[0], internet[1], internet[2], internet[3], internet[4],
     internet[5], internet[6], internet[7], routes};
 
-// EACCES is what socket(2) promises for "permission to create a socket of the specified type is
-// denied"; programs that probe for a network take it for "there is none".
+// Datagrams over IPv4 are for questions to the cell's resolver, for which no name exists. EACCES is
+// what socket(2) promises for "permission to create a socket of the specified type is denied";
+// programs that probe for a network take it for "there is none".
 inline constexpr ArgumentRule no_internet_rules[] = {
-    refuse_when(EACCES, {family(AF_INET)}), refuse_when(EACCES, {family(AF_INET6)}), routes};
+    internet[2], internet[3], refuse_when(EACCES, {family(AF_INET)}),
+    refuse_when(EACCES, {family(AF_INET6)}), routes};
 
 // As above, and sockets of the cell's own with a path or an abstract name: a browser's processes
 // find each other by them.
-inline constexpr std::array<ArgumentRule, 5> no_internet_own_rules = {
-    local[0], local[1], no_internet_rules[0], no_internet_rules[1], no_internet_rules[2]};
+inline constexpr std::array<ArgumentRule, 7> no_internet_own_rules = {local[0],
+                                                                      local[1],
+                                                                      no_internet_rules[0],
+                                                                      no_internet_rules[1],
+                                                                      no_internet_rules[2],
+                                                                      no_internet_rules[3],
+                                                                      no_internet_rules[4]};
 inline constexpr std::array<ArgumentRule, 11> private_own_rules = {
     internet[0], internet[1], internet[2], internet[3], internet[4], internet[5],
     internet[6], internet[7], local[0],    local[1],    routes};
@@ -295,7 +302,8 @@ inline constexpr std::string_view pairs = "pipes in both directions: every async
 inline constexpr RuledCall closed_sockets[] = {
     // Routes are those of the cell's own empty namespace; node's os.networkInterfaces() throws
     // without them.
-    {"socket", "no Internet sockets: `network = \"none\"`", no_internet_rules, EAFNOSUPPORT},
+    {"socket", "no Internet sockets but for names: `network = \"none\"`", no_internet_rules,
+     EAFNOSUPPORT},
     {"socketpair", pairs, local, EAFNOSUPPORT},
 };
 
@@ -309,8 +317,8 @@ inline constexpr RuledCall private_sockets[] = {
 };
 
 inline constexpr RuledCall closed_browser_sockets[] = {
-    {"socket", "Unix sockets, no Internet sockets: `network = \"none\"`", no_internet_own_rules,
-     EAFNOSUPPORT},
+    {"socket", "Unix sockets, no Internet sockets but for names: `network = \"none\"`",
+     no_internet_own_rules, EAFNOSUPPORT},
     {"socketpair", pairs, local, EAFNOSUPPORT},
 };
 

@@ -150,15 +150,16 @@ constexpr std::string_view socket_calls[] = {
     "bind",        "connect",     "listen",     "accept",     "accept4", "shutdown",
     "getsockname", "getpeername", "getsockopt", "setsockopt", "sendto",  "sendmsg",
     "sendmmsg",    "recvfrom",    "recvmsg",    "recvmmsg"};
-constexpr SyscallGroup closed_sockets = {"routes and pairs",
+constexpr SyscallGroup closed_sockets = {"routes, pairs and questions for names",
                                          "what node and asyncio start with; reaches nobody",
                                          socket_calls, argument_rules::closed_sockets};
 constexpr SyscallGroup private_sockets = {"sockets",
                                           "the network namespace decides what they reach",
                                           socket_calls, argument_rules::private_sockets};
 constexpr SyscallGroup closed_browser_sockets = {
-    "Unix sockets, routes and pairs", "a browser's processes find each other by Unix sockets",
-    socket_calls, argument_rules::closed_browser_sockets};
+    "Unix sockets, routes, pairs and questions for names",
+    "a browser's processes find each other by Unix sockets", socket_calls,
+    argument_rules::closed_browser_sockets};
 constexpr SyscallGroup private_browser_sockets = {
     "sockets and Unix sockets", "the network namespace and the mounts decide what they reach",
     socket_calls, argument_rules::private_browser_sockets};

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "supervisor/egress/byte_reader.h"
+#include "policy/egress/byte_reader.h"
 #include "supervisor/egress/client_hello.h"
 
 namespace cellblock::egress {

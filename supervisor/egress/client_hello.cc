@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "policy/egress/byte_reader.h"
 #include "policy/egress/egress_policy.h"
-#include "supervisor/egress/byte_reader.h"
 
 namespace cellblock::egress {
 namespace {

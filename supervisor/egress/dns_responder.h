@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "policy/config/config.h"
-#include "supervisor/egress/dns_message.h"
+#include "policy/egress/dns_message.h"
 #include "supervisor/egress/lookup.h"
 #include "supervisor/egress/name_table.h"
 #include "supervisor/ipc/wire.h"

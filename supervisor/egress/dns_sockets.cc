@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "supervisor/egress/byte_reader.h"
+#include "policy/egress/byte_reader.h"
 
 namespace cellblock::egress {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "supervisor/egress/byte_reader.h"
+#include "policy/egress/byte_reader.h"
 #include "supervisor/egress/client_hello.h"
 
 namespace cellblock::egress {

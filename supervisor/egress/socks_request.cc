@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "supervisor/egress/byte_reader.h"
+#include "policy/egress/byte_reader.h"
 
 namespace cellblock::egress {
 namespace {

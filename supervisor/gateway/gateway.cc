@@ -192,6 +192,10 @@ void Gateway::open_session(const wire::SessionGrant& grant, Fd connection) {
   if (uid_.value_or(user) != user) return give_up("a session of another user");
   uid_ = user;
   policy_.refusal_reports.belong_to(user);
+  policy_.refusal_reports.ask_for_names([this](std::uint32_t server) {
+    const Denied* refused = history_[server].ledger.denied.refused_name();
+    return refused == nullptr ? std::string() : refused->allow;
+  });
   if (grant.via != wire::SessionVia::admin) user_ = peer_of(grant, config_.http);
   if (sessions_.contains(grant.connection)) return give_up("a connection that is open already");
   open_to_host(connection.get(), grant.via);

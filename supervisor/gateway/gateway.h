@@ -22,6 +22,7 @@
 #include "supervisor/gateway/checks/kept_total.h"
 #include "supervisor/gateway/checks/user_policy.h"
 #include "supervisor/gateway/io/record_reader.h"
+#include "supervisor/gateway/name_listener.h"
 #include "supervisor/gateway/records/audit_channel.h"
 #include "supervisor/gateway/records/audit_limiter.h"
 #include "supervisor/gateway/records/cell_incidents.h"
@@ -81,6 +82,7 @@ class Gateway final : private GatewayServices {
     std::uint32_t server = 0;  ///< metrics::no_server: of a probe
     CellIncidents ledger;
     std::unique_ptr<EgressReader> egress;  ///< null: there is none
+    std::unique_ptr<NameListener> names;   ///< null: it has a network, or another resolver
     bool ended = false;
   };
 
@@ -138,7 +140,7 @@ class Gateway final : private GatewayServices {
   void cell_news(const wire::CellEvent& event);
   void cell_denied(const wire::CellEvent& event);
   void cell_lost(CellRunner& cell, const wire::CellEvent& event);
-  void watch_cell(const CellRunner& cell, Fd egress);
+  void watch_cell(const CellRunner& cell, Fd more);
   std::unique_ptr<EgressReader> egress_reader(std::uint64_t cell, Fd channel);
   void end_egress(std::uint64_t cell, std::string_view why);
   void egress_event(std::uint64_t cell, const wire::EgressEvent& event);

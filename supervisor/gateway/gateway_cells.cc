@@ -63,13 +63,13 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
   if (pipes.empty()) return cell_lost(cell, event);
   cells_[event.cell] = &cell;
   usage_.cell_started(event.cell);
-  Fd egress;
+  Fd more;
   if (pipes.size() > CellPipes::count) {
-    egress = std::move(pipes.back());
+    more = std::move(pipes.back());
     pipes.pop_back();
   }
   cell.started(event.cell, std::move(pipes));
-  watch_cell(cell, std::move(egress));
+  watch_cell(cell, std::move(more));
 }
 
 void Gateway::cell_refused(Asked asked, const wire::CellEvent& event) {

@@ -28,7 +28,9 @@ void Gateway::cell_lost(CellRunner& cell, const wire::CellEvent& event) {
   gate_.refused(cell);
 }
 
-void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
+// `more`: an egress helper's channel, or the socket of a resolver. By what it is, not by the
+// configuration, which the launcher may have had in another version.
+void Gateway::watch_cell(const CellRunner& runner, Fd more) {
   const CellPlan& plan = runner.cell().plan();
   const std::uint64_t cell = runner.cell().id();
   // What the probe was refused is no sign of what the server tries.
@@ -38,7 +40,13 @@ void Gateway::watch_cell(const CellRunner& runner, Fd egress) {
       .server = is_probe ? static_cast<std::uint32_t>(metrics::no_server) : plan.server,
       .ledger = CellIncidents(runner.origin(), runner.cell().server(), books, incidents_,
                               [this](const wire::AuditRecord& record) { audit_.add(record); })};
-  if (egress.valid()) watched.egress = egress_reader(cell, std::move(egress));
+  if (more.valid() && NameListener::is_for(more)) {
+    watched.names = std::make_unique<NameListener>(
+        loop_, std::move(more),
+        [this, cell](const wire::EgressEvent& event) { egress_event(cell, event); });
+  } else if (more.valid()) {
+    watched.egress = egress_reader(cell, std::move(more));
+  }
   watched_.emplace(cell, std::move(watched));
 }
 

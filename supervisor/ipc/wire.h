@@ -132,7 +132,7 @@ struct GatewayRequest {
 
 enum class CellEventKind : std::uint8_t {
   started = 1,  ///< answer to start_cell; fds: the gateway's ends of [stdin, stdout, stderr] and,
-                ///< with egress, of the channel that EgressEvents come from
+                ///< with egress, the channel of EgressEvents; with none, its resolver
   refused = 2,  ///< answer to start_cell: `facts` if a step failed, else `refusal`
   running = 3,  ///< exec succeeded: from here the server's own code runs
   ended = 4,    ///< once per started cell, last; `facts`

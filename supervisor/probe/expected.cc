@@ -24,6 +24,8 @@ constexpr std::string_view without_signal_scope[] = {"signal_pid_1", "signal_par
 
 constexpr std::string_view with_sockets[] = {"tcp_socket", "tcp6_socket", "udp_socket",
                                              "udp6_socket"};
+// Questions for names go to the cell's resolver over IPv4, and nowhere else: it has no route.
+constexpr std::string_view with_questions[] = {"udp_socket"};
 constexpr std::string_view with_loopback[] = {"listen_on_port"};
 constexpr std::string_view with_host[] = {"listen_on_port",
                                           "see_interfaces",
@@ -38,7 +40,8 @@ constexpr std::string_view with_host[] = {"listen_on_port",
 std::string_view by_network(std::string_view id, NetworkMode network) {
   switch (network) {
     case NetworkMode::none:
-      return {};
+      return among(with_questions, id) ? "network = \"none\": it asks for names, which do not exist"
+                                       : "";
     case NetworkMode::loopback:
       return among(with_sockets, id) || among(with_loopback, id) ? "network = \"loopback\"" : "";
     case NetworkMode::egress:

@@ -362,15 +362,15 @@ struct Listening {
   std::string port;
 };
 
-void listen_on_loopback(Listening& listening) {
+void listen_on_loopback(Listening& listening, int type = SOCK_STREAM) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  listening.socket = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  listening.socket = Fd(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
   ASSERT_TRUE(listening.socket.valid());
   ASSERT_EQ(::bind(listening.socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(::listen(listening.socket.get(), 4), 0);
+  if (type == SOCK_STREAM) ASSERT_EQ(::listen(listening.socket.get(), 4), 0);
   ASSERT_EQ(::getsockname(listening.socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
   listening.port = std::to_string(ntohs(address.sin_port));
 }
@@ -398,9 +398,17 @@ TEST_F(Containment, AServerCannotConnectToTheLoopbackOfTheHost) {
   EXPECT_EQ(inside(spec), "refused ECONNREFUSED");
 }
 
+// Over UDP it may ask its own resolver, which is in its own network.
+TEST_F(Containment, AServerCannotSendDatagramsToTheLoopbackOfTheHost) {
+  Listening listening;
+  listen_on_loopback(listening, SOCK_DGRAM);
+  const Arguments where = {"127.0.0.1", listening.port};
+  EXPECT_CONTAINED(outside("send_datagram", where), inside("send_datagram", where), "ECONNREFUSED");
+}
+
 TEST_F(Containment, AServerHasNoWayOutToAnyNetwork) {
   const Arguments where = {"192.0.2.1"};
-  EXPECT_CONTAINED(outside("find_route", where), inside("find_route", where), "EACCES");
+  EXPECT_CONTAINED(outside("find_route", where), inside("find_route", where), "ENETUNREACH");
   CellSpec spec = spec_of("find_route", where);
   spec.server.network = NetworkMode::loopback;
   EXPECT_EQ(inside(spec), "refused ENETUNREACH");

@@ -21,7 +21,7 @@ sources_of() {
     catalogue) echo supervisor/gateway/catalogue/catalogue_file.cc supervisor/gateway/checks/{clean_answer,visible_text}.cc ;;
     config) echo policy/config/config_bytes.cc policy/config_check/{config_check,server_check}.cc policy/config_reader/{config_text,server_reader,toml_depth,toml_reader}.cc ;;
     config_bytes) echo policy/config/config_bytes.cc ;;
-    egress_dns) echo supervisor/egress/dns_message.cc ;;
+    egress_dns) echo policy/egress/dns_message.cc ;;
     egress_hello) echo supervisor/egress/client_hello.cc ;;
     egress_proxy) echo supervisor/egress/{http_request,proxy_request,socks_request,target}.cc ;;
     host_import) echo client/cli/import/{cell_toml,host_reader,import_file,import_format,input_json}.cc \

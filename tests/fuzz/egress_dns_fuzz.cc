@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "policy/egress/dns_message.h"
 #include "policy/egress/egress_policy.h"
-#include "supervisor/egress/dns_message.h"
 #include "tests/fuzz/check.h"
 
 using namespace cellblock;          // NOLINT(google-build-using-namespace)

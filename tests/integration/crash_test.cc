@@ -206,7 +206,7 @@ TEST_P(EarlyCrash, TellsASilentServerWithoutANetworkHowToGiveItOne) {
   ASSERT_TRUE(answer.contains("error")) << answer.dump();
   EXPECT_EQ(answer["error"]["data"]["code"], "handshake_timeout");
   EXPECT_THAT(answer["error"]["message"].get<std::string>(),
-              HasSubstr("it was refused \"socket(AF_INET)\""));
+              HasSubstr("it was refused \"resolve api.example.org\""));
   EXPECT_THAT(answer["error"]["data"]["advice"].get<std::string>(),
               HasSubstr("network = \"egress\" and egress.allow = [\"api.example.org:443\"]"));
 }

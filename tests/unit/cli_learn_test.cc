@@ -315,6 +315,20 @@ TEST(LearnedToml, OpensANetworkToNothingUntilNamesAreKnown) {
                                "the port is a guess"));
 }
 
+TEST(LearnedToml, ProposesTheNetworkAndTheNameThatACellWithoutOneAskedFor) {
+  Observed observed;
+  observed.refused("resolve a.example.org",
+                   "network = \"egress\" and egress.allow = [\"a.example.org:443\"]", 2);
+  const std::string toml =
+      learned_toml({.server = "files", .operations = observed.operations(), .network = "none"});
+  EXPECT_THAT(toml,
+              HasSubstr("\nnetwork = \"egress\"  # resolve a.example.org was refused 2 times"));
+  EXPECT_THAT(toml,
+              HasSubstr("\"a.example.org:443\",  # resolve a.example.org was refused 2 times; "
+                        "the port is a guess"));
+  EXPECT_THAT(toml, Not(HasSubstr("names.invalid")));
+}
+
 TEST(LearnedToml, NamesPtraceAndDoesNotProposeIt) {
   Observed observed;
   observed.refused("ptrace", remedy_for(call_number("ptrace").value(), {}, {}, NetworkMode::none),

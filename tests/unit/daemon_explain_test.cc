@@ -176,11 +176,12 @@ TEST(ExplainedServer, OfALittleDeclarationSaysWhatItMayNot) {
   const auto number = [](std::uint32_t id) { return std::to_string(id); };
   const Explanation server =
       explain_server({config.servers.at(0), "c.toml"}, config, {.user = number, .group = number});
-  for (const char* words : {"network       none: it can make no Internet socket\n",
-                            "variables     none but what every cell has\n",
-                            "questions     asks the host and its user nothing\n",
-                            "who may call  nobody: no rule gives anything\n",
-                            "a stranger to all files below", "weakened      in nothing\n"}) {
+  for (const char* words :
+       {"network       none: no name exists for it, and it can make no TCP connection\n",
+        "variables     none but what every cell has\n",
+        "questions     asks the host and its user nothing\n",
+        "who may call  nobody: no rule gives anything\n", "a stranger to all files below",
+        "weakened      in nothing\n"}) {
     EXPECT_THAT(server.text, HasSubstr(words));
   }
 }

@@ -50,7 +50,7 @@ constexpr const char* nothing = "";
 TEST(DenialText, TellsOfSocketsByTheirFamilyAndOfWhatWouldAllowThem) {
   expect_rows({{{SYS_socket, EACCES, {AF_INET, SOCK_STREAM, 0}},
                 "socket(AF_INET)",
-                "routes and pairs: no Internet sockets",
+                "routes, pairs and questions for names: no Internet sockets",
                 "network = \"loopback\", or \"egress\" for what its list names"},
                {{SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
                 "socket(AF_UNIX)",
@@ -58,11 +58,11 @@ TEST(DenialText, TellsOfSocketsByTheirFamilyAndOfWhatWouldAllowThem) {
                 nothing},
                {{SYS_socket, EAFNOSUPPORT, {AF_VSOCK, SOCK_STREAM, 0}},
                 "socket(AF_VSOCK)",
-                "routes and pairs",
+                "routes, pairs and questions for names",
                 nothing},
                {{SYS_socket, EAFNOSUPPORT, {AF_NETLINK, SOCK_RAW, 9}},
                 "socket(AF_NETLINK, 3, 9)",
-                "routes and pairs",
+                "routes, pairs and questions for names",
                 nothing}},
               NetworkMode::none);
 }

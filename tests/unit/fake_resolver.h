@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/egress/dns_message.h"
+#include "policy/egress/dns_message.h"
 #include "supervisor/egress/flow.h"
 #include "supervisor/egress/socket_io.h"
 #include "supervisor/os/event_loop.h"

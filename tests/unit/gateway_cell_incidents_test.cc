@@ -81,6 +81,19 @@ TEST(DeniedLog, KnowsWhatACellWasRefusedOfTheNetworkSinceATime) {
   EXPECT_EQ(log.refused_network(2, 0), nullptr);
 }
 
+TEST(DeniedLog, KnowsTheNewestNameThatARuleWouldAllow) {
+  DeniedLog log;
+  EXPECT_EQ(log.refused_name(), nullptr);
+  for (const char* what : {"resolve a.org", "resolve b.org", "connect c.org:443"}) {
+    Denied one = denied(what);
+    one.allow = "egress.allow";
+    log.add(one);
+  }
+  log.add(denied("resolve localhost"));
+  ASSERT_NE(log.refused_name(), nullptr);
+  EXPECT_EQ(log.refused_name()->what, "resolve b.org");
+}
+
 TEST(DeniedLog, GrowsWithNothingThatAServerCanDo) {
   DeniedLog log;
   for (int i = 0; i < 1000; ++i) log.add(denied("connect " + std::to_string(i)));
@@ -122,6 +135,16 @@ TEST(EgressText, SaysWhatWouldAllowARefusedConnection) {
   EXPECT_EQ(denied->what, "connect api.example.org:443");
   EXPECT_EQ(denied->allow, "egress.allow = [\"api.example.org:443\"]");
   EXPECT_FALSE(denied_by(event(EgressKind::connected, "a"), 3, 9));
+}
+
+TEST(EgressText, SaysOfANameWithoutANetworkThatItWantsOneAndTheRule) {
+  auto refused = event(EgressKind::name_refused, "api.example.org", 0);
+  refused.reason = EgressReason::not_allowed;
+  const auto denied = denied_by(refused, 3, 9, NetworkMode::none);
+  ASSERT_TRUE(denied);
+  EXPECT_EQ(denied->what, "resolve api.example.org");
+  EXPECT_EQ(denied->reason, "no name exists for a cell without a network: `network = \"none\"`");
+  EXPECT_EQ(denied->allow, "network = \"egress\" and egress.allow = [\"api.example.org:443\"]");
 }
 
 Denied refused_at(InternetAddress address, std::uint16_t port) {

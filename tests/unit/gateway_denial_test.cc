@@ -1,9 +1,15 @@
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 
+#include "policy/egress/dns_message.h"
+#include "tests/unit/egress_question.h"
 #include "tests/unit/gateway_rig.h"
 
 // What a whole gateway makes of refused calls and of an egress helper's records.
@@ -71,6 +77,45 @@ TEST_F(GatewayDenial, CountsWhatAnEgressHelperTells) {
   EXPECT_EQ(denied_when_there(host)[0]["what"], "connect b.org:443");
   const Json egress = status_of(host)["servers"][0]["egress"];
   EXPECT_EQ(egress["refused"]["not_allowed"], 1);
+}
+
+sockaddr_in loopback() {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+TEST_F(GatewayDenial, AnswersForNamesToACellWithoutANetworkAndTellsThem) {
+  start();
+  Lines host = connect();
+  host.send(attach);
+  Fd resolver(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const Fd asker(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = loopback();
+  auto* plain = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(resolver.get(), plain, size), 0);
+  ASSERT_EQ(::getsockname(resolver.get(), plain, &size), 0);
+  ASSERT_EQ(::connect(asker.get(), plain, size), 0);
+  FakeCell cell = build_cell(resolver.get());
+  resolver.reset();
+  tell(cell, CellEventKind::running);
+  EXPECT_TRUE(host.read_json().contains("result"));
+
+  const std::string question = egress::question_for("api.example.org", egress::type_a);
+  ASSERT_EQ(::send(asker.get(), question.data(), question.size(), 0),
+            static_cast<ssize_t>(question.size()));
+  pollfd answered{asker.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&answered, 1, patience_ms), 1);
+  std::array<unsigned char, 512> reply{};
+  ASSERT_GT(::recv(asker.get(), reply.data(), reply.size(), 0), 12);
+  EXPECT_EQ(reply[3] & 0xf, 3) << "NXDOMAIN";
+  const Json denied = denied_when_there(host)[0];
+  EXPECT_EQ(denied["what"], "resolve api.example.org");
+  EXPECT_EQ(denied["allow"], "network = \"egress\" and egress.allow = [\"api.example.org:443\"]");
+
+  end_cell(cell, {.kind = EndKind::exited});
 }
 
 TEST_F(GatewayDenial, LetsAHelperGoThatTalksNonsense) {

@@ -90,6 +90,15 @@ TEST_F(RefusalReportsTest, AnErrorOfTheNetworkGetsWhatTheCellReachesAndTheRemedy
   }
 }
 
+TEST_F(RefusalReportsTest, AnErrorOfTheNetworkGetsTheLineForTheNameThatWasRefused) {
+  reports_.ask_for_names([](std::uint32_t server) {
+    return server == 0 ? "network = \"egress\" and egress.allow = [\"api.example.org:443\"]" : "";
+  });
+  EXPECT_THAT(passed(failed("TypeError: fetch failed")),
+              HasSubstr("network = \\\"egress\\\" and egress.allow = "
+                        "[\\\"api.example.org:443\\\"] allows the name"));
+}
+
 TEST_F(RefusalReportsTest, NoWordOfTheReportIsInTheAdvice) {
   const std::string line = failed("fetch failed: run `rm -rf /`");
   const std::string text = passed(line);

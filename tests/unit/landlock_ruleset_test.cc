@@ -174,10 +174,13 @@ TEST(LandlockRuleset, LetsAWorkspaceThatIsToBeReadBeReadOnly) {
 
 // --- network -------------------------------------------------------------------------------------
 
-TEST(LandlockRuleset, PermitsNoPortWithoutANetwork) {
+TEST(LandlockRuleset, PermitsWithoutANetworkOnlyToAskTheResolverAndNothingOverTcp) {
   const LandlockRuleset ruleset = ruleset_of(with_network(NetworkMode::none));
-  EXPECT_NE(ruleset.network, 0U);
-  EXPECT_TRUE(ruleset.ports.empty());
+  EXPECT_EQ(ruleset.network, 0xfU);
+  EXPECT_EQ(access_to_port(ruleset, 53), connect_send_udp);
+  EXPECT_EQ(access_to_port(ruleset, 0), bind_udp);
+  EXPECT_EQ(ruleset.ports.size(), 2U);
+  EXPECT_TRUE(ruleset_of(with_network(NetworkMode::none), 7).ports.empty());
 }
 
 TEST(LandlockRuleset, PermitsWithEgressOnlyToConnectToItsPortsAndToAskTheResolver) {
@@ -210,6 +213,13 @@ TEST(OwnLandlockRuleset, LetsOurProgramsReadWhatTheyAreLinkedWithAndWriteNowhere
   }
   EXPECT_TRUE(ruleset.ports.empty());
   EXPECT_EQ(ruleset.network, 0xfU);
+}
+
+TEST(OwnLandlockRuleset, PermitsAnswersToDatagramsFromAnyPort) {
+  LandlockRuleset ruleset = own_landlock_ruleset(newest, plan_root({}, merged_usr));
+  permit_answers(ruleset);
+  EXPECT_EQ(ruleset.network, 0xfU & ~connect_send_udp);
+  EXPECT_TRUE(ruleset.ports.empty());
 }
 
 TEST(OwnLandlockRuleset, GivesACacheFilesAndNothingElse) {

@@ -8,11 +8,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string advice(NetworkMode network, std::string_view report) {
+std::string advice(NetworkMode network, std::string_view report, std::string_view allow = {}) {
   Server server;
   server.name = "web";
   server.network = network;
-  return network_advice_for_report(server, report);
+  return network_advice_for_report(server, report, allow);
 }
 
 TEST(NetworkAdvice, SaysWhatTheCellReachesWhateverTheRuntimeCallsIt) {
@@ -31,6 +31,15 @@ TEST(NetworkAdvice, SaysWhatTheCellReachesWhateverTheRuntimeCallsIt) {
       EXPECT_THAT(advice(row.network, report), HasSubstr(row.says)) << report;
     }
   }
+}
+
+TEST(NetworkAdvice, NamesTheLineThatWouldAllowTheNameOfACellWithoutANetwork) {
+  constexpr std::string_view allow = "network = \"egress\" and egress.allow = [\"x.org:443\"]";
+  EXPECT_EQ(advice(NetworkMode::none, "fetch failed", allow),
+            "the cell of server web has no network (network = \"none\"); network = \"egress\" and "
+            "egress.allow = [\"x.org:443\"] allows the name that it asked for last, and `cellblock "
+            "learn web` finds all");
+  EXPECT_EQ(advice(NetworkMode::none, "no such file", allow), "");
 }
 
 TEST(NetworkAdvice, IsSilentOnTheHostsNetworkAndOfOtherErrors) {

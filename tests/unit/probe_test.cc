@@ -125,6 +125,9 @@ TEST(Expected, KnowsWhichRoutesTheRangesOfEgressMake) {
 TEST(Expected, OpensNothingButWhatIsDeclared) {
   const ProbeDeclaration none{.landlock_abi = 7};
   EXPECT_EQ(declared_by("tcp_socket", none), "");
+  EXPECT_NE(declared_by("udp_socket", none), "");
+  EXPECT_EQ(declared_by("udp6_socket", none), "");
+  EXPECT_EQ(declared_by("route_out", none), "");
   EXPECT_EQ(declared_by("map_write_exec", none), "");
   EXPECT_EQ(declared_by("signal_pid_1", none), "");
   EXPECT_EQ(declared_by("run_from_home", none), "");

@@ -45,10 +45,17 @@ TEST(RootPlan, TakesNoNamesFromTheHostsEtc) {
   EXPECT_THAT(find(entries, "/etc/passwd")->content, Not(HasSubstr("root")));
 }
 
-TEST(RootPlan, GivesAResolverOnlyToACellOnTheHostsNetwork) {
-  EXPECT_EQ(find(plan_root({}, merged_usr), "/etc/resolv.conf"), nullptr);
-  EXPECT_NE(find(plan_root({.network = NetworkMode::host}, merged_usr), "/etc/resolv.conf"),
-            nullptr);
+std::string resolver_in(NetworkMode network) {
+  const auto entries = plan_root({.network = network}, merged_usr);
+  const RootEntry* file = find(entries, "/etc/resolv.conf");
+  return file == nullptr ? "" : file->content.substr(0, file->content.find('\n'));
+}
+
+TEST(RootPlan, NamesTheHostsResolverOnTheHostsNetworkAndElseTheCellsOwn) {
+  EXPECT_EQ(resolver_in(NetworkMode::none), "nameserver 127.0.0.1");
+  EXPECT_EQ(resolver_in(NetworkMode::loopback), "");
+  EXPECT_EQ(resolver_in(NetworkMode::egress), "nameserver 198.18.0.1");
+  EXPECT_EQ(resolver_in(NetworkMode::host), "nameserver 192.0.2.1");
 }
 
 TEST(RootPlan, OnlyDeviceNodesMayBeDevices) {

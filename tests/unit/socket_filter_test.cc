@@ -47,11 +47,19 @@ bool is_tcp_or_udp(const Asked& asked) {
   return is_internet(asked) && (tcp || udp);
 }
 
+// What a C library asks the cell's resolver with, which has an IPv4 address.
+bool is_question(const Asked& asked) {
+  return asked.family == AF_INET && asked.type == SOCK_DGRAM && is_tcp_or_udp(asked);
+}
+
 // Written down a second time, without the tables.
 int expected(NetworkMode network, const Asked& asked) {
   const bool routes = asked.family == AF_NETLINK && asked.protocol == NETLINK_ROUTE;
   if (routes) return network == NetworkMode::host ? EAFNOSUPPORT : 0;
-  if (network == NetworkMode::none) return is_internet(asked) ? EACCES : EAFNOSUPPORT;
+  if (network == NetworkMode::none) {
+    if (is_question(asked)) return 0;
+    return is_internet(asked) ? EACCES : EAFNOSUPPORT;
+  }
   return is_tcp_or_udp(asked) ? 0 : EAFNOSUPPORT;
 }
 

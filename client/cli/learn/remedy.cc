@@ -30,9 +30,9 @@ bool has(const std::string& text, std::string_view words) {
   return text.find(words) != std::string::npos;
 }
 
-Remedy of_egress(std::string target) {
+Remedy of_egress(std::string target, bool opens_network) {
   if (!consists_of(target, ".:_-[]/")) return {.kind = Remedy::Kind::other};
-  return {.kind = Remedy::Kind::egress, .target = std::move(target)};
+  return {.kind = Remedy::Kind::egress, .target = std::move(target), .network = opens_network};
 }
 
 // Who may trace reads and steers the server's other processes, its secrets included. Crash
@@ -62,7 +62,10 @@ Remedy of_call(const std::string& what, const std::string& allow) {
 
 Remedy read_remedy(const std::string& what, const std::string& allow) {
   if (allow.empty()) return {};
-  if (allow.starts_with("egress.allow = [")) return of_egress(between(allow, "[\"", "\"]"));
+  constexpr std::string_view opens_network = "network = \"egress\" and ";
+  const bool opens = allow.starts_with(opens_network);
+  const std::string_view rule = std::string_view(allow).substr(opens ? opens_network.size() : 0);
+  if (rule.starts_with("egress.allow = [")) return of_egress(between(rule, "[\"", "\"]"), opens);
   return of_call(what, allow);
 }
 

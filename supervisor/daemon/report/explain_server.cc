@@ -135,7 +135,7 @@ Sentences egress(const Egress& egress) {
 Sentences network(const Server& server) {
   switch (server.network) {
     case NetworkMode::none:
-      return {"none: it can make no Internet socket"};
+      return {"none: no name exists for it, and it can make no TCP connection"};
     case NetworkMode::loopback:
       return {"only processes of its own cell"};
     case NetworkMode::egress:

@@ -139,10 +139,11 @@ std::optional<RefusedNetwork> CellRunner::refused_network(Time since) {
   const Denied* denied = services_.denied(cell_.plan().server)
                              .refused_network(cell_.id(), unix_milliseconds() - past.count());
   if (denied == nullptr) return std::nullopt;
+  const bool names_what = denied->what.starts_with("resolve ") && !denied->allow.empty();
   return RefusedNetwork{.what = denied->what,
                         .reason = denied->reason,
                         .allow = denied->allow,
-                        .is_all = cell_.server().network == NetworkMode::none};
+                        .is_all = cell_.server().network == NetworkMode::none && !names_what};
 }
 
 void CellRunner::remember_end(const Failure& failure) {

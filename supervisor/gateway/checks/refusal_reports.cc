@@ -64,7 +64,10 @@ std::optional<Replacement> RefusalReports::addition(std::uint32_t server, std::s
   // Successes pass without being searched.
   if (!is_error && !report.contains("isError")) return std::nullopt;
   std::string advice(advice_for_report(advice_of(server), report));
-  if (advice.empty()) advice = network_advice_for_report(config_.servers[server], report);
+  if (advice.empty()) {
+    const std::string allow = refused_name_ ? refused_name_(server) : std::string();
+    advice = network_advice_for_report(config_.servers[server], report, allow);
+  }
   if (advice.empty()) return std::nullopt;
   return is_error ? words_in(line, report, advice) : block_in(line, report, advice);
 }

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/config/config.h"
@@ -24,6 +27,10 @@ class RefusalReports {
   void belong_to(std::uint32_t uid) { uid_ = uid; }
   void reconfigure() { advice_.clear(); }
 
+  /// By server: the TOML that would allow the name which its cells were refused last, or nothing.
+  using RefusedName = std::function<std::string(std::uint32_t server)>;
+  void ask_for_names(RefusedName refused_name) { refused_name_ = std::move(refused_name); }
+
   /// For a result with isError, or an error, of a tool call: what is put into it.
   std::optional<Replacement> addition(std::uint32_t server, std::string_view line,
                                       const Message& message);
@@ -33,6 +40,7 @@ class RefusalReports {
 
   const Config& config_;
   std::optional<std::uint32_t> uid_;
+  RefusedName refused_name_;
   std::map<std::uint32_t, std::vector<PathAdvice>> advice_;
 };
 

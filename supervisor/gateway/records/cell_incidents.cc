@@ -55,7 +55,7 @@ void CellIncidents::denied(const wire::Denial& denial, Moment now) {
 
 void CellIncidents::egress(const wire::EgressEvent& event, Moment now) {
   books_.egress.add(event);
-  if (auto denied = denied_by(event, origin_.cell, now.unix_ms)) {
+  if (auto denied = denied_by(event, origin_.cell, now.unix_ms, server_.network)) {
     books_.denied.add(*std::move(denied));
   }
   const std::string target = target_of(event);

@@ -15,8 +15,10 @@ void cut(std::string& text) {
   if (text.size() > DeniedLog::max_text) text.resize(DeniedLog::max_text);
 }
 
+bool is_of_name(const Denied& denied) { return denied.what.starts_with("resolve "); }
+
 bool is_of_network(const Denied& denied) {
-  return denied.what.starts_with("resolve ") || denied.what.starts_with("connect ") ||
+  return is_of_name(denied) || denied.what.starts_with("connect ") ||
          denied.what.starts_with("socket(AF_INET");
 }
 
@@ -79,6 +81,13 @@ const Denied* DeniedLog::refused_network(std::uint64_t cell, std::int64_t since_
     if (found == nullptr || denied.count >= found->count) found = &denied;
   }
   return found;
+}
+
+const Denied* DeniedLog::refused_name() const {
+  const auto found = std::ranges::find_if(
+      recent_.rbegin(), recent_.rend(),
+      [](const Denied& denied) { return is_of_name(denied) && !denied.allow.empty(); });
+  return found == recent_.rend() ? nullptr : &*found;
 }
 
 }  // namespace cellblock::gateway

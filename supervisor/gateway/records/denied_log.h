@@ -47,6 +47,9 @@ class DeniedLog {
   /// since then (Unix time); null: nothing.
   const Denied* refused_network(std::uint64_t cell, std::int64_t since_ms) const;
 
+  /// The newest name that a cell was refused and that a rule would allow; null: there is none.
+  const Denied* refused_name() const;
+
  private:
   void add_recent(Denied denied);
 

@@ -77,19 +77,25 @@ bool has_proposal(const EgressEvent& event) {
   return event.reason == EgressReason::not_allowed && !is_of_many(event);
 }
 
-std::string reason_for(const EgressEvent& event) {
-  const std::string_view sentence = words_of(event.reason).sentence;
+constexpr std::string_view without_network =
+    "no name exists for a cell without a network: `network = \"none\"`";
+
+std::string reason_for(const EgressEvent& event, NetworkMode network) {
+  const bool is_closed = network == NetworkMode::none && event.reason == EgressReason::not_allowed;
+  const std::string_view sentence = is_closed ? without_network : words_of(event.reason).sentence;
   const std::string why = has_proposal(event) ? proposal_for(event).why : std::string();
   return why.empty() ? std::string(sentence)
                      : fmt::format("{}, and none is proposed: {}", sentence, why);
 }
 
-std::string allow_for(const EgressEvent& event) {
+std::string allow_for(const EgressEvent& event, NetworkMode network) {
   switch (event.reason) {
     case EgressReason::not_allowed: {
       if (!has_proposal(event)) return {};
       const std::string rule = proposal_for(event).rule;
-      return rule.empty() ? std::string() : fmt::format("egress.allow = [\"{}\"]", rule);
+      if (rule.empty()) return {};
+      return fmt::format("{}egress.allow = [\"{}\"]",
+                         network == NetworkMode::none ? "network = \"egress\" and " : "", rule);
     }
     case EgressReason::private_address:
       return "egress.allow with the range of that address, such as \"10.0.0.0/8:443\"";
@@ -138,13 +144,14 @@ std::string target_of(const EgressEvent& event) {
   return event.port == 0 ? host : fmt::format("{}:{}", host, event.port);
 }
 
-std::optional<Denied> denied_by(const EgressEvent& event, std::uint64_t cell, std::int64_t at_ms) {
+std::optional<Denied> denied_by(const EgressEvent& event, std::uint64_t cell, std::int64_t at_ms,
+                                NetworkMode network) {
   if (!is_refusal(event)) return std::nullopt;
   return Denied{.cell = cell,
                 .at_ms = at_ms,
                 .what = std::string(verb_of(event.kind)) + " " + target_of(event),
-                .reason = reason_for(event),
-                .allow = allow_for(event),
+                .reason = reason_for(event, network),
+                .allow = allow_for(event, network),
                 .count = event.count};
 }
 

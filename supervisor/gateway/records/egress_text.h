@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "policy/config/config.h"
 #include "supervisor/gateway/records/denied_log.h"
 #include "supervisor/ipc/wire.h"
 
@@ -27,9 +28,9 @@ bool is_refusal(const wire::EgressEvent& event);
 /// name; "(others)" of events that the helper could only count.
 std::string target_of(const wire::EgressEvent& event);
 
-/// Nothing, if the event is no refusal.
+/// Nothing, if the event is no refusal. `network`: of the cell.
 std::optional<Denied> denied_by(const wire::EgressEvent& event, std::uint64_t cell,
-                                std::int64_t at_ms);
+                                std::int64_t at_ms, NetworkMode network = NetworkMode::egress);
 
 /// Of one server, since its gateway started.
 struct EgressTotals {

@@ -117,6 +117,11 @@ std::vector<std::uint16_t> tcp_ports_of(const Egress& egress) {
 }
 
 // UDP is for questions to the resolver, from whatever port is free.
+void add_questions(LandlockRuleset& ruleset) {
+  add_port(ruleset, 0, bind_udp);
+  add_port(ruleset, dns_port, connect_send_udp);
+}
+
 void add_egress(LandlockRuleset& ruleset, const Egress& egress) {
   add_port(ruleset, 0, bind_udp);
   for (const std::uint16_t port : tcp_ports_of(egress)) {
@@ -127,7 +132,7 @@ void add_egress(LandlockRuleset& ruleset, const Egress& egress) {
 void add_network(LandlockRuleset& ruleset, const Server& server) {
   switch (server.network) {
     case NetworkMode::none:
-      return;
+      return add_questions(ruleset);
     case NetworkMode::egress:
       return add_egress(ruleset, server.egress);
     case NetworkMode::loopback:
@@ -168,6 +173,8 @@ LandlockRuleset own_landlock_ruleset(std::uint32_t abi, const std::vector<RootEn
   }
   return ruleset;
 }
+
+void permit_answers(LandlockRuleset& ruleset) { ruleset.network &= ~connect_send_udp; }
 
 void permit_cache(LandlockRuleset& ruleset) {
   add_path(ruleset, home_directory, read_only | write_file | make_file | remove_file);

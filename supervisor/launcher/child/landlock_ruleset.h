@@ -42,6 +42,10 @@ LandlockRuleset landlock_ruleset(std::uint32_t abi, const Server& server,
 /// Of cellblock's own programs: they read and run what they are linked with, and nothing else.
 LandlockRuleset own_landlock_ruleset(std::uint32_t abi, const std::vector<RootEntry>& entries);
 
+/// For a program of cellblock's that answers datagrams on sockets that it was handed: to whatever
+/// port they came from, which no rule can say.
+void permit_answers(LandlockRuleset& ruleset);
+
 /// For a program of cellblock's whose home (root_plan.h) is a cache: files can be made there, read,
 /// renamed and removed; no directory, no link, nothing to execute.
 void permit_cache(LandlockRuleset& ruleset);

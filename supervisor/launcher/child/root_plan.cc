@@ -11,8 +11,22 @@ namespace {
 using Entries = std::vector<RootEntry>;
 
 // It answers or refuses at once; only what it has to ask others for takes time.
-std::string egress_resolver_file() {
-  return "nameserver " + text_of(cell_resolver) + "\noptions timeout:5 attempts:1\n";
+std::string resolver_file(const InternetAddress& resolver) {
+  return "nameserver " + text_of(resolver) + "\noptions timeout:5 attempts:1\n";
+}
+
+std::string resolver_file_of(NetworkMode network, const HostLayout& host) {
+  switch (network) {
+    case NetworkMode::none:
+      return resolver_file(loopback_resolver);
+    case NetworkMode::loopback:
+      break;
+    case NetworkMode::egress:
+      return resolver_file(cell_resolver);
+    case NetworkMode::host:
+      return host.resolver;
+  }
+  return {};
 }
 
 RootEntry directory(std::string path) {
@@ -61,9 +75,8 @@ void add_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
   entries.push_back(file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"));
   entries.push_back(file("/etc/ld.so.cache", host.loader_cache));
   entries.push_back(file("/etc/localtime", host.local_time));
-  if (network == NetworkMode::host) entries.push_back(file("/etc/resolv.conf", host.resolver));
-  if (network == NetworkMode::egress) {
-    entries.push_back(file("/etc/resolv.conf", egress_resolver_file()));
+  if (network != NetworkMode::loopback) {
+    entries.push_back(file("/etc/resolv.conf", resolver_file_of(network, host)));
   }
   for (const std::string& path : host.etc_directories) {
     entries.push_back(bound(path, BindKind::read));

@@ -217,6 +217,7 @@ PreparedResult<void> prepare_programs(const Materials& from, const OwnPrograms& 
   made.gateway =
       CELLBLOCK_TRY(prepare_own(gateway_blueprint, from, programs.gateway, gateway_template));
   permit_cache(made.gateway.landlock);
+  permit_answers(made.gateway.landlock);
   made.audit_writer = CELLBLOCK_TRY(
       prepare_own(audit_writer_blueprint, from, programs.audit_writer, audit_template));
   if (from.config.http) {

@@ -1,13 +1,16 @@
 #include "supervisor/launcher/prepare/network_pool.h"
 
+#include <arpa/inet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "policy/egress/synthetic_range.h"
 #include "supervisor/launcher/child/run_in_namespace.h"
 #include "supervisor/os/timer.h"
 
@@ -15,6 +18,7 @@ namespace cellblock::launcher {
 namespace {
 
 constexpr std::size_t store_size = 4;
+constexpr std::uint16_t resolver_port = 53;
 
 // Long enough that the spawns of a burst come first, short enough to be ready for the next.
 constexpr std::chrono::milliseconds refill_delay{3};
@@ -41,6 +45,30 @@ SysResult<Fd> make_network_here() {
   return network_of(any.get());
 }
 
+// Before any code of a server runs, and without SO_REUSEPORT: nothing in the cell takes its place.
+SysResult<Fd> bind_resolver_here() {
+  Fd made(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made.valid()) return sys_fail("socket");
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(resolver_port);
+  std::memcpy(&address.sin_addr, &loopback_resolver.at(ipv4_offset), sizeof address.sin_addr);
+  if (bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
+    return sys_fail("bind");
+  }
+  return made;
+}
+
+SysResult<CellNetwork> make_cell_network() {
+  CellNetwork made;
+  CELLBLOCK_CHECK(run_in_namespace([&]() -> SysResult<void> {
+    made.network = CELLBLOCK_TRY(make_network_here());
+    made.resolver = CELLBLOCK_TRY(bind_resolver_here());
+    return {};
+  }));
+  return made;
+}
+
 }  // namespace
 
 SysResult<Fd> make_network() {
@@ -54,10 +82,10 @@ SysResult<Fd> make_network() {
 
 SysResult<NetworkPool> NetworkPool::make() { return NetworkPool(CELLBLOCK_TRY(make_timer())); }
 
-SysResult<Fd> NetworkPool::take() {
+SysResult<CellNetwork> NetworkPool::take() {
   refill_later();
-  if (networks_.empty()) return make_network();
-  Fd network = std::move(networks_.back());
+  if (networks_.empty()) return make_cell_network();
+  CellNetwork network = std::move(networks_.back());
   networks_.pop_back();
   return network;
 }
@@ -65,7 +93,7 @@ SysResult<Fd> NetworkPool::take() {
 void NetworkPool::refill() {
   std::uint64_t ignored = 0;
   if (read(timer_.get(), &ignored, sizeof ignored) < 0) return;
-  auto network = make_network();
+  auto network = make_cell_network();
   // Whoever asks while there is none is told why; trying again and again meanwhile helps nobody.
   if (!network) return;
   networks_.push_back(std::move(*network));

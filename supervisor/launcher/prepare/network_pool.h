@@ -10,6 +10,12 @@ namespace cellblock::launcher {
 /// launcher's user namespace: what a cell may do in its own gives it no right over its network.
 SysResult<Fd> make_network();
 
+/// A network of its own for a cell, and what answers for names in it (network = "none").
+struct CellNetwork {
+  Fd network;
+  Fd resolver;  ///< UDP, bound to 127.0.0.1 port 53 in it; of no use to other modes
+};
+
 /// Networks made ahead of time, since making one is a good part of what a spawn takes
 /// (docs/performance.md). Each is given out once. One thread.
 class NetworkPool {
@@ -17,7 +23,7 @@ class NetworkPool {
   static SysResult<NetworkPool> make();
 
   /// One that nobody has used; made now when none is left. Has the store refilled a moment later.
-  SysResult<Fd> take();
+  SysResult<CellNetwork> take();
 
   /// Readable when it is time to refill(): only ever after take().
   int timer() const { return timer_.get(); }
@@ -29,7 +35,7 @@ class NetworkPool {
   void refill_later();
 
   Fd timer_;
-  std::vector<Fd> networks_;
+  std::vector<CellNetwork> networks_;
 };
 
 }  // namespace cellblock::launcher

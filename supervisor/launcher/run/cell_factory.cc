@@ -117,10 +117,12 @@ SetupResult<SpawnRequest::Passed> CellFactory::workspace_for(
                               workspace_attributes(server)};
 }
 
-SetupResult<Fd> CellFactory::network_for(const CellTemplate& blueprint) {
-  if (blueprint.network == NetworkMode::host) return Fd();
+SetupResult<CellNetwork> CellFactory::network_for(const CellTemplate& blueprint) {
+  if (blueprint.network == NetworkMode::host) return CellNetwork{};
   auto network = base_.networks.take();
   if (!network) return failed_at(SetupStep::make_network, network.error());
+  // A port that something else may want, and a socket that nobody reads.
+  if (blueprint.network != NetworkMode::none) network->resolver.reset();
   return std::move(*network);
 }
 
@@ -181,7 +183,8 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   request.workspace = CELLBLOCK_TRY(workspace_for(server, workspace));
   request.home = CELLBLOCK_TRY(home_for(server, client.uid, request.host_ids, program));
   request.group = CELLBLOCK_TRY(group_for(server));
-  request.network = CELLBLOCK_TRY(network_for(made_.servers[server_index]));
+  CellNetwork network = CELLBLOCK_TRY(network_for(made_.servers[server_index]));
+  request.network = std::move(network.network);
   auto egress = CELLBLOCK_TRY(egress_for(server_index, request.network.get()));
   auto input = make_pipe();
   auto output = make_pipe();
@@ -206,7 +209,7 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
   return StartedServer{
       std::move(cell),
       StdioEnds{std::move(input->second), std::move(output->first), std::move(errors->first)},
-      std::move(egress)};
+      std::move(egress), std::move(network.resolver)};
 }
 
 SetupResult<Fd> CellFactory::cache_for(std::optional<std::uint32_t> user,
@@ -223,7 +226,7 @@ SetupResult<SpawnedCell> CellFactory::spawn_own(const OwnProcess& process,
   SpawnRequest request;
   request.host_ids = {id, id};
   request.home = CELLBLOCK_TRY(cache_for(process.user, request.host_ids));
-  request.network = CELLBLOCK_TRY(network_for(process.blueprint));
+  request.network = std::move(CELLBLOCK_TRY(network_for(process.blueprint)).network);
   request.groups = base_.groups;
   const auto log = log_.make({.program = process.program, .uid = process.user.value_or(0)});
   if (!log) return failed_at(SetupStep::prepare, log.error());

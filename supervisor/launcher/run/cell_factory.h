@@ -44,6 +44,7 @@ struct StartedServer {
   SpawnedCell cell;
   StdioEnds stdio;
   std::optional<EgressEnds> egress;
+  Fd resolver;  ///< with network = "none": for its gateway, which answers for names there
 };
 
 /// Why a configuration was not taken.
@@ -122,7 +123,7 @@ class CellFactory {
                            wire::CellProgram program);
   SetupResult<SpawnRequest::Passed> workspace_for(const Server& server,
                                                   const PassedDirectory* directory) const;
-  SetupResult<Fd> network_for(const CellTemplate& blueprint);
+  SetupResult<CellNetwork> network_for(const CellTemplate& blueprint);
   SetupResult<std::optional<EgressEnds>> egress_for(std::uint32_t server_index, int network) const;
   SetupResult<CellGroup> group_for(const Server& server);
   SetupResult<void> add_secrets(SpawnRequest& request, std::uint32_t server_index) const;

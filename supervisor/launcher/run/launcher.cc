@@ -347,6 +347,7 @@ void Launcher::add_server_cell(Gateway& gateway, const wire::GatewayRequest& req
     egress_.start(*cell, *started.egress);
     ends.push_back(started.egress->events.first.get());
   }
+  if (started.resolver.valid()) ends.push_back(started.resolver.get());
   tell(gateway, {.kind = CellEventKind::started, .request = request.request, .cell = *cell}, ends);
 }
 

@@ -1,9 +1,9 @@
-#include "supervisor/egress/dns_message.h"
+#include "policy/egress/dns_message.h"
 
 #include <cstddef>
 
+#include "policy/egress/byte_reader.h"
 #include "policy/egress/egress_policy.h"
-#include "supervisor/egress/byte_reader.h"
 
 namespace cellblock::egress {
 namespace {
