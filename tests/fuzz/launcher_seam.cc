@@ -172,7 +172,8 @@ SetupResult<StartedServer> CellFactory::start_server(std::uint32_t server_index,
                                         .error = EPERM,
                                         .refusal = wire::StartRefusal::workspace_refused});
   }
-  StartedServer started{.cell = CELLBLOCK_TRY(fuzz::stand_in()), .stdio = {}, .egress = {}};
+  StartedServer started{
+      .cell = CELLBLOCK_TRY(fuzz::stand_in()), .stdio = {}, .egress = {}, .resolver = {}};
   started.stdio = {std::move(make_pipe()->second), std::move(make_pipe()->first),
                    std::move(make_pipe()->first)};
   if (server.network == NetworkMode::egress) {

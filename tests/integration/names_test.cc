@@ -27,18 +27,19 @@ class Names : public testing::TestWithParam<Mode> {
     if (!running_as_root() && GetParam() != Mode::user) GTEST_SKIP() << "needs root";
   }
 
-  void start(const char* program, std::string_view script, std::string_view profile) {
+  void start(const char* program, std::string_view script, std::string_view profile,
+             std::string_view more = "") {
     const fs::path source = fs::path(CELLBLOCK_SOURCE) / "tests/fixtures" / script;
     const std::string copy = daemon_.directory().path(fmt::format("scripts/{}", script));
     fs::create_directories(fs::path(copy).parent_path());
     fs::copy_file(source, copy);
-    daemon_.start(
-        {.mode = GetParam(),
-         .servers = server_table(
-             daemon_, "closed", {program, copy},
-             fmt::format("allow = {{ users = [{}], tools = [\"*\"] }}\nread = [\"{}\"]\n"
-                         "profile = \"{}\"\n",
-                         daemon_.user().uid, fs::path(copy).parent_path().string(), profile))});
+    daemon_.start({.mode = GetParam(),
+                   .servers = server_table(
+                       daemon_, "closed", {program, copy},
+                       fmt::format("allow = {{ users = [{}], tools = [\"*\"] }}\nread = [\"{}\"]\n"
+                                   "profile = \"{}\"\n{}",
+                                   daemon_.user().uid, fs::path(copy).parent_path().string(),
+                                   profile, more))});
   }
 
   std::string said_by(std::vector<std::string> arguments) const {
@@ -103,6 +104,17 @@ TEST_P(Names, AreAllThatCanBeAskedFor) {
   EXPECT_EQ(told("socket.AF_INET, socket.SOCK_DGRAM, ('192.0.2.1', 53)"), "0: ENETUNREACH");
   EXPECT_EQ(told("socket.AF_INET, socket.SOCK_DGRAM, ('127.0.0.1', 54)"), "0: ECONNREFUSED");
   EXPECT_EQ(told("socket.AF_INET, socket.SOCK_DGRAM, ('127.0.0.1', 53)"), "0: sent");
+}
+
+TEST_P(Names, AreNotAskedForWhereTheProfileRefusesSockets) {
+  if (::access(python, X_OK) != 0) GTEST_SKIP() << "needs " << python;
+  start(python, "run_server.py", "closed",
+        "[profile.closed]\nbase = \"python\"\nrefuse = [\"socket\"]\n");
+  EXPECT_EQ(run("import socket\n"
+                "try: socket.getaddrinfo('api.example.com', 443)\n"
+                "except socket.gaierror as error: print(error.errno == socket.EAI_AGAIN)\n"),
+            "0: True");
+  EXPECT_THAT(said_by({"logs", "closed", "--denied"}), testing::Not(HasSubstr("resolve ")));
 }
 
 TEST_P(Names, AskedForByTheThousandLeaveTheSessionAnswering) {
