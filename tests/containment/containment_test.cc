@@ -370,7 +370,9 @@ void listen_on_loopback(Listening& listening, int type = SOCK_STREAM) {
   listening.socket = Fd(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
   ASSERT_TRUE(listening.socket.valid());
   ASSERT_EQ(::bind(listening.socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  if (type == SOCK_STREAM) ASSERT_EQ(::listen(listening.socket.get(), 4), 0);
+  if (type == SOCK_STREAM) {
+    ASSERT_EQ(::listen(listening.socket.get(), 4), 0);
+  }
   ASSERT_EQ(::getsockname(listening.socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
   listening.port = std::to_string(ntohs(address.sin_port));
 }
