@@ -58,6 +58,7 @@ std::string without_placeholders(std::string text) {
 }
 
 std::string network_lines(const Proposal& proposal) {
+  if (proposal.domains.empty() && !proposal.users.empty()) return "network = \"none\"\n";
   if (proposal.domains.empty()) {
     return "network = \"none\"  # to open it: network = \"egress\" and egress = { allow = "
            "[\"api.example.org:443\"] }\n";
@@ -74,12 +75,40 @@ std::string workspace_lines(Workspace workspace) {
       workspace == Workspace::write ? "rw" : "ro");
 }
 
+std::string limits_line(const Proposal& proposal) {
+  std::string line;
+  for (const auto& [name, value] : proposal.limits) {
+    const bool is_number = value.find_first_not_of("0123456789") == std::string::npos;
+    line += fmt::format("{}{} = {}", line.empty() ? "" : ", ", name,
+                        is_number ? value : toml_text(value));
+  }
+  return line.empty() ? line : fmt::format("limits  = {{ {} }}\n", line);
+}
+
+// One without a name is a number.
+std::string user_list(const std::vector<std::string>& users) {
+  std::string line;
+  for (const auto& user : users) {
+    const bool is_number = user.find_first_not_of("0123456789") == std::string::npos;
+    line += (line.empty() ? "" : ", ") + (is_number ? user : toml_text(user));
+  }
+  return "[" + line + "]";
+}
+
 std::string allow_lines(const Proposal& proposal) {
+  if (!proposal.users.empty()) return {};
   const std::vector<std::string> unknown{"TODO"};
   const auto tools = listed(proposal.tools.empty() ? unknown : proposal.tools);
   std::string line = fmt::format("allow = {{ users = [\"TODO\"], tools = {} }}", tools);
   std::ranges::replace(line, '\n', ' ');
   return "# TODO: until then nobody may use it:\n# " + line + "\n";
+}
+
+// A table of its own has room for many tools.
+std::string allow_table(const Proposal& proposal) {
+  if (proposal.users.empty()) return {};
+  return fmt::format("\n[server.{}.allow]\nusers = {}\ntools = {}\n", proposal.name,
+                     user_list(proposal.users), listed(proposal.tools));
 }
 
 std::string variable_lines(const Proposal& proposal) {
@@ -89,10 +118,10 @@ std::string variable_lines(const Proposal& proposal) {
     text += fmt::format("{} = {}\n", toml_key(name), toml_text(without_placeholders(value)));
   }
   if (proposal.secrets.empty()) return text;
-  text += fmt::format(
-      "\n# TODO: write each value into its file, which only cellblock may read.\n"
-      "[server.{}.env_from_file]\n",
-      proposal.name);
+  text += proposal.users.empty()
+              ? "\n# TODO: write each value into its file, which only cellblock may read.\n"
+              : "\n";
+  text += fmt::format("[server.{}.env_from_file]\n", proposal.name);
   for (const auto& secret : proposal.secrets) {
     text += fmt::format("{} = {}\n", toml_key(secret.variable), toml_text(secret.file));
   }
@@ -109,6 +138,8 @@ std::string comment_lines(const Proposal& proposal) {
   return text;
 }
 
+}  // namespace
+
 std::string server_toml(const Proposal& proposal) {
   if (!proposal.obstacle.empty()) {
     return comment(fmt::format("\"{}\": no cell: {}", proposal.declared_as, proposal.obstacle));
@@ -118,13 +149,15 @@ std::string server_toml(const Proposal& proposal) {
   if (!proposal.program.empty()) text += "program = " + toml_text(proposal.program) + "\n";
   text += fmt::format("profile = \"{}\"\n", proposal.profile);
   text += path_lines("read", proposal.read);
-  if (!proposal.read.empty()) text += "# What it has to change moves from read to write.\n";
+  const bool is_left_to_admin = proposal.users.empty();
+  if (!proposal.read.empty() && is_left_to_admin) {
+    text += "# What it has to change moves from read to write.\n";
+  }
   text += path_lines("write", proposal.write);
   text += workspace_lines(proposal.workspace);
-  return text + network_lines(proposal) + allow_lines(proposal) + variable_lines(proposal);
+  return text + network_lines(proposal) + limits_line(proposal) + allow_lines(proposal) +
+         allow_table(proposal) + variable_lines(proposal);
 }
-
-}  // namespace
 
 std::string toml_text(std::string_view text) {
   std::string quoted = "\"";

@@ -12,6 +12,9 @@ namespace cellblock::cli {
 /// escaped and on one line.
 std::string cell_toml(const std::vector<Proposal>& proposals);
 
+/// The table of one server alone. Where its users are known nothing is left to the admin.
+std::string server_toml(const Proposal& proposal);
+
 /// In quotes; reads as the same text again, whatever it holds.
 std::string toml_text(std::string_view text);
 

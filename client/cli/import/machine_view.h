@@ -31,6 +31,12 @@ struct MachineView {
 struct Places {
   std::string programs;  ///< a directory for each server in it
   std::string secrets;   ///< a file for each secret in it
+  /// Where the one server that is proposed is installed already; empty: in a directory of its name.
+  std::string installed = {};
+
+  std::string directory_of(const std::string& server) const {
+    return installed.empty() ? programs + "/" + server : installed;
+  }
 };
 
 /// This machine.

@@ -34,6 +34,8 @@ struct Proposal {
   std::vector<ProposedSecret> secrets;
   std::vector<std::string> domains;
   std::vector<std::string> tools;
+  std::vector<std::string> users;  ///< who may use it; empty: left to the admin
+  std::vector<std::pair<std::string, std::string>> limits;
   Workspace workspace = Workspace::none;
   std::vector<std::string> steps;    ///< to be run as root, before anything works
   std::vector<std::string> todos;    ///< for the admin to decide

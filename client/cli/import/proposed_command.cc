@@ -95,7 +95,7 @@ void propose_pypi(const PackageRun& run, const std::string& directory, Proposal&
 
 void propose_package(const PackageRun& run, const MachineView& machine, const Places& places,
                      Proposal& proposal) {
-  const auto directory = places.programs + "/" + proposal.name;
+  const auto directory = places.directory_of(proposal.name);
   const bool is_npm = run.package.registry == Registry::npm;
   if (is_npm) {
     propose_npm(run, directory, machine, proposal);
@@ -129,7 +129,7 @@ void propose_program(const std::string& program, const MachineView& machine, con
     proposal.command = {found};
     return;
   }
-  proposal.command = {places.programs + "/" + proposal.name + "/TODO"};
+  proposal.command = {places.directory_of(proposal.name) + "/TODO"};
   proposal.todos.push_back(fmt::format(
       "{} is not among the host's programs: install it as root, and name its whole path", program));
 }
@@ -211,7 +211,7 @@ std::string shell_word(const std::string& text) {
 
 void propose_command(const DeclaredServer& server, const MachineView& machine, const Places& places,
                      Proposal& proposal) {
-  const auto directory = places.programs + "/" + proposal.name;
+  const auto directory = places.directory_of(proposal.name);
   const auto words = words_of(server, directory);
   const auto run = run_of(server, words);
   if (!run) {

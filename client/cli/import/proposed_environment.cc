@@ -58,7 +58,7 @@ void propose_variable(const DeclaredVariable& declared, const PlaceholderValues&
 
 void propose_environment(const DeclaredServer& server, const MachineView& machine,
                          const Places& places, Proposal& proposal) {
-  const PlaceholderValues values{server.bundle ? places.programs + "/" + proposal.name
+  const PlaceholderValues values{server.bundle ? places.directory_of(proposal.name)
                                                : std::string()};
   for (const auto& variable : server.variables) {
     propose_variable(variable, values, machine, places, proposal);
