@@ -1,0 +1,91 @@
+#include "client/cli/add/add_request.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "client/cli/add/added_files.h"
+#include "client/cli/common/admin_sockets.h"
+#include "client/cli/import/machine_view.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/config/names.h"
+
+namespace cellblock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// NAME=VALUE, or NAME alone for what our own environment says.
+Result<DeclaredVariable> variable_of(const std::string& word) {
+  const auto equals = word.find('=');
+  if (equals != std::string::npos) {
+    return DeclaredVariable{.name = word.substr(0, equals), .value = word.substr(equals + 1)};
+  }
+  const char* value = std::getenv(word.c_str());  // NOLINT(concurrency-mt-unsafe)
+  if (value != nullptr) return DeclaredVariable{.name = word, .value = value};
+  return fail(
+      fmt::format("--env {0}: {0} is not in your environment; allowed: NAME=VALUE, or the "
+                  "name of a variable that you have",
+                  safe_line(word)));
+}
+
+// The user for whom root works, or who works.
+std::string usual_user() {
+  if (::geteuid() != 0) return user_name(::geteuid());
+  const char* sudo = std::getenv("SUDO_USER");  // NOLINT(concurrency-mt-unsafe)
+  return sudo == nullptr ? std::string() : std::string(sudo);
+}
+
+Result<std::vector<std::string>> users_of(const AddRequest& request, const AddPlaces& places) {
+  const auto usual = usual_user();
+  if (places.mode == Mode::user) return std::vector<std::string>{usual};
+  if (!request.users.empty()) return request.users;
+  if (!usual.empty()) return std::vector<std::string>{usual};
+  return fail("say who may use it: --allow USER, once for each");
+}
+
+}  // namespace
+
+Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places) {
+  std::error_code ignored;
+  const auto here = fs::current_path(ignored).string();
+  AddedServer added{
+      .declared = {.name = request.server,
+                   .command = with_whole_paths(request.command, here, this_machine())},
+      .read = request.read,
+      .write = request.write,
+      .egress = request.egress};
+  const auto& first = added.declared.command.front();
+  if (first.starts_with("http://") || first.starts_with("https://")) {
+    return fail(
+        "it is reached by an address: hosts connect to it themselves, there is nothing to "
+        "run in a cell");
+  }
+  for (auto& path : added.read) path = fs::absolute(path, ignored).lexically_normal().string();
+  for (auto& path : added.write) path = fs::absolute(path, ignored).lexically_normal().string();
+  for (const auto& word : request.environment) {
+    added.declared.variables.push_back(CELLBLOCK_TRY(variable_of(word)));
+  }
+  added.users = CELLBLOCK_TRY(users_of(request, places));
+  return added;
+}
+
+Result<void> refuse_name(const AddPlaces& places, const std::string& server) {
+  if (!is_short_name(server)) {
+    return fail(
+        fmt::format("\"{}\" is no name of a server; allowed: small letters, digits and -, "
+                    "beginning with a letter",
+                    safe_line(server)));
+  }
+  const auto path = declaration_of(places, server);
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return {};
+  return fail(
+      fmt::format("\"{0}\" is declared already, in {1}: `cellblock update {0}` or "
+                  "`cellblock remove {0}`",
+                  server, safe_line(path)));
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,69 @@
+#include "client/cli/add/added_files.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/terminal/terminal_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned for_all = 0755;
+constexpr unsigned for_owner = 0700;
+constexpr unsigned secret_mode = 0600;
+
+}  // namespace
+
+std::string declaration_of(const AddPlaces& places, const std::string& server) {
+  return places.declarations + "/" + server + ".toml";
+}
+
+Result<void> make_place(const std::string& directory, unsigned mode) {
+  std::error_code error;
+  const bool is_new = fs::create_directories(directory, error);
+  if (error) return fail(fmt::format("{}: {}", safe_line(directory), error.message()));
+  if (!is_new || ::chmod(directory.c_str(), mode) == 0) return {};
+  return fail(fmt::format("{}: {}", safe_line(directory), std::generic_category().message(errno)));
+}
+
+AddedFiles::~AddedFiles() {
+  std::error_code ignored;
+  for (const auto& path : made_) fs::remove(path, ignored);
+}
+
+Result<void> AddedFiles::make_main_file() {
+  if (fs::exists(places_.main_file)) return {};
+  CELLBLOCK_CHECK(make_place(fs::path(places_.main_file).parent_path().string(), for_all));
+  CELLBLOCK_CHECK(write_new_file(places_.main_file,
+                                 "# cellblock's configuration. Each server has a file in "
+                                 "servers.d beside this one.\n"));
+  made_.push_back(places_.main_file);
+  return {};
+}
+
+// The mask, since its directory may be one that others read.
+Result<void> AddedFiles::add_secret(const std::string& path, const std::string& value) {
+  CELLBLOCK_CHECK(make_place(fs::path(path).parent_path().string(), for_owner));
+  const auto mask = ::umask(0777 & ~secret_mode);
+  const auto written = write_new_file(path, value);
+  ::umask(mask);
+  if (written) made_.push_back(path);
+  return written;
+}
+
+Result<void> AddedFiles::add_declaration(const std::string& server, const std::string& text) {
+  CELLBLOCK_CHECK(make_place(places_.declarations, for_all));
+  const auto path = declaration_of(places_, server);
+  CELLBLOCK_CHECK(write_new_file(path, text));
+  made_.push_back(path);
+  return {};
+}
+
+}  // namespace cellblock::cli

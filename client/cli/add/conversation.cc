@@ -1,0 +1,45 @@
+#include "client/cli/add/conversation.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "client/cli/terminal/terminal_text.h"
+
+namespace cellblock::cli {
+
+// Of what was typed or of npm, not of the daemon: there is no advice to give.
+Exit cannot(const Context& context, const std::string& why) {
+  fmt::print(stderr, "cellblock: {}\n", safe_text(why));
+  if (context.output == Output::json) {
+    print_json(error_json({.code = client::ErrorCode::invalid_argument, .text = why}, Exit::error));
+  }
+  return Exit::error;
+}
+
+void tell(const Context& context, const std::string& line) {
+  if (context.output == Output::human) fmt::print(stderr, "cellblock: {}\n", line);
+}
+
+bool can_ask(const Context& context) {
+  return context.output == Output::human && ::isatty(STDIN_FILENO) == 1;
+}
+
+bool agrees(const Interruption& interruption, const std::string& question) {
+  fmt::print(stderr, "{} [y/N] ", question);
+  static_cast<void>(std::fflush(stderr));
+  std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},
+                                pollfd{interruption.descriptor(), POLLIN, 0}};
+  while (::poll(sources.data(), sources.size(), -1) < 0) continue;
+  if (sources[1].revents != 0) return false;
+  std::array<char, 64> line{};
+  const auto count = ::read(STDIN_FILENO, line.data(), line.size());
+  const std::string_view said(line.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+  return said == "y\n" || said == "Y\n" || said == "yes\n";
+}
+
+}  // namespace cellblock::cli

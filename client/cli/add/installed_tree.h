@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "policy/base/result.h"
+
+/// What an installation left: a stranger's files, at rest by the time that they are looked at.
+namespace cellblock::cli {
+
+/// At most 200,000 entries, as `program` takes them, and 2 GiB.
+bool is_within_bounds(const std::string& tree);
+std::string too_large_text();
+
+/// Files and directories in it may be changed by everybody. Links are left alone.
+Result<void> open_to_all(const std::string& tree);
+
+/// Copies plain files, directories and links that stay inside to `destination`, which must not be
+/// there: owned by us, writable by nobody else. An error: anything else is in it (a device, a
+/// set-user-ID file, a link that leads out), or it is out of bounds; what was copied is then
+/// removed.
+Result<void> copy_tree(const std::string& tree, const std::string& destination);
+
+}  // namespace cellblock::cli

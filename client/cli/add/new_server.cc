@@ -1,0 +1,172 @@
+#include "client/cli/add/new_server.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "client/cli/add/added_files.h"
+#include "client/cli/add/installed_tree.h"
+#include "client/cli/add/private_daemon.h"
+#include "client/cli/add/program_output.h"
+#include "client/cli/common/daemon_program.h"
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/encoding/sha256.h"
+
+namespace cellblock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_lock_bytes = 64U << 20;
+
+// As it is written in names of directories.
+Result<std::string> short_digest(const std::string& file) {
+  constexpr std::size_t shown_bytes = 4;
+  const auto text = CELLBLOCK_TRY(bounded_file(file, most_lock_bytes));
+  const auto digest = CELLBLOCK_TRY(sha256(text));
+  std::string short_text;
+  for (std::size_t at = 0; at < shown_bytes; ++at) {
+    fmt::format_to(std::back_inserter(short_text), "{:02x}", digest[at]);
+  }
+  return short_text;
+}
+
+// What it says of itself becomes a part of a path.
+Result<std::string> version_in(const std::string& tree, const PackageName& package) {
+  const auto installed = this_machine().installed(tree, package);
+  if (!installed) {
+    return fail(fmt::format("{} has no program to start (\"bin\" in its package.json)",
+                            safe_line(package.name)));
+  }
+  const auto named = package_named(package.registry, package.name + "@" + installed->version);
+  if (!named || named->version.empty()) {
+    return fail(fmt::format("{} has no version that can be named", safe_line(package.name)));
+  }
+  return named->version;
+}
+
+// For whoever tries it: the table may allow others, and not all of its tools.
+std::string rule_for_trial(const std::string& server) {
+  return fmt::format("\n[[server.{}.rule]]\neffect = \"allow\"\nusers = [{}]\ntools = [\"*\"]\n",
+                     server, ::geteuid());
+}
+
+// "PATH:LINE" is said of every rule.
+std::string without_places(std::string text, const std::string& path) {
+  for (auto at = text.find(", " + path); at != std::string::npos; at = text.find(", " + path)) {
+    const auto end = text.find_first_of(")\n", at);
+    text.erase(at, end == std::string::npos ? end : end - at);
+  }
+  return text;
+}
+
+}  // namespace
+
+InstalledVersion::InstalledVersion(InstalledVersion&& other) noexcept
+    : directory_(std::exchange(other.directory_, {})),
+      version_(std::move(other.version_)),
+      is_kept_(other.is_kept_) {}
+
+InstalledVersion::~InstalledVersion() {
+  std::error_code ignored;
+  if (!is_kept_ && !directory_.empty()) fs::remove_all(directory_, ignored);
+}
+
+Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
+                                                        const PackageName& package,
+                                                        const NpmSettings& settings,
+                                                        InstallScripts scripts) {
+  constexpr unsigned listed = 0755;
+  const auto wanted = package.version.empty() ? package.name : package.name + "@" + package.version;
+  const auto tree = CELLBLOCK_TRY(install_package(work.context, work.places, work.scratch, settings,
+                                                  {wanted, scripts}, work.stop));
+  const auto version = CELLBLOCK_TRY(version_in(tree, package));
+  const auto digest = CELLBLOCK_TRY(short_digest(tree + "/package-lock.json"));
+  const auto parent = directory_of(work.places, server);
+  CELLBLOCK_CHECK(make_place(parent, listed));
+  const auto directory = fmt::format("{}/{}-{}", parent, version, digest);
+  std::error_code ignored;
+  if (fs::exists(directory, ignored)) return std::nullopt;
+  const auto fresh = work.scratch.path("tree");
+  CELLBLOCK_CHECK(copy_tree(tree, fresh));
+  InstalledVersion installed(directory, version);
+  std::error_code error;
+  fs::rename(fresh, directory, error);
+  if (error) return fail(fmt::format("{}: {}", safe_line(directory), error.message()));
+  return std::optional<InstalledVersion>(std::move(installed));
+}
+
+Result<Trial> try_declaration(const Work& work, const std::string& server,
+                              const std::string& table) {
+  auto text = CELLBLOCK_TRY(private_daemon_toml(work.places, work.scratch.root()));
+  text += "\n" + table + rule_for_trial(server);
+  const auto daemon =
+      CELLBLOCK_TRY(PrivateDaemon::start(work.context, work.scratch, text, work.stop));
+  auto trial = try_server(daemon, server, work.stop);
+  if (!trial) return fail(safe_text(trial.error().text));
+  return *std::move(trial);
+}
+
+std::string explained(const Work& work, const std::string& server, const std::string& table) {
+  const auto file = work.scratch.path("explained.toml");
+  const auto text = private_daemon_toml(work.places, work.scratch.root());
+  if (!text || !write_new_file(file, *text + "\n" + table)) return {};
+  auto words = daemon_words(work.context, file);
+  words.emplace_back("--explain");
+  words.push_back(server);
+  const auto output = output_of(words, Errors::caught);
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return output && output->status == 0 ? without_places(chosen_lines(output->text), file)
+                                       : std::string();
+}
+
+std::string chosen_lines(const std::string& report) {
+  constexpr std::string_view sections[] = {"files",   "network",      "variables",
+                                           "secrets", "who may call", "weakened"};
+  std::string text;
+  bool is_chosen = false;
+  for (std::size_t at = 0; at < report.size();) {
+    const auto end = std::min(report.find('\n', at), report.size());
+    const std::string_view line(report.data() + at, end - at);
+    const bool begins_section = line.size() > 2 && line.starts_with("  ") && line[2] != ' ';
+    if (begins_section) {
+      is_chosen = std::ranges::any_of(sections,
+                                      [&](auto name) { return line.substr(2).starts_with(name); });
+    }
+    if (is_chosen) text.append(line).append("\n");
+    at = end + 1;
+  }
+  return text;
+}
+
+std::string tools_line(const std::vector<std::string>& tools) {
+  constexpr std::size_t shown = 12;
+  std::vector<std::string> names;
+  for (const auto& tool : tools) {
+    if (names.size() < shown) names.push_back(safe_line(tool));
+  }
+  return fmt::format("{} tool{}: {}{}", tools.size(), tools.size() == 1 ? "" : "s",
+                     fmt::join(names, ", "), tools.size() > shown ? ", ..." : "");
+}
+
+std::string refused_lines(const Trial& trial) {
+  std::string text;
+  for (const auto& one : trial.refused) {
+    const bool is_egress = one.remedy.kind == Remedy::Kind::egress;
+    const auto remedy = is_egress ? "--egress " + one.remedy.target : one.allow;
+    text += fmt::format("  its cell was refused {}\n", safe_line(one.what));
+    if (!remedy.empty()) text += fmt::format("    to allow it: {}\n", safe_line(remedy));
+  }
+  return text;
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "client/cli/add/added_proposal.h"
+#include "client/cli/add/npm_settings.h"
+#include "client/cli/add/origin.h"
+#include "client/cli/add/package_install.h"
+#include "client/cli/add/places.h"
+#include "client/cli/add/scratch.h"
+#include "client/cli/add/trial.h"
+#include "client/cli/common/context.h"
+#include "policy/base/result.h"
+
+namespace cellblock::cli {
+
+/// A package in its own directory, which is removed again unless it is kept.
+class InstalledVersion {
+ public:
+  InstalledVersion(std::string directory, std::string version)
+      : directory_(std::move(directory)), version_(std::move(version)) {}
+  InstalledVersion(InstalledVersion&& other) noexcept;
+  InstalledVersion& operator=(InstalledVersion&&) = delete;
+  InstalledVersion(const InstalledVersion&) = delete;
+  InstalledVersion& operator=(const InstalledVersion&) = delete;
+  ~InstalledVersion();
+
+  const std::string& directory() const { return directory_; }
+  const std::string& version() const { return version_; }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::string directory_;
+  std::string version_;
+  bool is_kept_ = false;
+};
+
+/// What all steps of one addition or update share.
+struct Work {
+  const Context& context;
+  const AddPlaces& places;
+  const Scratch& scratch;
+  std::stop_token stop;
+};
+
+/// Installs a package in a cell, and puts what came out into a directory of its version and of the
+/// digest of its lock file, below that of the server. None: that version is there already.
+Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
+                                                        const PackageName& package,
+                                                        const NpmSettings& settings,
+                                                        InstallScripts scripts);
+
+/// Starts a server as `table` declares it, for root in system mode whoever is allowed there.
+Result<Trial> try_declaration(const Work& work, const std::string& server,
+                              const std::string& table);
+
+/// What the cell sees and may do, in the daemon's words: files, network, secrets, who may call,
+/// what is weakened.
+std::string explained(const Work& work, const std::string& server, const std::string& table);
+/// The lines of such a report that are about these. Pure.
+std::string chosen_lines(const std::string& report);
+
+/// One line: how many tools, and the first of them.
+std::string tools_line(const std::vector<std::string>& tools);
+/// What its cell was refused while it was tried, and what would allow it; empty: nothing.
+std::string refused_lines(const Trial& trial);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,180 @@
+#include "client/cli/add/npm_settings.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "client/cli/add/program_output.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/egress/egress_declaration.h"
+#include "policy/egress/egress_rule.h"
+#include "policy/egress/special_addresses.h"
+
+namespace cellblock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_addresses = 8;
+
+// The first in PATH that may be executed, through all links.
+std::string program_in_path(const std::string& name) {
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin" : path;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    const auto candidate = std::string(rest.substr(0, end)) + "/" + name;
+    std::error_code missing;
+    if (candidate.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) {
+      return fs::canonical(candidate, missing).string();
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
+// npm prints `undefined` and `null` for what is not set.
+Result<std::string> npm_value(const std::string& key) {
+  const auto output = CELLBLOCK_TRY(output_of({"npm", "config", "get", key}, Errors::passed_on));
+  if (output.status != 0) return fail(fmt::format("`npm config get {}` failed", key));
+  const auto line = output.text.substr(0, output.text.find('\n'));
+  return line == "undefined" || line == "null" ? std::string() : line;
+}
+
+Result<std::string> registry_for(const std::string& package) {
+  if (package.starts_with('@')) {
+    const auto scope = package.substr(0, package.find('/'));
+    auto own = CELLBLOCK_TRY(npm_value(scope + ":registry"));
+    if (!own.empty()) return own;
+  }
+  return npm_value("registry");
+}
+
+Result<std::string> proxy_for(const std::string& registry) {
+  auto proxy = CELLBLOCK_TRY(npm_value("https-proxy"));
+  if (!proxy.empty() || registry.starts_with("https:")) return proxy;
+  return npm_value("proxy");
+}
+
+bool is_seen_by_cells(const std::string& path) {
+  return path.starts_with("/usr/") || path.starts_with("/etc/ssl/certs/");
+}
+
+void add_tree_of(const std::string& program, int levels, NpmSettings& settings) {
+  if (program.empty() || is_seen_by_cells(program)) return;
+  fs::path tree(program);
+  for (int level = 0; level < levels; ++level) tree = tree.parent_path();
+  const auto text = tree.string();
+  if (std::ranges::find(settings.read, text) == settings.read.end()) settings.read.push_back(text);
+}
+
+// A version manager has both below one directory in the home.
+void add_trees(NpmSettings& settings) {
+  constexpr int from_bin = 2;     // PREFIX/bin/node
+  constexpr int from_script = 5;  // PREFIX/lib/node_modules/npm/bin/npm-cli.js
+  add_tree_of(settings.node, from_bin, settings);
+  add_tree_of(settings.npm, from_script, settings);
+  if (!settings.cafile.empty() && !is_seen_by_cells(settings.cafile)) {
+    settings.read.push_back(settings.cafile);
+  }
+}
+
+struct Endpoint {
+  std::string host;
+  std::string port;
+};
+
+Result<Endpoint> endpoint_in(const std::string& url) {
+  const auto scheme = url.find("://");
+  const bool is_plain = url.starts_with("http://");
+  if (scheme == std::string::npos || (!is_plain && !url.starts_with("https://"))) {
+    return fail(fmt::format("\"{}\" is no address of a registry", safe_line(url)));
+  }
+  auto host = url.substr(scheme + 3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  host = host.substr(host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
+  const auto colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+  Endpoint found{.host = host.substr(0, colon), .port = is_plain ? "80" : "443"};
+  if (colon != std::string::npos) found.port = host.substr(colon + 1);
+  if (found.host.empty() || found.port.empty()) {
+    return fail(fmt::format("\"{}\" names no host", safe_line(url)));
+  }
+  return found;
+}
+
+std::vector<std::string> addresses_of(const Endpoint& endpoint) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  std::vector<std::string> addresses;
+  if (::getaddrinfo(endpoint.host.c_str(), nullptr, &hints, &found) != 0) return addresses;
+  for (const auto* one = found; one != nullptr && addresses.size() < most_addresses;
+       one = one->ai_next) {
+    std::array<char, NI_MAXHOST> text{};
+    const int error = ::getnameinfo(one->ai_addr, one->ai_addrlen, text.data(), text.size(),
+                                    nullptr, 0, NI_NUMERICHOST);
+    const bool is_wide = one->ai_family == AF_INET6;
+    if (error == 0) {
+      addresses.push_back(fmt::format("{}{}{}:{}", is_wide ? "[" : "", text.data(),
+                                      is_wide ? "]" : "", endpoint.port));
+    }
+  }
+  ::freeaddrinfo(found);
+  return addresses;
+}
+
+void add_rule(const std::string& rule, std::vector<std::string>& rules) {
+  if (!rule.empty() && std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
+}
+
+// What a name leads to is open by the name, unless it is no public address.
+std::string rule_for_special(const std::string& address) {
+  const auto rule = parse_egress_rule(address);
+  const bool is_meant = rule && rule->target == EgressTarget::range &&
+                        !special_kind(rule->address).empty() &&
+                        declaration_problem(*rule, address).empty();
+  return is_meant ? text_of(*rule) : std::string();
+}
+
+Result<void> add_rules_for(const std::string& url, std::vector<std::string>& rules) {
+  const auto endpoint = CELLBLOCK_TRY(endpoint_in(url));
+  add_rule(propose_egress_rule(endpoint.host + ":" + endpoint.port).rule, rules);
+  for (const auto& address : addresses_of(endpoint)) {
+    add_rule(rule_for_special(address), rules);
+  }
+  if (!rules.empty()) return {};
+  return fail(fmt::format("a cell cannot be let to {}", safe_line(url)));
+}
+
+}  // namespace
+
+Result<NpmSettings> npm_settings(const std::string& package) {
+  NpmSettings settings{.node = program_in_path("node"), .npm = program_in_path("npm")};
+  if (settings.node.empty() || settings.npm.empty()) {
+    return fail(
+        "no node and npm in PATH: install them (Debian: apt-get install nodejs npm), then try "
+        "again");
+  }
+  settings.registry = CELLBLOCK_TRY(registry_for(package));
+  settings.cafile = CELLBLOCK_TRY(npm_value("cafile"));
+  settings.proxy = CELLBLOCK_TRY(proxy_for(settings.registry));
+  add_trees(settings);
+  return settings;
+}
+
+Result<std::vector<std::string>> registry_rules(const NpmSettings& settings) {
+  std::vector<std::string> rules;
+  CELLBLOCK_CHECK(add_rules_for(settings.registry, rules));
+  if (!settings.proxy.empty()) CELLBLOCK_CHECK(add_rules_for(settings.proxy, rules));
+  return rules;
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,99 @@
+#include "client/cli/add/origin.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/input_json.h"
+#include "client/cli/import/members.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "policy/config/names.h"
+
+namespace cellblock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Ordered = nlohmann::ordered_json;
+
+std::string origin_path(const AddPlaces& places, const std::string& server) {
+  return directory_of(places, server) + "/origin.json";
+}
+
+}  // namespace
+
+std::string origin_text(const Origin& origin) {
+  const Ordered json{{"command", origin.command},   {"package", origin.package},
+                     {"version", origin.version},   {"directory", origin.directory},
+                     {"previous", origin.previous}, {"runs_scripts", origin.runs_scripts}};
+  return json.dump(2, ' ', true, Ordered::error_handler_t::replace) + "\n";
+}
+
+Result<Origin> read_origin(const std::string& text) {
+  const auto json = CELLBLOCK_TRY(json_of_json(text));
+  Origin origin;
+  origin.command = CELLBLOCK_TRY(texts_member(json, "command"));
+  origin.package = CELLBLOCK_TRY(text_member(json, "package"));
+  origin.version = CELLBLOCK_TRY(text_member(json, "version"));
+  origin.directory = CELLBLOCK_TRY(text_member(json, "directory"));
+  origin.previous = CELLBLOCK_TRY(text_member(json, "previous"));
+  origin.runs_scripts = is_true(json, "runs_scripts");
+  return origin;
+}
+
+std::string directory_of(const AddPlaces& places, const std::string& server) {
+  return places.servers + "/" + server;
+}
+
+Result<Origin> origin_of(const AddPlaces& places, const std::string& server) {
+  const auto path = origin_path(places, server);
+  if (!is_short_name(server) || !fs::exists(path)) {
+    return fail(
+        fmt::format("\"{}\" was not added by `cellblock add`; `cellblock servers` lists "
+                    "those that were",
+                    safe_line(server)));
+  }
+  const auto text = CELLBLOCK_TRY(bounded_file(path, max_import_bytes));
+  auto origin = read_origin(text);
+  if (origin) return *std::move(origin);
+  return fail(fmt::format("{}: {}", safe_line(path), origin.error().text));
+}
+
+Result<void> write_origin(const AddPlaces& places, const std::string& server,
+                          const Origin& origin) {
+  constexpr unsigned readable = 0644;
+  return replace_file(origin_path(places, server), origin_text(origin), readable);
+}
+
+std::vector<std::string> added_servers(const AddPlaces& places) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(places.servers, ignored)) {
+    auto name = entry.path().filename().string();
+    if (fs::exists(entry.path() / "origin.json", ignored)) names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<void> replace_file(const std::string& path, const std::string& text, unsigned mode) {
+  const auto fresh = path + ".new";
+  std::error_code error;
+  fs::remove(fresh, error);
+  CELLBLOCK_CHECK(write_new_file(fresh, text));
+  const bool is_in_place =
+      ::chmod(fresh.c_str(), mode) == 0 && ::rename(fresh.c_str(), path.c_str()) == 0;
+  if (is_in_place) return {};
+  const int why = errno;
+  fs::remove(fresh, error);
+  return fail(fmt::format("{}: {}", safe_line(path), std::generic_category().message(why)));
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/cli/add/places.h"
+#include "policy/base/result.h"
+
+namespace cellblock::cli {
+
+/// What is kept of an added server beside its files: origin.json.
+struct Origin {
+  std::vector<std::string> command;  ///< as it was given
+  std::string package;               ///< "@scope/name"; empty: it is no package of npm
+  std::string version;
+  std::string directory;  ///< where that version is; empty without a package
+  std::string previous;   ///< the directory of the version before; empty: none is kept
+  bool runs_scripts = false;
+
+  bool operator==(const Origin&) const = default;
+};
+
+std::string origin_text(const Origin& origin);
+Result<Origin> read_origin(const std::string& text);
+
+/// The directory of one server below `places.servers`.
+std::string directory_of(const AddPlaces& places, const std::string& server);
+/// An error: it was not added by `cellblock add`.
+Result<Origin> origin_of(const AddPlaces& places, const std::string& server);
+Result<void> write_origin(const AddPlaces& places, const std::string& server, const Origin& origin);
+/// By name; of servers whose origin cannot be read too.
+std::vector<std::string> added_servers(const AddPlaces& places);
+
+/// Puts `text` into the place of that file at once, or leaves it as it was.
+Result<void> replace_file(const std::string& path, const std::string& text, unsigned mode);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "client/cli/common/context.h"
+#include "policy/base/result.h"
+
+namespace cellblock::cli {
+
+/// Where `cellblock add` puts what it makes: for root the system's places, or beside a configuration
+/// that CELLBLOCK_CONFIG names; else the user's own.
+struct AddPlaces {
+  Mode mode = Mode::user;
+  std::string main_file;     ///< the configuration
+  std::string declarations;  ///< its servers.d: a file for each server
+  std::string secrets;       ///< a file for each secret
+  std::string servers;       ///< a directory for each installed server
+};
+
+/// An error: an ordinary user who means the system's daemon.
+Result<AddPlaces> add_places(const Context& context);
+
+/// The tables of a private daemon's configuration that are not about servers: as the configuration
+/// in `places.main_file` says, with the sockets and files of its own in `directory`. It has other
+/// ids than the daemon that runs: none of its cells is anybody to the others.
+Result<std::string> private_daemon_toml(const AddPlaces& places, const std::string& directory);
+
+}  // namespace cellblock::cli

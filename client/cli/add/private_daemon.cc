@@ -1,0 +1,120 @@
+#include "client/cli/add/private_daemon.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "client/cli/common/daemon_program.h"
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/connection/unix_connect.h"
+
+namespace cellblock::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds pause{20};
+constexpr std::chrono::seconds longest_start{30};
+// The daemon gives its cells five seconds of its own.
+constexpr std::chrono::seconds longest_end{20};
+constexpr std::size_t most_log = 64U << 10;
+
+std::vector<char*> pointers_of(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  all.reserve(words.size() + 1);
+  for (auto& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// In a group of its own: Ctrl-C at the terminal is for us, and we end it.
+Result<pid_t> spawn_daemon(std::vector<std::string> words, const std::string& log) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  const auto argv = pointers_of(words);
+  pid_t process = 0;
+  const int error =
+      ::posix_spawn(&process, argv.front(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error == 0) return process;
+  return fail(fmt::format("{}: {}", words.front(), std::generic_category().message(error)));
+}
+
+std::unexpected<Error> cannot_start(const std::string& log) {
+  auto said = bounded_file(log, most_log).value_or("");
+  while (said.ends_with('\n')) said.pop_back();
+  return fail(fmt::format("cellblockd could not start to make the cell:\n{}", safe_text(said)));
+}
+
+bool has_ended(pid_t process) { return ::waitpid(process, nullptr, WNOHANG) == process; }
+
+bool ends_within(pid_t process, std::chrono::seconds time) {
+  for (const auto until = Clock::now() + time; Clock::now() < until;) {
+    if (has_ended(process)) return true;
+    std::this_thread::sleep_for(pause);
+  }
+  return false;
+}
+
+void end(pid_t process) {
+  ::kill(process, SIGTERM);
+  if (ends_within(process, longest_end)) return;
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+}
+
+}  // namespace
+
+Result<PrivateDaemon> PrivateDaemon::start(const Context& asked, const Scratch& scratch,
+                                           const std::string& configuration,
+                                           const std::stop_token& stop) {
+  const auto file = scratch.path("cellblock.toml");
+  const auto log = scratch.path("log");
+  std::filesystem::remove(file);
+  CELLBLOCK_CHECK(write_new_file(file, configuration));
+  auto words = daemon_words(asked, file);
+  const auto process = CELLBLOCK_TRY(spawn_daemon(std::move(words), log));
+  const auto socket = scratch.path(scratch_socket);
+  PrivateDaemon daemon(process, {.socket = socket, .mode = asked.mode, .daemon = socket});
+  for (const auto until = Clock::now() + longest_start; Clock::now() < until;) {
+    if (client::connect_blocking(socket)) return daemon;
+    if (stop.stop_requested()) return fail("interrupted");
+    if (has_ended(process)) {
+      daemon.process_ = 0;
+      return cannot_start(log);
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return cannot_start(log);
+}
+
+PrivateDaemon::PrivateDaemon(PrivateDaemon&& other) noexcept
+    : process_(std::exchange(other.process_, 0)), context_(std::move(other.context_)) {}
+
+PrivateDaemon::~PrivateDaemon() {
+  if (process_ > 0) end(process_);
+}
+
+}  // namespace cellblock::cli

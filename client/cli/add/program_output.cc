@@ -1,0 +1,97 @@
+#include "client/cli/add/program_output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "client/connection/fd.h"
+
+namespace cellblock::cli {
+namespace {
+
+constexpr std::size_t most_output = 1U << 20;
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  all.reserve(words.size() + 1);
+  for (auto& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// The signals that an Interruption holds back end it as they would anything else.
+int spawn_program(pid_t& process, std::vector<std::string> words, int output, Errors errors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  if (errors == Errors::caught) posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const auto argv = pointers(words);
+  const int error =
+      ::posix_spawnp(&process, argv.front(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+// What is beyond the bound is read and forgotten, so that the program does not wait for room.
+std::string read_whole(int descriptor) {
+  std::string text;
+  std::array<char, 8192> bytes{};
+  while (true) {
+    const auto count = ::read(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    const auto room = most_output - text.size();
+    text.append(bytes.data(), std::min(room, static_cast<std::size_t>(count)));
+  }
+}
+
+int status_of(pid_t process) {
+  constexpr int by_signal = 128;
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+Result<ProgramOutput> output_of(const std::vector<std::string>& words, Errors errors) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) < 0) {
+    return fail(fmt::format("pipe: {}", std::generic_category().message(errno)));
+  }
+  const client::OwnedFd reading(ends[0]);
+  client::OwnedFd writing(ends[1]);
+  pid_t process = -1;
+  const int error = spawn_program(process, words, writing.get(), errors);
+  if (error != 0) {
+    return fail(fmt::format("{}: {}", words.front(), std::generic_category().message(error)));
+  }
+  writing = client::OwnedFd();
+  auto text = read_whole(reading.get());
+  return ProgramOutput{.text = std::move(text), .status = status_of(process)};
+}
+
+std::string own_program() {
+  std::array<char, 4096> path{};
+  const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
+  return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+}  // namespace cellblock::cli

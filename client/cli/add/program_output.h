@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "policy/base/result.h"
+
+namespace cellblock::cli {
+
+struct ProgramOutput {
+  std::string text;  ///< stdout, and stderr where it is caught; at most 1 MiB
+  int status = 0;    ///< its exit code; 128 and the signal where one ended it
+};
+
+enum class Errors : std::uint8_t { passed_on, caught };
+
+/// Runs a program to its end, found in PATH, with stdin closed. An error: it cannot be run.
+Result<ProgramOutput> output_of(const std::vector<std::string>& words, Errors errors);
+
+/// This program itself.
+std::string own_program();
+
+}  // namespace cellblock::cli

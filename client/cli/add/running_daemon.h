@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "client/cli/add/places.h"
+#include "client/cli/common/context.h"
+#include "policy/base/result.h"
+
+/// The daemon that serves the configuration in which servers are added.
+namespace cellblock::cli {
+
+/// An error: the configuration as it is now is not usable, with the report.
+Result<void> check_configuration(const Context& context, const AddPlaces& places);
+
+/// Has it reload. What became of that, or how to start one, in one sentence: the configuration is
+/// good by then, so nothing is taken back.
+std::string reload_daemon(const Context& context, const AddPlaces& places);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,102 @@
+#include "client/cli/add/scratch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "client/cli/add/program_output.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/connection/unix_connect.h"
+
+namespace cellblock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view beginning = ".add-";
+
+std::unexpected<Error> failed_at(const std::string& path, int error) {
+  return fail(fmt::format("{}: {}", safe_line(path), std::generic_category().message(error)));
+}
+
+Result<client::OwnedFd> lock_in(const std::string& parent) {
+  const auto path = parent + "/.lock";
+  client::OwnedFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.valid()) return failed_at(path, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return failed_at(path, errno);
+  return fail(fmt::format("another `cellblock add` or `update` is at work in {}: wait for its end",
+                          safe_line(parent)));
+}
+
+// Whoever listens there was started by an installation that is gone: nobody else gets to the
+// directory.
+void end_daemon_of(const std::string& directory) {
+  const auto socket = client::connect_blocking(directory + "/" + scratch_socket);
+  if (!socket) return;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const bool is_known = ::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  if (is_known && peer.pid > 1) ::kill(peer.pid, SIGTERM);
+}
+
+// What gateways and cells made belongs to ids of /etc/subuid, and is removed as their root.
+void remove_whole(const std::string& directory) {
+  std::error_code error;
+  fs::remove_all(directory, error);
+  if (!error || ::geteuid() == 0) return;
+  static_cast<void>(output_of({"unshare", "--user", "--map-root-user", "--map-auto", "rm", "-rf",
+                               "--one-file-system", "--", directory},
+                              Errors::caught));
+}
+
+void remove_leftovers(const std::string& parent) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+    if (!entry.path().filename().string().starts_with(beginning)) continue;
+    end_daemon_of(entry.path().string());
+    remove_whole(entry.path().string());
+  }
+}
+
+}  // namespace
+
+Result<Scratch> Scratch::make(const std::string& parent) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) return failed_at(parent, error.value());
+  auto lock = CELLBLOCK_TRY(lock_in(parent));
+  remove_leftovers(parent);
+  std::string path = parent + "/" + std::string(beginning) + "XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) return failed_at(parent, errno);
+  // The cells' ids pass through it; what is in it has modes of its own.
+  if (::chmod(path.c_str(), 0711) != 0) return failed_at(path, errno);
+  return Scratch(std::move(lock), std::move(path));
+}
+
+Scratch::Scratch(Scratch&& other) noexcept
+    : lock_(std::move(other.lock_)), path_(std::exchange(other.path_, {})) {}
+
+Scratch::~Scratch() {
+  if (!path_.empty()) remove_whole(path_);
+}
+
+Result<std::string> Scratch::directory(const std::string& name, unsigned mode) const {
+  auto whole = path(name);
+  if (::mkdir(whole.c_str(), 0700) != 0 || ::chmod(whole.c_str(), mode) != 0) {
+    return failed_at(whole, errno);
+  }
+  return whole;
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "client/connection/fd.h"
+#include "policy/base/result.h"
+
+namespace cellblock::cli {
+
+/// A directory for one installation, below where servers are installed; removed with all that is in
+/// it at the end. What an installation left behind that was killed is removed by the next one, and
+/// its daemon ended.
+class Scratch {
+ public:
+  /// Makes `parent` where it is missing (0755), and waits for nobody: an error where another
+  /// installation goes on there.
+  static Result<Scratch> make(const std::string& parent);
+  Scratch(Scratch&& other) noexcept;
+  Scratch& operator=(Scratch&&) = delete;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
+
+  /// The name of a file or directory in it.
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& root() const { return path_; }
+  /// A directory in it, for everybody or for its owner alone.
+  Result<std::string> directory(const std::string& name, unsigned mode) const;
+
+ private:
+  Scratch(client::OwnedFd lock, std::string path)
+      : lock_(std::move(lock)), path_(std::move(path)) {}
+
+  client::OwnedFd lock_;  ///< held until the end
+  std::string path_;      ///< empty: moved from
+};
+
+/// The name of the private daemon's socket in a Scratch.
+inline constexpr const char* scratch_socket = "run/s";
+
+}  // namespace cellblock::cli
