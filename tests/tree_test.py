@@ -592,6 +592,10 @@ class Recipes(unittest.TestCase):
                 with self.subTest(page=name, block=number):
                     tomllib.loads(block)
 
+    def test_the_page_of_recipes_is_made_of_them(self):
+        made = subprocess.run([sys.executable, ROOT / "tests/documents/recipes.py"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual((ROOT / "docs/recipes.md").read_text(), made, "tests/documents/recipes.py >docs/recipes.md")
+
     def test_every_recipe_is_a_whole_table_of_one_server(self):
         recipes = fenced(read("docs/configuration.md"), "toml")
         names = [name for recipe in recipes for name in tomllib.loads(recipe).get("server", {})]

@@ -11,6 +11,7 @@
 /// all.
 namespace cellblock::cli {
 
+Command add_command();
 Command approve_command();
 Command audit_command();
 Command call_command();
@@ -28,11 +29,14 @@ Command logs_command();
 Command pin_command();
 Command probe_command();
 Command reload_command();
+Command remove_command();
 Command restart_command();
+Command servers_command();
 Command status_command();
 Command stop_command();
 Command tools_command();
 Command top_command();
+Command update_command();
 Command version_command();
 
 /// `cellblock status --watch`, and `cellblock top` as it was called: of the server that is named,

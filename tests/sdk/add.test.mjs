@@ -1,0 +1,293 @@
+// `cellblock add`: one line of a host's configuration becomes a confined server that works. Packages come
+// from a registry of the test's own, hostile ones too. Rootless, and in system mode.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+
+import { connect, sdks } from './support/clients.mjs';
+import { Daemon, hostId } from './support/daemon.mjs';
+import { Registry } from './support/registry.mjs';
+
+const [v1] = sdks;
+const isRoot = process.getuid() === 0;
+const user = isRoot ? hostId : process.getuid();
+const daemonId = 64001;
+const textOf = ({ content }) => content.map(({ text }) => text).join('\n');
+
+// A place in which `cellblock add` works, and a daemon for what it declares.
+class Place {
+  constructor(isSystem) {
+    this.isSystem = isSystem;
+    this.programs = new Daemon(); // its programs alone
+    this.directory = this.programs.directory;
+    this.home = path.join(this.directory, 'user');
+    this.project = path.join(this.home, 'project');
+    this.runtime = path.join(this.directory, isSystem ? 'run' : 'user/run');
+    this.socket = path.join(this.runtime, isSystem ? 's' : 'cellblock/cellblock.sock');
+    this.configuration = path.join(this.directory, isSystem ? 'etc' : 'user/.config/cellblock');
+    this.servers = path.join(this.directory, isSystem ? 'etc/servers' : 'user/.local/share/cellblock/servers');
+  }
+
+  async make(registry) {
+    await this.programs.prepare();
+    const built = process.env.CELLBLOCK_TEST_BIN;
+    fs.cpSync(path.join(built, '../share'), path.join(this.directory, 'share'), { recursive: true });
+    for (const one of [this.home, this.project, path.join(this.home, 'run')]) {
+      fs.mkdirSync(one, { mode: 0o700 });
+      fs.chownSync(one, user, user);
+    }
+    this.env = { PATH: `${this.directory}/bin:${path.dirname(process.execPath)}:/usr/bin:/bin`, HOME: this.home, TERM: 'dumb',
+                 npm_config_registry: registry.url, npm_config_cache: path.join(this.home, '.npm'), ASAN_OPTIONS: 'detect_leaks=0' };
+    if (!this.isSystem) {
+      this.env.XDG_RUNTIME_DIR = this.runtime;
+      return;
+    }
+    fs.mkdirSync(this.configuration);
+    this.env.CELLBLOCK_CONFIG = path.join(this.configuration, 'cellblock.toml');
+    this.env.CELLBLOCK_SOCKET = this.socket;
+    fs.writeFileSync(this.env.CELLBLOCK_CONFIG, `[daemon]\nuser = ${daemonId}\ngroup = ${daemonId}
+id_range = { first = 1600000000, count = 4096 }
+state_directory = "${this.directory}/state"\naudit_log = "${this.directory}/audit.log"
+[socket]\npath = "${this.socket}"\nmode = "0666"\n`);
+  }
+
+  // As the user, or in system mode as root unless it is said otherwise.
+  spawn(words, { asUser = !this.isSystem, env = {}, stdio = ['ignore', 'pipe', 'pipe'] } = {}) {
+    const drop = isRoot && asUser ? ['setpriv', '--reuid', `${user}`, '--regid', `${user}`, '--clear-groups', '--'] : [];
+    const [command, ...args] = [...drop, ...words];
+    return spawn(command, args, { env: { ...this.env, ...env }, cwd: asUser ? this.home : '/', stdio });
+  }
+
+  async run(words, options) {
+    const child = this.spawn(words, options);
+    const told = { out: '', err: '' };
+    child.stdout.on('data', (chunk) => { told.out += chunk; });
+    child.stderr.on('data', (chunk) => { told.err += chunk; });
+    const [code, signal] = await once(child, 'close');
+    return { code: code ?? signal, ...told };
+  }
+
+  cellblock(...words) {
+    return this.run(['cellblock', ...words]);
+  }
+
+  add(name, words, options = []) {
+    const allowed = this.isSystem ? ['--allow', `${user}`] : [];
+    return this.cellblock('add', name, '--yes', ...allowed, ...options, '--', ...words);
+  }
+
+  async start() {
+    const config = this.isSystem ? ['--config', this.env.CELLBLOCK_CONFIG] : ['--user'];
+    this.process = this.spawn(['cellblockd', ...config], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let log = '';
+    await new Promise((resolve, reject) => {
+      this.process.stderr.on('data', (chunk) => {
+        log += chunk;
+        if (log.includes('ready on')) resolve();
+      });
+      this.process.once('exit', () => reject(new Error(log)));
+    });
+  }
+
+  async stop() {
+    if (this.process?.exitCode === null) {
+      this.process.kill('SIGTERM');
+      await once(this.process, 'exit');
+    }
+    fs.rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  // Calls a tool as an agent's host does.
+  async call(server, tool, args = {}) {
+    const drop = isRoot ? ['setpriv', '--reuid', `${user}`, '--regid', `${user}`, '--clear-groups', '--'] : [];
+    const [command, ...rest] = [...drop, path.join(this.directory, 'bin/cellblock'), 'connect', server];
+    const { client, call } = await connect(v1, { command, args: rest, env: { ...this.env, CELLBLOCK_SOCKET: this.socket }, stderr: 'ignore' });
+    try {
+      return await call(tool, args);
+    } finally {
+      await client.close();
+    }
+  }
+
+  declaration(name) {
+    return path.join(this.configuration, 'servers.d', `${name}.toml`);
+  }
+
+  isDeclared(name) {
+    return fs.existsSync(this.declaration(name));
+  }
+
+  // What is left of installations besides the servers named.
+  remains(...servers) {
+    if (!fs.existsSync(this.servers)) return [];
+    return fs.readdirSync(this.servers).filter((name) => name !== '.lock' && !servers.includes(name));
+  }
+}
+
+function publishAll(registry) {
+  registry.publish('made', '1.0.0');
+  registry.publish('@scope/scripted', '1.0.0', {
+    scripts: { postinstall: 'node script.js' },
+    files: { 'script.js': `let reached = 'no network';
+require('http').get('${registry.url}made', () => { require('fs').writeFileSync('network', ''); })
+  .on('error', () => require('fs').writeFileSync('ran', reached));` },
+  });
+  registry.publish('broken', '1.0.0', { fails: 'no license key' });
+  registry.publish('toolless', '1.0.0', { bin: undefined });
+  registry.publish('elsewhere', '1.0.0', { dependencies: { other: 'http://127.0.0.1:9/other.tgz' } });
+  registry.publish('outside', '1.0.0', { bin: { outside: '../../../etc/passwd' } });
+}
+
+for (const isSystem of [false, true]) {
+  const skip = isSystem && !isRoot ? 'needs root' : false;
+  describe(isSystem ? 'in system mode' : 'rootless', { skip }, () => {
+    const registry = new Registry();
+    const place = new Place(isSystem);
+
+    before(async () => {
+      await registry.start();
+      publishAll(registry);
+      await place.make(registry);
+      if (isSystem) await place.start();
+    });
+    after(async () => {
+      registry.stop();
+      await place.stop();
+    });
+
+    test('One line makes a server that writes where it was told, as its user', async () => {
+      const added = await place.add('made', ['npx', '-y', 'made', place.project], ['--write', place.project]);
+      assert.equal(added.code, 0, added.err);
+      assert.match(added.err, /3 tools: write, environment, files/);
+      assert.match(added.err, new RegExp(`reads and writes ${place.project}`));
+      assert.ok(JSON.parse(added.out).args.includes('connect'));
+      assert.match(fs.readFileSync(place.declaration('made'), 'utf8'), /"write",|"write"/);
+      assert.deepEqual(place.remains('made'), []);
+      if (!isSystem) await place.start();
+      const file = path.join(place.project, 'made.txt');
+      assert.equal(textOf(await place.call('made', 'write', { path: file })), 'done');
+      assert.equal(fs.statSync(file).uid, user);
+    });
+
+    test('What it was given is in the list, and added once', async () => {
+      assert.match((await place.cellblock('servers')).out, /^made +made 1\.0\.0$/m);
+      const again = await place.add('made', ['npx', 'made']);
+      assert.equal(again.code, 1);
+      assert.match(again.err, /is declared already/);
+    });
+
+    test('A secret gets a file of its own, which nobody else reads', async () => {
+      const added = await place.add('secretive', ['npx', 'made'], ['--env', 'API_TOKEN=hush-hush-hush']);
+      assert.equal(added.code, 0, added.err);
+      assert.doesNotMatch(fs.readFileSync(place.declaration('secretive'), 'utf8') + added.err, /hush/);
+      const file = path.join(place.configuration, 'secrets/secretive.API_TOKEN');
+      assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+      assert.match(fs.readFileSync(file, 'utf8'), /^hush-hush-hush/);
+      assert.doesNotMatch(textOf(await place.call('secretive', 'environment')), /npm_config|XDG_/);
+    });
+
+    test('What a package runs at its installation is left out', async () => {
+      const added = await place.add('scripted', ['npx', '@scope/scripted']);
+      assert.equal(added.code, 0, added.err);
+      assert.doesNotMatch(textOf(await place.call('scripted', 'files')), /\bran\b/);
+    });
+
+    test('With --allow-scripts it is run, without a network', async () => {
+      const added = await place.add('running', ['npx', '@scope/scripted'], ['--allow-scripts']);
+      assert.equal(added.code, 0, added.err);
+      const files = textOf(await place.call('running', 'files'));
+      assert.match(files, /\bran\b/);
+      assert.doesNotMatch(files, /\bnetwork\b/);
+    });
+
+    test('A server that does not start is not added, and its last words are told', async () => {
+      const added = await place.add('broken', ['npx', 'broken']);
+      assert.notEqual(added.code, 0);
+      assert.match(added.err, /no license key/);
+      assert.ok(!place.isDeclared('broken'));
+    });
+
+    const refused = {
+      'A package that is not there': [['npx', 'nobodys'], /404/],
+      'A package without a program': [['npx', 'toolless'], /has no program to start/],
+      'A program outside of its package': [['npx', 'outside'], /has no program to start|leads out/],
+      'A dependency from elsewhere': [['npx', 'elsewhere'], /could not install/],
+      'A name that is a path': [['npx', '../made'], /is not the name of a package/],
+      'An image': [['docker', 'run', 'image'], /container/],
+      'A path that is not there': [['npx', 'made', '/home/nobody/gone'], /is not there/],
+    };
+    for (const [what, [words, why]] of Object.entries(refused)) {
+      test(`${what} is refused, and leaves nothing`, async () => {
+        const added = await place.add('refused', words);
+        assert.equal(added.code, 1);
+        assert.match(added.err, why);
+        assert.ok(!place.isDeclared('refused'));
+        assert.deepEqual(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused'), []);
+      });
+    }
+
+    test('An update shows what is new, keeps it closed, and is taken back', async () => {
+      registry.publish('made', '1.1.0', { tools: ['write', 'files', 'environment', 'format_disk'] });
+      const updated = await place.cellblock('update', '--yes', 'made');
+      assert.equal(updated.code, 0, updated.err);
+      assert.match(updated.err, /1\.0\.0 -> 1\.1\.0/);
+      assert.match(updated.err, /new, and not allowed .*format_disk/);
+      assert.match(textOf(await place.call('made', 'environment')), /PATH/);
+      const back = await place.cellblock('update', '--rollback', 'made');
+      assert.match(back.out, /1\.1\.0 -> 1\.0\.0/);
+      assert.match((await place.cellblock('servers')).out, /^made +made 1\.0\.0$/m);
+      assert.match(textOf(await place.call('made', 'files')), /main\.js/);
+    });
+
+    test('An update that does not start leaves the old one', async () => {
+      registry.publish('made', '1.2.0', { fails: 'wants a newer Node' });
+      const updated = await place.cellblock('update', '--yes', 'made');
+      assert.equal(updated.code, 1);
+      assert.match(updated.err, /1\.2\.0 does not start, 1\.0\.0 stays: .*/);
+      assert.match(textOf(await place.call('made', 'files')), /main\.js/);
+    });
+
+    for (const signal of ['SIGINT', 'SIGTERM']) {
+      test(`${signal} in the middle of it leaves nothing behind`, async () => {
+        registry.hangs = /^slow$/;
+        registry.asked = [];
+        const allowed = isSystem ? ['--allow', `${user}`] : [];
+        const child = place.spawn(['cellblock', 'add', 'slow', '--yes', ...allowed, '--', 'npx', 'slow']);
+        await registry.wasAsked(/^slow$/);
+        // setpriv has become the command by now.
+        child.kill(signal);
+        const [code] = await once(child, 'exit');
+        assert.equal(code, 1);
+        assert.deepEqual(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused'), []);
+      });
+    }
+
+    test('What SIGKILL left is cleared away by the next one, its daemon included', async () => {
+      registry.asked = [];
+      const allowed = isSystem ? ['--allow', `${user}`] : [];
+      const child = place.spawn(['cellblock', 'add', 'slow', '--yes', ...allowed, '--', 'npx', 'slow']);
+      await registry.wasAsked(/^slow$/);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      assert.equal(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused').length, 1);
+      registry.hangs = null;
+      const added = await place.add('again', ['npx', 'made@1.0.0']);
+      assert.equal(added.code, 0, added.err);
+      assert.deepEqual(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused', 'again'), []);
+    });
+
+    test('A removed server is gone with its program and its secret', async () => {
+      const removed = await place.cellblock('remove', 'secretive');
+      assert.equal(removed.code, 0, removed.err);
+      assert.ok(!place.isDeclared('secretive'));
+      assert.ok(!fs.existsSync(path.join(place.servers, 'secretive')));
+      assert.ok(!fs.existsSync(path.join(place.configuration, 'secrets/secretive.API_TOKEN')));
+      await assert.rejects(place.call('secretive', 'files'));
+      assert.match((await place.cellblock('remove', 'secretive')).err, /was not added/);
+    });
+  });
+}

@@ -1,0 +1,104 @@
+// A registry of npm on loopback, with the packages that a test makes.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as http from 'node:http';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { once } from 'node:events';
+
+// A server that says which tools it has, writes a file where it is told, and tells what it sees.
+const serverScript = `#!/usr/bin/env node
+const fs = require('fs');
+const { tools, fails } = require('./package.json').server;
+if (fails) throw new Error(fails);
+const schema = { type: 'object', properties: { path: { type: 'string' } } };
+const run = {
+  write: ({ path }) => { fs.writeFileSync(path, 'written'); return 'done'; },
+  environment: () => JSON.stringify(process.env),
+  files: () => fs.readdirSync(__dirname).sort().join(' '),
+};
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'made', version: '1' } }),
+  'tools/list': () => ({ tools: tools.map((name) => ({ name, description: name, inputSchema: schema })) }),
+  'tools/call': ({ name, arguments: given }) => ({ content: [{ type: 'text', text: run[name](given ?? {}) }] }),
+};
+require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const reply = answers[method] ? { result: answers[method](params) } : { error: { code: -32601, message: 'Method not found' } };
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...reply }) + '\\n');
+});
+`;
+
+function packed(description, files) {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'cellblock-package.'));
+  try {
+    fs.mkdirSync(path.join(directory, 'package'));
+    for (const [name, text] of Object.entries({ 'package.json': JSON.stringify(description), ...files })) {
+      fs.writeFileSync(path.join(directory, 'package', name), text);
+    }
+    const { stdout } = spawnSync('tar', ['-C', directory, '-cz', 'package'], { maxBuffer: 1 << 24 });
+    return stdout;
+  } finally {
+    fs.rmSync(directory, { recursive: true });
+  }
+}
+
+export class Registry {
+  constructor() {
+    this.packages = new Map(); // name -> version -> { description, bytes }
+    this.asked = []; // paths
+    this.hangs = null; // a path that is answered never
+    this.server = http.createServer((request, response) => this.#answer(request, response));
+  }
+
+  async start() {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.url = `http://127.0.0.1:${this.server.address().port}/`;
+  }
+
+  stop() {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  // The newest is what was published last.
+  publish(name, version, { tools = ['write', 'environment', 'files'], fails, files = {}, ...more } = {}) {
+    const description = { name, version, bin: { [name.split('/').pop()]: 'main.js' }, server: { tools, fails }, ...more };
+    if (!this.packages.has(name)) this.packages.set(name, new Map());
+    this.packages.get(name).set(version, { description, bytes: packed(description, { 'main.js': serverScript, ...files }) });
+  }
+
+  #description(name) {
+    const versions = {};
+    let latest;
+    for (const [version, { description, bytes }] of this.packages.get(name)) {
+      const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+      versions[version] = { ...description, dist: { tarball: `${this.url}${name}/-/${version}.tgz`, integrity } };
+      latest = version;
+    }
+    return { name, 'dist-tags': { latest }, versions };
+  }
+
+  #answer(request, response) {
+    const asked = decodeURIComponent(request.url.slice(1));
+    this.asked.push(asked);
+    if (this.hangs?.test(asked)) return;
+    const [name, file] = asked.split('/-/');
+    if (!this.packages.has(name)) {
+      response.writeHead(404).end('{}');
+    } else if (file === undefined) {
+      response.end(JSON.stringify(this.#description(name)));
+    } else {
+      response.end(this.packages.get(name).get(file.replace('.tgz', '')).bytes);
+    }
+  }
+
+  // Until somebody has asked for that.
+  async wasAsked(like) {
+    while (!this.asked.some((path) => like.test(path))) await once(this.server, 'request');
+  }
+}
