@@ -26,7 +26,7 @@ std::optional<ApprovalQuestion> read_question(std::string_view method, std::stri
 }
 
 std::string question_answer(Verdict verdict) {
-  return verdict == Verdict::allow ? R"({"action":"accept","content":{}})"
+  return verdict == Verdict::allow ? R"({"action":"accept","content":{"allow":true}})"
                                    : R"({"action":"decline"})";
 }
 

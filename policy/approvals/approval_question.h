@@ -14,4 +14,8 @@ inline constexpr std::string_view beginning = "cellblock: may this call be made?
 /// `name`, `arguments` and `params`: JSON texts as the server will get them, and whole.
 inline constexpr const char* meta_key = "cellblock/approval";
 
+/// The member of the answer's `content` that has to be true. Hosts that answer questions without
+/// asking anybody say "accept" with an empty one.
+inline constexpr const char* answer_member = "allow";
+
 }  // namespace cellblock::approval_question

@@ -292,7 +292,7 @@ TEST(Approval, IsAskedForByTheAdministratorsRuleThroughTheSameHandler) {
   EXPECT_TRUE(client.call_tool("push"));
   EXPECT_THAT(shown, ElementsAre(R"(git push {"force":true})", R"(git push {"force":true})"));
   EXPECT_THAT(answers,
-              ElementsAre(R"({"jsonrpc":"2.0","id":"q","result":{"action":"accept","content":{}}})",
+              ElementsAre(R"({"jsonrpc":"2.0","id":"q","result":{"action":"accept","content":{"allow":true}}})",
                           R"({"jsonrpc":"2.0","id":"q","result":{"action":"decline"}})"));
 }
 

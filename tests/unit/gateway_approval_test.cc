@@ -258,7 +258,7 @@ TEST_F(ApprovalTest, TheUserIsAskedByAHostThatCan) {
   EXPECT_THAT(std::string(question["params"]["message"]), HasSubstr("[server files]"));
   EXPECT_THAT(std::string(question["params"]["message"]), HasSubstr(R"({"to":"a"})"));
   host_says(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() +
-            R"(,"result":{"action":"accept","content":{}}})");
+            R"(,"result":{"action":"accept","content":{"allow":true}}})");
   effects_.ring(now_);
   ASSERT_THAT(effects_.cell, SizeIs(1));
   EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "push");
@@ -267,6 +267,9 @@ TEST_F(ApprovalTest, TheUserIsAskedByAHostThatCan) {
 TEST_F(ApprovalTest, WhateverTheUserSaysBesidesAcceptIsANo) {
   for (const char* answer :
        {R"("result":{"action":"decline"})", R"("result":{"action":"cancel"})",
+        R"("result":{"action":"accept"})", R"("result":{"action":"accept","content":{}})",
+        R"("result":{"action":"accept","content":{"allow":false}})",
+        R"("result":{"action":"accept","content":{"allow":"true"}})",
         R"("result":{"action":"Accept"})", R"("result":{})", R"("result":{"action":true})",
         R"("error":{"code":-32601,"message":"no"})"}) {
     session_.reset();
@@ -303,7 +306,7 @@ TEST_F(ApprovalTest, TheUserIsAskedNoMoreAboutWhatIsOver) {
   host_says(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
   EXPECT_EQ(effects_.last_to_host()["method"], "notifications/cancelled");
   EXPECT_EQ(effects_.last_to_host()["params"]["requestId"], question);
-  host_says(R"({"jsonrpc":"2.0","id":)" + question.dump() + R"(,"result":{"action":"accept"}})");
+  host_says(R"({"jsonrpc":"2.0","id":)" + question.dump() + R"(,"result":{"action":"accept","content":{"allow":true}}})");
   effects_.ring(now_);
   EXPECT_THAT(effects_.cell, IsEmpty());
 }
@@ -365,7 +368,7 @@ TEST_F(ApprovalAmongAll, ALegacyHostAsksItsUser) {
   ASSERT_EQ(question["method"], "elicitation/create") << question;
   EXPECT_THAT(std::string(question["params"]["message"]), HasSubstr("[server files]"));
   host_says(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() +
-            R"(,"result":{"action":"accept","content":{}}})");
+            R"(,"result":{"action":"accept","content":{"allow":true}}})");
   effects_.ring(now_);
   EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "push");
 }
@@ -384,7 +387,7 @@ TEST_F(ApprovalAmongAll, AModernHostAsksItsUser) {
   const std::string key = asked["inputRequests"].items().begin().key();
   host_says(R"({"jsonrpc":"2.0","id":3,)" + call + R"("requestState":)" +
             asked["requestState"].dump() + R"(,"inputResponses":{")" + key +
-            R"(":{"action":"accept","content":{}}},)" + more);
+            R"(":{"action":"accept","content":{"allow":true}}},)" + more);
   effects_.ring(now_);
   EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "push");
 }

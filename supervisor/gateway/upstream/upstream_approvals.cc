@@ -34,13 +34,20 @@ Json details(const Call& call, const std::string& server) {
           {"arguments", request.arguments}, {"params", request.params}};
 }
 
+Json answer_schema() {
+  const Json allow = {{"type", "boolean"}, {"title", "Allow this call"}, {"default", false}};
+  return {{"type", "object"},
+          {"properties", {{approval_question::answer_member, allow}}},
+          {"required", Json::array({approval_question::answer_member})}};
+}
+
 std::string question(std::uint64_t ours, const std::string& text, Json about) {
   const Json request = {{"jsonrpc", "2.0"},
                         {"id", ours},
                         {"method", mcp::method::elicitation_create},
                         {"params",
                          {{"message", text},
-                          {"requestedSchema", {{"type", "object"}, {"properties", Json::object()}}},
+                          {"requestedSchema", answer_schema()},
                           {"_meta", {{approval_question::meta_key, std::move(about)}}}}}};
   return request.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -49,8 +56,10 @@ bool says_yes(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::result) return false;
   const auto answer = read_tree(line);
   const auto result = answer.find("result");
-  return result != answer.end() && result->is_object() &&
-         result->value("action", Json()) == "accept";
+  if (result == answer.end() || !result->is_object()) return false;
+  const Json content = result->value("content", Json());
+  return result->value("action", Json()) == "accept" && content.is_object() &&
+         content.value(approval_question::answer_member, Json()) == true;
 }
 
 }  // namespace
