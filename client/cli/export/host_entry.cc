@@ -57,6 +57,7 @@ Json entry_of(Host host, const std::vector<std::string>& arguments) {
   return entry;
 }
 
+// Codex starts servers with few of its variables; a daemon of the user's own is found by that one.
 std::string codex_configuration(const ConnectCommand& command) {
   std::string text;
   for (const auto& server : command.servers) {
@@ -64,7 +65,8 @@ std::string codex_configuration(const ConnectCommand& command) {
     for (const auto& word : arguments_for(command, server)) {
       words += (words.empty() ? "" : ", ") + toml_text(word);
     }
-    text += fmt::format("{}[mcp_servers.{}]\ncommand = \"cellblock\"\nargs = [{}]\n",
+    text += fmt::format("{}[mcp_servers.{}]\ncommand = \"cellblock\"\nargs = [{}]\n"
+                        "env_vars = [\"XDG_RUNTIME_DIR\"]\n",
                         text.empty() ? "" : "\n", server, words);
   }
   return text;
