@@ -13,6 +13,7 @@ import { Daemon, hostId } from './support/daemon.mjs';
 import { Registry } from './support/registry.mjs';
 
 const [v1] = sdks;
+const left = ['made', 'secretive', 'scripted', 'running', 'first-one'];
 const isRoot = process.getuid() === 0;
 const user = isRoot ? hostId : process.getuid();
 const daemonId = 64001;
@@ -102,9 +103,13 @@ state_directory = "${this.directory}/state"\naudit_log = "${this.directory}/audi
   }
 
   // Calls a tool as an agent's host does.
-  async call(server, tool, args = {}) {
+  call(server, tool, args) {
+    return this.callThrough(['connect', server], tool, args);
+  }
+
+  async callThrough(words, tool, args = {}) {
     const drop = isRoot ? ['setpriv', '--reuid', `${user}`, '--regid', `${user}`, '--clear-groups', '--'] : [];
-    const [command, ...rest] = [...drop, path.join(this.directory, 'bin/cellblock'), 'connect', server];
+    const [command, ...rest] = [...drop, path.join(this.directory, 'bin/cellblock'), ...words];
     const { client, call } = await connect(v1, { command, args: rest, env: { ...this.env, CELLBLOCK_SOCKET: this.socket }, stderr: 'ignore' });
     try {
       return await call(tool, args);
@@ -180,6 +185,30 @@ for (const isSystem of [false, true]) {
       assert.match(again.err, /is declared already/);
     });
 
+    test('A line behind `cellblock run --` reaches the server that was added with it', async () => {
+      const files = await place.callThrough(['run', '--', 'npx', 'made', place.project], 'files');
+      assert.match(textOf(files), /main\.js/);
+    });
+
+    test('A line that nobody added is granted nothing, and the host is told the command', async () => {
+      await assert.rejects(place.callThrough(['run', '--', 'npx', '-y', 'made', '/elsewhere'], 'files'),
+                           /cellblock add made -- 'npx' '-y' 'made' '\/elsewhere'/);
+    });
+
+    test('All servers of a host are added, but for those that cannot be', async () => {
+      const file = path.join(place.home, 'mcp.json');
+      fs.writeFileSync(file, JSON.stringify({ mcpServers: {
+        'First One': { command: 'npx', args: ['-y', 'made@1.0.0'], env: { MADE_TOKEN: '<YOUR_TOKEN>' } },
+        broken: { command: 'npx', args: ['broken'] },
+        remote: { url: 'https://mcp.example.org/' } } }));
+      const allowed = isSystem ? ['--allow', `${user}`] : [];
+      const all = await place.run(['cellblock', 'import', file, '--install', '--yes', ...allowed],
+                                  { env: { MADE_TOKEN: 'hush-hush-hush' } });
+      assert.equal(all.code, 1);
+      assert.match(all.err, /1 of 3 servers added/);
+      assert.match(textOf(await place.call('first-one', 'environment')), /"MADE_TOKEN":"\[|hush/);
+    });
+
     test('A secret gets a file of its own, which nobody else reads', async () => {
       const added = await place.add('secretive', ['npx', 'made'], ['--env', 'API_TOKEN=hush-hush-hush']);
       assert.equal(added.code, 0, added.err);
@@ -226,7 +255,7 @@ for (const isSystem of [false, true]) {
         assert.equal(added.code, 1);
         assert.match(added.err, why);
         assert.ok(!place.isDeclared('refused'));
-        assert.deepEqual(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused'), []);
+        assert.deepEqual(place.remains(...left), []);
       });
     }
 
@@ -262,7 +291,7 @@ for (const isSystem of [false, true]) {
         child.kill(signal);
         const [code] = await once(child, 'exit');
         assert.equal(code, 1);
-        assert.deepEqual(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused'), []);
+        assert.deepEqual(place.remains(...left), []);
       });
     }
 
@@ -273,11 +302,11 @@ for (const isSystem of [false, true]) {
       await registry.wasAsked(/^slow$/);
       child.kill('SIGKILL');
       await once(child, 'exit');
-      assert.equal(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused').length, 1);
+      assert.equal(place.remains(...left).length, 1);
       registry.hangs = null;
       const added = await place.add('again', ['npx', 'made@1.0.0']);
       assert.equal(added.code, 0, added.err);
-      assert.deepEqual(place.remains('made', 'secretive', 'scripted', 'running', 'broken', 'refused', 'again'), []);
+      assert.deepEqual(place.remains(...left, 'again'), []);
     });
 
     test('A removed server is gone with its program and its secret', async () => {

@@ -315,6 +315,16 @@ TEST(AddedTable, IsMovedToAnotherVersionAndKeptOtherwise) {
             "program = \"/s/files/2-bb\"  # mine\nmax_cells_per_user = 3\n");
 }
 
+TEST(AddedTable, TakesNothingButAPathFromANewVersion) {
+  const std::string text = "[server.files]\ncommand = [\"/usr/bin/node\", \"/s/1/old.js\"]\n";
+  const auto changed = moved(text, {.from = "/s/1",
+                                    .to = "/s/2",
+                                    .old_script = "/s/1/old.js",
+                                    .new_script = "/s/2/a\"]\nnetwork = \"host\"\nx = [\"b.js"});
+  EXPECT_EQ(complaints_about(changed), "");
+  EXPECT_THAT(changed, Not(HasSubstr("\nnetwork")));
+}
+
 TEST(AddedTable, NamesItsToolsAndTheSecretsThatAreItsOwn) {
   const std::string text =
       "[server.files.allow]\ntools = [\"a\", \"b\"]\n[server.files.env_from_file]\n"
@@ -335,6 +345,19 @@ TEST(Origin, ReadsAsItWasWritten) {
   const auto read = read_origin(origin_text(origin));
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(*read, origin);
+}
+
+TEST(Origin, IsThatOfALineWithTheSamePackageAndArguments) {
+  const Origin origin{.command = {"npx", "-y", "@acme/files", "/home/alice/project"},
+                      .package = "@acme/files",
+                      .version = "1.2.3"};
+  EXPECT_TRUE(starts_the_same(origin, {"npx", "@acme/files", "/home/alice/project"}));
+  EXPECT_TRUE(starts_the_same(origin, {"npx", "@acme/files@1.2.3", "/home/alice/project"}));
+  EXPECT_TRUE(starts_the_same(origin, {"bunx", "@acme/files@latest", "/home/alice/project"}));
+  EXPECT_FALSE(starts_the_same(origin, {"npx", "@acme/files@1.2.4", "/home/alice/project"}));
+  EXPECT_FALSE(starts_the_same(origin, {"npx", "@acme/files", "/home/alice"}));
+  EXPECT_FALSE(starts_the_same(origin, {"npx", "@acme/file", "/home/alice/project"}));
+  EXPECT_FALSE(starts_the_same(origin, {"node", "/home/alice/server.js"}));
 }
 
 TEST(ChosenLines, KeepWhatSomebodyDecidesBy) {

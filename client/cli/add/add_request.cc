@@ -9,6 +9,8 @@
 #include "client/cli/add/added_files.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose.h"
+#include "client/cli/import/secret_guess.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/config/names.h"
 
@@ -38,15 +40,23 @@ std::string usual_user() {
   return sudo == nullptr ? std::string() : std::string(sudo);
 }
 
-Result<std::vector<std::string>> users_of(const AddRequest& request, const AddPlaces& places) {
-  const auto usual = usual_user();
-  if (places.mode == Mode::user) return std::vector<std::string>{usual};
-  if (!request.users.empty()) return request.users;
-  if (!usual.empty()) return std::vector<std::string>{usual};
-  return fail("say who may use it: --allow USER, once for each");
+Result<void> refuse_address(const std::string& url) {
+  if (!url.starts_with("http://") && !url.starts_with("https://")) return {};
+  return fail(
+      "it is reached by an address: hosts connect to it themselves, there is nothing to run in a "
+      "cell");
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
+                                          const AddPlaces& places) {
+  const auto usual = usual_user();
+  if (places.mode == Mode::user) return std::vector<std::string>{usual};
+  if (!named.empty()) return named;
+  if (!usual.empty()) return std::vector<std::string>{usual};
+  return fail("say who may use it: --allow USER, once for each");
+}
 
 Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places) {
   std::error_code ignored;
@@ -57,18 +67,33 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
       .read = request.read,
       .write = request.write,
       .egress = request.egress};
-  const auto& first = added.declared.command.front();
-  if (first.starts_with("http://") || first.starts_with("https://")) {
-    return fail(
-        "it is reached by an address: hosts connect to it themselves, there is nothing to "
-        "run in a cell");
-  }
+  CELLBLOCK_CHECK(refuse_address(added.declared.command.front()));
   for (auto& path : added.read) path = fs::absolute(path, ignored).lexically_normal().string();
   for (auto& path : added.write) path = fs::absolute(path, ignored).lexically_normal().string();
   for (const auto& word : request.environment) {
     added.declared.variables.push_back(CELLBLOCK_TRY(variable_of(word)));
   }
-  added.users = CELLBLOCK_TRY(users_of(request, places));
+  added.users = CELLBLOCK_TRY(users_of(request.users, places));
+  return added;
+}
+
+Result<AddedServer> imported_server(const DeclaredServer& declared,
+                                    const std::vector<std::string>& users) {
+  if (!declared.obstacle.empty()) return fail(declared.obstacle);
+  CELLBLOCK_CHECK(refuse_address(declared.url));
+  AddedServer added{.declared = declared, .users = users};
+  added.declared.name = server_name_for(declared.name);
+  std::error_code ignored;
+  const auto here =
+      declared.directory.empty() ? fs::current_path(ignored).string() : declared.directory;
+  added.declared.command = with_whole_paths(declared.command, here, this_machine());
+  added.declared.directory.clear();
+  for (auto& variable : added.declared.variables) {
+    if (!is_placeholder(variable.value)) continue;
+    const char* own = std::getenv(variable.name.c_str());  // NOLINT(concurrency-mt-unsafe)
+    variable.secret = true;
+    variable.value = own == nullptr ? std::string() : std::string(own);
+  }
   return added;
 }
 

@@ -18,13 +18,20 @@ struct AddRequest {
   std::vector<std::string> write;
   std::vector<std::string> egress;
   std::vector<std::string> users;  ///< in system mode: who may use it
-  bool agrees = false;             ///< to what is shown, without being asked
-  bool runs_scripts = false;
 };
 
 /// With paths made whole and variables looked up in the environment. An error: nobody is named who
 /// may use it, a variable that is not there, an address in place of a command.
 Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places);
+
+/// Who may use what is added; an error in system mode where nobody is named.
+Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
+                                          const AddPlaces& places);
+
+/// One of a host's configuration, under a name of cellblock's. What was left to be filled in has
+/// the value of our environment. An error as of added_server(), or what keeps it out of a cell.
+Result<AddedServer> imported_server(const DeclaredServer& declared,
+                                    const std::vector<std::string>& users);
 
 /// An error: the name is none, or is declared already.
 Result<void> refuse_name(const AddPlaces& places, const std::string& server);

@@ -89,6 +89,14 @@ std::vector<std::string> allowed_tools(const std::vector<std::string>& offered) 
   return offered;
 }
 
+Result<void> check_wishes(const AddedServer& added, const MachineView& machine) {
+  Proposal wishes;
+  CELLBLOCK_CHECK(add_paths(added.write, PathUse::write, machine, wishes));
+  CELLBLOCK_CHECK(add_paths(added.read, PathUse::read, machine, wishes));
+  CELLBLOCK_CHECK(add_egress(added.egress, wishes));
+  return refuse_gaps(wishes);
+}
+
 Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Recipe>& recipe,
                                 const MachineView& machine, const Places& places) {
   auto all = CELLBLOCK_TRY(propose_all({added.declared}, machine, places));

@@ -32,6 +32,9 @@ std::vector<std::string> with_whole_paths(const std::vector<std::string>& comman
 /// has a name that would be read as a pattern, or there are more than can be listed.
 std::vector<std::string> allowed_tools(const std::vector<std::string>& offered);
 
+/// Whether the paths and hosts that were asked for can be declared: before anything is installed.
+Result<void> check_wishes(const AddedServer& added, const MachineView& machine);
+
 /// The finished declaration: nothing in it is left to do. An error says what is missing.
 Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Recipe>& recipe,
                                 const MachineView& machine, const Places& places);

@@ -1,7 +1,10 @@
 #include "client/cli/add/added_table.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "client/cli/import/cell_toml.h"
 #include "client/cli/import/declared_server.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/members.h"
@@ -19,6 +22,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
+// As it stands between the quotes: a package says what its script is called.
+std::string in_toml(const std::string& path) {
+  const auto quoted = toml_text(path);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 Result<Ordered> table_of(const std::string& text, const std::string& server) {
   const auto whole = CELLBLOCK_TRY(json_of_toml(text));
   return object_member(object_member(whole, "server"), server.c_str());
@@ -27,7 +36,8 @@ Result<Ordered> table_of(const std::string& text, const std::string& server) {
 }  // namespace
 
 std::string moved(const std::string& text, const MovedProgram& program) {
-  return replaced(replaced(text, program.old_script, program.new_script), program.from, program.to);
+  const auto with_script = replaced(text, in_toml(program.old_script), in_toml(program.new_script));
+  return replaced(with_script, in_toml(program.from), in_toml(program.to));
 }
 
 Result<std::vector<std::string>> listed_tools(const std::string& text, const std::string& server) {
@@ -41,10 +51,11 @@ Result<std::vector<std::string>> secret_files_in(const std::string& text, const 
                                                  const std::string& directory) {
   const auto table = CELLBLOCK_TRY(table_of(text, server));
   std::vector<std::string> files;
+  const auto beginning = fmt::format("{}/{}.", directory, server);
   for (const auto& [name, value] : object_member(table, "env_from_file").items()) {
     if (!value.is_string()) continue;
     auto path = value.get<std::string>();
-    if (path.starts_with(directory + "/" + server + ".")) files.push_back(std::move(path));
+    if (path.starts_with(beginning)) files.push_back(std::move(path));
   }
   return files;
 }

@@ -77,7 +77,9 @@ InstalledVersion::InstalledVersion(InstalledVersion&& other) noexcept
 
 InstalledVersion::~InstalledVersion() {
   std::error_code ignored;
-  if (!is_kept_ && !directory_.empty()) fs::remove_all(directory_, ignored);
+  if (is_kept_ || directory_.empty()) return;
+  fs::remove_all(directory_, ignored);
+  fs::remove(fs::path(directory_).parent_path(), ignored);  // where nothing else is in it
 }
 
 Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,

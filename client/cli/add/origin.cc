@@ -14,6 +14,7 @@
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/members.h"
+#include "client/cli/import/package_run.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/config/names.h"
 
@@ -81,6 +82,25 @@ std::vector<std::string> added_servers(const AddPlaces& places) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+bool starts_the_same(const Origin& origin, const std::vector<std::string>& command) {
+  if (origin.command == command) return true;
+  const auto asked = package_run(command);
+  const auto added = package_run(origin.command);
+  if (!asked || !*asked || !added || !*added) return false;
+  const auto& package = (*asked)->package;
+  const bool is_version = package.version.empty() || package.version == origin.version;
+  return package.name == origin.package && is_version && (*asked)->program == (*added)->program &&
+         (*asked)->arguments == (*added)->arguments;
+}
+
+std::string server_with_line(const AddPlaces& places, const std::vector<std::string>& command) {
+  for (auto& server : added_servers(places)) {
+    const auto origin = origin_of(places, server);
+    if (origin && starts_the_same(*origin, command)) return server;
+  }
+  return {};
 }
 
 Result<void> replace_file(const std::string& path, const std::string& text, unsigned mode) {

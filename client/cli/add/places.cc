@@ -83,25 +83,29 @@ std::string sandbox_lines(const Ordered& whole) {
 
 }  // namespace
 
-Result<AddPlaces> add_places(const Context& context) {
+AddPlaces places_of(const Context& context, Mode mode) {
   auto asked = context;
-  if (asked.mode == Mode::either) asked.mode = ::geteuid() == 0 ? Mode::system : Mode::user;
-  const auto found = configuration_of(asked);
-  AddPlaces places{.mode = found.mode, .main_file = found.path};
+  asked.mode = mode;
+  auto found = configuration_of(asked);
+  std::error_code ignored;
+  found.path = fs::absolute(found.path, ignored).lexically_normal().string();
   const auto directory = fs::path(found.path).parent_path().string();
-  places.declarations = directory + "/servers.d";
-  places.secrets = directory + "/secrets";
-  if (found.mode == Mode::user) {
-    places.servers = data_home() + "/cellblock/servers";
-    return places;
-  }
-  if (::geteuid() != 0) {
-    return fail(
-        "only root adds servers to the system's cellblock; with --user you add one to your own");
-  }
-  const bool is_usual = found.by == FoundBy::place;
-  places.servers = is_usual ? "/opt/cellblock/servers" : directory + "/servers";
+  AddPlaces places{.mode = found.mode,
+                   .main_file = found.path,
+                   .declarations = directory + "/servers.d",
+                   .secrets = directory + "/secrets",
+                   .servers = data_home() + "/cellblock/servers"};
+  if (found.mode == Mode::user) return places;
+  places.servers = found.by == FoundBy::place ? "/opt/cellblock/servers" : directory + "/servers";
   return places;
+}
+
+Result<AddPlaces> add_places(const Context& context) {
+  const Mode usual = ::geteuid() == 0 ? Mode::system : Mode::user;
+  auto places = places_of(context, context.mode == Mode::either ? usual : context.mode);
+  if (places.mode == Mode::user || ::geteuid() == 0) return places;
+  return fail(
+      "only root adds servers to the system's cellblock; with --user you add one to your own");
 }
 
 Result<std::string> private_daemon_toml(const AddPlaces& places, const std::string& directory) {

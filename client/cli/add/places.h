@@ -8,8 +8,8 @@
 
 namespace cellblock::cli {
 
-/// Where `cellblock add` puts what it makes: for root the system's places, or beside a configuration
-/// that CELLBLOCK_CONFIG names; else the user's own.
+/// Where `cellblock add` puts what it makes: for root the system's places, or beside a
+/// configuration that CELLBLOCK_CONFIG names; else the user's own.
 struct AddPlaces {
   Mode mode = Mode::user;
   std::string main_file;     ///< the configuration
@@ -18,7 +18,11 @@ struct AddPlaces {
   std::string servers;       ///< a directory for each installed server
 };
 
-/// An error: an ordinary user who means the system's daemon.
+/// `mode`: the user's or the system's. For looking only: nothing says that we may write there.
+AddPlaces places_of(const Context& context, Mode mode);
+
+/// Of the mode that was asked for, or root's the system. An error: an ordinary user who means the
+/// system's daemon.
 Result<AddPlaces> add_places(const Context& context);
 
 /// The tables of a private daemon's configuration that are not about servers: as the configuration

@@ -32,6 +32,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 int spawn_program(pid_t& process, std::vector<std::string> words, int output, Errors errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  // What lies in the current directory is somebody's: npm would read its .npmrc.
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   if (errors == Errors::caught) posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);

@@ -15,7 +15,8 @@ struct ProgramOutput {
 
 enum class Errors : std::uint8_t { passed_on, caught };
 
-/// Runs a program to its end, found in PATH, with stdin closed. An error: it cannot be run.
+/// Runs a program to its end, found in PATH, in the directory / and with an empty stdin. An
+/// error: it cannot be run.
 Result<ProgramOutput> output_of(const std::vector<std::string>& words, Errors errors);
 
 /// This program itself.

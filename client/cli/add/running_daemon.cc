@@ -20,6 +20,12 @@ std::string start_advice(const AddPlaces& places) {
              : "no cellblockd runs: `systemctl enable --now cellblock.socket`, or `cellblockd`";
 }
 
+// This program, and which daemon it is about.
+std::vector<std::string> own_words(const Context& context, const AddPlaces& places) {
+  if (places.mode == Mode::user) return {own_program(), "--user"};
+  return {own_program(), "--socket", context.socket};
+}
+
 }  // namespace
 
 Result<void> check_configuration(const Context& context, const AddPlaces& places) {
@@ -31,14 +37,16 @@ Result<void> check_configuration(const Context& context, const AddPlaces& places
                           safe_text(output.text)));
 }
 
+void forget_pins(const Context& context, const AddPlaces& places, const std::string& server) {
+  if (places.mode != Mode::user || !client::connect_blocking(context.socket)) return;
+  auto words = own_words(context, places);
+  words.insert(words.end(), {"pin", "forget", server});
+  static_cast<void>(output_of(words, Errors::caught));
+}
+
 std::string reload_daemon(const Context& context, const AddPlaces& places) {
   if (!client::connect_blocking(context.socket)) return start_advice(places);
-  std::vector<std::string> words{own_program()};
-  if (places.mode == Mode::user) {
-    words.emplace_back("--user");
-  } else {
-    words.insert(words.end(), {"--socket", context.socket});
-  }
+  auto words = own_words(context, places);
   words.insert(words.end(), {"reload", "--config", places.main_file});
   const auto output = output_of(words, Errors::caught);
   if (output && output->status == 0) return "the daemon has reloaded its configuration";

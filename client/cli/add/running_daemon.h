@@ -12,6 +12,10 @@ namespace cellblock::cli {
 /// An error: the configuration as it is now is not usable, with the report.
 Result<void> check_configuration(const Context& context, const AddPlaces& places);
 
+/// What it has pinned of a server of that name for this user: forgotten, so that what is shown next
+/// is a first sight. Of others in system mode it stays.
+void forget_pins(const Context& context, const AddPlaces& places, const std::string& server);
+
 /// Has it reload. What became of that, or how to start one, in one sentence: the configuration is
 /// good by then, so nothing is taken back.
 std::string reload_daemon(const Context& context, const AddPlaces& places);

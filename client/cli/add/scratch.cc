@@ -72,6 +72,9 @@ void remove_leftovers(const std::string& parent) {
 }  // namespace
 
 Result<Scratch> Scratch::make(const std::string& parent) {
+  // A closed mask would lock the cells out of what is installed, an open one would open it to all.
+  constexpr mode_t usual_mask = 022;
+  ::umask(usual_mask);
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) return failed_at(parent, error.value());

@@ -1,25 +1,10 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "client/cli/add/add_request.h"
-#include "client/cli/add/added_files.h"
-#include "client/cli/add/added_proposal.h"
+#include "client/cli/add/addition.h"
 #include "client/cli/add/conversation.h"
-#include "client/cli/add/interruption.h"
-#include "client/cli/add/new_server.h"
-#include "client/cli/add/running_daemon.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/import/cell_toml.h"
-#include "client/cli/import/package_run.h"
 #include "client/cli/table/words.h"
-#include "client/cli/terminal/terminal_text.h"
 
 // A server that is installed, tried and declared in one command.
 namespace cellblock::cli {
@@ -58,215 +43,6 @@ constexpr Option scripts_option{
 constexpr Option yes_option{
     .name = "--yes", .what = "add it without being asked", .values = Values::none};
 
-namespace fs = std::filesystem;
-using Ordered = nlohmann::ordered_json;
-
-// What an addition left that was killed between installing and declaring. One that was finished is
-// perhaps declared elsewhere by now.
-Result<void> remove_remains(const AddPlaces& places, const std::string& server) {
-  std::error_code ignored;
-  const auto directory = directory_of(places, server);
-  if (fs::exists(directory + "/origin.json", ignored)) {
-    return fail(
-        fmt::format("\"{0}\" was added before, and its declaration is gone from {1}: "
-                    "`cellblock remove {0}` removes the rest",
-                    server, safe_line(places.declarations)));
-  }
-  fs::remove_all(directory, ignored);
-  return {};
-}
-
-// ---- secrets ----
-
-struct Secret {
-  std::string path;
-  std::string value;
-};
-
-Result<std::vector<Secret>> secrets_of(const AddedServer& added, const Proposal& proposal) {
-  std::vector<Secret> secrets;
-  for (const auto& secret : proposal.secrets) {
-    const auto found =
-        std::ranges::find(added.declared.variables, secret.variable, &DeclaredVariable::name);
-    if (found == added.declared.variables.end() || found->value.empty()) {
-      return fail(fmt::format("{} has no value: --env {}=VALUE", secret.variable, secret.variable));
-    }
-    secrets.push_back({.path = secret.file, .value = found->value});
-  }
-  return secrets;
-}
-
-// Those of the trial are where nobody but us gets to, and go with it.
-Result<Proposal> with_scratch_secrets(const Scratch& scratch, Proposal proposal,
-                                      const std::vector<Secret>& secrets, AddedFiles& files) {
-  for (std::size_t at = 0; at < secrets.size(); ++at) {
-    auto& file = proposal.secrets[at].file;
-    file = scratch.path("secrets/" + proposal.secrets[at].variable);
-    CELLBLOCK_CHECK(files.add_secret(file, secrets[at].value));
-  }
-  return proposal;
-}
-
-// ---- words ----
-
-std::vector<std::string> host_arguments(const AddPlaces& places, const std::string& server) {
-  std::vector<std::string> words;
-  if (places.mode == Mode::user) words.emplace_back("--user");
-  words.emplace_back("connect");
-  words.push_back(server);
-  return words;
-}
-
-// ---- the addition ----
-
-struct Installed {
-  std::optional<InstalledVersion> version;
-  std::optional<Recipe> recipe;
-  Origin origin;
-};
-
-Result<void> refuse_missing_secrets(const std::optional<Recipe>& recipe, const AddedServer& added) {
-  const auto missing = recipe ? missing_secrets(*recipe, added.declared.variables) : std::string();
-  if (missing.empty()) return {};
-  return fail(
-      fmt::format("it needs{} (before the --; a name alone takes the value from your "
-                  "environment, NAME=VALUE gives it here)",
-                  missing));
-}
-
-Result<Installed> install(const Work& work, const AddRequest& request, const PackageRun& run,
-                          AddedServer& added) {
-  const auto settings = CELLBLOCK_TRY(npm_settings(run.package.name));
-  Installed installed;
-  installed.recipe = CELLBLOCK_TRY(recipe_for(run.package.name));
-  CELLBLOCK_CHECK(refuse_missing_secrets(installed.recipe, added));
-  tell(work.context,
-       fmt::format("installing {} in a cell that reaches {} alone{}", safe_line(run.package.name),
-                   safe_line(settings.registry),
-                   request.runs_scripts ? "; then its scripts, without a network" : ""));
-  const auto scripts = request.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
-  auto version =
-      CELLBLOCK_TRY(install_version(work, request.server, run.package, settings, scripts));
-  if (!version) return fail("its directory is there already");
-  installed.version.emplace(*std::move(version));
-  installed.origin.package = run.package.name;
-  installed.origin.version = installed.version->version();
-  installed.origin.directory = installed.version->directory();
-  for (const auto& path : settings.read) {
-    if (path != settings.cafile) added.seen.push_back(path);
-  }
-  return installed;
-}
-
-constexpr const char* for_pypi =
-    "packages of PyPI are not installed by this command yet: make a virtual environment (python3 "
-    "-m venv DIR; DIR/bin/pip install --only-binary :all: PACKAGE), then `cellblock add NAME "
-    "--read DIR -- DIR/bin/PROGRAM`";
-
-Result<Installed> install_what_it_runs(const Work& work, const AddRequest& request,
-                                       AddedServer& added) {
-  const auto run = CELLBLOCK_TRY(package_run(added.declared.command));
-  if (run && run->package.registry == Registry::pypi) return fail(for_pypi);
-  auto installed = run ? install(work, request, *run, added) : Result<Installed>(Installed{});
-  if (!installed) return installed;
-  installed->origin.command = added.declared.command;
-  installed->origin.runs_scripts = request.runs_scripts;
-  return installed;
-}
-
-Result<Proposal> proposal_for(const Work& work, const AddedServer& added,
-                              const Installed& installed) {
-  const Places places{
-      .programs = work.places.servers,
-      .secrets = work.places.secrets,
-      .installed = installed.version ? installed.version->directory() : std::string()};
-  auto marked = added;
-  for (auto& variable : marked.declared.variables) {
-    const auto* known = installed.recipe ? &installed.recipe->secrets : nullptr;
-    variable.secret = known != nullptr && std::ranges::find(*known, variable.name) != known->end();
-  }
-  return added_proposal(marked, installed.recipe, this_machine(), places);
-}
-
-Result<void> declare_server(const Work& work, const std::string& server, const Proposal& proposal,
-                            const std::vector<Secret>& secrets, Installed& installed) {
-  AddedFiles files(work.places);
-  CELLBLOCK_CHECK(files.make_main_file());
-  for (const auto& secret : secrets) {
-    CELLBLOCK_CHECK(files.add_secret(secret.path, secret.value));
-  }
-  CELLBLOCK_CHECK(files.add_declaration(
-      server, "# Made by `cellblock add`; change it as you like.\n" + server_toml(proposal)));
-  CELLBLOCK_CHECK(check_configuration(work.context, work.places));
-  CELLBLOCK_CHECK(make_place(directory_of(work.places, server), 0755));
-  CELLBLOCK_CHECK(write_origin(work.places, server, installed.origin));
-  if (installed.version) installed.version->keep();
-  files.keep();
-  return {};
-}
-
-Exit say_added(const Work& work, const std::string& server, const Origin& origin,
-               const Trial& trial) {
-  const Ordered entry{{"command", "cellblock"}, {"args", host_arguments(work.places, server)}};
-  const auto reloaded = reload_daemon(work.context, work.places);
-  if (work.context.output == Output::json) {
-    return print_json(Ordered{
-        {"server", server},
-        {"package", origin.package},
-        {"version", origin.version},
-        {"file", declaration_of(work.places, server)},
-        {"tools", trial.tools},
-        {"host", entry},
-        {"daemon",
-         reloaded}}.dump(-1, ' ', false, Ordered::error_handler_t::replace));
-  }
-  tell(work.context, fmt::format("declared in {}", safe_line(declaration_of(work.places, server))));
-  tell(work.context, reloaded);
-  tell(work.context,
-       "for a host's configuration (`cellblock export HOST` writes it as the host wants it):");
-  fmt::print("{}\n", entry.dump());
-  return Exit::ok;
-}
-
-Exit add(const Work& work, const AddRequest& request, const Interruption& interruption) {
-  const auto& context = work.context;
-  auto added = added_server(request, work.places);
-  if (!added) return cannot(context, added.error().text);
-  const auto removed = remove_remains(work.places, request.server);
-  if (!removed) return cannot(context, removed.error().text);
-  auto installed = install_what_it_runs(work, request, *added);
-  if (!installed) return cannot(context, installed.error().text);
-  const auto proposal = proposal_for(work, *added, *installed);
-  if (!proposal) return cannot(context, proposal.error().text);
-  const auto secrets = secrets_of(*added, *proposal);
-  if (!secrets) return cannot(context, secrets.error().text);
-  AddedFiles scratch_files(work.places);
-  const auto tried = with_scratch_secrets(work.scratch, *proposal, *secrets, scratch_files);
-  if (!tried) return cannot(context, tried.error().text);
-  tell(context, "starting it once, to see whether it works and what it offers");
-  const auto trial = try_declaration(work, request.server, server_toml(*tried));
-  if (!trial) return cannot(context, trial.error().text);
-  if (trial->failure) {
-    const Exit exit = explain(context, *trial->failure);
-    fmt::print(stderr, "{}", refused_lines(*trial));
-    return exit;
-  }
-  auto narrowed = *tried;
-  narrowed.tools = allowed_tools(trial->tools);
-  if (context.output == Output::human) {
-    fmt::print(stderr, "\n{}\n{}{}\n", tools_line(trial->tools),
-               safe_text(explained(work, request.server, server_toml(narrowed))),
-               refused_lines(*trial));
-  }
-  if (!request.agrees && !agrees(interruption, fmt::format("Add \"{}\"?", request.server))) {
-    return cannot(context, "nothing was changed");
-  }
-  narrowed.secrets = proposal->secrets;
-  const auto declared = declare_server(work, request.server, narrowed, *secrets, *installed);
-  if (!declared) return cannot(context, declared.error().text);
-  return say_added(work, request.server, installed->origin, *trial);
-}
-
 AddRequest request_in(const Words& words) {
   return {.server = words.text(new_name),
           .command = words.all(host_line),
@@ -274,25 +50,20 @@ AddRequest request_in(const Words& words) {
           .read = words.all(read_option),
           .write = words.all(write_option),
           .egress = words.all(egress_option),
-          .users = words.all(allow_option),
-          .agrees = words.has(yes_option),
-          .runs_scripts = words.has(scripts_option)};
+          .users = words.all(allow_option)};
 }
 
 Exit run_add(const Context& context, const Words& words) {
   const auto request = request_in(words);
-  if (!request.agrees && !can_ask(context)) return cannot(context, nobody_to_ask);
+  const AddWishes wishes{.agrees = words.has(yes_option),
+                         .runs_scripts = words.has(scripts_option)};
+  if (!wishes.agrees && !can_ask(context)) return cannot(context, nobody_to_ask);
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
-  auto asked = context;
-  asked.mode = places->mode;
-  const auto usable = refuse_name(*places, request.server);
-  if (!usable) return cannot(context, usable.error().text);
-  const auto scratch = Scratch::make(places->servers);
-  if (!scratch) return cannot(context, scratch.error().text);
-  const Work work{asked, *places, *scratch, interruption.token()};
-  return add(work, request, interruption);
+  auto added = added_server(request, *places);
+  if (!added) return cannot(context, added.error().text);
+  return add_server(context, *places, *std::move(added), wishes, interruption);
 }
 
 }  // namespace

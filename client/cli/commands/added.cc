@@ -161,8 +161,10 @@ Result<std::string> update_one(const Work& work, const UpdateRequest& request,
   CELLBLOCK_CHECK(carry_out(work, server, change));
   version->keep();
   remove_version(origin.previous);
-  return fmt::format("{} -> {}; `cellblock update --rollback {}` takes it back", origin.version,
-                     version->version(), server);
+  return fmt::format(
+      "{} -> {}; definitions that changed are withheld until `cellblock pin accept {}`; `cellblock "
+      "update --rollback {}` takes it back",
+      origin.version, version->version(), server, server);
 }
 
 Result<std::string> roll_back(const Work& work, const std::string& server) {

@@ -25,6 +25,7 @@ Command program() {
       .options = {&socket_option, &user_option, &system_option, &json_option},
       .excludes = {{&user_option, &system_option}},
       .below = {connect_command(),
+                run_command(),
                 call_command(),
                 tools_command(),
                 inspect_command(),

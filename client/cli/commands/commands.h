@@ -31,6 +31,7 @@ Command probe_command();
 Command reload_command();
 Command remove_command();
 Command restart_command();
+Command run_command();
 Command servers_command();
 Command status_command();
 Command stop_command();

@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/add/add_request.h"
+#include "client/cli/add/addition.h"
+#include "client/cli/add/conversation.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/configuration.h"
 #include "client/cli/import/bounded_file.h"
@@ -28,6 +31,18 @@ constexpr Option import_from{.name = "--from",
                              .what = "what it is, where that cannot be seen",
                              .placeholder = "FORMAT",
                              .choices = import_format_names};
+
+constexpr Option install_option{
+    .name = "--install",
+    .what = "add each of them, as `cellblock add` does: installed, tried, shown, declared",
+    .values = Values::none};
+constexpr Option installed_for{.name = "--allow",
+                               .what = "who may use them, where root installs",
+                               .values = Values::each,
+                               .placeholder = "USER"};
+constexpr Option without_asking{.name = "--yes",
+                                .what = "add them without being asked, with --install",
+                                .values = Values::none};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -64,16 +79,6 @@ Result<Document> document_in(const Words& words) {
   return Document{std::move(text), {format, {.directory = whole.parent_path().string()}}};
 }
 
-// Of the file, not of the daemon: there is no advice to give.
-Exit explain_failure(const Context& context, const Error& error) {
-  fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
-  if (context.output == Output::json) {
-    print_json(
-        error_json({.code = client::ErrorCode::invalid_argument, .text = error.text}, Exit::error));
-  }
-  return Exit::error;
-}
-
 Json as_json(const std::vector<Proposal>& proposals, const std::string& toml) {
   Json servers = Json::array();
   for (const auto& proposal : proposals) {
@@ -97,7 +102,7 @@ Exit hand_out(const Context& context, const std::string& output,
   const auto toml = cell_toml(proposals);
   if (!output.empty()) {
     const auto written = write_new_file(output, toml);
-    if (!written) return explain_failure(context, written.error());
+    if (!written) return cannot(context, written.error().text);
   }
   if (context.output == Output::json) {
     return print_json(as_json(proposals, toml).dump(-1, ' ', true, Json::error_handler_t::replace));
@@ -107,15 +112,39 @@ Exit hand_out(const Context& context, const std::string& output,
   return Exit::ok;
 }
 
+// One after the other; what one lacks keeps none of the others out.
+Exit install_all(const Context& context, const Words& words,
+                 const std::vector<DeclaredServer>& servers) {
+  const AddWishes wishes{.agrees = words.has(without_asking)};
+  if (!wishes.agrees && !can_ask(context)) return cannot(context, nobody_to_ask);
+  const Interruption interruption;
+  const auto places = add_places(context);
+  if (!places) return cannot(context, places.error().text);
+  const auto users = users_of(words.all(installed_for), *places);
+  if (!users) return cannot(context, users.error().text);
+  std::size_t count = 0;
+  for (const auto& server : servers) {
+    tell(context, fmt::format("--- {}", safe_line(server.name)));
+    auto added = imported_server(server, *users);
+    const Exit exit = added ? add_server(context, *places, *std::move(added), wishes, interruption)
+                            : cannot(context, added.error().text);
+    count += exit == Exit::ok ? 1 : 0;
+    if (interruption.token().stop_requested()) break;
+  }
+  tell(context, fmt::format("{} of {} servers added", count, servers.size()));
+  return count == servers.size() ? Exit::ok : Exit::error;
+}
+
 Exit run_import(const Context& context, const Words& words) {
   const auto document = document_in(words);
-  if (!document) return explain_failure(context, document.error());
+  if (!document) return cannot(context, document.error().text);
   const auto servers = declared_servers(document->text, document->question);
+  if (servers && words.has(install_option)) return install_all(context, words, *servers);
   const auto proposals = servers ? propose_all(*servers, this_machine(), places_for(context))
                                  : Result<std::vector<Proposal>>(fail(servers.error().text));
   if (!proposals) {
-    return explain_failure(context, {fmt::format("{}: {}", safe_line(words.text(imported_file)),
-                                                 proposals.error().text)});
+    return cannot(context, fmt::format("{}: {}", safe_line(words.text(imported_file)),
+                                       proposals.error().text));
   }
   return hand_out(context, words.text(output_file), *proposals);
 }
@@ -125,10 +154,13 @@ Exit run_import(const Context& context, const Words& words) {
 Command import_command() {
   return {.name = "import",
           .group = Group::set_up,
-          .what = "propose cells for the servers of a host's configuration, as TOML",
-          .example = "cellblock import ~/.cursor/mcp.json --output servers.toml",
+          .what = "propose cells for the servers of a host's configuration, or add them",
+          .example =
+              "cellblock import ~/.cursor/mcp.json --output servers.toml\n  cellblock import "
+              "~/.cursor/mcp.json --install",
           .required = {&imported_file},
-          .options = {&import_from, &output_file},
+          .options = {&import_from, &output_file, &install_option, &installed_for, &without_asking},
+          .needs = {{&without_asking, &install_option}, {&installed_for, &install_option}},
           .run = run_import};
 }
 

@@ -23,14 +23,16 @@ constexpr Option reload_configuration{.name = "--config",
                                       .completes = Completes::files};
 
 /// Where `cellblockd --reload` looks for the connection.
-constexpr int connection = 3;
+constexpr int reload_descriptor = 3;
 
 constexpr const char* for_root =
     "Only root reloads cellblock's configuration; with --user, the user himself.";
 
 // A copy is not close-on-exec; a descriptor that has the number already stays what it was.
 bool outlives_exec(client::OwnedFd& socket) {
-  if (socket.get() != connection) return ::dup2(socket.get(), connection) == connection;
+  if (socket.get() != reload_descriptor) {
+    return ::dup2(socket.get(), reload_descriptor) == reload_descriptor;
+  }
   return ::fcntl(socket.release(), F_SETFD, 0) == 0;
 }
 

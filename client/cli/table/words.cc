@@ -9,9 +9,9 @@ namespace cellblock::cli {
 
 std::optional<double> number_in(std::string_view text) {
   double number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && read == end ? std::optional(number) : std::nullopt;
+  const auto [read, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_whole = error == std::errc{} && read == text.data() + text.size();
+  return is_whole ? std::optional(number) : std::nullopt;
 }
 
 void Words::set(const Option& option, std::vector<std::string> values) {

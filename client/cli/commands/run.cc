@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "client/cli/add/added_proposal.h"
+#include "client/cli/add/origin.h"
+#include "client/cli/add/places.h"
+#include "client/cli/add/program_output.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/common/first_request.h"
+#include "client/cli/import/machine_view.h"
+#include "client/cli/import/package_run.h"
+#include "client/cli/import/propose.h"
+#include "client/cli/import/proposed_command.h"
+#include "client/cli/table/words.h"
+
+// What stands before any host's line: the server that was added with that line, through cellblock.
+namespace cellblock::cli {
+namespace {
+
+using Line = std::vector<std::string>;
+
+constexpr Option started_line{
+    .name = "COMMAND", .what = "a host's line, behind --", .values = Values::rest};
+
+// A host that asks nothing for this long shows no error either.
+constexpr std::chrono::seconds longest_wait{10};
+
+struct KnownServer {
+  Mode mode = Mode::user;
+  std::string name;
+};
+
+std::optional<KnownServer> known_server(const Context& context, const Line& line) {
+  for (const Mode mode : {Mode::user, Mode::system}) {
+    if (context.mode != Mode::either && context.mode != mode) continue;
+    auto name = server_with_line(places_of(context, mode), line);
+    if (!name.empty()) return KnownServer{.mode = mode, .name = std::move(name)};
+  }
+  return std::nullopt;
+}
+
+// "@scope/server-files" is called server-files.
+std::string name_for(const Line& line) {
+  const auto run = package_run(line);
+  const auto whole = run && *run ? (*run)->package.name : line.front();
+  auto name = server_name_for(whole.substr(whole.rfind('/') + 1));
+  return name.empty() ? "NAME" : name;
+}
+
+std::string advice_for(const Line& line) {
+  std::string words;
+  for (const auto& word : line) words += " " + shell_word(word);
+  return fmt::format("cellblock add {} --{}", name_for(line), words);
+}
+
+// Nothing is granted by being asked for: whoever may add servers says so in a terminal.
+Exit refuse(const Context& context, const Line& line) {
+  const client::Error error{
+      .code = client::ErrorCode::refused,
+      .text = fmt::format("this server was not added to cellblock; in a terminal: {}",
+                          advice_for(line))};
+  const Exit exit = explain(context, error, {});
+  if (::isatty(STDIN_FILENO) == 0) {
+    answer_first_request(STDIN_FILENO, STDOUT_FILENO, error,
+                         std::chrono::steady_clock::now() + longest_wait);
+  }
+  return exit;
+}
+
+Exit become_connect(const Context& context, const KnownServer& server) {
+  Line words{own_program()};
+  if (server.mode == Mode::user) words.emplace_back("--user");
+  if (server.mode == Mode::system) words.insert(words.end(), {"--socket", context.socket});
+  words.insert(words.end(), {"connect", server.name});
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(arguments.front(), arguments.data());
+  return explain(context, {.code = client::ErrorCode::invalid_argument,
+                           .text = fmt::format("{}: {}", words.front(),
+                                               std::generic_category().message(errno))});
+}
+
+Exit run_run(const Context& context, const Words& words) {
+  std::error_code ignored;
+  const auto here = std::filesystem::current_path(ignored).string();
+  const auto line = with_whole_paths(words.all(started_line), here, this_machine());
+  const auto known = known_server(context, line);
+  return known ? become_connect(context, *known) : refuse(context, line);
+}
+
+}  // namespace
+
+Command run_command() {
+  return {.name = "run",
+          .group = Group::use,
+          .what = "connect to the server that was added with a host's line, put before that line",
+          .example = R"({"command": "cellblock", "args": ["run", "--", "npx", "-y", "PACKAGE"]})",
+          .required = {&started_line},
+          .run = run_run};
+}
+
+}  // namespace cellblock::cli
