@@ -144,6 +144,14 @@ require('http').get('${registry.url}made', () => { require('fs').writeFileSync('
   registry.publish('broken', '1.0.0', { fails: 'no license key' });
   registry.publish('toolless', '1.0.0', { bin: undefined });
   registry.publish('elsewhere', '1.0.0', { dependencies: { other: 'http://127.0.0.1:9/other.tgz' } });
+  const scripted = (script) => ({ scripts: { postinstall: 'node script.js' }, files: { 'script.js': `const fs = require('fs');\n${script}` } });
+  registry.publish('linking', '1.0.0', scripted("fs.symlinkSync('/etc/passwd', '/out/tree/node_modules/linking/passwd');"));
+  registry.publish('renaming', '1.0.0', scripted(`const file = '/out/tree/node_modules/renaming/package.json';
+const description = JSON.parse(fs.readFileSync(file));
+fs.writeFileSync(file, JSON.stringify({ ...description, version: '9.9.9/../../../../x', bin: '../../../../../bin/sh' }));`));
+  registry.publish('killing', '1.0.0', scripted(`for (const name of fs.readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))) {
+  if (Number(name) !== process.pid) try { process.kill(Number(name), 'SIGKILL'); } catch { }
+}`));
   registry.publish('outside', '1.0.0', { bin: { outside: '../../../etc/passwd' } });
 }
 
@@ -244,14 +252,17 @@ for (const isSystem of [false, true]) {
       'A package that is not there': [['npx', 'nobodys'], /404/],
       'A package without a program': [['npx', 'toolless'], /has no program to start/],
       'A program outside of its package': [['npx', 'outside'], /has no program to start|leads out/],
+      'A script that leaves a link out': [['npx', 'linking'], /is a link that leads out/, ['--allow-scripts']],
+      'A script that renames its package': [['npx', 'renaming'], /has no program to start/, ['--allow-scripts']],
+      'A script that ends all it sees': [['npx', 'killing'], /killed by signal 9/, ['--allow-scripts']],
       'A dependency from elsewhere': [['npx', 'elsewhere'], /could not install/],
       'A name that is a path': [['npx', '../made'], /is not the name of a package/],
       'An image': [['docker', 'run', 'image'], /container/],
       'A path that is not there': [['npx', 'made', '/home/nobody/gone'], /is not there/],
     };
-    for (const [what, [words, why]] of Object.entries(refused)) {
+    for (const [what, [words, why, options]] of Object.entries(refused)) {
       test(`${what} is refused, and leaves nothing`, async () => {
-        const added = await place.add('refused', words);
+        const added = await place.add('refused', words, options);
         assert.equal(added.code, 1);
         assert.match(added.err, why);
         assert.ok(!place.isDeclared('refused'));

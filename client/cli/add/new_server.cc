@@ -93,13 +93,13 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   const auto version = CELLBLOCK_TRY(version_in(tree, package));
   const auto digest = CELLBLOCK_TRY(short_digest(tree + "/package-lock.json"));
   const auto parent = directory_of(work.places, server);
-  CELLBLOCK_CHECK(make_place(parent, listed));
   const auto directory = fmt::format("{}/{}-{}", parent, version, digest);
   std::error_code ignored;
   if (fs::exists(directory, ignored)) return std::nullopt;
   const auto fresh = work.scratch.path("tree");
   CELLBLOCK_CHECK(copy_tree(tree, fresh));
   InstalledVersion installed(directory, version);
+  CELLBLOCK_CHECK(make_place(parent, listed));
   std::error_code error;
   fs::rename(fresh, directory, error);
   if (error) return fail(fmt::format("{}: {}", safe_line(directory), error.message()));
