@@ -42,7 +42,7 @@ class Place {
       fs.chownSync(one, user, user);
     }
     this.env = { PATH: `${this.directory}/bin:${path.dirname(process.execPath)}:/usr/bin:/bin`, HOME: this.home, TERM: 'dumb',
-                 npm_config_registry: registry.url, npm_config_cache: path.join(this.home, '.npm'), ASAN_OPTIONS: 'detect_leaks=0' };
+                 npm_config_registry: registry.url, npm_config_noproxy: '127.0.0.1', npm_config_cache: path.join(this.home, '.npm'), ASAN_OPTIONS: 'detect_leaks=0' };
     if (!this.isSystem) {
       this.env.XDG_RUNTIME_DIR = this.runtime;
       return;

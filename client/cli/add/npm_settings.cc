@@ -58,9 +58,12 @@ Result<std::string> registry_for(const std::string& package) {
   return npm_value("registry");
 }
 
+// As npm does it: `proxy` is for http, and for https where `https-proxy` names no other.
 Result<std::string> proxy_for(const std::string& registry) {
-  auto proxy = CELLBLOCK_TRY(npm_value("https-proxy"));
-  if (!proxy.empty() || registry.starts_with("https:")) return proxy;
+  if (registry.starts_with("https:")) {
+    auto proxy = CELLBLOCK_TRY(npm_value("https-proxy"));
+    if (!proxy.empty()) return proxy;
+  }
   return npm_value("proxy");
 }
 
@@ -166,6 +169,7 @@ Result<NpmSettings> npm_settings(const std::string& package) {
   settings.registry = CELLBLOCK_TRY(registry_for(package));
   settings.cafile = CELLBLOCK_TRY(npm_value("cafile"));
   settings.proxy = CELLBLOCK_TRY(proxy_for(settings.registry));
+  settings.unproxied = CELLBLOCK_TRY(npm_value("noproxy"));
   add_trees(settings);
   return settings;
 }

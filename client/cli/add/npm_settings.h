@@ -9,11 +9,12 @@
 namespace cellblock::cli {
 
 struct NpmSettings {
-  std::string node;      ///< the program
-  std::string npm;       ///< npm's own script
-  std::string registry;  ///< "https://registry.example.org/"
-  std::string cafile;    ///< or empty
-  std::string proxy;     ///< for the registry; or empty
+  std::string node;            ///< the program
+  std::string npm;             ///< npm's own script
+  std::string registry;        ///< "https://registry.example.org/"
+  std::string cafile;          ///< or empty
+  std::string proxy;           ///< for the registry; or empty
+  std::string unproxied = {};  ///< hosts that are reached without it, as npm's `noproxy` has them
   /// What a cell does not see of the host by itself: where node and npm are, the CA file.
   std::vector<std::string> read;
 };

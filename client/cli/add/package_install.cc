@@ -45,8 +45,9 @@ std::string environment_of(const NpmSettings& settings) {
     text += fmt::format("npm_config_cafile = {}\n", toml_text(settings.cafile));
   }
   if (!settings.proxy.empty()) {
-    text += fmt::format("npm_config_https_proxy = {0}\nnpm_config_proxy = {0}\n",
-                        toml_text(settings.proxy));
+    text += fmt::format(
+        "npm_config_https_proxy = {0}\nnpm_config_proxy = {0}\nnpm_config_noproxy = {1}\n",
+        toml_text(settings.proxy), toml_text(settings.unproxied));
   }
   return text;
 }
