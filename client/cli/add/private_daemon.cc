@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "client/cli/common/argument_pointers.h"
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -30,14 +31,6 @@ constexpr std::chrono::seconds longest_start{30};
 constexpr std::chrono::seconds longest_end{20};
 constexpr std::size_t most_log = 64U << 10;
 
-std::vector<char*> pointers_of(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  all.reserve(words.size() + 1);
-  for (auto& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
-
 // In a group of its own: Ctrl-C at the terminal is for us, and we end it.
 Result<pid_t> spawn_daemon(std::vector<std::string> words, const std::string& log) {
   posix_spawn_file_actions_t actions;
@@ -52,7 +45,7 @@ Result<pid_t> spawn_daemon(std::vector<std::string> words, const std::string& lo
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  const auto argv = pointers_of(words);
+  const auto argv = argument_pointers(words);
   pid_t process = 0;
   const int error =
       ::posix_spawn(&process, argv.front(), &actions, &attributes, argv.data(), environ);

@@ -13,20 +13,13 @@
 #include <system_error>
 #include <utility>
 
+#include "client/cli/common/argument_pointers.h"
 #include "client/connection/fd.h"
 
 namespace cellblock::cli {
 namespace {
 
 constexpr std::size_t most_output = 1U << 20;
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  all.reserve(words.size() + 1);
-  for (auto& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 // The signals that an Interruption holds back end it as they would anything else.
 int spawn_program(pid_t& process, std::vector<std::string> words, int output, Errors errors) {
@@ -43,7 +36,7 @@ int spawn_program(pid_t& process, std::vector<std::string> words, int output, Er
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  const auto argv = pointers(words);
+  const auto argv = argument_pointers(words);
   const int error =
       ::posix_spawnp(&process, argv.front(), &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);

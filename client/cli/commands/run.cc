@@ -14,6 +14,7 @@
 #include "client/cli/add/places.h"
 #include "client/cli/add/program_output.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/common/argument_pointers.h"
 #include "client/cli/common/first_request.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/import/package_run.h"
@@ -80,10 +81,7 @@ Exit become_connect(const Context& context, const KnownServer& server) {
   if (server.mode == Mode::user) words.emplace_back("--user");
   if (server.mode == Mode::system) words.insert(words.end(), {"--socket", context.socket});
   words.insert(words.end(), {"connect", server.name});
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const auto arguments = argument_pointers(words);
   ::execv(arguments.front(), arguments.data());
   return explain(context, {.code = client::ErrorCode::invalid_argument,
                            .text = fmt::format("{}: {}", words.front(),

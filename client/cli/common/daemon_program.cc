@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "client/cli/common/argument_pointers.h"
 #include "client/cli/common/configuration.h"
 #include "client/cli/terminal/exit_code.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -61,10 +62,7 @@ std::vector<std::string> daemon_words(const Context& context, const std::string&
 }
 
 void become(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const auto arguments = argument_pointers(words);
   ::execv(arguments.front(), arguments.data());
   fmt::print(stderr,
              "cellblock: {}: {}\n  The daemon checks its configuration itself: install it.\n",

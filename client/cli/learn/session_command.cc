@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "client/cli/common/argument_pointers.h"
+
 namespace cellblock::cli {
 namespace {
 
@@ -23,14 +25,6 @@ std::vector<std::string> environment_with(const std::string& socket) {
     if (!std::string_view(*variable).starts_with(name)) variables.emplace_back(*variable);
   }
   return variables;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (auto& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // No signal is blocked there, whatever we wait for.
@@ -46,8 +40,8 @@ int spawn(pid_t& process, std::vector<std::string> words, std::vector<std::strin
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  const auto argv = pointers_to(words);
-  const auto envp = pointers_to(environment);
+  const auto argv = argument_pointers(words);
+  const auto envp = argument_pointers(environment);
   const int error =
       posix_spawnp(&process, argv.front(), &actions, &attributes, argv.data(), envp.data());
   posix_spawnattr_destroy(&attributes);
