@@ -291,9 +291,11 @@ TEST(Approval, IsAskedForByTheAdministratorsRuleThroughTheSameHandler) {
   EXPECT_TRUE(client.call_tool("push"));
   EXPECT_TRUE(client.call_tool("push"));
   EXPECT_THAT(shown, ElementsAre(R"(git push {"force":true})", R"(git push {"force":true})"));
-  EXPECT_THAT(answers,
-              ElementsAre(R"({"jsonrpc":"2.0","id":"q","result":{"action":"accept","content":{"allow":true}}})",
-                          R"({"jsonrpc":"2.0","id":"q","result":{"action":"decline"}})"));
+  EXPECT_THAT(
+      answers,
+      ElementsAre(
+          R"({"jsonrpc":"2.0","id":"q","result":{"action":"accept","content":{"allow":true}}})",
+          R"({"jsonrpc":"2.0","id":"q","result":{"action":"decline"}})"));
 }
 
 TEST(Approval, IsNotWhatAServerAsksForInTheGatewaysName) {

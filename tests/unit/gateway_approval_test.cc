@@ -306,7 +306,8 @@ TEST_F(ApprovalTest, TheUserIsAskedNoMoreAboutWhatIsOver) {
   host_says(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
   EXPECT_EQ(effects_.last_to_host()["method"], "notifications/cancelled");
   EXPECT_EQ(effects_.last_to_host()["params"]["requestId"], question);
-  host_says(R"({"jsonrpc":"2.0","id":)" + question.dump() + R"(,"result":{"action":"accept","content":{"allow":true}}})");
+  host_says(R"({"jsonrpc":"2.0","id":)" + question.dump() +
+            R"(,"result":{"action":"accept","content":{"allow":true}}})");
   effects_.ring(now_);
   EXPECT_THAT(effects_.cell, IsEmpty());
 }

@@ -65,9 +65,10 @@ std::string codex_configuration(const ConnectCommand& command) {
     for (const auto& word : arguments_for(command, server)) {
       words += (words.empty() ? "" : ", ") + toml_text(word);
     }
-    text += fmt::format("{}[mcp_servers.{}]\ncommand = \"cellblock\"\nargs = [{}]\n"
-                        "env_vars = [\"XDG_RUNTIME_DIR\"]\n",
-                        text.empty() ? "" : "\n", server, words);
+    text += fmt::format(
+        "{}[mcp_servers.{}]\ncommand = \"cellblock\"\nargs = [{}]\n"
+        "env_vars = [\"XDG_RUNTIME_DIR\"]\n",
+        text.empty() ? "" : "\n", server, words);
   }
   return text;
 }
