@@ -320,6 +320,14 @@ for (const isSystem of [false, true]) {
       assert.deepEqual(place.remains(...left, 'again'), []);
     });
 
+    test('An update without a newer version changes nothing', async () => {
+      for (const version of ['1.1.0', '1.2.0']) registry.packages.get('made').delete(version);
+      const { code, out, err } = await place.cellblock('--json', 'update', '--yes', 'again');
+      assert.equal(code, 0, err);
+      assert.deepEqual(JSON.parse(out).server, 'again');
+      assert.doesNotMatch(err, /reloaded/);
+    });
+
     test('A removed server is gone with its program and its secret', async () => {
       const removed = await place.cellblock('remove', 'secretive');
       assert.equal(removed.code, 0, removed.err);

@@ -52,6 +52,9 @@ Result<void> refuse_address(const std::string& url) {
 Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
                                           const AddPlaces& places) {
   const auto usual = usual_user();
+  if (places.mode == Mode::user && !named.empty()) {
+    return fail("--allow is for the system's cellblock: your own serves you alone");
+  }
   if (places.mode == Mode::user) return std::vector<std::string>{usual};
   if (!named.empty()) return named;
   if (!usual.empty()) return std::vector<std::string>{usual};

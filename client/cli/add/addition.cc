@@ -206,6 +206,9 @@ Exit add(const Work& work, AddedServer added, const AddWishes& wishes,
   if (!installed) return cannot(context, installed.error().text);
   const auto proposal = proposal_for(work, added, *installed);
   if (!proposal) return cannot(context, proposal.error().text);
+  for (const auto& remark : proposal->remarks) {
+    tell(context, "not taken over: " + safe_line(remark));
+  }
   const auto secrets = secrets_of(added, *proposal);
   if (!secrets) return cannot(context, secrets.error().text);
   AddedFiles scratch_files(work.places);

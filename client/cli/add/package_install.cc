@@ -119,6 +119,12 @@ std::string arguments_of(const std::string& package) {
   return package.empty() ? std::string("{}") : nlohmann::json{{"package", package}}.dump();
 }
 
+// The log is in a cell that is gone.
+std::string without_log(const std::string& output) {
+  const auto at = output.find("npm error A complete log of this run");
+  return output.substr(0, at);
+}
+
 std::string words_of(const client::Error& error) {
   return error.code == client::ErrorCode::cancelled ? "interrupted" : safe_text(error.text);
 }
@@ -131,7 +137,7 @@ Result<void> call_npm(const PrivateDaemon& daemon, const char* cell, const char*
       client->call_tool(tool, arguments_of(package), {.timeout = longest_install, .stop = stop});
   if (!result) return fail(words_of(result.error()));
   if (!result->is_error) return {};
-  return fail(fmt::format("npm could not install it:\n{}", safe_text(result->text)));
+  return fail(fmt::format("npm could not install it:\n{}", safe_text(without_log(result->text))));
 }
 
 /// One step, with a daemon of its own: its cells have ended when it is over.

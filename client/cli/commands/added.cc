@@ -136,16 +136,22 @@ void remove_version(const std::string& directory) {
   if (!directory.empty()) fs::remove_all(directory, ignored);
 }
 
-Result<std::string> update_one(const Work& work, const UpdateRequest& request,
-                               const std::string& server, const Interruption& interruption) {
+/// What became of one server, in words.
+struct Outcome {
+  std::string words;
+  bool is_changed = false;
+};
+
+Result<Outcome> update_one(const Work& work, const UpdateRequest& request,
+                           const std::string& server, const Interruption& interruption) {
   const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
-  if (origin.package.empty()) return "is no package of npm: nothing to update";
+  if (origin.package.empty()) return Outcome{"is no package of npm: nothing to update"};
   const auto settings = CELLBLOCK_TRY(npm_settings(origin.package));
   tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
   const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
   auto version =
       CELLBLOCK_TRY(install_version(work, server, npm_package(origin.package), settings, scripts));
-  if (!version) return fmt::format("{} is the newest", origin.version);
+  if (!version) return Outcome{fmt::format("{} is the newest", origin.version)};
   const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
   const auto trial = CELLBLOCK_TRY(try_declaration(work, server, change.after));
   if (trial.failure) {
@@ -156,23 +162,24 @@ Result<std::string> update_one(const Work& work, const UpdateRequest& request,
   tell(work.context, fmt::format("{}: {} -> {}\n{}{}", server, origin.version, version->version(),
                                  tool_changes(listed, trial), refused_lines(trial)));
   if (!request.agrees && !agrees(interruption, fmt::format("Update \"{}\"?", server))) {
-    return "nothing was changed";
+    return fail("nothing was changed");
   }
   CELLBLOCK_CHECK(carry_out(work, server, change));
   version->keep();
   remove_version(origin.previous);
-  return fmt::format(
-      "{} -> {}; definitions that changed are withheld until `cellblock pin accept {}`; `cellblock "
-      "update --rollback {}` takes it back",
-      origin.version, version->version(), server, server);
+  return Outcome{fmt::format("{} -> {}; definitions that changed are withheld until `cellblock pin "
+                             "accept {}`; `cellblock "
+                             "update --rollback {}` takes it back",
+                             origin.version, version->version(), server, server),
+                 true};
 }
 
-Result<std::string> roll_back(const Work& work, const std::string& server) {
+Result<Outcome> roll_back(const Work& work, const std::string& server) {
   const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
   if (origin.previous.empty()) return fail("no version before this one is kept");
   const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, origin.previous));
   CELLBLOCK_CHECK(carry_out(work, server, change));
-  return fmt::format("{} -> {}", origin.version, change.origin.version);
+  return Outcome{fmt::format("{} -> {}", origin.version, change.origin.version), true};
 }
 
 // ---- the list ----
@@ -200,6 +207,14 @@ std::string as_text(const Ordered& json) {
   return json.dump(-1, ' ', false, Ordered::error_handler_t::replace);
 }
 
+void say_done(const Context& context, const std::string& server, const std::string& what) {
+  if (context.output == Output::json) {
+    print_json(as_text(Ordered{{"server", server}, {"done", what}}));
+  } else {
+    fmt::print("{}: {}\n", server, what);
+  }
+}
+
 Exit run_update(const Context& context, const Words& words) {
   const UpdateRequest request{.server = words.text(added_name),
                               .agrees = words.has(without_question),
@@ -214,6 +229,7 @@ Exit run_update(const Context& context, const Words& words) {
   if (!places) return cannot(context, places.error().text);
   const auto asked = with_mode(context, *places);
   Exit exit = Exit::ok;
+  bool is_changed = false;
   const auto servers = request.server.empty() ? added_servers(*places) : Names{request.server};
   for (const auto& server : servers) {
     const auto scratch = Scratch::make(places->servers);
@@ -221,11 +237,12 @@ Exit run_update(const Context& context, const Words& words) {
     const Work work{asked, *places, *scratch, interruption.token()};
     const auto done = request.goes_back ? roll_back(work, server)
                                         : update_one(work, request, server, interruption);
-    if (!done) exit = cannot(context, server + ": " + done.error().text);
-    if (done) fmt::print("{}: {}\n", server, *done);
+    if (!done) exit = cannot(context, fmt::format("{}: {}", server, done.error().text));
+    if (done) say_done(context, server, done->words);
+    is_changed = is_changed || (done && done->is_changed);
     if (interruption.token().stop_requested()) return Exit::error;
   }
-  if (!servers.empty()) tell(context, reload_daemon(asked, *places));
+  if (is_changed) tell(context, reload_daemon(asked, *places));
   return exit;
 }
 
@@ -245,7 +262,7 @@ Exit run_remove(const Context& context, const Words& words) {
   for (const auto& file : secrets) fs::remove(file, error);
   fs::remove_all(directory_of(*places, server), error);
   if (error) return cannot(context, fmt::format("{}: {}", server, error.message()));
-  fmt::print("{}: removed; what it kept in its home stays\n", server);
+  say_done(context, server, "removed; what it kept in its home stays");
   return Exit::ok;
 }
 
