@@ -311,6 +311,12 @@ for (const isSystem of [false, true]) {
       const allowed = isSystem ? ['--allow', `${user}`] : [];
       const child = place.spawn(['cellblock', 'add', 'slow', '--yes', ...allowed, '--', 'npx', 'slow']);
       await registry.wasAsked(/^slow$/);
+      if (isSystem) {
+        const [scratch] = place.remains(...left);
+        const out = path.join(place.servers, scratch, 'out');
+        assert.equal((await place.run(['ls', out])).code, 0, 'root sees it');
+        assert.notEqual((await place.run(['ls', out], { asUser: true })).code, 0, 'no other user gets to it');
+      }
       child.kill('SIGKILL');
       await once(child, 'exit');
       assert.equal(place.remains(...left).length, 1);

@@ -142,8 +142,8 @@ TEST(Add, RefusesWhatAnAdministratorWouldHaveToDecide) {
 
 TEST(Add, AllowsTheToolsThatWereOfferedAndNoOthers) {
   EXPECT_THAT(allowed_tools({"read_file", "list"}), ElementsAre("read_file", "list"));
-  EXPECT_THAT(allowed_tools({"read_*"}), ElementsAre("*"));
-  EXPECT_THAT(allowed_tools({}), ElementsAre("*"));
+  EXPECT_THAT(allowed_tools({"read_*", "list"}), ElementsAre("list"));
+  EXPECT_THAT(allowed_tools({}), IsEmpty());
 }
 
 TEST(Add, MakesPathsWholeButNoNamesOfPackages) {
@@ -268,6 +268,12 @@ TEST_F(InstalledTree, IsRefusedWithALinkThatLeadsOutThroughAnother) {
   fs::create_directory_symlink("..", tree_ + "/up");
   fs::create_symlink("up/gone", tree_ + "/link");
   EXPECT_THAT(copied(), HasSubstr("leads out"));
+}
+
+TEST_F(InstalledTree, IsRefusedWhereALinkIsInItsPlace) {
+  fs::rename(tree_, directory_.path() + "/elsewhere");
+  fs::create_directory_symlink(directory_.path() + "/elsewhere", tree_);
+  EXPECT_THAT(copied(), HasSubstr("is no directory"));
 }
 
 TEST_F(InstalledTree, IsRefusedWithASetUserIdFile) {

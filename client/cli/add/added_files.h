@@ -27,6 +27,8 @@ class AddedFiles {
   Result<void> make_main_file();
   Result<void> add_secret(const std::string& path, const std::string& value);
   Result<void> add_declaration(const std::string& server, const std::string& text);
+  /// One that somebody else has made.
+  void take(const std::string& path) { made_.push_back(path); }
   void keep() { made_.clear(); }
 
  private:

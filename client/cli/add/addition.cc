@@ -110,7 +110,7 @@ Result<Installed> install(const Work& work, const AddWishes& wishes, const Packa
                    wishes.runs_scripts ? "; then its scripts, without a network" : ""));
   const auto scripts = wishes.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
   auto version =
-      CELLBLOCK_TRY(install_version(work, added.declared.name, run.package, settings, scripts));
+      CELLBLOCK_TRY(install_version(work, added.declared.name, {}, run.package, settings, scripts));
   if (!version) return fail("its directory is there already");
   installed.version.emplace(*std::move(version));
   installed.origin.package = run.package.name;
@@ -160,11 +160,14 @@ Result<void> declare_server(const Work& work, const std::string& server, const P
   for (const auto& secret : secrets) {
     CELLBLOCK_CHECK(files.add_secret(secret.path, secret.value));
   }
+  // First: what is declared can then always be removed.
+  constexpr unsigned listed = 0755;
+  CELLBLOCK_CHECK(make_place(directory_of(work.places, server), listed));
+  CELLBLOCK_CHECK(write_origin(work.places, server, installed.origin));
+  files.take(directory_of(work.places, server) + "/origin.json");
   CELLBLOCK_CHECK(files.add_declaration(
       server, "# Made by `cellblock add`; change it as you like.\n" + server_toml(proposal)));
   CELLBLOCK_CHECK(check_configuration(work.context, work.places));
-  CELLBLOCK_CHECK(make_place(directory_of(work.places, server), 0755));
-  CELLBLOCK_CHECK(write_origin(work.places, server, installed.origin));
   if (installed.version) installed.version->keep();
   files.keep();
   return {};
@@ -243,7 +246,9 @@ Exit add_server(const Context& context, const AddPlaces& places, AddedServer add
                 const AddWishes& wishes, const Interruption& interruption) {
   const auto usable = refuse_name(places, added.declared.name);
   if (!usable) return cannot(context, usable.error().text);
-  const auto scratch = Scratch::make(places.servers);
+  const auto group = daemon_group(places);
+  if (!group) return cannot(context, group.error().text);
+  const auto scratch = Scratch::make(places.servers, *group);
   if (!scratch) return cannot(context, scratch.error().text);
   auto asked = context;
   asked.mode = places.mode;

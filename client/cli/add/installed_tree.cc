@@ -146,6 +146,10 @@ std::string too_large_text() {
 }
 
 Result<void> copy_tree(const std::string& tree, const std::string& destination) {
+  // A script could have put a link into its place, and all would be looked at elsewhere.
+  struct stat status{};
+  if (::lstat(tree.c_str(), &status) != 0) return system_error(tree, errno);
+  if (!S_ISDIR(status.st_mode)) return refused(tree, "is no directory");
   std::error_code error;
   const auto real = fs::canonical(tree, error);
   if (error) return system_error(tree, error.value());

@@ -83,6 +83,7 @@ InstalledVersion::~InstalledVersion() {
 }
 
 Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
+                                                        const std::string& current,
                                                         const PackageName& package,
                                                         const NpmSettings& settings,
                                                         InstallScripts scripts) {
@@ -90,14 +91,17 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   const auto wanted = package.version.empty() ? package.name : package.name + "@" + package.version;
   const auto tree = CELLBLOCK_TRY(install_package(work.context, work.places, work.scratch, settings,
                                                   {wanted, scripts}, work.stop));
-  const auto version = CELLBLOCK_TRY(version_in(tree, package));
-  const auto digest = CELLBLOCK_TRY(short_digest(tree + "/package-lock.json"));
-  const auto parent = directory_of(work.places, server);
-  const auto directory = fmt::format("{}/{}-{}", parent, version, digest);
-  std::error_code ignored;
-  if (fs::exists(directory, ignored)) return std::nullopt;
+  // Nobody but us changes the copy: what is read of it stays so.
   const auto fresh = work.scratch.path("tree");
   CELLBLOCK_CHECK(copy_tree(tree, fresh));
+  const auto version = CELLBLOCK_TRY(version_in(fresh, package));
+  const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/package-lock.json"));
+  const auto parent = directory_of(work.places, server);
+  const auto directory = fmt::format("{}/{}-{}", parent, version, digest);
+  if (directory == current) return std::nullopt;
+  // Of an update that was killed, or the version before: the same files.
+  std::error_code ignored;
+  fs::remove_all(directory, ignored);
   InstalledVersion installed(directory, version);
   CELLBLOCK_CHECK(make_place(parent, listed));
   std::error_code error;

@@ -47,8 +47,9 @@ struct Work {
 };
 
 /// Installs a package in a cell, and puts what came out into a directory of its version and of the
-/// digest of its lock file, below that of the server. None: that version is there already.
+/// digest of its lock file, below that of the server. None: it is `current`.
 Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
+                                                        const std::string& current,
                                                         const PackageName& package,
                                                         const NpmSettings& settings,
                                                         InstallScripts scripts);

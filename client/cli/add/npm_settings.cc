@@ -71,23 +71,36 @@ bool is_seen_by_cells(const std::string& path) {
   return path.starts_with("/usr/") || path.starts_with("/etc/ssl/certs/");
 }
 
-void add_tree_of(const std::string& program, int levels, NpmSettings& settings) {
-  if (program.empty() || is_seen_by_cells(program)) return;
-  fs::path tree(program);
-  for (int level = 0; level < levels; ++level) tree = tree.parent_path();
-  const auto text = tree.string();
-  if (std::ranges::find(settings.read, text) == settings.read.end()) settings.read.push_back(text);
+// The prefix that node, npm and nothing else is installed below: a cell with a network sees it
+// whole.
+Result<void> add_prefix_of(const std::string& program, std::string_view place,
+                           NpmSettings& settings) {
+  if (is_seen_by_cells(program)) return {};
+  const auto prefix =
+      program.ends_with(place) ? program.substr(0, program.size() - place.size()) : std::string();
+  std::error_code ignored;
+  const bool is_prefix = !prefix.empty() && fs::exists(prefix + "/bin/node", ignored) &&
+                         fs::exists(prefix + "/lib/node_modules/npm", ignored);
+  if (!is_prefix) {
+    return fail(
+        fmt::format("{} is not in an installation of Node that a cell could be shown: "
+                    "allowed: one below /usr, or PREFIX/bin/node with "
+                    "PREFIX/lib/node_modules/npm",
+                    safe_line(program)));
+  }
+  if (std::ranges::find(settings.read, prefix) == settings.read.end()) {
+    settings.read.push_back(prefix);
+  }
+  return {};
 }
 
-// A version manager has both below one directory in the home.
-void add_trees(NpmSettings& settings) {
-  constexpr int from_bin = 2;     // PREFIX/bin/node
-  constexpr int from_script = 5;  // PREFIX/lib/node_modules/npm/bin/npm-cli.js
-  add_tree_of(settings.node, from_bin, settings);
-  add_tree_of(settings.npm, from_script, settings);
+Result<void> add_trees(NpmSettings& settings) {
+  CELLBLOCK_CHECK(add_prefix_of(settings.node, "/bin/node", settings));
+  CELLBLOCK_CHECK(add_prefix_of(settings.npm, "/lib/node_modules/npm/bin/npm-cli.js", settings));
   if (!settings.cafile.empty() && !is_seen_by_cells(settings.cafile)) {
     settings.read.push_back(settings.cafile);
   }
+  return {};
 }
 
 struct Endpoint {
@@ -170,7 +183,7 @@ Result<NpmSettings> npm_settings(const std::string& package) {
   settings.cafile = CELLBLOCK_TRY(npm_value("cafile"));
   settings.proxy = CELLBLOCK_TRY(proxy_for(settings.registry));
   settings.unproxied = CELLBLOCK_TRY(npm_value("noproxy"));
-  add_trees(settings);
+  CELLBLOCK_CHECK(add_trees(settings));
   return settings;
 }
 

@@ -1,6 +1,8 @@
 #include "client/cli/add/places.h"
 
 #include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -106,6 +108,29 @@ Result<AddPlaces> add_places(const Context& context) {
   if (places.mode == Mode::user || ::geteuid() == 0) return places;
   return fail(
       "only root adds servers to the system's cellblock; with --user you add one to your own");
+}
+
+Result<std::optional<unsigned>> daemon_group(const AddPlaces& places) {
+  if (places.mode == Mode::user) return std::nullopt;
+  const auto whole = CELLBLOCK_TRY(main_configuration(places.main_file));
+  const auto& daemon = object_member(whole, "daemon");
+  const auto number = number_or(daemon, "group", -1);
+  if (number > 0) return static_cast<unsigned>(number);
+  const auto name =
+      daemon.contains("group") ? CELLBLOCK_TRY(text_member(daemon, "group")) : std::string();
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread asks
+  if (const auto* group = ::getgrnam(name.c_str()); !name.empty() && group != nullptr) {
+    return group->gr_gid;
+  }
+  const bool has_user = daemon.contains("user") && daemon["user"].is_string();
+  const auto user = has_user ? daemon["user"].get<std::string>() : std::string(default_user);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread asks
+  const auto* account = name.empty() ? ::getpwnam(user.c_str()) : nullptr;
+  if (account != nullptr) return account->pw_gid;
+  return fail(
+      fmt::format("the group of cellblock's own processes is not known (daemon.user, "
+                  "daemon.group in {})",
+                  safe_line(places.main_file)));
 }
 
 Result<std::string> private_daemon_toml(const AddPlaces& places, const std::string& directory) {

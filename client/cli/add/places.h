@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "client/cli/common/context.h"
@@ -24,6 +25,10 @@ AddPlaces places_of(const Context& context, Mode mode);
 /// Of the mode that was asked for, or root's the system. An error: an ordinary user who means the
 /// system's daemon.
 Result<AddPlaces> add_places(const Context& context);
+
+/// The group of the system's cellblock, as its configuration says; none for a user's own. An error:
+/// there is no such group.
+Result<std::optional<unsigned>> daemon_group(const AddPlaces& places);
 
 /// The tables of a private daemon's configuration that are not about servers: as the configuration
 /// in `places.main_file` says, with the sockets and files of its own in `directory`. It has other

@@ -71,7 +71,7 @@ void remove_leftovers(const std::string& parent) {
 
 }  // namespace
 
-Result<Scratch> Scratch::make(const std::string& parent) {
+Result<Scratch> Scratch::make(const std::string& parent, std::optional<unsigned> group) {
   // A closed mask would lock the cells out of what is installed, an open one would open it to all.
   constexpr mode_t usual_mask = 022;
   ::umask(usual_mask);
@@ -82,9 +82,14 @@ Result<Scratch> Scratch::make(const std::string& parent) {
   remove_leftovers(parent);
   std::string path = parent + "/" + std::string(beginning) + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return failed_at(parent, errno);
-  // The cells' ids pass through it; what is in it has modes of its own.
-  if (::chmod(path.c_str(), 0711) != 0) return failed_at(path, errno);
-  return Scratch(std::move(lock), std::move(path));
+  Scratch scratch(std::move(lock), std::move(path));
+  if (!group) return scratch;
+  // The launcher passes through it. A directory below is open to the cells' ids, which are nobody's
+  // yet: with one more bit here every user could change what is installed.
+  const auto& root = scratch.path_;
+  const bool is_closed = ::chown(root.c_str(), 0, *group) == 0 && ::chmod(root.c_str(), 0710) == 0;
+  if (!is_closed) return failed_at(root, errno);
+  return scratch;
 }
 
 Scratch::Scratch(Scratch&& other) noexcept

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,7 +16,9 @@ class Scratch {
  public:
   /// Makes `parent` where it is missing (0755), and waits for nobody: an error where another
   /// installation goes on there.
-  static Result<Scratch> make(const std::string& parent);
+  /// In it nobody gets but us and, where a group is named, who has that one: cellblock's own
+  /// processes.
+  static Result<Scratch> make(const std::string& parent, std::optional<unsigned> group);
   Scratch(Scratch&& other) noexcept;
   Scratch& operator=(Scratch&&) = delete;
   Scratch(const Scratch&) = delete;

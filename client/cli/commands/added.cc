@@ -105,7 +105,9 @@ Result<void> carry_out(const Work& work, const std::string& server, const Change
     CELLBLOCK_CHECK(replace_file(change.declaration, change.before, readable));
     return usable;
   }
-  return write_origin(work.places, server, change.origin);
+  const auto written = write_origin(work.places, server, change.origin);
+  if (!written) CELLBLOCK_CHECK(replace_file(change.declaration, change.before, readable));
+  return written;
 }
 
 Names difference(Names some, Names others) {
@@ -149,8 +151,8 @@ Result<Outcome> update_one(const Work& work, const UpdateRequest& request,
   const auto settings = CELLBLOCK_TRY(npm_settings(origin.package));
   tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
   const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
-  auto version =
-      CELLBLOCK_TRY(install_version(work, server, npm_package(origin.package), settings, scripts));
+  auto version = CELLBLOCK_TRY(install_version(work, server, origin.directory,
+                                               npm_package(origin.package), settings, scripts));
   if (!version) return Outcome{fmt::format("{} is the newest", origin.version)};
   const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
   const auto trial = CELLBLOCK_TRY(try_declaration(work, server, change.after));
@@ -166,7 +168,7 @@ Result<Outcome> update_one(const Work& work, const UpdateRequest& request,
   }
   CELLBLOCK_CHECK(carry_out(work, server, change));
   version->keep();
-  remove_version(origin.previous);
+  if (origin.previous != version->directory()) remove_version(origin.previous);
   return Outcome{fmt::format("{} -> {}; definitions that changed are withheld until `cellblock pin "
                              "accept {}`; `cellblock "
                              "update --rollback {}` takes it back",
@@ -231,8 +233,10 @@ Exit run_update(const Context& context, const Words& words) {
   Exit exit = Exit::ok;
   bool is_changed = false;
   const auto servers = request.server.empty() ? added_servers(*places) : Names{request.server};
+  const auto group = daemon_group(*places);
+  if (!group) return cannot(context, group.error().text);
   for (const auto& server : servers) {
-    const auto scratch = Scratch::make(places->servers);
+    const auto scratch = Scratch::make(places->servers, *group);
     if (!scratch) return cannot(context, scratch.error().text);
     const Work work{asked, *places, *scratch, interruption.token()};
     const auto done = request.goes_back ? roll_back(work, server)
