@@ -135,7 +135,7 @@ class Gateway final : private GatewayServices {
   void cell_event(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes);
   void cell_refused(Asked asked, const wire::CellEvent& event);
-  void chown_tree(const CellRunner& cell);
+  void charge_to_session(const CellRunner& cell);
   bool make_room(const CellRunner& wanted, wire::StartRefusal refusal, std::size_t claims);
   void cell_news(const wire::CellEvent& event);
   void cell_denied(const wire::CellEvent& event);

@@ -121,7 +121,7 @@ void Gateway::handshake_answered(const CellRunner& cell) {
 std::unique_ptr<CellRunner> Gateway::make_cell(const CellPlan& plan, const CellOwner& owner,
                                                Fd workspace, CellKeeper& keeper) {
   auto cell = is_well(plan.server) ? spares_.take(plan, owner, keeper) : nullptr;
-  if (cell) chown_tree(*cell);
+  if (cell) charge_to_session(*cell);
   if (plan.program == wire::CellProgram::server) spares_.hold_back(plan.server);
   if (cell) return cell;
   GatewayServices& services = *this;
@@ -129,7 +129,7 @@ std::unique_ptr<CellRunner> Gateway::make_cell(const CellPlan& plan, const CellO
 }
 
 // What it does from now on is done for its session.
-void Gateway::chown_tree(const CellRunner& cell) {
+void Gateway::charge_to_session(const CellRunner& cell) {
   const auto watched = watched_.find(cell.cell().id());
   if (watched != watched_.end()) watched->second.ledger.belongs_to(cell.origin());
 }

@@ -105,7 +105,7 @@ void Connection::feed() {
   if (parser_.state() == RequestParser::State::broken) return refuse(broken_page(parser_.status()));
   if (parser_.state() == RequestParser::State::head) return;
   if (!admitted_ && !admit()) return;
-  if (parser_.state() == RequestParser::State::complete) chown_tree();
+  if (parser_.state() == RequestParser::State::complete) dispatch();
 }
 
 bool Connection::admit() {
@@ -140,7 +140,7 @@ void Connection::release_body() {
   if (const auto bytes = std::exchange(charged_, 0)) events_.body_done(bytes);
 }
 
-void Connection::chown_tree() {
+void Connection::dispatch() {
   state_ = State::answering;
   timer_.cancel();
   Request request = parser_.take();

@@ -79,7 +79,7 @@ class Connection {
   void feed();
   bool admit();
   bool charge(std::size_t bytes);
-  void chown_tree();
+  void dispatch();
   void refuse(const Reply& reply);
   void write_head(unsigned status, const std::vector<Header>& headers, std::string_view more);
   void answered();
