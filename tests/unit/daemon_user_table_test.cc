@@ -136,6 +136,42 @@ TEST(UserTable, StartsTheNextGatewayOnlyAfterTheExpelledOneHasEnded) {
   EXPECT_THAT(table.gateway_started(alice).value(), ElementsAre(HandOver{alice, 2}));
 }
 
+TEST(UserTable, LetsWhoCouldNotBeHandedOverWaitForTheNextGateway) {
+  UserTable table = table_with_running_gateway();
+  table.connected(alice, 2, some);
+  EXPECT_THAT(table.not_handed_over(alice, 2),
+              ElementsAre(StopIdleGateway{alice}, EndGateway{alice}));
+  EXPECT_THAT(table.gateway_ended(alice).value(), ElementsAre(StartGateway{alice, some}));
+  EXPECT_THAT(table.gateway_started(alice).value(), ElementsAre(HandOver{alice, 2}));
+}
+
+TEST(UserTable, RefusesWhoWaitedForAGatewayThatEndedAtOnce) {
+  UserTable table = table_with_running_gateway();
+  table.connected(alice, 2, some);
+  table.not_handed_over(alice, 2);
+  table.gateway_ended(alice).value();
+  table.gateway_started(alice).value();
+  EXPECT_THAT(table.not_handed_over(alice, 2),
+              ElementsAre(StopIdleGateway{alice}, EndGateway{alice},
+                          Refuse{2, FailureCode::server_failed}));
+  EXPECT_THAT(table.gateway_ended(alice).value(), IsEmpty());
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(UserTable, RefusesAnAdministratorWhoCouldNotBeHandedOver) {
+  UserTable table = table_with_running_gateway();
+  table.admin_connected(alice, 9);
+  EXPECT_THAT(table.not_handed_over(alice, 9),
+              ElementsAre(StopIdleGateway{alice}, EndGateway{alice},
+                          Refuse{9, FailureCode::server_failed}));
+}
+
+TEST(UserTable, RefusesWhoCouldNotBeHandedOverToAGatewayThatIsGoneWithItsUser) {
+  UserTable table = table_with_running_gateway();
+  EXPECT_TRUE(table.gateway_ended(alice));
+  EXPECT_THAT(table.not_handed_over(alice, 1), ElementsAre(Refuse{1, FailureCode::server_failed}));
+}
+
 TEST(UserTable, EndsALeavingGatewayThatDoesNotGo) {
   UserTable table = table_with_running_gateway();
   table.session_closed(alice, 1).value();

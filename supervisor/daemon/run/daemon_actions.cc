@@ -1,5 +1,6 @@
 #include <spdlog/spdlog.h>
 
+#include <cerrno>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -9,6 +10,13 @@
 
 /// What the user table decides, carried out; what happens is in daemon.cc.
 namespace cellblock::daemon {
+namespace {
+
+bool is_peer_gone(const SysError& error) {
+  return error.number == EPIPE || error.number == ECONNRESET;
+}
+
+}  // namespace
 
 void Daemon::act(const Actions& actions) {
   for (const Action& action : actions) {
@@ -55,8 +63,13 @@ void Daemon::carry_out(const HandOver& action) {
             .by = waiting.peer.uid, .pid = waiting.peer.pid, .connection = action.connection}),
         gateway_text(audit_.gateway_name(action.uid), action.uid));
   }
+  const auto gateway = gateways_.find(action.uid);
+  if (gateway == gateways_.end()) return act(table_.not_handed_over(action.uid, action.connection));
   const auto sent =
-      gateways_.at(action.uid)->chown_tree(action.connection, waiting.peer, waiting.socket.get());
+      gateway->second->hand_over(action.connection, waiting.peer, waiting.socket.get());
+  if (!sent && is_peer_gone(sent.error())) {
+    return act(table_.not_handed_over(action.uid, action.connection));
+  }
   if (!sent) {
     // A user may connect in a loop.
     if (not_taken_said_.insert(action.uid).second)

@@ -12,8 +12,8 @@ GatewayLink::GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd so
       events_(std::move(events)),
       watch_(loop, std::move(socket), [this] { read_one(); }) {}
 
-SysResult<void> GatewayLink::chown_tree(std::uint32_t connection, const Peer& peer,
-                                        int socket) const {
+SysResult<void> GatewayLink::hand_over(std::uint32_t connection, const Peer& peer,
+                                       int socket) const {
   wire::SessionGrant grant{.kind = wire::SupervisorSends::session,
                            .via = peer.via,
                            .uid = peer.uid,

@@ -23,8 +23,8 @@ class GatewayLink {
 
   GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd socket, Events events);
 
-  /// EAGAIN when the gateway does not read; nothing blocks.
-  SysResult<void> chown_tree(std::uint32_t connection, const Peer& peer, int socket) const;
+  /// EAGAIN when the gateway does not read; EPIPE or ECONNRESET when it has ended. Nothing blocks.
+  SysResult<void> hand_over(std::uint32_t connection, const Peer& peer, int socket) const;
   SysResult<void> renew_audit_channel(int socket) const;
   /// From here it goes by this one.
   SysResult<void> reconfigure(int sealed_config) const;

@@ -105,6 +105,7 @@ Result<Actions> UserTable::gateway_started(std::uint32_t uid) {
   Actions actions;
   for (const Connection connection : std::exchange(user.waiting, {})) {
     user.sessions.insert(connection);
+    user.waited.insert(connection);
     actions.emplace_back(HandOver{uid, connection});
   }
   return actions;
@@ -137,6 +138,30 @@ Actions UserTable::expel(std::uint32_t uid) {
   user.sessions.clear();
   actions.emplace_back(StopIdleGateway{uid});
   actions.emplace_back(EndGateway{uid});
+  return actions;
+}
+
+// A gateway that ends before its first session would make who waited for it start one after
+// another.
+bool UserTable::may_wait_again(const User& user, Connection connection) const {
+  return !stopping_ && !user.admins.contains(connection) && !user.waited.contains(connection) &&
+         user.waiting.size() < bounds_.waiting_per_user;
+}
+
+Actions UserTable::not_handed_over(std::uint32_t uid, Connection connection) {
+  const auto found = users_.find(uid);
+  if (found == users_.end()) return {Refuse{connection, FailureCode::server_failed}};
+  User& user = found->second;
+  const ServerSet servers = user.servers;
+  const bool again = may_wait_again(user, connection);
+  Actions actions = expel(uid);
+  if (again) {
+    user.servers.add(servers);
+    user.waiting.push_back(connection);
+  } else {
+    actions.emplace_back(
+        Refuse{connection, stopping_ ? FailureCode::shutting_down : FailureCode::server_failed});
+  }
   return actions;
 }
 

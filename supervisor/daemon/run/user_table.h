@@ -103,6 +103,10 @@ class UserTable {
   Result<Actions> gateway_started(std::uint32_t uid);
   Result<Actions> gateway_ended(std::uint32_t uid);
 
+  /// It could not be handed over, since the gateway has ended and nothing has told so yet: a
+  /// session waits for the next gateway, once.
+  Actions not_handed_over(std::uint32_t uid, Connection connection);
+
   /// This gateway broke the protocol: it is ended, and its sessions with it.
   Actions expel(std::uint32_t uid);
   Actions audit_restored() const;
@@ -130,6 +134,7 @@ class UserTable {
     std::set<Connection> sessions;
     std::set<Connection> admins;  ///< connections of administrators
     std::deque<Connection> waiting;
+    std::set<Connection> waited;  ///< for the gateway that runs
     std::uint32_t idle_sweeps = 0;
     ServerSet servers;  ///< of its gateway; while that one is leaving: of the next
   };
@@ -138,6 +143,7 @@ class UserTable {
   Actions known_user(std::uint32_t uid, User& user, Connection connection,
                      const ServerSet& servers) const;
   static Actions permit(std::uint32_t uid, User& user, const ServerSet& servers);
+  bool may_wait_again(const User& user, Connection connection) const;
   static void let_go(User& user);
   Actions let_all_go(FailureCode waiting);
 
