@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HEAD = """# Recipes
 
 What [`cellblock add`](add.md) knows of packages of npm. A package without a recipe gets what its line and its options name. Names are compared whole. The
-files are in `share/cellblock/recipes`; an administrator may add more there (`@scope+name.toml`: `package`, `paths`, `egress`, `secrets`, `variables`,
+files are in `share/cellblock/recipes`; an administrator may add more there (`@scope+name.toml`: `package`, `paths`, `needs`, `egress`, `secrets`, `variables`,
 `arguments`, `profile`, `limits`).
 
 | package | gets | needs `--env` |
@@ -26,6 +26,8 @@ def given(recipe):
         parts.append(f"profile `{recipe['profile']}`")
     if recipe.get("paths") == "write":
         parts.append("directories among its arguments for writing")
+    if "needs" in recipe:
+        parts.append(f"needs {recipe['needs']}")
     if "egress" in recipe:
         parts.append(f"network: {listed(recipe['egress'])}")
     if "arguments" in recipe:

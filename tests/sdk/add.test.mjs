@@ -76,6 +76,21 @@ state_directory = "${this.directory}/state"\naudit_log = "${this.directory}/audi
     return this.run(['cellblock', ...words]);
   }
 
+  // Types that answer at each question; gives what the terminal showed.
+  async answer(word, words, options = {}) {
+    const line = words.map((one) => `'${one}'`).join(' ');
+    const child = this.spawn(['script', '-qefc', line, '/dev/null'], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
+    let shown = '';
+    let answered = 0;
+    child.stdout.on('data', (chunk) => {
+      shown += chunk;
+      const questions = shown.split('[y/N] ').length - 1;
+      for (; answered < questions; ++answered) child.stdin.write(`${word}\n`);
+    });
+    await once(child, 'close');
+    return shown;
+  }
+
   add(name, words, options = []) {
     const allowed = this.isSystem ? ['--allow', `${user}`] : [];
     return this.cellblock('add', name, '--yes', ...allowed, ...options, '--', ...words);
@@ -152,6 +167,10 @@ fs.writeFileSync(file, JSON.stringify({ ...description, version: '9.9.9/../../..
   registry.publish('killing', '1.0.0', scripted(`for (const name of fs.readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))) {
   if (Number(name) !== process.pid) try { process.kill(Number(name), 'SIGKILL'); } catch { }
 }`));
+  registry.publish('hiding', '1.0.0', scripted(`fs.mkdirSync('/out/hidden');
+fs.writeFileSync('/out/hidden/large', 'x');
+fs.chmodSync('/out/hidden', 0);
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600_000);`));
   registry.publish('outside', '1.0.0', { bin: { outside: '../../../etc/passwd' } });
 }
 
@@ -210,8 +229,16 @@ for (const isSystem of [false, true]) {
         broken: { command: 'npx', args: ['broken'] },
         remote: { url: 'https://mcp.example.org/' } } }));
       const allowed = isSystem ? ['--allow', `${user}`] : [];
-      const all = await place.run(['cellblock', 'import', file, '--install', '--yes', ...allowed],
-                                  { env: { MADE_TOKEN: 'hush-hush-hush' } });
+      const words = ['cellblock', 'import', file, '--install', ...allowed];
+      const env = { MADE_TOKEN: 'hush-hush-hush' };
+      const unnamed = await place.run([...words, '--yes'], { env });
+      assert.match(unnamed.err, /MADE_TOKEN has no value: --env MADE_TOKEN/);
+      assert.match(unnamed.err, /0 of 3 servers added/);
+      const declined = await place.answer('n', [...words, '--env', 'MADE_TOKEN'], { env });
+      assert.match(declined, /Start "first-one" with this/);
+      assert.match(declined, /secrets +MADE_TOKEN/);
+      assert.doesNotMatch(declined, /starting it once|declared in/);
+      const all = await place.run([...words, '--yes', '--env', 'MADE_TOKEN'], { env });
       assert.equal(all.code, 1);
       assert.match(all.err, /1 of 3 servers added/);
       assert.match(textOf(await place.call('first-one', 'environment')), /"MADE_TOKEN":"\[|hush/);
@@ -270,6 +297,13 @@ for (const isSystem of [false, true]) {
       });
     }
 
+    test('A directory that a script has closed to us ends it, and is removed', { skip: isSystem && 'root reads all' }, async () => {
+      const added = await place.add('refused', ['npx', 'hiding'], ['--allow-scripts']);
+      assert.equal(added.code, 1);
+      assert.match(added.err, /hidden.* cannot be read/);
+      assert.deepEqual(place.remains(...left), []);
+    });
+
     test('An update shows what is new, keeps it closed, and is taken back', async () => {
       registry.publish('made', '1.1.0', { tools: ['write', 'files', 'environment', 'format_disk'] });
       const updated = await place.cellblock('update', '--yes', 'made');
@@ -281,6 +315,17 @@ for (const isSystem of [false, true]) {
       assert.match(back.out, /1\.1\.0 -> 1\.0\.0/);
       assert.match((await place.cellblock('servers')).out, /^made +made 1\.0\.0$/m);
       assert.match(textOf(await place.call('made', 'files')), /main\.js/);
+    });
+
+    test('A version that was taken back is given again from what is kept, whether the answer is yes or no', async () => {
+      const kept = fs.readdirSync(path.join(place.servers, 'made')).sort();
+      const declined = await place.answer('n', ['cellblock', 'update', 'made']);
+      assert.match(declined, /nothing was changed/);
+      assert.deepEqual(fs.readdirSync(path.join(place.servers, 'made')).sort(), kept);
+      const again = await place.cellblock('update', '--yes', 'made');
+      assert.match(again.out, /1\.0\.0 -> 1\.1\.0/);
+      assert.match((await place.cellblock('update', '--rollback', 'made')).out, /1\.1\.0 -> 1\.0\.0/);
+      assert.deepEqual(fs.readdirSync(path.join(place.servers, 'made')).sort(), kept);
     });
 
     test('An update that does not start leaves the old one', async () => {
@@ -317,6 +362,9 @@ for (const isSystem of [false, true]) {
         assert.equal((await place.run(['ls', out])).code, 0, 'root sees it');
         assert.notEqual((await place.run(['ls', out], { asUser: true })).code, 0, 'no other user gets to it');
       }
+      const meanwhile = await place.cellblock('remove', '--yes', 'scripted');
+      assert.equal(meanwhile.code, 1);
+      assert.match(meanwhile.err, /is at work/);
       child.kill('SIGKILL');
       await once(child, 'exit');
       assert.equal(place.remains(...left).length, 1);
@@ -335,13 +383,21 @@ for (const isSystem of [false, true]) {
     });
 
     test('A removed server is gone with its program and its secret', async () => {
-      const removed = await place.cellblock('remove', 'secretive');
+      assert.match((await place.cellblock('remove', 'secretive')).err, /nobody can be asked here/);
+      assert.match(await place.answer('n', ['cellblock', 'remove', 'secretive']), /nothing was changed/);
+      assert.ok(place.isDeclared('secretive'));
+      const removed = await place.cellblock('remove', '--yes', 'secretive');
       assert.equal(removed.code, 0, removed.err);
       assert.ok(!place.isDeclared('secretive'));
       assert.ok(!fs.existsSync(path.join(place.servers, 'secretive')));
       assert.ok(!fs.existsSync(path.join(place.configuration, 'secrets/secretive.API_TOKEN')));
       await assert.rejects(place.call('secretive', 'files'));
-      assert.match((await place.cellblock('remove', 'secretive')).err, /was not added/);
+      assert.match((await place.cellblock('remove', '--yes', 'secretive')).err, /was not added/);
+    });
+
+    test('With --home what it kept goes as well', { skip: isSystem && 'each user has a home of its own' }, async () => {
+      assert.equal((await place.cellblock('remove', '--yes', '--home', 'again')).code, 0);
+      assert.ok(!place.isDeclared('again'));
     });
   });
 }

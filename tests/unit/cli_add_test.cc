@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/add/add_request.h"
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/added_table.h"
 #include "client/cli/add/installed_tree.h"
@@ -181,6 +182,14 @@ TEST(Recipes, NameTheSecretsThatAreMissing) {
             " --env B");
 }
 
+TEST(Recipes, NameTheArgumentThatIsMissing) {
+  const Recipe recipe{.package = "files", .needs = "a directory"};
+  EXPECT_TRUE(check_arguments(recipe, {"/srv"}));
+  const auto missing = check_arguments(recipe, {});
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().text, HasSubstr("it needs a directory, behind the package's name"));
+}
+
 TEST(Recipes, TakeNoUnknownKey) {
   const auto recipe = read_recipe("package = \"p\"\nwrites = true\n");
   ASSERT_FALSE(recipe);
@@ -298,11 +307,24 @@ TEST_F(InstalledTree, IsOpenedToAllWithoutWhatItsLinksLeadTo) {
   EXPECT_EQ(status.st_mode & 07777, 0777U);
 }
 
+TEST(Imports, GetNoVariableOfOursUnlessItIsNamed) {
+  const DeclaredServer server{.name = "one",
+                              .command = {"npx", "one"},
+                              .variables = {{.name = "HOME", .value = "${HOME}"}}};
+  const auto unnamed = imported_server(server, {.users = {"alice"}, .environment = {}});
+  ASSERT_TRUE(unnamed);
+  EXPECT_EQ(unnamed->declared.variables.front().value, "");
+  const auto named = imported_server(server, {.users = {"alice"}, .environment = {"HOME"}});
+  ASSERT_TRUE(named);
+  EXPECT_NE(named->declared.variables.front().value, "");
+  EXPECT_TRUE(named->declared.variables.front().secret);
+}
+
 TEST_F(InstalledTree, IsRefusedBeyondTwoGibibytes) {
-  EXPECT_TRUE(is_within_bounds(tree_));
+  EXPECT_TRUE(check_bounds(tree_));
   directory_.write("tree/large", "", 0644);
   fs::resize_file(tree_ + "/large", (std::uintmax_t{2} << 30) + 1);
-  EXPECT_FALSE(is_within_bounds(tree_));
+  EXPECT_FALSE(check_bounds(tree_));
   EXPECT_THAT(copied(), HasSubstr("2 GiB"));
 }
 

@@ -250,6 +250,13 @@ std::string matrix_with(std::string more) {
   return text;
 }
 
+TEST(CliHelp, SaysThatAHostsLineStandsBehindTheSeparator) {
+  EXPECT_THAT(run({CELLBLOCK_CLI, "add", "files", "npx", "-y", "package"}).err,
+              HasSubstr("COMMAND stands behind --: cellblock add NAME -- COMMAND"));
+  EXPECT_THAT(run({CELLBLOCK_CLI, "run", "npx", "-y", "package"}).err,
+              HasSubstr("COMMAND stands behind --: cellblock run -- COMMAND"));
+}
+
 TEST(CliProbe, CountsByClassAndShowsWhatIsDeclared) {
   FakeGateway gateway(after_greeting(matrix_with("")));
   const auto ended = cli(gateway, {"probe", "files"});

@@ -438,10 +438,12 @@ TEST(SecretGuess, TellsSecretsFromOrdinaryValues) {
   for (const char* name : {"KEYBOARD", "PATH", "MONKEY", "LOG_LEVEL"}) {
     EXPECT_FALSE(sounds_secret(name)) << name;
   }
-  for (const char* value : {"0a1b2c3d4e5f60718293a4b5c6d7e8f9", "postgres://me:s3cretpw@db/x"}) {
+  for (const char* value : {"0a1b2c3d4e5f60718293a4b5c6d7e8f9", "postgres://me:s3cretpw@db/x",
+                            "redis://:pw@db:6379/0", "https://me:a@b@example.org"}) {
     EXPECT_TRUE(looks_secret(value)) << value;
   }
-  for (const char* value : {"info", "/srv/project/of/a/long/path/1234567", "http://localhost:80"}) {
+  for (const char* value : {"info", "/srv/project/of/a/long/path/1234567", "http://localhost:80",
+                            "ssh://git@example.org/x:y", "https://example.org/a:b@c"}) {
     EXPECT_FALSE(looks_secret(value)) << value;
   }
   for (const char* value : {"${input:x}", "$TOKEN", "<token>", "YOUR_KEY", "xxxx"}) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "client/cli/add/added_files.h"
 #include "client/cli/common/admin_sockets.h"
+#include "client/cli/common/program_start.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/import/propose.h"
 #include "client/cli/import/secret_guess.h"
@@ -36,8 +38,7 @@ Result<DeclaredVariable> variable_of(const std::string& word) {
 // The user for whom root works, or who works.
 std::string usual_user() {
   if (::geteuid() != 0) return user_name(::geteuid());
-  const char* sudo = std::getenv("SUDO_USER");  // NOLINT(concurrency-mt-unsafe)
-  return sudo == nullptr ? std::string() : std::string(sudo);
+  return environment_variable("SUDO_USER");
 }
 
 Result<void> refuse_address(const std::string& url) {
@@ -80,11 +81,10 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
   return added;
 }
 
-Result<AddedServer> imported_server(const DeclaredServer& declared,
-                                    const std::vector<std::string>& users) {
+Result<AddedServer> imported_server(const DeclaredServer& declared, const ImportedAccess& access) {
   if (!declared.obstacle.empty()) return fail(declared.obstacle);
   CELLBLOCK_CHECK(refuse_address(declared.url));
-  AddedServer added{.declared = declared, .users = users};
+  AddedServer added{.declared = declared, .users = access.users};
   added.declared.name = server_name_for(declared.name);
   std::error_code ignored;
   const auto here =
@@ -93,9 +93,10 @@ Result<AddedServer> imported_server(const DeclaredServer& declared,
   added.declared.directory.clear();
   for (auto& variable : added.declared.variables) {
     if (!is_placeholder(variable.value)) continue;
-    const char* own = std::getenv(variable.name.c_str());  // NOLINT(concurrency-mt-unsafe)
+    const bool is_named =
+        std::ranges::find(access.environment, variable.name) != access.environment.end();
     variable.secret = true;
-    variable.value = own == nullptr ? std::string() : std::string(own);
+    variable.value = is_named ? environment_variable(variable.name.c_str()) : std::string();
   }
   return added;
 }

@@ -28,10 +28,16 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
 Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
                                           const AddPlaces& places);
 
-/// One of a host's configuration, under a name of cellblock's. What was left to be filled in has
-/// the value of our environment. An error as of added_server(), or what keeps it out of a cell.
-Result<AddedServer> imported_server(const DeclaredServer& declared,
-                                    const std::vector<std::string>& users);
+/// What a configuration's servers are given by whoever imports it.
+struct ImportedAccess {
+  std::vector<std::string> users;
+  std::vector<std::string> environment;  ///< names of variables of ours that they may have
+};
+
+/// One of a host's configuration, under a name of cellblock's. What the file leaves to be filled in
+/// has the value of our environment where `access` names it; the file is perhaps a stranger's. An
+/// error as of added_server(), or what keeps it out of a cell.
+Result<AddedServer> imported_server(const DeclaredServer& declared, const ImportedAccess& access);
 
 /// An error: the name is none, or is declared already.
 Result<void> refuse_name(const AddPlaces& places, const std::string& server);

@@ -91,12 +91,12 @@ std::vector<std::string> allowed_tools(const std::vector<std::string>& offered) 
   return names;
 }
 
-Result<void> check_wishes(const AddedServer& added, const MachineView& machine) {
-  Proposal wishes;
-  CELLBLOCK_CHECK(add_paths(added.write, PathUse::write, machine, wishes));
-  CELLBLOCK_CHECK(add_paths(added.read, PathUse::read, machine, wishes));
-  CELLBLOCK_CHECK(add_egress(added.egress, wishes));
-  return refuse_gaps(wishes);
+Result<void> check_requested_access(const AddedServer& added, const MachineView& machine) {
+  Proposal requested;
+  CELLBLOCK_CHECK(add_paths(added.write, PathUse::write, machine, requested));
+  CELLBLOCK_CHECK(add_paths(added.read, PathUse::read, machine, requested));
+  CELLBLOCK_CHECK(add_egress(added.egress, requested));
+  return refuse_gaps(requested);
 }
 
 Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Recipe>& recipe,
@@ -108,7 +108,7 @@ Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Re
   CELLBLOCK_CHECK(add_paths(added.write, PathUse::write, machine, proposal));
   CELLBLOCK_CHECK(add_paths(added.read, PathUse::read, machine, proposal));
   CELLBLOCK_CHECK(add_egress(added.egress, proposal));
-  for (const auto& path : added.seen) {
+  for (const auto& path : added.runtime_paths) {
     propose_path(path, PathUse::read, "its runtime", machine, proposal);
   }
   CELLBLOCK_CHECK(refuse_gaps(proposal));

@@ -20,7 +20,7 @@ struct AddedServer {
   std::vector<std::string> write;
   std::vector<std::string> egress;
   std::vector<std::string> users;
-  std::vector<std::string> seen;  ///< what a cell does not see by itself: where node is
+  std::vector<std::string> runtime_paths;  ///< what a cell does not see by itself: where node is
 };
 
 /// The command with relative paths made whole, as they are in `directory`: words with a slash, and
@@ -33,7 +33,7 @@ std::vector<std::string> with_whole_paths(const std::vector<std::string>& comman
 std::vector<std::string> allowed_tools(const std::vector<std::string>& offered);
 
 /// Whether the paths and hosts that were asked for can be declared: before anything is installed.
-Result<void> check_wishes(const AddedServer& added, const MachineView& machine);
+Result<void> check_requested_access(const AddedServer& added, const MachineView& machine);
 
 /// The finished declaration: nothing in it is left to do. An error says what is missing.
 Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Recipe>& recipe,

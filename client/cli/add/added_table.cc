@@ -55,7 +55,9 @@ Result<std::vector<std::string>> secret_files_in(const std::string& text, const 
   for (const auto& [name, value] : object_member(table, "env_from_file").items()) {
     if (!value.is_string()) continue;
     auto path = value.get<std::string>();
-    if (path.starts_with(beginning)) files.push_back(std::move(path));
+    const bool is_ours =
+        path.starts_with(beginning) && path.find('/', directory.size() + 1) == std::string::npos;
+    if (is_ours) files.push_back(std::move(path));
   }
   return files;
 }

@@ -53,7 +53,8 @@ Result<std::vector<Secret>> secrets_of(const AddedServer& added, const Proposal&
     const auto found =
         std::ranges::find(added.declared.variables, secret.variable, &DeclaredVariable::name);
     if (found == added.declared.variables.end() || found->value.empty()) {
-      return fail(fmt::format("{} has no value: --env {}=VALUE", secret.variable, secret.variable));
+      return fail(fmt::format("{0} has no value: --env {0} takes it from your environment",
+                              secret.variable));
     }
     secrets.push_back({.path = secret.file, .value = found->value});
   }
@@ -98,17 +99,17 @@ Result<void> refuse_missing_secrets(const std::optional<Recipe>& recipe, const A
                   missing));
 }
 
-Result<Installed> install(const Work& work, const AddWishes& wishes, const PackageRun& run,
+Result<Installed> install(const Work& work, InstallScripts scripts, const PackageRun& run,
                           AddedServer& added) {
   const auto settings = CELLBLOCK_TRY(npm_settings(run.package.name));
   Installed installed;
   installed.recipe = CELLBLOCK_TRY(recipe_for(run.package.name));
+  if (installed.recipe) CELLBLOCK_CHECK(check_arguments(*installed.recipe, run.arguments));
   CELLBLOCK_CHECK(refuse_missing_secrets(installed.recipe, added));
   tell(work.context,
        fmt::format("installing {} in a cell that reaches {} alone{}", safe_line(run.package.name),
                    safe_line(settings.registry),
-                   wishes.runs_scripts ? "; then its scripts, without a network" : ""));
-  const auto scripts = wishes.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
+                   scripts == InstallScripts::run ? "; then its scripts, without a network" : ""));
   auto version =
       CELLBLOCK_TRY(install_version(work, added.declared.name, {}, run.package, settings, scripts));
   if (!version) return fail("its directory is there already");
@@ -117,7 +118,7 @@ Result<Installed> install(const Work& work, const AddWishes& wishes, const Packa
   installed.origin.version = installed.version->version();
   installed.origin.directory = installed.version->directory();
   for (const auto& path : settings.read) {
-    if (path != settings.cafile) added.seen.push_back(path);
+    if (path != settings.cafile) added.runtime_paths.push_back(path);
   }
   return installed;
 }
@@ -127,14 +128,14 @@ constexpr const char* for_pypi =
     "-m venv DIR; DIR/bin/pip install --only-binary :all: PACKAGE), then `cellblock add NAME "
     "--read DIR -- DIR/bin/PROGRAM`";
 
-Result<Installed> install_what_it_runs(const Work& work, const AddWishes& wishes,
+Result<Installed> install_what_it_runs(const Work& work, InstallScripts scripts,
                                        AddedServer& added) {
   const auto run = CELLBLOCK_TRY(package_run(added.declared.command));
   if (run && run->package.registry == Registry::pypi) return fail(for_pypi);
-  auto installed = run ? install(work, wishes, *run, added) : Result<Installed>(Installed{});
+  auto installed = run ? install(work, scripts, *run, added) : Result<Installed>(Installed{});
   if (!installed) return installed;
   installed->origin.command = added.declared.command;
-  installed->origin.runs_scripts = wishes.runs_scripts;
+  installed->origin.runs_scripts = scripts == InstallScripts::run;
   return installed;
 }
 
@@ -197,53 +198,118 @@ Exit say_added(const Work& work, const std::string& server, const Origin& origin
   return Exit::ok;
 }
 
-Exit add(const Work& work, AddedServer added, const AddWishes& wishes,
+/// A server that is ready to be started.
+struct Candidate {
+  std::string server;
+  Installed installed;
+  Proposal proposal;
+  std::vector<Secret> secrets;
+};
+
+Result<Candidate> prepare(const Work& work, AddedServer added, const AddOptions& options) {
+  CELLBLOCK_CHECK(check_requested_access(added, this_machine()));
+  CELLBLOCK_CHECK(remove_remains(work.places, added.declared.name));
+  auto installed = CELLBLOCK_TRY(install_what_it_runs(work, options.scripts, added));
+  auto proposal = CELLBLOCK_TRY(proposal_for(work, added, installed));
+  for (const auto& remark : proposal.remarks) {
+    tell(work.context, "not taken over: " + safe_line(remark));
+  }
+  auto secrets = CELLBLOCK_TRY(secrets_of(added, proposal));
+  return Candidate{.server = added.declared.name,
+                   .installed = std::move(installed),
+                   .proposal = std::move(proposal),
+                   .secrets = std::move(secrets)};
+}
+
+// Its secrets stand there by the names of their files, which need not be there yet.
+Result<void> show_access(const Work& work, const Candidate& candidate, const Proposal& proposal) {
+  if (work.context.output != Output::human) return {};
+  fmt::print(stderr, "\n{}\n",
+             safe_text(CELLBLOCK_TRY(explained(work, candidate.server, server_toml(proposal)))));
+  return {};
+}
+
+Result<void> ask(const Work& work, const std::string& question, const Interruption& interruption) {
+  if (!agrees(interruption, question)) return fail("nothing was changed");
+  return work.stop.stop_requested() ? Result<void>(fail("interrupted: nothing was changed"))
+                                    : Result<void>();
+}
+
+// Before its first start, where what it may do was not named by who adds it.
+Result<void> ask_before_trial(const Work& work, const Candidate& candidate, const Proposal& tried,
+                              const Interruption& interruption) {
+  CELLBLOCK_CHECK(show_access(work, candidate, tried));
+  return ask(work, fmt::format("Start \"{}\" with this, and add it if it works?", candidate.server),
+             interruption);
+}
+
+Result<void> ask_after_trial(const Work& work, const Candidate& candidate, Consent consent,
+                             const Interruption& interruption) {
+  if (consent == Consent::after_trial) {
+    return ask(work, fmt::format("Add \"{}\"?", candidate.server), interruption);
+  }
+  if (work.stop.stop_requested()) return fail("interrupted: nothing was changed");
+  return {};
+}
+
+void show_trial(const Work& work, const Trial& trial) {
+  if (work.context.output != Output::human) return;
+  fmt::print(stderr, "{}\n{}", tools_line(trial.tools), refused_lines(trial));
+}
+
+Exit say_failure(const Work& work, const Trial& trial) {
+  const Exit exit = explain(work.context, *trial.failure, {});
+  fmt::print(stderr, "{}", refused_lines(trial));
+  return exit;
+}
+
+Result<Trial> try_candidate(const Work& work, const Candidate& candidate, const Proposal& tried) {
+  tell(work.context, "starting it once, to see whether it works and what it offers");
+  return try_declaration(work, candidate.server, server_toml(tried));
+}
+
+// The secrets of the trial are gone by then.
+Result<void> declare_tried(const Work& work, Candidate& candidate, const Trial& trial) {
+  candidate.proposal.tools = allowed_tools(trial.tools);
+  return declare_server(work, candidate.server, candidate.proposal, candidate.secrets,
+                        candidate.installed);
+}
+
+// What became of the start; an error: whoever was asked said no.
+Result<Trial> try_with_consent(const Work& work, const Candidate& candidate, Consent consent,
+                               const Interruption& interruption) {
+  AddedFiles scratch_files(work.places);
+  auto tried = CELLBLOCK_TRY(
+      with_scratch_secrets(work.scratch, candidate.proposal, candidate.secrets, scratch_files));
+  if (consent == Consent::before_trial) {
+    CELLBLOCK_CHECK(ask_before_trial(work, candidate, tried, interruption));
+  }
+  auto trial = CELLBLOCK_TRY(try_candidate(work, candidate, tried));
+  if (trial.failure) return trial;
+  show_trial(work, trial);
+  tried.tools = allowed_tools(trial.tools);
+  if (consent != Consent::before_trial) CELLBLOCK_CHECK(show_access(work, candidate, tried));
+  CELLBLOCK_CHECK(ask_after_trial(work, candidate, consent, interruption));
+  return trial;
+}
+
+Exit add(const Work& work, AddedServer added, const AddOptions& options,
          const Interruption& interruption) {
   const auto& context = work.context;
-  const auto server = added.declared.name;
-  const auto wished = check_wishes(added, this_machine());
-  if (!wished) return cannot(context, wished.error().text);
-  const auto removed = remove_remains(work.places, server);
-  if (!removed) return cannot(context, removed.error().text);
-  auto installed = install_what_it_runs(work, wishes, added);
-  if (!installed) return cannot(context, installed.error().text);
-  const auto proposal = proposal_for(work, added, *installed);
-  if (!proposal) return cannot(context, proposal.error().text);
-  for (const auto& remark : proposal->remarks) {
-    tell(context, "not taken over: " + safe_line(remark));
-  }
-  const auto secrets = secrets_of(added, *proposal);
-  if (!secrets) return cannot(context, secrets.error().text);
-  AddedFiles scratch_files(work.places);
-  const auto tried = with_scratch_secrets(work.scratch, *proposal, *secrets, scratch_files);
-  if (!tried) return cannot(context, tried.error().text);
-  tell(context, "starting it once, to see whether it works and what it offers");
-  const auto trial = try_declaration(work, server, server_toml(*tried));
+  auto candidate = prepare(work, std::move(added), options);
+  if (!candidate) return cannot(context, candidate.error().text);
+  const auto trial = try_with_consent(work, *candidate, options.consent, interruption);
   if (!trial) return cannot(context, trial.error().text);
-  if (trial->failure) {
-    const Exit exit = explain(context, *trial->failure, {});
-    fmt::print(stderr, "{}", refused_lines(*trial));
-    return exit;
-  }
-  auto narrowed = *tried;
-  narrowed.tools = allowed_tools(trial->tools);
-  if (context.output == Output::human) {
-    fmt::print(stderr, "\n{}\n{}{}\n", tools_line(trial->tools),
-               safe_text(explained(work, server, server_toml(narrowed))), refused_lines(*trial));
-  }
-  if (!wishes.agrees && !agrees(interruption, fmt::format("Add \"{}\"?", server))) {
-    return cannot(context, "nothing was changed");
-  }
-  narrowed.secrets = proposal->secrets;
-  const auto declared = declare_server(work, server, narrowed, *secrets, *installed);
+  if (trial->failure) return say_failure(work, *trial);
+  const auto declared = declare_tried(work, *candidate, *trial);
   if (!declared) return cannot(context, declared.error().text);
-  return say_added(work, server, installed->origin, *trial);
+  return say_added(work, candidate->server, candidate->installed.origin, *trial);
 }
 
 }  // namespace
 
 Exit add_server(const Context& context, const AddPlaces& places, AddedServer added,
-                const AddWishes& wishes, const Interruption& interruption) {
+                const AddOptions& options, const Interruption& interruption) {
   const auto usable = refuse_name(places, added.declared.name);
   if (!usable) return cannot(context, usable.error().text);
   const auto group = daemon_group(places);
@@ -253,7 +319,7 @@ Exit add_server(const Context& context, const AddPlaces& places, AddedServer add
   auto asked = context;
   asked.mode = places.mode;
   const Work work{asked, places, *scratch, interruption.token()};
-  return add(work, std::move(added), wishes, interruption);
+  return add(work, std::move(added), options, interruption);
 }
 
 }  // namespace cellblock::cli

@@ -1,20 +1,30 @@
 #pragma once
 
+#include <cstdint>
+
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/interruption.h"
+#include "client/cli/add/package_install.h"
 #include "client/cli/add/places.h"
 #include "client/cli/common/context.h"
 
 namespace cellblock::cli {
 
-struct AddWishes {
-  bool agrees = false;        ///< to what is shown, without being asked
-  bool runs_scripts = false;  ///< what packages run at their installation
+/// When whoever adds it says yes.
+enum class Consent : std::uint8_t {
+  given,
+  after_trial,   ///< who typed its line has named all that it may do
+  before_trial,  ///< a file of somebody's says what it may do: nothing starts before
+};
+
+struct AddOptions {
+  Consent consent = Consent::after_trial;
+  InstallScripts scripts = InstallScripts::left_out;
 };
 
 /// Installs a server, tries it, shows what it may do, asks, and declares it. Whatever fails is
 /// told, and leaves nothing. `added.declared.name` becomes the server's.
 Exit add_server(const Context& context, const AddPlaces& places, AddedServer added,
-                const AddWishes& wishes, const Interruption& interruption);
+                const AddOptions& options, const Interruption& interruption);
 
 }  // namespace cellblock::cli

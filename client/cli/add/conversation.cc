@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,6 +31,8 @@ bool can_ask(const Context& context) {
 }
 
 bool agrees(const Interruption& interruption, const std::string& question) {
+  // What was typed before it was read is no answer to it.
+  ::tcflush(STDIN_FILENO, TCIFLUSH);
   fmt::print(stderr, "{} [y/N] ", question);
   static_cast<void>(std::fflush(stderr));
   std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "client/cli/terminal/terminal_text.h"
 
@@ -28,6 +30,11 @@ struct Amount {
 
 bool is_too_much(const Amount& amount) {
   return amount.entries > most_entries || amount.bytes > most_bytes;
+}
+
+std::string too_large_text() {
+  return fmt::format("the package has more than {} files or {} GiB; allowed: less", most_entries,
+                     most_bytes >> 30);
 }
 
 std::unexpected<Error> refused(const fs::path& path, const std::string& why) {
@@ -107,21 +114,36 @@ Result<void> copy_all(const fs::path& tree, const fs::path& destination) {
   return {};
 }
 
-}  // namespace
-
-// Errors are of entries that come and go while it is written.
-bool is_within_bounds(const std::string& tree) {
-  Amount amount;
+// Adds the directories in it to `left`. One that cannot be read would hide what it holds.
+Result<void> count_entries(const fs::path& directory, Amount& amount, std::vector<fs::path>& left) {
   std::error_code error;
-  fs::recursive_directory_iterator walk(tree, error);
-  for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
+  fs::directory_iterator walk(directory, error);
+  for (; !error && walk != fs::directory_iterator(); walk.increment(error)) {
     struct stat status{};
     if (::lstat(walk->path().c_str(), &status) != 0) continue;
     ++amount.entries;
     amount.bytes += S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
-    if (is_too_much(amount)) return false;
+    if (is_too_much(amount)) return {};
+    if (S_ISDIR(status.st_mode)) left.push_back(walk->path());
   }
-  return true;
+  const bool is_gone = error.value() == ENOENT || error.value() == ENOTDIR;
+  if (error && !is_gone) return refused(directory, "cannot be read: " + error.message());
+  return {};
+}
+
+}  // namespace
+
+// Entries come and go while it is written: what is not there any more is not counted.
+Result<void> check_bounds(const std::string& tree) {
+  Amount amount;
+  std::vector<fs::path> left{tree};
+  while (!left.empty()) {
+    const auto directory = std::move(left.back());
+    left.pop_back();
+    CELLBLOCK_CHECK(count_entries(directory, amount, left));
+    if (is_too_much(amount)) return fail(too_large_text());
+  }
+  return {};
 }
 
 Result<void> open_to_all(const std::string& tree) {
@@ -138,11 +160,6 @@ Result<void> open_to_all(const std::string& tree) {
   }
   if (error) return system_error(tree, error.value());
   return {};
-}
-
-std::string too_large_text() {
-  return fmt::format("the package has more than {} files or {} GiB; allowed: less", most_entries,
-                     most_bytes >> 30);
 }
 
 Result<void> copy_tree(const std::string& tree, const std::string& destination) {

@@ -7,9 +7,9 @@
 /// What an installation left: a stranger's files, at rest by the time that they are looked at.
 namespace cellblock::cli {
 
-/// At most 200,000 entries, as `program` takes them, and 2 GiB.
-bool is_within_bounds(const std::string& tree);
-std::string too_large_text();
+/// An error: more than 200,000 entries, which is as many as `program` takes, or than 2 GiB; or a
+/// directory that cannot be read, in which there could be more.
+Result<void> check_bounds(const std::string& tree);
 
 /// Files and directories in it may be changed by everybody. Links are left alone.
 Result<void> open_to_all(const std::string& tree);

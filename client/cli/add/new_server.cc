@@ -83,7 +83,7 @@ InstalledVersion::~InstalledVersion() {
 }
 
 Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
-                                                        const std::string& current,
+                                                        const Origin& current,
                                                         const PackageName& package,
                                                         const NpmSettings& settings,
                                                         InstallScripts scripts) {
@@ -98,13 +98,15 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/package-lock.json"));
   const auto parent = directory_of(work.places, server);
   const auto directory = fmt::format("{}/{}-{}", parent, version, digest);
-  if (directory == current) return std::nullopt;
-  // Of an update that was killed, or the version before: the same files.
-  std::error_code ignored;
-  fs::remove_all(directory, ignored);
+  if (directory == current.directory) return std::nullopt;
   InstalledVersion installed(directory, version);
-  CELLBLOCK_CHECK(make_place(parent, listed));
   std::error_code error;
+  if (directory == current.previous && fs::exists(directory, error)) {
+    installed.keep();
+    return std::optional<InstalledVersion>(std::move(installed));
+  }
+  fs::remove_all(directory, error);  // of an update that was killed
+  CELLBLOCK_CHECK(make_place(parent, listed));
   fs::rename(fresh, directory, error);
   if (error) return fail(fmt::format("{}: {}", safe_line(directory), error.message()));
   return std::optional<InstalledVersion>(std::move(installed));
@@ -121,18 +123,20 @@ Result<Trial> try_declaration(const Work& work, const std::string& server,
   return *std::move(trial);
 }
 
-std::string explained(const Work& work, const std::string& server, const std::string& table) {
+Result<std::string> explained(const Work& work, const std::string& server,
+                              const std::string& table) {
   const auto file = work.scratch.path("explained.toml");
-  const auto text = private_daemon_toml(work.places, work.scratch.root());
-  if (!text || !write_new_file(file, *text + "\n" + table)) return {};
+  const auto text = CELLBLOCK_TRY(private_daemon_toml(work.places, work.scratch.root()));
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  CELLBLOCK_CHECK(write_new_file(file, text + "\n" + table));
   auto words = daemon_words(work.context, file);
   words.emplace_back("--explain");
   words.push_back(server);
-  const auto output = output_of(words, Errors::caught);
-  std::error_code ignored;
-  fs::remove(file, ignored);
-  return output && output->status == 0 ? without_places(chosen_lines(output->text), file)
-                                       : std::string();
+  const auto output = CELLBLOCK_TRY(output_of(words, Errors::caught));
+  if (output.status == 0) return without_places(chosen_lines(output.text), file);
+  return fail(
+      fmt::format("cellblockd cannot say what its cell may do:\n{}", safe_text(output.text)));
 }
 
 std::string chosen_lines(const std::string& report) {

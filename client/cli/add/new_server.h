@@ -47,9 +47,10 @@ struct Work {
 };
 
 /// Installs a package in a cell, and puts what came out into a directory of its version and of the
-/// digest of its lock file, below that of the server. None: it is `current`.
+/// digest of its lock file, below that of the server. None: it is the one of `current`. The one
+/// that is kept before it is given as it is, and stays.
 Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
-                                                        const std::string& current,
+                                                        const Origin& current,
                                                         const PackageName& package,
                                                         const NpmSettings& settings,
                                                         InstallScripts scripts);
@@ -60,7 +61,8 @@ Result<Trial> try_declaration(const Work& work, const std::string& server,
 
 /// What the cell sees and may do, in the daemon's words: files, network, secrets, who may call,
 /// what is weakened.
-std::string explained(const Work& work, const std::string& server, const std::string& table);
+Result<std::string> explained(const Work& work, const std::string& server,
+                              const std::string& table);
 /// The lines of such a report that are about these. Pure.
 std::string chosen_lines(const std::string& report);
 

@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <climits>
-#include <cstdlib>
+#include <cerrno>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "client/cli/add/program_output.h"
+#include "client/cli/common/program_start.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/egress/egress_declaration.h"
 #include "policy/egress/egress_rule.h"
@@ -25,47 +27,81 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_addresses = 8;
 
-// The first in PATH that may be executed, through all links.
-std::string program_in_path(const std::string& name) {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody changes it
-  std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin" : path;
+constexpr mode_t writable_by_others = S_IWGRP | S_IWOTH;
+
+// What root runs, nobody else may have written: the program and every directory on its path.
+Result<std::string> trusted_by_root(const std::string& program) {
+  for (fs::path path = program; ::geteuid() == 0; path = path.parent_path()) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0)
+      return fail(
+          fmt::format("{}: {}", safe_line(path.string()), std::generic_category().message(errno)));
+    // In a directory like /tmp others cannot put anything in its place.
+    const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+    const bool is_closed = (status.st_mode & writable_by_others) == 0 || is_sticky;
+    if (status.st_uid != 0 || !is_closed) {
+      return fail(
+          fmt::format("root runs no {}: others may change {}; allowed: a program that is "
+                      "root's, in directories of root's",
+                      safe_line(program), safe_line(path.string())));
+    }
+    if (path == path.root_path()) break;
+  }
+  return program;
+}
+
+// The first in PATH that may be executed, through all links. Empty: there is none.
+Result<std::string> program_in_path(const std::string& name) {
+  auto path = environment_variable("PATH");
+  if (path.empty()) path = "/usr/local/bin:/usr/bin";
+  std::string_view rest = path;
   while (!rest.empty()) {
     const auto end = std::min(rest.find(':'), rest.size());
     const auto candidate = std::string(rest.substr(0, end)) + "/" + name;
     std::error_code missing;
     if (candidate.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) {
-      return fs::canonical(candidate, missing).string();
+      return trusted_by_root(fs::canonical(candidate, missing).string());
     }
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return {};
+  return std::string();
 }
 
-// npm prints `undefined` and `null` for what is not set.
-Result<std::string> npm_value(const std::string& key) {
-  const auto output = CELLBLOCK_TRY(output_of({"npm", "config", "get", key}, Errors::passed_on));
-  if (output.status != 0) return fail(fmt::format("`npm config get {}` failed", key));
-  const auto line = output.text.substr(0, output.text.find('\n'));
-  return line == "undefined" || line == "null" ? std::string() : line;
-}
+/// This machine's npm, by its own files: what a link in PATH is called is nobody's word.
+class Npm {
+ public:
+  explicit Npm(const NpmSettings& settings) : settings_(settings) {}
 
-Result<std::string> registry_for(const std::string& package) {
-  if (package.starts_with('@')) {
-    const auto scope = package.substr(0, package.find('/'));
-    auto own = CELLBLOCK_TRY(npm_value(scope + ":registry"));
-    if (!own.empty()) return own;
+  /// npm prints `undefined` and `null` for what is not set.
+  Result<std::string> value(const std::string& key) const {
+    const auto output = CELLBLOCK_TRY(output_of(
+        {settings_.node, settings_.npm, "--logs-max=0", "config", "get", key}, Errors::passed_on));
+    if (output.status != 0) return fail(fmt::format("`npm config get {}` failed", key));
+    const auto line = output.text.substr(0, output.text.find('\n'));
+    return line == "undefined" || line == "null" ? std::string() : line;
   }
-  return npm_value("registry");
-}
 
-// As npm does it: `proxy` is for http, and for https where `https-proxy` names no other.
-Result<std::string> proxy_for(const std::string& registry) {
-  if (registry.starts_with("https:")) {
-    auto proxy = CELLBLOCK_TRY(npm_value("https-proxy"));
-    if (!proxy.empty()) return proxy;
+  Result<std::string> registry_for(const std::string& package) const {
+    if (package.starts_with('@')) {
+      const auto scope = package.substr(0, package.find('/'));
+      auto own = CELLBLOCK_TRY(value(scope + ":registry"));
+      if (!own.empty()) return own;
+    }
+    return value("registry");
   }
-  return npm_value("proxy");
-}
+
+  /// As npm does it: `proxy` is for http, and for https where `https-proxy` names no other.
+  Result<std::string> proxy_for(const std::string& registry) const {
+    if (registry.starts_with("https:")) {
+      auto proxy = CELLBLOCK_TRY(value("https-proxy"));
+      if (!proxy.empty()) return proxy;
+    }
+    return value("proxy");
+  }
+
+ private:
+  const NpmSettings& settings_;
+};
 
 bool is_seen_by_cells(const std::string& path) {
   return path.starts_with("/usr/") || path.starts_with("/etc/ssl/certs/");
@@ -116,7 +152,12 @@ Result<Endpoint> endpoint_in(const std::string& url) {
   }
   auto host = url.substr(scheme + 3);
   host = host.substr(0, host.find_first_of("/?#"));
-  host = host.substr(host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
+  if (const auto name = host.rfind('@'); name != std::string::npos) {
+    return fail(fmt::format(
+        "npm's configuration has a user's name or password in the address of {}: a cell is not "
+        "shown it; allowed: an address without one",
+        safe_line(host.substr(name + 1))));
+  }
   const auto colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
   Endpoint found{.host = host.substr(0, colon), .port = is_plain ? "80" : "443"};
   if (colon != std::string::npos) found.port = host.substr(colon + 1);
@@ -161,28 +202,31 @@ std::string rule_for_special(const std::string& address) {
 }
 
 Result<void> add_rules_for(const std::string& url, std::vector<std::string>& rules) {
+  const auto before = rules.size();
   const auto endpoint = CELLBLOCK_TRY(endpoint_in(url));
   add_rule(propose_egress_rule(endpoint.host + ":" + endpoint.port).rule, rules);
   for (const auto& address : addresses_of(endpoint)) {
     add_rule(rule_for_special(address), rules);
   }
-  if (!rules.empty()) return {};
+  if (rules.size() > before) return {};
   return fail(fmt::format("a cell cannot be let to {}", safe_line(url)));
 }
 
 }  // namespace
 
 Result<NpmSettings> npm_settings(const std::string& package) {
-  NpmSettings settings{.node = program_in_path("node"), .npm = program_in_path("npm")};
+  NpmSettings settings{.node = CELLBLOCK_TRY(program_in_path("node")),
+                       .npm = CELLBLOCK_TRY(program_in_path("npm"))};
   if (settings.node.empty() || settings.npm.empty()) {
     return fail(
         "no node and npm in PATH: install them (Debian: apt-get install nodejs npm), then try "
         "again");
   }
-  settings.registry = CELLBLOCK_TRY(registry_for(package));
-  settings.cafile = CELLBLOCK_TRY(npm_value("cafile"));
-  settings.proxy = CELLBLOCK_TRY(proxy_for(settings.registry));
-  settings.unproxied = CELLBLOCK_TRY(npm_value("noproxy"));
+  const Npm npm(settings);
+  settings.registry = CELLBLOCK_TRY(npm.registry_for(package));
+  settings.cafile = CELLBLOCK_TRY(npm.value("cafile"));
+  settings.proxy = CELLBLOCK_TRY(npm.proxy_for(settings.registry));
+  settings.unproxied = CELLBLOCK_TRY(npm.value("noproxy"));
   CELLBLOCK_CHECK(add_trees(settings));
   return settings;
 }
@@ -190,7 +234,8 @@ Result<NpmSettings> npm_settings(const std::string& package) {
 Result<std::vector<std::string>> registry_rules(const NpmSettings& settings) {
   std::vector<std::string> rules;
   CELLBLOCK_CHECK(add_rules_for(settings.registry, rules));
-  if (!settings.proxy.empty()) CELLBLOCK_CHECK(add_rules_for(settings.proxy, rules));
+  const bool is_other = !settings.proxy.empty() && settings.proxy != settings.registry;
+  if (is_other) CELLBLOCK_CHECK(add_rules_for(settings.proxy, rules));
   return rules;
 }
 

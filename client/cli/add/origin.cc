@@ -95,15 +95,20 @@ bool starts_the_same(const Origin& origin, const std::vector<std::string>& comma
          (*asked)->arguments == (*added)->arguments;
 }
 
-std::string server_with_line(const AddPlaces& places, const std::vector<std::string>& command) {
-  for (auto& server : added_servers(places)) {
+std::vector<std::string> servers_with_line(const AddPlaces& places,
+                                           const std::vector<std::string>& command) {
+  auto servers = added_servers(places);
+  std::erase_if(servers, [&](const auto& server) {
     const auto origin = origin_of(places, server);
-    if (origin && starts_the_same(*origin, command)) return server;
-  }
-  return {};
+    return !origin || !starts_the_same(*origin, command);
+  });
+  return servers;
 }
 
-Result<void> replace_file(const std::string& path, const std::string& text, unsigned mode) {
+// Of a file that is replaced its own: whoever closed it meant it.
+Result<void> replace_file(const std::string& path, const std::string& text, unsigned usual) {
+  struct stat status{};
+  const unsigned mode = ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : usual;
   const auto fresh = path + ".new";
   std::error_code error;
   fs::remove(fresh, error);

@@ -31,13 +31,15 @@ Result<void> write_origin(const AddPlaces& places, const std::string& server, co
 /// By name; of servers whose origin cannot be read too.
 std::vector<std::string> added_servers(const AddPlaces& places);
 
-/// The added server that such a line starts: the same package with the same arguments, in the
-/// version that the line names if it names one, or else the same words. Empty: none.
-std::string server_with_line(const AddPlaces& places, const std::vector<std::string>& command);
+/// The added servers that such a line starts: the same package with the same arguments, in the
+/// version that the line names if it names one, or else the same words.
+std::vector<std::string> servers_with_line(const AddPlaces& places,
+                                           const std::vector<std::string>& command);
 /// Whether a line starts what was added by that one. Pure.
 bool starts_the_same(const Origin& origin, const std::vector<std::string>& command);
 
-/// Puts `text` into the place of that file at once, or leaves it as it was.
-Result<void> replace_file(const std::string& path, const std::string& text, unsigned mode);
+/// Puts `text` into the place of that file at once, or leaves it as it was. Its mode stays; one
+/// that is new has `usual`.
+Result<void> replace_file(const std::string& path, const std::string& text, unsigned usual);
 
 }  // namespace cellblock::cli

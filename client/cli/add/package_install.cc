@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "client/cli/add/installed_tree.h"
@@ -90,17 +91,18 @@ class SizeWatch {
   SizeWatch& operator=(const SizeWatch&) = delete;
 
   std::stop_token token() const { return stop_.get_token(); }
-  bool has_grown_too_large() {
+  /// An error: why it was stopped.
+  Result<void> verdict() {
     const std::scoped_lock hold(mutex_);
-    return is_too_large_;
+    return verdict_;
   }
 
  private:
   void watch(const std::string& directory) {
     std::unique_lock hold(mutex_);
     while (!changed_.wait_for(hold, between_looks, [this] { return is_over_; })) {
-      if (is_within_bounds(directory)) continue;
-      is_too_large_ = true;
+      verdict_ = check_bounds(directory);
+      if (verdict_) continue;
       stop_.request_stop();
       return;
     }
@@ -111,7 +113,7 @@ class SizeWatch {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_over_ = false;
-  bool is_too_large_ = false;
+  Result<void> verdict_;
   std::thread thread_;
 };
 
@@ -119,10 +121,13 @@ std::string arguments_of(const std::string& package) {
   return package.empty() ? std::string("{}") : nlohmann::json{{"package", package}}.dump();
 }
 
-// The log is in a cell that is gone.
-std::string without_log(const std::string& output) {
-  const auto at = output.find("npm error A complete log of this run");
-  return output.substr(0, at);
+// A package says what npm prints: set apart, it is not taken for words of ours. The log that it
+// names is in a cell that is gone.
+std::string quoted_output(const std::string& output) {
+  std::istringstream lines(output.substr(0, output.find("npm error A complete log of this run")));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) text += "\n  | " + safe_line(line);
+  return text;
 }
 
 std::string words_of(const client::Error& error) {
@@ -137,7 +142,7 @@ Result<void> call_npm(const PrivateDaemon& daemon, const char* cell, const char*
       client->call_tool(tool, arguments_of(package), {.timeout = longest_install, .stop = stop});
   if (!result) return fail(words_of(result.error()));
   if (!result->is_error) return {};
-  return fail(fmt::format("npm could not install it:\n{}", safe_text(without_log(result->text))));
+  return fail(fmt::format("npm could not install it:{}", quoted_output(result->text)));
 }
 
 /// One step, with a daemon of its own: its cells have ended when it is over.
@@ -189,7 +194,7 @@ Result<std::string> install_package(const Context& context, const AddPlaces& pla
     if (done)
       done = run_step(context, scratch, cells, {without_network, "run_scripts", {}}, watch.token());
   }
-  if (watch.has_grown_too_large()) return fail(too_large_text());
+  CELLBLOCK_CHECK(watch.verdict());
   if (!done) return std::unexpected(done.error());
   return output + "/tree";
 }

@@ -5,7 +5,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -28,16 +27,6 @@ constexpr std::int64_t default_first_id = 1879048192;
 constexpr std::int64_t default_ids = 65536;
 constexpr std::int64_t private_ids = 64;
 constexpr std::int64_t most_id = (std::int64_t{1} << 31) - 1;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes them
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-std::string data_home() {
-  const auto given = variable("XDG_DATA_HOME");
-  return given.empty() ? variable("HOME") + "/.local/share" : given;
-}
 
 std::int64_t number_or(const Ordered& table, const char* name, std::int64_t otherwise) {
   const bool is_there =
@@ -96,7 +85,7 @@ AddPlaces places_of(const Context& context, Mode mode) {
                    .main_file = found.path,
                    .declarations = directory + "/servers.d",
                    .secrets = directory + "/secrets",
-                   .servers = data_home() + "/cellblock/servers"};
+                   .servers = user_data_directory() + "/servers"};
   if (found.mode == Mode::user) return places;
   places.servers = found.by == FoundBy::place ? "/opt/cellblock/servers" : directory + "/servers";
   return places;

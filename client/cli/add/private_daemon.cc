@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,12 +9,13 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "client/cli/common/argument_pointers.h"
 #include "client/cli/common/daemon_program.h"
+#include "client/cli/common/program_start.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
@@ -31,28 +31,22 @@ constexpr std::chrono::seconds longest_start{30};
 constexpr std::chrono::seconds longest_end{20};
 constexpr std::size_t most_log = 64U << 10;
 
+// What else our environment holds is nobody's business whose package is installed.
+constexpr const char* passed_on[] = {
+    "PATH", "HOME", "LANG", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"};
+
 // In a group of its own: Ctrl-C at the terminal is for us, and we end it.
 Result<pid_t> spawn_daemon(std::vector<std::string> words, const std::string& log) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(),
-                                   O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  const auto argv = argument_pointers(words);
-  pid_t process = 0;
-  const int error =
-      ::posix_spawn(&process, argv.front(), &actions, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == 0) return process;
-  return fail(fmt::format("{}: {}", words.front(), std::generic_category().message(error)));
+  const client::OwnedFd written(
+      ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!written.valid())
+    return fail(fmt::format("{}: {}", safe_line(log), std::generic_category().message(errno)));
+  return start_program(
+      {.words = std::move(words),
+       .output = written.get(),
+       .errors = written.get(),
+       .environment = variables_of_ours({std::begin(passed_on), std::end(passed_on)}),
+       .has_own_group = true});
 }
 
 std::unexpected<Error> cannot_start(const std::string& log) {

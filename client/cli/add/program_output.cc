@@ -2,47 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 #include <utility>
 
-#include "client/cli/common/argument_pointers.h"
+#include "client/cli/common/program_start.h"
 #include "client/connection/fd.h"
 
 namespace cellblock::cli {
 namespace {
 
 constexpr std::size_t most_output = 1U << 20;
-
-// The signals that an Interruption holds back end it as they would anything else.
-int spawn_program(pid_t& process, std::vector<std::string> words, int output, Errors errors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  // What lies in the current directory is somebody's: npm would read its .npmrc.
-  posix_spawn_file_actions_addchdir_np(&actions, "/");
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  if (errors == Errors::caught) posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  const auto argv = argument_pointers(words);
-  const int error =
-      ::posix_spawnp(&process, argv.front(), &actions, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
 
 // What is beyond the bound is read and forgotten, so that the program does not wait for room.
 std::string read_whole(int descriptor) {
@@ -73,11 +48,12 @@ Result<ProgramOutput> output_of(const std::vector<std::string>& words, Errors er
   }
   const client::OwnedFd reading(ends[0]);
   client::OwnedFd writing(ends[1]);
-  pid_t process = -1;
-  const int error = spawn_program(process, words, writing.get(), errors);
-  if (error != 0) {
-    return fail(fmt::format("{}: {}", words.front(), std::generic_category().message(error)));
-  }
+  // What lies in the current directory is somebody's: npm would read its .npmrc.
+  const auto process =
+      CELLBLOCK_TRY(start_program({.words = words,
+                                   .output = writing.get(),
+                                   .errors = errors == Errors::caught ? writing.get() : -1,
+                                   .directory = "/"}));
   writing = client::OwnedFd();
   auto text = read_whole(reading.get());
   return ProgramOutput{.text = std::move(text), .status = status_of(process)};

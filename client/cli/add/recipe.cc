@@ -20,8 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using Ordered = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 8> known_keys = {
-    "package", "paths", "egress", "secrets", "variables", "arguments", "profile", "limits"};
+constexpr std::array<std::string_view, 9> known_keys = {"package",   "paths",   "needs",
+                                                        "egress",    "secrets", "variables",
+                                                        "arguments", "profile", "limits"};
 
 Result<std::vector<std::pair<std::string, std::string>>> pairs_of(const Ordered& table,
                                                                   const char* name) {
@@ -78,6 +79,7 @@ Result<Recipe> read_recipe(const std::string& text) {
     return fail("\"paths\" is neither \"read\" nor \"write\"");
   }
   recipe.writes_paths = paths == "write";
+  recipe.needs = CELLBLOCK_TRY(text_member(table, "needs"));
   recipe.egress = CELLBLOCK_TRY(texts_member(table, "egress"));
   recipe.secrets = CELLBLOCK_TRY(texts_member(table, "secrets"));
   recipe.variables = CELLBLOCK_TRY(pairs_of(table, "variables"));
@@ -98,6 +100,12 @@ Result<std::optional<Recipe>> recipe_for(const std::string& package) {
     return fail(fmt::format("{}: it is the recipe of {}", path.string(), recipe->package));
   }
   return std::optional<Recipe>(*std::move(recipe));
+}
+
+Result<void> check_arguments(const Recipe& recipe, const std::vector<std::string>& arguments) {
+  if (recipe.needs.empty() || !arguments.empty()) return {};
+  return fail(fmt::format("it needs {}, behind the package's name: ... {} ~/project", recipe.needs,
+                          safe_line(recipe.package)));
 }
 
 std::string missing_secrets(const Recipe& recipe, const std::vector<DeclaredVariable>& given) {

@@ -15,6 +15,7 @@ namespace cellblock::cli {
 struct Recipe {
   std::string package;               ///< "@scope/name"
   bool writes_paths = false;         ///< directories among its arguments are for writing
+  std::string needs;                 ///< what its first argument has to be; empty: none is needed
   std::vector<std::string> egress;   ///< entries of egress.allow
   std::vector<std::string> secrets;  ///< variables without which it does not start
   std::vector<std::pair<std::string, std::string>> variables;
@@ -29,6 +30,9 @@ Result<Recipe> read_recipe(const std::string& text);
 /// None: nothing is known of it. Names are compared whole: a name that is nearly a known one gets
 /// nothing. An error: the file cannot be read.
 Result<std::optional<Recipe>> recipe_for(const std::string& package);
+
+/// An error: `arguments`, those that its line has, lack what it needs.
+Result<void> check_arguments(const Recipe& recipe, const std::vector<std::string>& arguments);
 
 /// The options that give what is missing: " --env TOKEN"; empty: nothing is.
 std::string missing_secrets(const Recipe& recipe, const std::vector<DeclaredVariable>& given);

@@ -13,6 +13,8 @@
 namespace cellblock::cli {
 namespace {
 
+using Words = std::vector<std::string>;
+
 std::string start_advice(const AddPlaces& places) {
   return places.mode == Mode::user
              ? "no cellblockd of yours runs: `systemctl --user enable --now cellblock.socket`, or "
@@ -21,7 +23,7 @@ std::string start_advice(const AddPlaces& places) {
 }
 
 // This program, and which daemon it is about.
-std::vector<std::string> own_words(const Context& context, const AddPlaces& places) {
+Words own_words(const Context& context, const AddPlaces& places) {
   if (places.mode == Mode::user) return {own_program(), "--user"};
   return {own_program(), "--socket", context.socket};
 }
@@ -42,6 +44,26 @@ void forget_pins(const Context& context, const AddPlaces& places, const std::str
   auto words = own_words(context, places);
   words.insert(words.end(), {"pin", "forget", server});
   static_cast<void>(output_of(words, Errors::caught));
+}
+
+Result<void> clear_home(const Context& context, const AddPlaces& places,
+                        const std::string& server) {
+  if (places.mode == Mode::system) {
+    return fail(
+        fmt::format("each user has a home of its own there: `cellblock stop {0} --for "
+                    "USER`, `cellblock home clear {0} --for USER`, and remove it then",
+                    server));
+  }
+  if (!client::connect_blocking(context.socket)) {
+    return fail("its home is not removed without a daemon: " + start_advice(places));
+  }
+  for (const auto& command : {Words{"stop", server}, Words{"home", "clear", server}}) {
+    auto words = own_words(context, places);
+    words.insert(words.end(), command.begin(), command.end());
+    const auto output = CELLBLOCK_TRY(output_of(words, Errors::caught));
+    if (output.status != 0) return fail(safe_text(output.text));
+  }
+  return {};
 }
 
 std::string reload_daemon(const Context& context, const AddPlaces& places) {

@@ -16,6 +16,10 @@ Result<void> check_configuration(const Context& context, const AddPlaces& places
 /// is a first sight. Of others in system mode it stays.
 void forget_pins(const Context& context, const AddPlaces& places, const std::string& server);
 
+/// Ends its cells, and removes what it kept in its home for who works. An error: no daemon runs, or
+/// it is the system's, where each user has a home of its own.
+Result<void> clear_home(const Context& context, const AddPlaces& places, const std::string& server);
+
 /// Has it reload. What became of that, or how to start one, in one sentence: the configuration is
 /// good by then, so nothing is taken back.
 std::string reload_daemon(const Context& context, const AddPlaces& places);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "client/cli/add/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -35,8 +36,9 @@ Result<client::OwnedFd> lock_in(const std::string& parent) {
   if (!lock.valid()) return failed_at(path, errno);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return failed_at(path, errno);
-  return fail(fmt::format("another `cellblock add` or `update` is at work in {}: wait for its end",
-                          safe_line(parent)));
+  return fail(fmt::format(
+      "another `cellblock add`, `update` or `remove` is at work in {}: wait for its end",
+      safe_line(parent)));
 }
 
 // Whoever listens there was started by an installation that is gone: nobody else gets to the
@@ -50,14 +52,37 @@ void end_daemon_of(const std::string& directory) {
   if (is_known && peer.pid > 1) ::kill(peer.pid, SIGTERM);
 }
 
-// What gateways and cells made belongs to ids of /etc/subuid, and is removed as their root.
+// Others must not put their own in its place, or a link to somebody's files.
+Result<void> check_parent(const std::string& parent) {
+  struct stat status{};
+  if (::lstat(parent.c_str(), &status) != 0) return failed_at(parent, errno);
+  constexpr mode_t others_write = S_IWGRP | S_IWOTH;
+  const bool is_own = S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+                      (status.st_mode & others_write) == 0;
+  if (is_own) return {};
+  return fail(fmt::format("{}: allowed: a directory of your own that nobody else may write",
+                          safe_line(parent)));
+}
+
+bool is_there(const std::string& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+// What the library does not remove: trees deeper than names may be long, directories that a package
+// has closed, and what gateways and cells made, which belongs to ids of /etc/subuid and is removed
+// as their root.
 void remove_whole(const std::string& directory) {
-  std::error_code error;
-  fs::remove_all(directory, error);
-  if (!error || ::geteuid() == 0) return;
-  static_cast<void>(output_of({"unshare", "--user", "--map-root-user", "--map-auto", "rm", "-rf",
-                               "--one-file-system", "--", directory},
-                              Errors::caught));
+  using Words = std::vector<std::string>;
+  std::error_code ignored;
+  fs::remove_all(directory, ignored);
+  const Words ways[] = {{"chmod", "-R", "u+rwX", "--", directory},
+                        {"rm", "-rf", "--one-file-system", "--", directory},
+                        {"unshare", "--user", "--map-root-user", "--map-auto", "rm", "-rf",
+                         "--one-file-system", "--", directory}};
+  for (const auto& way : ways) {
+    if (is_there(directory)) static_cast<void>(output_of(way, Errors::caught));
+  }
 }
 
 void remove_leftovers(const std::string& parent) {
@@ -78,6 +103,7 @@ Result<Scratch> Scratch::make(const std::string& parent, std::optional<unsigned>
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) return failed_at(parent, error.value());
+  CELLBLOCK_CHECK(check_parent(parent));
   auto lock = CELLBLOCK_TRY(lock_in(parent));
   remove_leftovers(parent);
   std::string path = parent + "/" + std::string(beginning) + "XXXXXX";

@@ -15,7 +15,7 @@ namespace cellblock::cli {
 class Scratch {
  public:
   /// Makes `parent` where it is missing (0755), and waits for nobody: an error where another
-  /// installation goes on there.
+  /// installation goes on there, or where others may write.
   /// In it nobody gets but us and, where a group is named, who has that one: cellblock's own
   /// processes.
   static Result<Scratch> make(const std::string& parent, std::optional<unsigned> group);

@@ -2,25 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 
+#include "client/cli/common/program_start.h"
 #include "policy/config_reader/complaint.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock::cli {
 namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 std::string own(const char* name, std::string_view below_home) {
-  const std::string given = variable(name);
-  return given.empty() ? fmt::format("{}{}", variable("HOME"), below_home) : given;
+  const std::string given = environment_variable(name);
+  return given.empty() ? fmt::format("{}{}", environment_variable("HOME"), below_home) : given;
 }
 
 ConfigText text_of(const std::string& path) {

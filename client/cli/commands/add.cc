@@ -55,15 +55,18 @@ AddRequest request_in(const Words& words) {
 
 Exit run_add(const Context& context, const Words& words) {
   const auto request = request_in(words);
-  const AddWishes wishes{.agrees = words.has(yes_option),
-                         .runs_scripts = words.has(scripts_option)};
-  if (!wishes.agrees && !can_ask(context)) return cannot(context, nobody_to_ask);
+  const AddOptions options{
+      .consent = words.has(yes_option) ? Consent::given : Consent::after_trial,
+      .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out};
+  if (options.consent != Consent::given && !can_ask(context)) {
+    return cannot(context, nobody_to_ask);
+  }
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
   auto added = added_server(request, *places);
   if (!added) return cannot(context, added.error().text);
-  return add_server(context, *places, *std::move(added), wishes, interruption);
+  return add_server(context, *places, *std::move(added), options, interruption);
 }
 
 }  // namespace

@@ -2,24 +2,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "client/cli/add/added_files.h"
-#include "client/cli/add/added_proposal.h"
-#include "client/cli/add/added_table.h"
 #include "client/cli/add/conversation.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
 #include "client/cli/add/running_daemon.h"
+#include "client/cli/add/server_update.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/machine_view.h"
 #include "client/cli/table/words.h"
 #include "client/cli/terminal/terminal_text.h"
 
@@ -27,7 +22,6 @@
 namespace cellblock::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using Ordered = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
@@ -36,10 +30,10 @@ constexpr Option added_name{.name = "NAME",
                             .completes = Completes::servers};
 constexpr Option without_question{
     .name = "--yes", .what = "without being asked", .values = Values::none};
+constexpr Option home_option{
+    .name = "--home", .what = "also what it kept in its home", .values = Values::none};
 constexpr Option back_option{
     .name = "--rollback", .what = "back to the version before", .values = Values::none};
-
-constexpr unsigned readable = 0644;
 
 struct UpdateRequest {
   std::string server;      ///< empty: all that were added
@@ -50,138 +44,6 @@ struct UpdateRequest {
 Context with_mode(Context context, const AddPlaces& places) {
   context.mode = places.mode;
   return context;
-}
-
-PackageName npm_package(const std::string& name) {
-  return {.registry = Registry::npm, .name = name, .version = {}};
-}
-
-Result<std::string> script_in(const std::string& directory, const std::string& package) {
-  const auto installed = this_machine().installed(directory, npm_package(package));
-  if (installed) return installed->entry;
-  return fail(fmt::format("{} is not in {}", safe_line(package), safe_line(directory)));
-}
-
-// ---- another version ----
-
-struct Change {
-  std::string declaration;  ///< path
-  std::string before;       ///< its text
-  std::string after;
-  Origin origin;  ///< as it is to be
-};
-
-Result<std::string> moved_text(const std::string& text, const Origin& from,
-                               const std::string& directory) {
-  return moved(text, {.from = from.directory,
-                      .to = directory,
-                      .old_script = CELLBLOCK_TRY(script_in(from.directory, from.package)),
-                      .new_script = CELLBLOCK_TRY(script_in(directory, from.package))});
-}
-
-// "1.2.3-67a4adf5" ends with the digest of a lock file.
-std::string version_of(const std::string& directory) {
-  const auto name = fs::path(directory).filename().string();
-  return name.substr(0, name.rfind('-'));
-}
-
-Result<Change> change_to(const AddPlaces& places, const std::string& server, const Origin& origin,
-                         const std::string& directory) {
-  Change change{.declaration = declaration_of(places, server)};
-  change.before = CELLBLOCK_TRY(bounded_file(change.declaration, max_import_bytes));
-  change.after = CELLBLOCK_TRY(moved_text(change.before, origin, directory));
-  change.origin = origin;
-  change.origin.directory = directory;
-  change.origin.version = version_of(directory);
-  change.origin.previous = origin.directory;
-  return change;
-}
-
-// The old text comes back where the configuration is not usable with the new one.
-Result<void> carry_out(const Work& work, const std::string& server, const Change& change) {
-  CELLBLOCK_CHECK(replace_file(change.declaration, change.after, readable));
-  const auto usable = check_configuration(work.context, work.places);
-  if (!usable) {
-    CELLBLOCK_CHECK(replace_file(change.declaration, change.before, readable));
-    return usable;
-  }
-  const auto written = write_origin(work.places, server, change.origin);
-  if (!written) CELLBLOCK_CHECK(replace_file(change.declaration, change.before, readable));
-  return written;
-}
-
-Names difference(Names some, Names others) {
-  std::ranges::sort(some);
-  std::ranges::sort(others);
-  Names left;
-  std::ranges::set_difference(some, others, std::back_inserter(left));
-  return left;
-}
-
-std::string tool_changes(const Names& listed, const Trial& trial) {
-  if (listed.empty() || listed == Names{"*"}) return tools_line(trial.tools) + "\n";
-  std::string text = tools_line(trial.tools) + "\n";
-  const auto fresh = difference(trial.tools, listed);
-  const auto gone = difference(listed, trial.tools);
-  if (!fresh.empty()) {
-    text += fmt::format("new, and not allowed until allow.tools names them: {}\n",
-                        safe_line(fmt::format("{}", fmt::join(fresh, ", "))));
-  }
-  if (!gone.empty()) {
-    text += fmt::format("gone: {}\n", safe_line(fmt::format("{}", fmt::join(gone, ", "))));
-  }
-  return text;
-}
-
-void remove_version(const std::string& directory) {
-  std::error_code ignored;
-  if (!directory.empty()) fs::remove_all(directory, ignored);
-}
-
-/// What became of one server, in words.
-struct Outcome {
-  std::string words;
-  bool is_changed = false;
-};
-
-Result<Outcome> update_one(const Work& work, const UpdateRequest& request,
-                           const std::string& server, const Interruption& interruption) {
-  const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
-  if (origin.package.empty()) return Outcome{"is no package of npm: nothing to update"};
-  const auto settings = CELLBLOCK_TRY(npm_settings(origin.package));
-  tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
-  const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
-  auto version = CELLBLOCK_TRY(install_version(work, server, origin.directory,
-                                               npm_package(origin.package), settings, scripts));
-  if (!version) return Outcome{fmt::format("{} is the newest", origin.version)};
-  const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
-  const auto trial = CELLBLOCK_TRY(try_declaration(work, server, change.after));
-  if (trial.failure) {
-    return fail(fmt::format("{} does not start, {} stays: {}\n{}", version->version(),
-                            origin.version, safe_text(trial.failure->text), refused_lines(trial)));
-  }
-  const auto listed = CELLBLOCK_TRY(listed_tools(change.before, server));
-  tell(work.context, fmt::format("{}: {} -> {}\n{}{}", server, origin.version, version->version(),
-                                 tool_changes(listed, trial), refused_lines(trial)));
-  if (!request.agrees && !agrees(interruption, fmt::format("Update \"{}\"?", server))) {
-    return fail("nothing was changed");
-  }
-  CELLBLOCK_CHECK(carry_out(work, server, change));
-  version->keep();
-  if (origin.previous != version->directory()) remove_version(origin.previous);
-  return Outcome{fmt::format("{} -> {}; definitions that changed are withheld until `cellblock pin "
-                             "accept {}`; `cellblock "
-                             "update --rollback {}` takes it back",
-                             origin.version, version->version(), server, server),
-                 true};
-}
-
-Result<Outcome> roll_back(const Work& work, const std::string& server) {
-  const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
-  if (origin.previous.empty()) return fail("no version before this one is kept");
-  const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, origin.previous));
-  CELLBLOCK_CHECK(carry_out(work, server, change));
-  return Outcome{fmt::format("{} -> {}", origin.version, change.origin.version), true};
 }
 
 // ---- the list ----
@@ -217,6 +79,40 @@ void say_done(const Context& context, const std::string& server, const std::stri
   }
 }
 
+Names servers_for(const UpdateRequest& request, const AddPlaces& places) {
+  return request.server.empty() ? added_servers(places) : Names{request.server};
+}
+
+Result<UpdateOutcome> change_one(const Work& work, const UpdateRequest& request,
+                                 const std::string& server, const Interruption& interruption) {
+  return request.goes_back ? roll_back_server(work, server)
+                           : update_server(work, server, request.agrees, interruption);
+}
+
+// One after the other; what one lacks keeps none of the others back.
+Exit update_all(const Context& context, const AddPlaces& places, const UpdateRequest& request,
+                const Interruption& interruption) {
+  const auto group = daemon_group(places);
+  if (!group) return cannot(context, group.error().text);
+  Exit exit = Exit::ok;
+  bool is_changed = false;
+  for (const auto& server : servers_for(request, places)) {
+    if (interruption.token().stop_requested()) {
+      exit = Exit::error;
+      break;
+    }
+    const auto scratch = Scratch::make(places.servers, *group);
+    if (!scratch) return cannot(context, scratch.error().text);
+    const Work work{context, places, *scratch, interruption.token()};
+    const auto done = change_one(work, request, server, interruption);
+    if (!done) exit = cannot(context, fmt::format("{}: {}", server, done.error().text));
+    if (done) say_done(context, server, done->words);
+    is_changed = is_changed || (done && done->is_changed);
+  }
+  if (is_changed) tell(context, reload_daemon(context, places));
+  return exit;
+}
+
 Exit run_update(const Context& context, const Words& words) {
   const UpdateRequest request{.server = words.text(added_name),
                               .agrees = words.has(without_question),
@@ -229,44 +125,37 @@ Exit run_update(const Context& context, const Words& words) {
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
-  const auto asked = with_mode(context, *places);
-  Exit exit = Exit::ok;
-  bool is_changed = false;
-  const auto servers = request.server.empty() ? added_servers(*places) : Names{request.server};
-  const auto group = daemon_group(*places);
-  if (!group) return cannot(context, group.error().text);
-  for (const auto& server : servers) {
-    const auto scratch = Scratch::make(places->servers, *group);
-    if (!scratch) return cannot(context, scratch.error().text);
-    const Work work{asked, *places, *scratch, interruption.token()};
-    const auto done = request.goes_back ? roll_back(work, server)
-                                        : update_one(work, request, server, interruption);
-    if (!done) exit = cannot(context, fmt::format("{}: {}", server, done.error().text));
-    if (done) say_done(context, server, done->words);
-    is_changed = is_changed || (done && done->is_changed);
-    if (interruption.token().stop_requested()) return Exit::error;
-  }
-  if (is_changed) tell(context, reload_daemon(asked, *places));
-  return exit;
+  return update_all(with_mode(context, *places), *places, request, interruption);
+}
+
+bool is_removal_meant(const std::string& server, const std::string& home) {
+  const Interruption interruption;
+  return agrees(interruption, fmt::format("Remove \"{}\", its declaration, program and secrets{}?",
+                                          server, home));
 }
 
 Exit run_remove(const Context& context, const Words& words) {
   const auto server = words.text(added_name);
+  const bool clears = words.has(home_option);
+  const bool asks = !words.has(without_question);
+  if (asks && !can_ask(context)) return cannot(context, nobody_to_ask);
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
-  const auto origin = origin_of(*places, server);
-  if (!origin) return cannot(context, origin.error().text);
-  const auto declaration = declaration_of(*places, server);
-  const auto text = bounded_file(declaration, max_import_bytes).value_or("");
-  const auto secrets = secret_files_in(text, server, places->secrets).value_or(Names{});
-  std::error_code error;
-  fs::remove(declaration, error);
-  if (error) return cannot(context, fmt::format("{}: {}", declaration, error.message()));
-  tell(context, reload_daemon(with_mode(context, *places), *places));
-  for (const auto& file : secrets) fs::remove(file, error);
-  fs::remove_all(directory_of(*places, server), error);
-  if (error) return cannot(context, fmt::format("{}: {}", server, error.message()));
-  say_done(context, server, "removed; what it kept in its home stays");
+  const auto known = origin_of(*places, server);
+  if (!known) return cannot(context, known.error().text);
+  if (asks && !is_removal_meant(server, clears ? ", and what it kept in its home" : "")) {
+    return cannot(context, "nothing was changed");
+  }
+  // Nothing is installed in it: its lock keeps an update of that server away.
+  const auto scratch = Scratch::make(places->servers, std::nullopt);
+  if (!scratch) return cannot(context, scratch.error().text);
+  const auto asked = with_mode(context, *places);
+  const auto cleared = clears ? clear_home(asked, *places, server) : Result<void>();
+  if (!cleared) return cannot(context, cleared.error().text);
+  const auto removed = remove_server(asked, *places, server);
+  if (!removed) return cannot(context, fmt::format("{}: {}", server, removed.error().text));
+  tell(context, *removed);
+  say_done(context, server, clears ? "removed" : "removed; what it kept in its home stays");
   return Exit::ok;
 }
 
@@ -312,6 +201,7 @@ Command remove_command() {
           .what = "remove an added server: its declaration, program and secrets",
           .example = "cellblock remove files",
           .required = {&added_name},
+          .options = {&home_option, &without_question},
           .run = run_remove};
 }
 

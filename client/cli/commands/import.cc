@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -40,14 +39,14 @@ constexpr Option installed_for{.name = "--allow",
                                .what = "who may use them, where root installs",
                                .values = Values::each,
                                .placeholder = "USER"};
+constexpr Option passed_on{
+    .name = "--env",
+    .what = "a variable of your environment that the file's servers may have, with --install",
+    .values = Values::each,
+    .placeholder = "NAME"};
 constexpr Option without_asking{.name = "--yes",
                                 .what = "add them without being asked, with --install",
                                 .values = Values::none};
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 // Whose daemon it is for decides where its servers and secrets are.
 Places places_for(const Context& context) {
@@ -56,8 +55,7 @@ Places places_for(const Context& context) {
     return {.programs = "/opt/cellblock", .secrets = "/etc/cellblock/secrets"};
   }
   const auto directory = std::filesystem::path(found.path).parent_path();
-  return {.programs = variable("HOME") + "/.local/share/cellblock",
-          .secrets = (directory / "secrets").string()};
+  return {.programs = user_data_directory(), .secrets = (directory / "secrets").string()};
 }
 
 struct Document {
@@ -115,8 +113,11 @@ Exit hand_out(const Context& context, const std::string& output,
 // One after the other; what one lacks keeps none of the others out.
 Exit install_all(const Context& context, const Words& words,
                  const std::vector<DeclaredServer>& servers) {
-  const AddWishes wishes{.agrees = words.has(without_asking)};
-  if (!wishes.agrees && !can_ask(context)) return cannot(context, nobody_to_ask);
+  const AddOptions options{.consent =
+                               words.has(without_asking) ? Consent::given : Consent::before_trial};
+  if (options.consent != Consent::given && !can_ask(context)) {
+    return cannot(context, nobody_to_ask);
+  }
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
@@ -125,8 +126,8 @@ Exit install_all(const Context& context, const Words& words,
   std::size_t count = 0;
   for (const auto& server : servers) {
     tell(context, fmt::format("--- {}", safe_line(server.name)));
-    auto added = imported_server(server, *users);
-    const Exit exit = added ? add_server(context, *places, *std::move(added), wishes, interruption)
+    auto added = imported_server(server, {.users = *users, .environment = words.all(passed_on)});
+    const Exit exit = added ? add_server(context, *places, *std::move(added), options, interruption)
                             : cannot(context, added.error().text);
     count += exit == Exit::ok ? 1 : 0;
     if (interruption.token().stop_requested()) break;
@@ -159,8 +160,11 @@ Command import_command() {
               "cellblock import ~/.cursor/mcp.json --output servers.toml\n  cellblock import "
               "~/.cursor/mcp.json --install",
           .required = {&imported_file},
-          .options = {&import_from, &output_file, &install_option, &installed_for, &without_asking},
-          .needs = {{&without_asking, &install_option}, {&installed_for, &install_option}},
+          .options = {&import_from, &output_file, &install_option, &installed_for, &passed_on,
+                      &without_asking},
+          .needs = {{&without_asking, &install_option},
+                    {&installed_for, &install_option},
+                    {&passed_on, &install_option}},
           .run = run_import};
 }
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -34,18 +34,19 @@ constexpr Option started_line{
 // A host that asks nothing for this long shows no error either.
 constexpr std::chrono::seconds longest_wait{10};
 
-struct KnownServer {
+struct KnownServers {
   Mode mode = Mode::user;
-  std::string name;
+  std::vector<std::string> names;
 };
 
-std::optional<KnownServer> known_server(const Context& context, const Line& line) {
+// Of one's own, or else of the system's.
+KnownServers known_servers(const Context& context, const Line& line) {
   for (const Mode mode : {Mode::user, Mode::system}) {
     if (context.mode != Mode::either && context.mode != mode) continue;
-    auto name = server_with_line(places_of(context, mode), line);
-    if (!name.empty()) return KnownServer{.mode = mode, .name = std::move(name)};
+    auto names = servers_with_line(places_of(context, mode), line);
+    if (!names.empty()) return {.mode = mode, .names = std::move(names)};
   }
-  return std::nullopt;
+  return {};
 }
 
 // "@scope/server-files" is called server-files.
@@ -63,11 +64,17 @@ std::string advice_for(const Line& line) {
 }
 
 // Nothing is granted by being asked for: whoever may add servers says so in a terminal.
-Exit refuse(const Context& context, const Line& line) {
-  const client::Error error{
-      .code = client::ErrorCode::refused,
-      .text = fmt::format("this server was not added to cellblock; in a terminal: {}",
-                          advice_for(line))};
+std::string refusal_of(const KnownServers& known, const Line& line) {
+  if (known.names.empty()) {
+    return fmt::format("this server was not added to cellblock; in a terminal: {}",
+                       advice_for(line));
+  }
+  return fmt::format("{} were added with this line: `cellblock connect NAME` says which is meant",
+                     fmt::join(known.names, " and "));
+}
+
+Exit refuse(const Context& context, const std::string& why) {
+  const client::Error error{.code = client::ErrorCode::refused, .text = why};
   const Exit exit = explain(context, error, {});
   if (::isatty(STDIN_FILENO) == 0) {
     answer_first_request(STDIN_FILENO, STDOUT_FILENO, error,
@@ -76,11 +83,11 @@ Exit refuse(const Context& context, const Line& line) {
   return exit;
 }
 
-Exit become_connect(const Context& context, const KnownServer& server) {
+Exit become_connect(const Context& context, Mode mode, const std::string& server) {
   Line words{own_program()};
-  if (server.mode == Mode::user) words.emplace_back("--user");
-  if (server.mode == Mode::system) words.insert(words.end(), {"--socket", context.socket});
-  words.insert(words.end(), {"connect", server.name});
+  if (mode == Mode::user) words.emplace_back("--user");
+  if (mode == Mode::system) words.insert(words.end(), {"--socket", context.socket});
+  words.insert(words.end(), {"connect", server});
   const auto arguments = argument_pointers(words);
   ::execv(arguments.front(), arguments.data());
   return explain(context, {.code = client::ErrorCode::invalid_argument,
@@ -92,8 +99,9 @@ Exit run_run(const Context& context, const Words& words) {
   std::error_code ignored;
   const auto here = std::filesystem::current_path(ignored).string();
   const auto line = with_whole_paths(words.all(started_line), here, this_machine());
-  const auto known = known_server(context, line);
-  return known ? become_connect(context, *known) : refuse(context, line);
+  const auto known = known_servers(context, line);
+  if (known.names.size() != 1) return refuse(context, refusal_of(known, line));
+  return become_connect(context, known.mode, known.names.front());
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-
+#include "client/cli/common/program_start.h"
 #include "client/connection/default_socket.h"
 
 namespace cellblock::cli {
@@ -11,14 +10,13 @@ namespace {
 
 constexpr const char* system_path = "/etc/cellblock/cellblock.toml";
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? std::string() : std::string(value);
+std::string directory_of_user(const char* name, const char* below_home) {
+  const auto given = environment_variable(name);
+  return given.empty() ? environment_variable("HOME") + below_home : given;
 }
 
 std::string own_path() {
-  const auto given = variable("XDG_CONFIG_HOME");
-  return (given.empty() ? variable("HOME") + "/.config" : given) + "/cellblock/cellblock.toml";
+  return directory_of_user("XDG_CONFIG_HOME", "/.config") + "/cellblock/cellblock.toml";
 }
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -35,10 +33,14 @@ Mode mode_of(const Context& context, const std::string& named) {
 }  // namespace
 
 Configuration configuration_of(const Context& context) {
-  const auto named = variable("CELLBLOCK_CONFIG");
+  const auto named = environment_variable("CELLBLOCK_CONFIG");
   const Mode mode = mode_of(context, named);
   if (!named.empty()) return {.mode = mode, .path = named, .by = FoundBy::variable};
   return {.mode = mode, .path = mode == Mode::user ? own_path() : system_path};
+}
+
+std::string user_data_directory() {
+  return directory_of_user("XDG_DATA_HOME", "/.local/share") + "/cellblock";
 }
 
 }  // namespace cellblock::cli

@@ -36,7 +36,7 @@ bool is_secret_name(std::string_view name) {
 
 }  // namespace
 
-bool looks_secret(std::string_view path) {
+bool is_secret_path(std::string_view path) {
   while (!path.empty()) {
     const auto end = std::min(path.find('/', 1), path.size());
     if (is_secret_name(path.substr(1, end - 1))) return true;

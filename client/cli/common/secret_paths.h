@@ -5,6 +5,6 @@
 namespace cellblock::cli {
 
 /// Whether a part of the path is named as what holds somebody's keys is, mostly.
-bool looks_secret(std::string_view path);
+bool is_secret_path(std::string_view path);
 
 }  // namespace cellblock::cli

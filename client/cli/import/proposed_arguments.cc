@@ -39,7 +39,7 @@ bool is_of_another_system(const std::string& text) {
 
 std::string taken_out(const Option& option, const char* what, std::size_t place,
                       Proposal& proposal) {
-  proposal.todos.push_back(fmt::format("the {}. word of the command {}", place, what));
+  proposal.todos.push_back(fmt::format("word {} of the command {}", place, what));
   return option.name + "TODO";
 }
 
@@ -50,8 +50,8 @@ void look_for_paths(const std::string& value, std::size_t place, const MachineVi
   } else if (value.starts_with('/') && value.find('\n') == std::string::npos) {
     propose_path(value, PathUse::read, "named in its arguments", machine, proposal);
   } else if (value.starts_with("~/") || value == "~" || is_of_another_system(value)) {
-    proposal.todos.push_back(fmt::format(
-        "the {}. word of the command is no path of this machine's cells: {}", place, value));
+    proposal.todos.push_back(
+        fmt::format("word {} of the command is no path of this machine's cells: {}", place, value));
   }
 }
 

@@ -35,7 +35,7 @@ bool is_forbidden(std::string_view path) {
 // Somebody else wrote what is imported: what decides about the host, or is anybody's secret, is not
 // opened for the asking.
 bool is_delicate(std::string_view path) {
-  return looks_secret(path) ||
+  return is_secret_path(path) ||
          std::ranges::any_of(delicate_trees, [&](auto tree) { return is_below(path, tree); });
 }
 
@@ -82,8 +82,9 @@ void propose_path(const std::string& path, PathUse use, const std::string& note,
   }
   if (is_delicate(place)) {
     proposal.todos.push_back(fmt::format(
-        "{} ({}) may hold secrets, or is the system's: it is a comment until you want it", place,
-        note));
+        "{} ({}) may hold secrets, or is the system's: no server is given it by itself; name a "
+        "directory that holds what the server needs and nothing else",
+        place, note));
     return add({.path = place, .note = note, .is_there = false}, use, proposal);
   }
   const bool is_there = machine.kind_of(place) != PathKind::absent;

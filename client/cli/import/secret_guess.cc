@@ -90,6 +90,19 @@ bool sounds_secret(std::string_view name) {
   });
 }
 
-bool looks_secret(const std::string& value) { return is_random(value) || is_known_secret(value); }
+bool has_password(std::string_view value) {
+  const auto scheme = value.find("://");
+  if (scheme == std::string_view::npos) return false;
+  const auto authority =
+      value.substr(scheme + 3, value.find_first_of("/?#", scheme + 3) - scheme - 3);
+  const auto user = authority.substr(0, std::min(authority.rfind('@'), authority.size()));
+  const auto colon = user.find(':');
+  return user.size() < authority.size() && colon != std::string_view::npos &&
+         colon + 1 < user.size();
+}
+
+bool looks_secret(const std::string& value) {
+  return has_password(value) || is_random(value) || is_known_secret(value);
+}
 
 }  // namespace cellblock::cli

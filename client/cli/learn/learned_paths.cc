@@ -38,7 +38,7 @@ bool is_whole_tree(const std::string& path) {
 }
 
 std::string warning_of(const std::string& path) {
-  if (looks_secret(path))
+  if (is_secret_path(path))
     return "looks like somebody's secrets: env_from_file hands out single ones";
   if (path.ends_with(".sock") || path.ends_with(".socket")) return "a socket: no cell reaches one";
   if (is_below_any(path, no_place)) return "cannot be in a cell";

@@ -184,6 +184,20 @@ std::string unknown_command(const CLI::App& app) {
                      guess.empty() ? "" : fmt::format("; did you mean \"{}{}\"?", before, guess));
 }
 
+// A host's line has options of its own, which are taken for ours without --.
+std::string missing_separator(const CLI::App& app, const Command& program,
+                              std::span<char* const> arguments) {
+  const auto is_separator = [](const char* word) { return std::string_view(word) == "--"; };
+  if (std::ranges::any_of(arguments, is_separator)) return {};
+  const auto& reached = command_reached(app);
+  const auto command = std::ranges::find(program.below, reached.get_name(), &Command::name);
+  if (command == program.below.end() || command->required.empty()) return {};
+  const Option& last = *command->required.back();
+  if (last.values != Values::rest) return {};
+  return fmt::format("{} stands behind --: cellblock {}{}-- {} ...", last.name, full_name(reached),
+                     command->required.size() > 1 ? "NAME " : "", last.name);
+}
+
 // CLI11 gives a command the options that the one below it does not have.
 void refuse_options_above(const CLI::App& app) {
   for (const auto* above = app.get_parent(); above->get_parent() != nullptr;
@@ -203,11 +217,18 @@ bool wants_json(std::span<char* const> arguments) {
   return false;
 }
 
-Exit exit_after(const CLI::App& app, const CLI::ParseError& stop,
+std::string mistake_in(const CLI::App& app, const Command& program, const CLI::ParseError& stop,
+                       std::span<char* const> arguments) {
+  const bool has_extras = stop.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  auto mistake = unknown_command(app);
+  if (mistake.empty() && has_extras) mistake = missing_separator(app, program, arguments);
+  return mistake.empty() ? safe_line(without_marks(stop.what())) : mistake;
+}
+
+Exit exit_after(const CLI::App& app, const Command& program, const CLI::ParseError& stop,
                 std::span<char* const> arguments) {
   if (stop.get_exit_code() == 0) return static_cast<Exit>(app.exit(stop));  // help
-  const auto unknown = unknown_command(app);
-  const auto mistake = unknown.empty() ? safe_line(without_marks(stop.what())) : unknown;
+  const auto mistake = mistake_in(app, program, stop, arguments);
   fmt::print(stderr, "cellblock: {}\n  \"cellblock {}--help\" tells what there is.\n", mistake,
              full_name(command_reached(app)));
   if (wants_json(arguments)) {
@@ -232,7 +253,7 @@ std::expected<CommandLine, Exit> read_command_line(const Command& program,
     add_words(line.words, *reached.app, *reached.command);
     return line;
   } catch (const CLI::ParseError& stop) {
-    return std::unexpected(exit_after(app, stop, arguments));
+    return std::unexpected(exit_after(app, program, stop, arguments));
   }
 }
 

@@ -1,0 +1,207 @@
+#include "client/cli/add/server_update.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+#include <vector>
+
+#include "client/cli/add/added_files.h"
+#include "client/cli/add/added_table.h"
+#include "client/cli/add/conversation.h"
+#include "client/cli/add/running_daemon.h"
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/input_json.h"
+#include "client/cli/import/machine_view.h"
+#include "client/cli/terminal/terminal_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+constexpr unsigned readable = 0644;
+
+PackageName npm_package(const std::string& name) {
+  return {.registry = Registry::npm, .name = name, .version = {}};
+}
+
+Result<std::string> script_in(const std::string& directory, const std::string& package) {
+  const auto installed = this_machine().installed(directory, npm_package(package));
+  if (installed) return installed->entry;
+  return fail(fmt::format("{} is not in {}", safe_line(package), safe_line(directory)));
+}
+
+struct Change {
+  std::string declaration;  ///< path
+  std::string before;       ///< its text
+  std::string after;
+  Origin origin;  ///< as it is to be
+};
+
+Result<std::string> moved_text(const std::string& text, const Origin& from,
+                               const std::string& directory) {
+  return moved(text, {.from = from.directory,
+                      .to = directory,
+                      .old_script = CELLBLOCK_TRY(script_in(from.directory, from.package)),
+                      .new_script = CELLBLOCK_TRY(script_in(directory, from.package))});
+}
+
+// "1.2.3-67a4adf5" ends with the digest of a lock file.
+std::string version_of(const std::string& directory) {
+  const auto name = fs::path(directory).filename().string();
+  return name.substr(0, name.rfind('-'));
+}
+
+Result<Change> change_to(const AddPlaces& places, const std::string& server, const Origin& origin,
+                         const std::string& directory) {
+  Change change{.declaration = declaration_of(places, server)};
+  change.before = CELLBLOCK_TRY(bounded_file(change.declaration, max_import_bytes));
+  change.after = CELLBLOCK_TRY(moved_text(change.before, origin, directory));
+  change.origin = origin;
+  change.origin.directory = directory;
+  change.origin.version = version_of(directory);
+  change.origin.previous = origin.directory;
+  return change;
+}
+
+// What was tried and agreed to is the change of this text and of no other.
+Result<void> check_unchanged(const Change& change) {
+  const auto now = CELLBLOCK_TRY(bounded_file(change.declaration, max_import_bytes));
+  if (now == change.before) return {};
+  return fail(fmt::format("{} was changed meanwhile, so nothing was done: try again",
+                          safe_line(change.declaration)));
+}
+
+// The old text comes back where the configuration is not usable with the new one.
+Result<void> carry_out(const Work& work, const std::string& server, const Change& change) {
+  CELLBLOCK_CHECK(check_unchanged(change));
+  CELLBLOCK_CHECK(replace_file(change.declaration, change.after, readable));
+  auto done = check_configuration(work.context, work.places);
+  if (done) done = write_origin(work.places, server, change.origin);
+  if (!done) CELLBLOCK_CHECK(replace_file(change.declaration, change.before, readable));
+  return done;
+}
+
+Names difference(Names some, Names others) {
+  std::ranges::sort(some);
+  std::ranges::sort(others);
+  Names left;
+  std::ranges::set_difference(some, others, std::back_inserter(left));
+  return left;
+}
+
+std::string tool_changes(const Names& listed, const Trial& trial) {
+  std::string text = tools_line(trial.tools) + "\n";
+  if (listed.empty() || listed == Names{"*"}) return text;
+  const auto fresh = difference(trial.tools, listed);
+  const auto gone = difference(listed, trial.tools);
+  if (!fresh.empty()) {
+    text += fmt::format("new, and not allowed until allow.tools names them: {}\n",
+                        safe_line(fmt::format("{}", fmt::join(fresh, ", "))));
+  }
+  if (!gone.empty()) {
+    text += fmt::format("gone: {}\n", safe_line(fmt::format("{}", fmt::join(gone, ", "))));
+  }
+  return text;
+}
+
+// Only what is a version of that server: origin.json is a file like any other.
+void remove_version(const AddPlaces& places, const std::string& server,
+                    const std::string& directory) {
+  std::error_code ignored;
+  const bool is_version = fs::path(directory).parent_path() == directory_of(places, server) &&
+                          fs::path(directory).filename() != "..";
+  if (is_version) fs::remove_all(directory, ignored);
+}
+
+Result<Trial> try_change(const Work& work, const std::string& server, const Origin& origin,
+                         const Change& change) {
+  auto trial = CELLBLOCK_TRY(try_declaration(work, server, change.after));
+  if (!trial.failure) return trial;
+  return fail(fmt::format("{} does not start, {} stays: {}\n{}", change.origin.version,
+                          origin.version, safe_text(trial.failure->text), refused_lines(trial)));
+}
+
+Result<void> ask_for(const Work& work, const std::string& server, bool agreed,
+                     const Interruption& interruption) {
+  if (!agreed && !agrees(interruption, fmt::format("Update \"{}\"?", server))) {
+    return fail("nothing was changed");
+  }
+  if (work.stop.stop_requested()) return fail("interrupted: nothing was changed");
+  return {};
+}
+
+Result<void> remove_path(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (!error) return {};
+  return fail(fmt::format("{}: {}", safe_line(path), error.message()));
+}
+
+Result<void> remove_versions(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().filename() != "origin.json") CELLBLOCK_CHECK(remove_path(entry.path()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<UpdateOutcome> update_server(const Work& work, const std::string& server, bool agreed,
+                                    const Interruption& interruption) {
+  const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
+  if (origin.package.empty()) return UpdateOutcome{"is no package of npm: nothing to update"};
+  const auto settings = CELLBLOCK_TRY(npm_settings(origin.package));
+  tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
+  const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
+  auto version = CELLBLOCK_TRY(
+      install_version(work, server, origin, npm_package(origin.package), settings, scripts));
+  if (!version) return UpdateOutcome{fmt::format("{} is the newest", origin.version)};
+  const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
+  const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));
+  const auto listed = CELLBLOCK_TRY(listed_tools(change.before, server));
+  tell(work.context, fmt::format("{}: {} -> {}\n{}{}", server, origin.version, version->version(),
+                                 tool_changes(listed, trial), refused_lines(trial)));
+  CELLBLOCK_CHECK(ask_for(work, server, agreed, interruption));
+  CELLBLOCK_CHECK(carry_out(work, server, change));
+  version->keep();
+  if (origin.previous != version->directory()) {
+    remove_version(work.places, server, origin.previous);
+  }
+  return UpdateOutcome{
+      fmt::format("{} -> {}; definitions that changed are withheld until `cellblock pin accept "
+                  "{}`; `cellblock update --rollback {}` takes it back",
+                  origin.version, version->version(), server, server),
+      true};
+}
+
+Result<UpdateOutcome> roll_back_server(const Work& work, const std::string& server) {
+  const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
+  if (origin.previous.empty()) return fail("no version before this one is kept");
+  const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, origin.previous));
+  CELLBLOCK_CHECK(carry_out(work, server, change));
+  return UpdateOutcome{fmt::format("{} -> {}", origin.version, change.origin.version), true};
+}
+
+// Its origin last: as long as it is there, what is left can be removed by trying again.
+Result<std::string> remove_server(const Context& context, const AddPlaces& places,
+                                  const std::string& server) {
+  CELLBLOCK_CHECK(origin_of(places, server));
+  const auto declaration = declaration_of(places, server);
+  const auto text = bounded_file(declaration, max_import_bytes).value_or("");
+  const auto secrets = secret_files_in(text, server, places.secrets).value_or(Names{});
+  CELLBLOCK_CHECK(remove_path(declaration));
+  auto reloaded = reload_daemon(context, places);
+  for (const auto& file : secrets) CELLBLOCK_CHECK(remove_path(file));
+  CELLBLOCK_CHECK(remove_versions(directory_of(places, server)));
+  CELLBLOCK_CHECK(remove_path(directory_of(places, server)));
+  return reloaded;
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "client/cli/add/interruption.h"
+#include "client/cli/add/new_server.h"
+#include "policy/base/result.h"
+
+/// Another version of a server that was added, and its end.
+namespace cellblock::cli {
+
+/// What became of it, in words.
+struct UpdateOutcome {
+  std::string words;
+  bool is_changed = false;
+};
+
+/// Installs the newest version, tries it, shows what is other, asks unless `agrees`, and lets the
+/// declaration lead to it. Whatever fails leaves the version that was there.
+Result<UpdateOutcome> update_server(const Work& work, const std::string& server, bool agrees,
+                                    const Interruption& interruption);
+
+/// Back to the version before.
+Result<UpdateOutcome> roll_back_server(const Work& work, const std::string& server);
+
+/// Removes its declaration, has the daemon reload, and removes its program and secrets. What became
+/// of the reload, in a sentence. Call it with the lock of a Scratch held.
+Result<std::string> remove_server(const Context& context, const AddPlaces& places,
+                                  const std::string& server);
+
+}  // namespace cellblock::cli
