@@ -11,14 +11,16 @@
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/added_table.h"
-#include "client/cli/add/installed_tree.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
-#include "client/cli/add/package_install.h"
 #include "client/cli/add/recipe.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/input_json.h"
+#include "client/cli/import/installed_wheel.h"
+#include "client/cli/install/installed_tree.h"
+#include "client/cli/install/package_install.h"
+#include "client/cli/install/pip_settings.h"
 #include "policy/config_reader/config_text.h"
 #include "tests/unit/scratch_directory.h"
 
@@ -218,12 +220,18 @@ TEST(Recipes, OfEveryPackageAreReadableAndNamedAfterIt) {
 
 // ---- installing ----
 
+PackageInstaller made_installer(bool has_scripts) {
+  return {.reaches = "https://registry.example.org/",
+          .program = "/usr/bin/node",
+          .script_name = "installer.mjs",
+          .profile = "node",
+          .egress = {"registry.example.org:443"},
+          .variables = {{"npm_config_audit", "false"}},
+          .has_scripts = has_scripts};
+}
+
 TEST(InstallingCells, ReachTheRegistryAloneAndRunScriptsWithoutANetwork) {
-  const NpmSettings settings{.node = "/usr/bin/node",
-                             .npm = "/usr/lib/npm-cli.js",
-                             .registry = "https://registry.example.org/"};
-  const auto text =
-      installing_cells(settings, {"registry.example.org:443"}, "/s/installer", "/s/out", 1000);
+  const auto text = installing_cells(made_installer(true), {"/s/installer", "/s/out", 1000});
   EXPECT_EQ(complaints_about(text), "");
   const auto second = text.find("[server.scripts]");
   const auto install = text.substr(0, second);
@@ -231,6 +239,47 @@ TEST(InstallingCells, ReachTheRegistryAloneAndRunScriptsWithoutANetwork) {
   EXPECT_THAT(install, HasSubstr("write = [\"/s/out:/out\"]"));
   EXPECT_THAT(install, Not(HasSubstr("env_from_file")));
   EXPECT_THAT(text.substr(second), HasSubstr("network = \"none\""));
+}
+
+TEST(InstallingCells, AreOneWherePackagesRunNothingAtTheirInstallation) {
+  const auto text = installing_cells(made_installer(false), {"/s/installer", "/s/out", 1000});
+  EXPECT_EQ(complaints_about(text), "");
+  EXPECT_THAT(text, Not(HasSubstr("[server.scripts]")));
+}
+
+TEST(PipSettings, PreferTheEnvironmentToTheFileAndInstallToGlobal) {
+  const std::string list =
+      "global.index-url='https://global.example.org/simple'\n"
+      "install.index-url='https://install.example.org/simple'\nglobal.cert='/etc/ca.pem'\n";
+  EXPECT_EQ(pip_value(list, "index-url"), "https://install.example.org/simple");
+  EXPECT_EQ(pip_value(list + ":env:.index-url='https://own.example.org/simple'\n", "index-url"),
+            "https://own.example.org/simple");
+  EXPECT_EQ(pip_value(list, "cert"), "/etc/ca.pem");
+  EXPECT_EQ(pip_value(list, "proxy"), "");
+}
+
+TEST(InstalledWheel, IsFoundByItsNameAsPyPiComparesThem) {
+  const ScratchDirectory directory;
+  directory.make_directory("mcp_server_git-2.1.0.dist-info", 0755);
+  directory.make_directory("bin", 0755);
+  directory.write("bin/mcp-server-git", "", 0755);
+  const auto points = "[console_scripts]\nother = a:b\nmcp-server-git = c:main\n[x]\nlast = d:e\n";
+  directory.write("mcp_server_git-2.1.0.dist-info/entry_points.txt", points, 0644);
+  EXPECT_THAT(console_scripts(points), ElementsAre("other", "mcp-server-git"));
+  const auto installed = installed_by_pip(directory.path(), "MCP.Server_git");
+  ASSERT_TRUE(installed);
+  EXPECT_EQ(installed->version, "2.1.0");
+  EXPECT_EQ(installed->entry, directory.path() + "/bin/mcp-server-git");
+  EXPECT_FALSE(installed_by_pip(directory.path(), "mcp-server"));
+}
+
+TEST(InstalledWheel, HasNoProgramThatIsAPath) {
+  const ScratchDirectory directory;
+  directory.make_directory("bad-1.0.dist-info", 0755);
+  directory.make_directory("bin", 0755);
+  directory.write("bad-1.0.dist-info/entry_points.txt",
+                  "[console_scripts]\n../bad-1.0.dist-info/entry_points.txt = a:b\n", 0644);
+  EXPECT_FALSE(installed_by_pip(directory.path(), "bad"));
 }
 
 class InstalledTree : public testing::Test {

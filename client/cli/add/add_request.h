@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "client/cli/add/added_proposal.h"
-#include "client/cli/add/places.h"
+#include "client/cli/install/places.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {

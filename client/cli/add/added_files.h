@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/add/places.h"
+#include "client/cli/install/places.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@
 #include "client/cli/add/running_daemon.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/package_run.h"
+#include "client/cli/import/proposed_command.h"
+#include "client/cli/install/package_installer.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
@@ -99,39 +102,37 @@ Result<void> refuse_missing_secrets(const std::optional<Recipe>& recipe, const A
                   missing));
 }
 
+Result<std::optional<Recipe>> known_recipe(const PackageName& package) {
+  if (package.registry == Registry::npm) return recipe_for(package.name);
+  return std::nullopt;
+}
+
 Result<Installed> install(const Work& work, InstallScripts scripts, const PackageRun& run,
                           AddedServer& added) {
-  const auto settings = CELLBLOCK_TRY(npm_settings(run.package.name));
+  const auto installer = CELLBLOCK_TRY(installer_for(run.package));
   Installed installed;
-  installed.recipe = CELLBLOCK_TRY(recipe_for(run.package.name));
+  installed.recipe = CELLBLOCK_TRY(known_recipe(run.package));
   if (installed.recipe) CELLBLOCK_CHECK(check_arguments(*installed.recipe, run.arguments));
   CELLBLOCK_CHECK(refuse_missing_secrets(installed.recipe, added));
-  tell(work.context,
-       fmt::format("installing {} in a cell that reaches {} alone{}", safe_line(run.package.name),
-                   safe_line(settings.registry),
-                   scripts == InstallScripts::run ? "; then its scripts, without a network" : ""));
-  auto version =
-      CELLBLOCK_TRY(install_version(work, added.declared.name, {}, run.package, settings, scripts));
+  const bool runs_scripts = installer.has_scripts && scripts == InstallScripts::run;
+  tell(work.context, fmt::format("installing {} in a cell that reaches {} alone{}",
+                                 safe_line(run.package.name), safe_line(installer.reaches),
+                                 runs_scripts ? "; then its scripts, without a network" : ""));
+  auto version = CELLBLOCK_TRY(
+      install_version(work, added.declared.name, {}, run.package, installer, scripts));
   if (!version) return fail("its directory is there already");
   installed.version.emplace(*std::move(version));
+  installed.origin.registry = run.package.registry;
   installed.origin.package = run.package.name;
   installed.origin.version = installed.version->version();
   installed.origin.directory = installed.version->directory();
-  for (const auto& path : settings.read) {
-    if (path != settings.cafile) added.runtime_paths.push_back(path);
-  }
+  std::ranges::copy(installer.runtime_paths, std::back_inserter(added.runtime_paths));
   return installed;
 }
 
-constexpr const char* for_pypi =
-    "packages of PyPI are not installed by this command yet: make a virtual environment (python3 "
-    "-m venv DIR; DIR/bin/pip install --only-binary :all: PACKAGE), then `cellblock add NAME "
-    "--read DIR -- DIR/bin/PROGRAM`";
-
 Result<Installed> install_what_it_runs(const Work& work, InstallScripts scripts,
                                        AddedServer& added) {
-  const auto run = CELLBLOCK_TRY(package_run(added.declared.command));
-  if (run && run->package.registry == Registry::pypi) return fail(for_pypi);
+  const auto run = CELLBLOCK_TRY(package_run_of(added.declared));
   auto installed = run ? install(work, scripts, *run, added) : Result<Installed>(Installed{});
   if (!installed) return installed;
   installed->origin.command = added.declared.command;

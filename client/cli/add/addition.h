@@ -4,9 +4,9 @@
 
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/interruption.h"
-#include "client/cli/add/package_install.h"
-#include "client/cli/add/places.h"
 #include "client/cli/common/context.h"
+#include "client/cli/install/package_install.h"
+#include "client/cli/install/places.h"
 
 namespace cellblock::cli {
 

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "client/cli/add/added_files.h"
-#include "client/cli/add/installed_tree.h"
-#include "client/cli/add/private_daemon.h"
-#include "client/cli/add/program_output.h"
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/import/bounded_file.h"
+#include "client/cli/install/installed_tree.h"
+#include "client/cli/install/private_daemon.h"
+#include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/encoding/sha256.h"
 
@@ -43,7 +43,7 @@ Result<std::string> short_digest(const std::string& file) {
 Result<std::string> version_in(const std::string& tree, const PackageName& package) {
   const auto installed = this_machine().installed(tree, package);
   if (!installed) {
-    return fail(fmt::format("{} has no program to start (\"bin\" in its package.json)",
+    return fail(fmt::format("{} has no program to start (allowed: one of its name, or one alone)",
                             safe_line(package.name)));
   }
   const auto named = package_named(package.registry, package.name + "@" + installed->version);
@@ -85,17 +85,17 @@ InstalledVersion::~InstalledVersion() {
 Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
                                                         const Origin& current,
                                                         const PackageName& package,
-                                                        const NpmSettings& settings,
+                                                        const PackageInstaller& installer,
                                                         InstallScripts scripts) {
   constexpr unsigned listed = 0755;
-  const auto wanted = package.version.empty() ? package.name : package.name + "@" + package.version;
-  const auto tree = CELLBLOCK_TRY(install_package(work.context, work.places, work.scratch, settings,
-                                                  {wanted, scripts}, work.stop));
+  const auto wanted = package.version.empty() ? package.name : pinned(package);
+  const auto tree = CELLBLOCK_TRY(install_package(work.context, work.places, work.scratch,
+                                                  installer, {wanted, scripts}, work.stop));
   // Nobody but us changes the copy: what is read of it stays so.
   const auto fresh = work.scratch.path("tree");
   CELLBLOCK_CHECK(copy_tree(tree, fresh));
   const auto version = CELLBLOCK_TRY(version_in(fresh, package));
-  const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/package-lock.json"));
+  const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/" + installer.lock));
   const auto parent = directory_of(work.places, server);
   const auto directory = fmt::format("{}/{}-{}", parent, version, digest);
   if (directory == current.directory) return std::nullopt;

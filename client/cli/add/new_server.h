@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "client/cli/add/added_proposal.h"
-#include "client/cli/add/npm_settings.h"
 #include "client/cli/add/origin.h"
-#include "client/cli/add/package_install.h"
-#include "client/cli/add/places.h"
-#include "client/cli/add/scratch.h"
 #include "client/cli/add/trial.h"
 #include "client/cli/common/context.h"
+#include "client/cli/install/package_install.h"
+#include "client/cli/install/package_installer.h"
+#include "client/cli/install/places.h"
+#include "client/cli/install/scratch.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
@@ -52,7 +52,7 @@ struct Work {
 Result<std::optional<InstalledVersion>> install_version(const Work& work, const std::string& server,
                                                         const Origin& current,
                                                         const PackageName& package,
-                                                        const NpmSettings& settings,
+                                                        const PackageInstaller& installer,
                                                         InstallScripts scripts);
 
 /// Starts a server as `table` declares it, for root in system mode whoever is allowed there.

@@ -31,9 +31,13 @@ std::string origin_path(const AddPlaces& places, const std::string& server) {
 }  // namespace
 
 std::string origin_text(const Origin& origin) {
-  const Ordered json{{"command", origin.command},   {"package", origin.package},
-                     {"version", origin.version},   {"directory", origin.directory},
-                     {"previous", origin.previous}, {"runs_scripts", origin.runs_scripts}};
+  const Ordered json{{"command", origin.command},
+                     {"registry", origin.registry == Registry::pypi ? "pypi" : "npm"},
+                     {"package", origin.package},
+                     {"version", origin.version},
+                     {"directory", origin.directory},
+                     {"previous", origin.previous},
+                     {"runs_scripts", origin.runs_scripts}};
   return json.dump(2, ' ', true, Ordered::error_handler_t::replace) + "\n";
 }
 
@@ -41,6 +45,8 @@ Result<Origin> read_origin(const std::string& text) {
   const auto json = CELLBLOCK_TRY(json_of_json(text));
   Origin origin;
   origin.command = CELLBLOCK_TRY(texts_member(json, "command"));
+  const auto registry = CELLBLOCK_TRY(text_member(json, "registry"));
+  origin.registry = registry == "pypi" ? Registry::pypi : Registry::npm;
   origin.package = CELLBLOCK_TRY(text_member(json, "package"));
   origin.version = CELLBLOCK_TRY(text_member(json, "version"));
   origin.directory = CELLBLOCK_TRY(text_member(json, "directory"));
@@ -91,7 +97,8 @@ bool starts_the_same(const Origin& origin, const std::vector<std::string>& comma
   if (!asked || !*asked || !added || !*added) return false;
   const auto& package = (*asked)->package;
   const bool is_version = package.version.empty() || package.version == origin.version;
-  return package.name == origin.package && is_version && (*asked)->program == (*added)->program &&
+  const bool is_package = package.registry == origin.registry && package.name == origin.package;
+  return is_package && is_version && (*asked)->program == (*added)->program &&
          (*asked)->arguments == (*added)->arguments;
 }
 

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/add/places.h"
+#include "client/cli/import/declared_server.h"
+#include "client/cli/install/places.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
@@ -11,7 +12,8 @@ namespace cellblock::cli {
 /// What is kept of an added server beside its files: origin.json.
 struct Origin {
   std::vector<std::string> command;  ///< as it was given
-  std::string package;               ///< "@scope/name"; empty: it is no package of npm
+  Registry registry = Registry::npm;
+  std::string package;  ///< "@scope/name"; empty: it is no package
   std::string version;
   std::string directory;  ///< where that version is; empty without a package
   std::string previous;   ///< the directory of the version before; empty: none is kept

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "client/cli/add/program_output.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/members.h"
+#include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

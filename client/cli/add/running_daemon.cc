@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/add/program_output.h"
 #include "client/cli/common/daemon_program.h"
+#include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
 

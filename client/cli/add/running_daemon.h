@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "client/cli/add/places.h"
 #include "client/cli/common/context.h"
+#include "client/cli/install/places.h"
 #include "policy/base/result.h"
 
 /// The daemon that serves the configuration in which servers are added.

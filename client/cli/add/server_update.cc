@@ -16,6 +16,7 @@
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
+#include "client/cli/install/package_installer.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
@@ -26,14 +27,14 @@ using Names = std::vector<std::string>;
 
 constexpr unsigned readable = 0644;
 
-PackageName npm_package(const std::string& name) {
-  return {.registry = Registry::npm, .name = name, .version = {}};
+PackageName package_of(const Origin& origin) {
+  return {.registry = origin.registry, .name = origin.package, .version = {}};
 }
 
-Result<std::string> script_in(const std::string& directory, const std::string& package) {
-  const auto installed = this_machine().installed(directory, npm_package(package));
+Result<std::string> script_in(const std::string& directory, const Origin& origin) {
+  const auto installed = this_machine().installed(directory, package_of(origin));
   if (installed) return installed->entry;
-  return fail(fmt::format("{} is not in {}", safe_line(package), safe_line(directory)));
+  return fail(fmt::format("{} is not in {}", safe_line(origin.package), safe_line(directory)));
 }
 
 struct Change {
@@ -47,8 +48,8 @@ Result<std::string> moved_text(const std::string& text, const Origin& from,
                                const std::string& directory) {
   return moved(text, {.from = from.directory,
                       .to = directory,
-                      .old_script = CELLBLOCK_TRY(script_in(from.directory, from.package)),
-                      .new_script = CELLBLOCK_TRY(script_in(directory, from.package))});
+                      .old_script = CELLBLOCK_TRY(script_in(from.directory, from)),
+                      .new_script = CELLBLOCK_TRY(script_in(directory, from))});
 }
 
 // "1.2.3-67a4adf5" ends with the digest of a lock file.
@@ -156,12 +157,13 @@ Result<void> remove_versions(const std::string& directory) {
 Result<UpdateOutcome> update_server(const Work& work, const std::string& server, bool agreed,
                                     const Interruption& interruption) {
   const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
-  if (origin.package.empty()) return UpdateOutcome{"is no package of npm: nothing to update"};
-  const auto settings = CELLBLOCK_TRY(npm_settings(origin.package));
+  if (origin.package.empty())
+    return UpdateOutcome{"is no package of npm or PyPI: nothing to update"};
+  const auto installer = CELLBLOCK_TRY(installer_for(package_of(origin)));
   tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
   const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
-  auto version = CELLBLOCK_TRY(
-      install_version(work, server, origin, npm_package(origin.package), settings, scripts));
+  auto version =
+      CELLBLOCK_TRY(install_version(work, server, origin, package_of(origin), installer, scripts));
   if (!version) return UpdateOutcome{fmt::format("{} is the newest", origin.version)};
   const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
   const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/add/private_daemon.h"
+#include "client/cli/install/private_daemon.h"
 #include "client/cli/learn/observed.h"
 
 namespace cellblock::cli {

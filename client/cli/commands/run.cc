@@ -11,8 +11,6 @@
 
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/origin.h"
-#include "client/cli/add/places.h"
-#include "client/cli/add/program_output.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/argument_pointers.h"
 #include "client/cli/common/first_request.h"
@@ -20,6 +18,8 @@
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/propose.h"
 #include "client/cli/import/proposed_command.h"
+#include "client/cli/install/places.h"
+#include "client/cli/install/program_output.h"
 #include "client/cli/table/words.h"
 
 // What stands before any host's line: the server that was added with that line, through cellblock.

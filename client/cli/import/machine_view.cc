@@ -8,6 +8,7 @@
 
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
+#include "client/cli/import/installed_wheel.h"
 #include "client/cli/import/members.h"
 
 namespace cellblock::cli {
@@ -43,7 +44,8 @@ std::string program_of(const Json& description, const std::string& package) {
   return text_member(programs, name.c_str()).value_or("");
 }
 
-std::optional<InstalledPackage> installed(const std::string& prefix, const PackageName& package) {
+std::optional<InstalledPackage> installed_by_npm(const std::string& prefix,
+                                                 const PackageName& package) {
   const auto directory = prefix + "/node_modules/" + package.name + "/";
   const auto text = bounded_file(directory + "package.json", max_import_bytes);
   const auto description = text ? json_of_json(*text) : Result<Json>(fail(""));
@@ -55,6 +57,11 @@ std::optional<InstalledPackage> installed(const std::string& prefix, const Packa
   if (!is_inside) return std::nullopt;
   return InstalledPackage{.entry = directory + program,
                           .version = text_member(*description, "version").value_or("")};
+}
+
+std::optional<InstalledPackage> installed(const std::string& prefix, const PackageName& package) {
+  return package.registry == Registry::npm ? installed_by_npm(prefix, package)
+                                           : installed_by_pip(prefix, package.name);
 }
 
 }  // namespace

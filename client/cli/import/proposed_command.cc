@@ -84,7 +84,19 @@ void propose_npm(const PackageRun& run, const std::string& directory, const Mach
   }
 }
 
-void propose_pypi(const PackageRun& run, const std::string& directory, Proposal& proposal) {
+// As `pip install --target` has put it there; else in a virtual environment that the admin makes.
+void propose_pypi(const PackageRun& run, const std::string& directory, const MachineView& machine,
+                  Proposal& proposal) {
+  const auto installed = machine.installed(directory, run.package);
+  if (installed) {
+    proposal.profile = "python";
+    proposal.command = {found_or(machine, "python3", "/usr/bin/python3"),
+                        run.program.empty()
+                            ? installed->entry
+                            : directory + "/bin/" + std::string(file_name(run.program))};
+    proposal.variables.emplace_back("PYTHONPATH", directory);
+    return;
+  }
   proposal.steps.push_back(fmt::format("python3 -m venv {}", directory));
   proposal.steps.push_back(fmt::format("{}/bin/pip install --only-binary :all: {}", directory,
                                        as_word(pinned(run.package))));
@@ -100,10 +112,10 @@ void propose_package(const PackageRun& run, const MachineView& machine, const Pl
   if (is_npm) {
     propose_npm(run, directory, machine, proposal);
   } else {
-    propose_pypi(run, directory, proposal);
+    propose_pypi(run, directory, machine, proposal);
   }
   proposal.program = directory;
-  if (proposal.steps.back().ends_with("VERSION")) {
+  if (!proposal.steps.empty() && proposal.steps.back().ends_with("VERSION")) {
     proposal.todos.push_back(
         fmt::format("no version was named: put the one that you mean in the place of VERSION ({})",
                     is_npm ? "npm view " + run.package.name + " version"
@@ -207,6 +219,10 @@ std::string shell_word(const std::string& text) {
   std::string word = "'";
   for (const char byte : text) word += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
   return word + "'";
+}
+
+Result<std::optional<PackageRun>> package_run_of(const DeclaredServer& server) {
+  return run_of(server, server.command);
 }
 
 void propose_command(const DeclaredServer& server, const MachineView& machine, const Places& places,

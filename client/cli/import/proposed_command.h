@@ -1,7 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "client/cli/import/declared_server.h"
 #include "client/cli/import/machine_view.h"
+#include "client/cli/import/package_run.h"
 #include "client/cli/import/proposal.h"
 
 namespace cellblock::cli {
@@ -9,6 +13,9 @@ namespace cellblock::cli {
 /// Command, program and profile, and what has to be installed first. Or `obstacle`.
 void propose_command(const DeclaredServer& server, const MachineView& machine, const Places& places,
                      Proposal& proposal);
+
+/// The package that a server runs, by its command or as its description says. None: it runs none.
+Result<std::optional<PackageRun>> package_run_of(const DeclaredServer& server);
 
 /// As one word of a shell.
 std::string shell_word(const std::string& text);

@@ -1,4 +1,4 @@
-// A registry of npm on loopback, with the packages that a test makes.
+// A registry of npm, and an index of PyPI, on loopback, with the packages that a test makes.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -7,6 +7,8 @@ import * as http from 'node:http';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { once } from 'node:events';
+
+import { wheel } from './wheels.mjs';
 
 // A server that says which tools it has, writes a file where it is told, and tells what it sees.
 const serverScript = `#!/usr/bin/env node
@@ -49,6 +51,7 @@ function packed(description, files) {
 export class Registry {
   constructor() {
     this.packages = new Map(); // name -> version -> { description, bytes }
+    this.wheels = new Map(); // name -> file -> bytes
     this.asked = []; // paths
     this.hangs = null; // a path that is answered never
     this.server = http.createServer((request, response) => this.#answer(request, response));
@@ -72,6 +75,26 @@ export class Registry {
     this.packages.get(name).set(version, { description, bytes: packed(description, { 'main.js': serverScript, ...files }) });
   }
 
+  publishWheel(name, version, options) {
+    const { file, bytes } = wheel(name, version, options);
+    this.publishFile(name, file, bytes);
+  }
+
+  publishFile(name, file, bytes) {
+    if (!this.wheels.has(name)) this.wheels.set(name, new Map());
+    this.wheels.get(name).set(file, bytes);
+  }
+
+  // "simple/NAME/" is a list of links, "simple/NAME/FILE" a file.
+  #answerPip(asked, response) {
+    const [, name, file] = asked.split('/');
+    const files = this.wheels.get(name);
+    if (!files) return response.writeHead(404).end();
+    if (file) return response.end(files.get(file));
+    response.setHeader('Content-Type', 'text/html');
+    return response.end([...files.keys()].map((one) => `<a href="${one}">${one}</a>\n`).join(''));
+  }
+
   #description(name) {
     const versions = {};
     let latest;
@@ -87,6 +110,7 @@ export class Registry {
     const asked = decodeURIComponent(request.url.slice(1));
     this.asked.push(asked);
     if (this.hangs?.test(asked)) return;
+    if (asked.startsWith('simple/')) return this.#answerPip(asked, response);
     const [name, file] = asked.split('/-/');
     if (!this.packages.has(name)) {
       response.writeHead(404).end('{}');

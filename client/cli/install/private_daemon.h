@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "client/cli/add/scratch.h"
 #include "client/cli/common/context.h"
+#include "client/cli/install/scratch.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {

@@ -1,4 +1,4 @@
-#include "client/cli/add/private_daemon.h"
+#include "client/cli/install/private_daemon.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

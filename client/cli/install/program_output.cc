@@ -1,4 +1,4 @@
-#include "client/cli/add/program_output.h"
+#include "client/cli/install/program_output.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/install/package_installer.h"
 #include "policy/base/result.h"
 
 /// How this machine's npm reaches its registry.
@@ -23,9 +24,7 @@ struct NpmSettings {
 /// own. Tokens are not taken over. An error: there is no npm.
 Result<NpmSettings> npm_settings(const std::string& package);
 
-/// Entries of egress.allow for the hosts of `settings`: names, and where a name leads to an address
-/// that is not public, that address as well: npm's configuration names it, so it is meant. An
-/// error: an address of the registry or the proxy that cannot be read.
-Result<std::vector<std::string>> registry_rules(const NpmSettings& settings);
+/// An error: an address of the registry or the proxy that no cell can be let to.
+Result<PackageInstaller> npm_installer(const NpmSettings& settings);
 
 }  // namespace cellblock::cli

@@ -1,4 +1,4 @@
-#include "client/cli/add/scratch.h"
+#include "client/cli/install/scratch.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include <system_error>
 #include <vector>
 
-#include "client/cli/add/program_output.h"
+#include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
 

@@ -1,4 +1,4 @@
-#include "client/cli/add/places.h"
+#include "client/cli/install/places.h"
 
 #include <fmt/format.h>
 #include <grp.h>
@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/add/scratch.h"
 #include "client/cli/common/configuration.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/members.h"
+#include "client/cli/install/scratch.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

@@ -1,4 +1,4 @@
-#include "client/cli/add/installed_tree.h"
+#include "client/cli/install/installed_tree.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

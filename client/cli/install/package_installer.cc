@@ -1,0 +1,13 @@
+#include "client/cli/install/package_installer.h"
+
+#include "client/cli/install/npm_settings.h"
+#include "client/cli/install/pip_settings.h"
+
+namespace cellblock::cli {
+
+Result<PackageInstaller> installer_for(const PackageName& package) {
+  if (package.registry == Registry::pypi) return pip_installer(CELLBLOCK_TRY(pip_settings()));
+  return npm_installer(CELLBLOCK_TRY(npm_settings(package.name)));
+}
+
+}  // namespace cellblock::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/cli/import/declared_server.h"
+#include "policy/base/result.h"
+
+namespace cellblock::cli {
+
+/// How packages of a registry are installed in a cell: an MCP server that runs the registry's own
+/// installer, which is this machine's.
+struct PackageInstaller {
+  std::string reaches;              ///< in words: where its cell gets to
+  std::string program;              ///< the interpreter
+  std::string script_name;          ///< "npm_installer.mjs"
+  std::string_view script;          ///< its text
+  std::string profile;              ///< of its cell
+  std::string lock;                 ///< the file that says what was installed, with hashes
+  std::vector<std::string> egress;  ///< entries of egress.allow
+  /// What a cell does not see of the host by itself, and the installer needs.
+  std::vector<std::string> read;
+  /// Of these what the installed server needs as well.
+  std::vector<std::string> runtime_paths;
+  std::vector<std::pair<std::string, std::string>> variables;
+  bool has_scripts = false;  ///< packages can ask that something is run at their installation
+};
+
+/// As the configuration of this machine's npm or pip says. Tokens are not taken over. An error:
+/// there is none, or a cell cannot be shown it.
+Result<PackageInstaller> installer_for(const PackageName& package);
+
+}  // namespace cellblock::cli

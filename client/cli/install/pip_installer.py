@@ -1,0 +1,64 @@
+# The server of the cell in which `cellblock add` installs a package of PyPI: it runs pip, and nothing else.
+# What it answers is untrusted, like the packages.
+
+import compileall
+import json
+import pathlib
+import py_compile
+import subprocess
+import sys
+
+TREE = pathlib.Path("/out/tree")
+REPORT = pathlib.Path("/tmp/report.json")
+MOST_OUTPUT = 16 * 1024
+TEXT = {"type": "string"}
+TOOLS = [{"name": "install", "inputSchema": {"type": "object", "properties": {"package": TEXT}, "required": ["package"]}}]
+
+
+def locked(report):
+    """What was installed, in pip's form for hash checking."""
+    lines = []
+    for one in report["install"]:
+        archive = one["download_info"].get("archive_info", {})
+        digest = archive.get("hash", "").replace("=", ":", 1)
+        lines.append(f"{one['metadata']['name']}=={one['metadata']['version']} --hash={digest}\n")
+    return "".join(sorted(lines))
+
+
+# Wheels alone: they have nothing that runs at their installation.
+def install(package):
+    TREE.mkdir(parents=True, exist_ok=True)
+    words = [sys.executable, "-I", "-m", "pip", "install", "--quiet", "--target", str(TREE), "--only-binary", ":all:",
+             "--no-compile", "--report", str(REPORT), "--", package]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    output = done.stdout[-MOST_OUTPUT:].decode(errors="replace")
+    if done.returncode != 0:
+        return output, True
+    (TREE / "requirements.lock").write_text(locked(json.loads(REPORT.read_text())))
+    # Nothing can be written there later; the times of files are those of a copy by then.
+    compileall.compile_dir(TREE, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    return output, False
+
+
+def send(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def answer(request, method, params):
+    if method == "initialize":
+        information = {"name": "pip", "version": "1"}
+        send({"id": request, "result": {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+                                        "serverInfo": information}})
+    elif method == "tools/list":
+        send({"id": request, "result": {"tools": TOOLS}})
+    elif method == "tools/call":
+        output, failed = install(params["arguments"]["package"])
+        send({"id": request, "result": {"content": [{"type": "text", "text": output}], "isError": failed}})
+    else:
+        send({"id": request, "error": {"code": -32601, "message": "Method not found"}})
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        answer(message["id"], message["method"], message.get("params", {}))
