@@ -72,7 +72,9 @@ TEST(AuditFilter, ReadsMomentsAndHowLongAgo) {
   EXPECT_EQ(moment_prefix("1d", now), "2023-11-13T22:13:20");
   EXPECT_EQ(moment_prefix("2026-11-22T13:05:00Z", now), "2026-11-22T13:05:00");
   EXPECT_EQ(moment_prefix("2026-11-22", now), "2026-11-22");
-  for (const char* wrong : {"yesterday", "2h30", "-1h", "2026", "2026-11-22 13:05", "99999999d"}) {
+  EXPECT_EQ(moment_prefix("today", now), "2023-11-14");
+  EXPECT_EQ(moment_prefix("yesterday", now), "2023-11-13");
+  for (const char* wrong : {"tomorrow", "2h30", "-1h", "2026", "2026-11-22 13:05", "99999999d"}) {
     EXPECT_FALSE(moment_prefix(wrong, now)) << wrong;
   }
 }

@@ -123,6 +123,18 @@ TEST(CliCall, ExitsWith7WhenNoAnswerComes) {
   EXPECT_THAT(ended.err, HasSubstr("--timeout"));
 }
 
+TEST(CliErrors, SayThatTheDaemonDoesNotAnswerInPlaceOfAskingForPatience) {
+  FakeGateway mute([](FakeConnection& peer) {
+    while (peer.read_line()) {
+    }
+  });
+  const auto ended = cli(mute, {"call", "files", "t", "--timeout", "6s"});
+  EXPECT_EQ(ended.exit_code, 6);
+  EXPECT_THAT(ended.err, HasSubstr("cellblockd does not answer at"));
+  EXPECT_THAT(ended.err, HasSubstr("systemctl status"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("--timeout")));
+}
+
 TEST(CliCall, ExitsWith2OnArgumentsThatAreNoObject) {
   FakeGateway gateway(after_greeting("{}"));
   EXPECT_EQ(cli(gateway, {"call", "files", "t", "[1]"}).exit_code, 2);

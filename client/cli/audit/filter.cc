@@ -66,12 +66,17 @@ Result<std::string> moment_prefix(const std::string& text, std::int64_t now_seco
   if (const auto ago = seconds_ago(text)) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(std::time_t{now_seconds - *ago}));
   }
+  if (text == "today" || text == "yesterday") {
+    constexpr std::int64_t day = 86'400;
+    const auto then = now_seconds - (text == "today" ? 0 : day);
+    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time_t{then}));
+  }
   std::string moment = text;
   if (moment.ends_with('Z')) moment.pop_back();
   if (is_moment(moment)) return moment;
   return fail(
-      fmt::format("\"{}\" is no time; a time is 2026-11-22, 2026-11-22T13:05:00Z, or how "
-                  "long ago: 90s, 30m, 2h, 7d",
+      fmt::format("\"{}\" is no time; a time is 2026-11-22, 2026-11-22T13:05:00Z, today or "
+                  "yesterday (in UTC), or how long ago: 90s, 30m, 2h, 7d",
                   text));
 }
 

@@ -12,6 +12,7 @@
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/terminal/time_text.h"
+#include "client/connection/default_socket.h"
 #include "policy/config/names.h"
 #include "policy/failures/failure.h"
 
@@ -51,6 +52,14 @@ std::string advice_to_nobody() {
          "  What was done is in the audit log (daemon.audit_log in the configuration).";
 }
 
+// A user's own daemon is asked where its socket is, and hides the system's.
+std::string advice_on_other_daemon(const Situation& situation) {
+  const auto own = client::user_socket_path();
+  const bool is_own = !own.empty() && situation.socket == own;
+  if (!is_own || ::access(client::system_socket_path().c_str(), F_OK) != 0) return {};
+  return " This is your own cellblockd; --system asks the system's.";
+}
+
 std::string for_user(const Situation& situation) {
   return situation.whose.empty() ? std::string() : " --for " + safe_line(situation.whose);
 }
@@ -81,9 +90,10 @@ std::string on_failure(FailureCode failure, const Json& data, const Situation& s
   switch (failure) {
     case FailureCode::not_allowlisted:
       return named.empty() ? advice_to_nobody()
-                           : fmt::format("\"cellblock status{}\" lists {}.", for_user(situation),
+                           : fmt::format("\"cellblock status{}\" lists {}.{}", for_user(situation),
                                          situation.whose.empty() ? "the servers that you may use"
-                                                                 : "his servers");
+                                                                 : "his servers",
+                                         advice_on_other_daemon(situation));
     case FailureCode::server_failed:
     case FailureCode::handshake_timeout:
       if (const auto advice = own_advice(data, failure); !advice.empty()) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/common/answer_watch.h"
 #include "client/cli/terminal/terminal_json.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/result.h"
@@ -45,9 +46,11 @@ client::Result<client::Client> open_server(const Context& context, const std::st
                                            std::chrono::milliseconds timeout,
                                            client::FrameObserver on_frame) {
   const client::CallOptions bounded{.timeout = timeout, .stop = {}};
+  const AnswerWatch watch(context);
   auto connection = CELLBLOCK_TRY(open(context, std::move(on_frame)));
   if (auto attached = connection.attach(server, with, bounded); !attached) {
-    return std::unexpected(naming_workspace(std::move(attached.error()), with.workspace));
+    return std::unexpected(
+        naming_workspace(watch.instead_of(std::move(attached.error())), with.workspace));
   }
   CELLBLOCK_CHECK(connection.initialize(bounded));
   return connection;
@@ -63,8 +66,11 @@ client::Error naming_workspace(client::Error error, const std::string& workspace
 
 client::Result<std::string> ask_daemon(const Context& context, std::string_view method,
                                        const std::string& params) {
+  const AnswerWatch watch(context);
   auto connection = CELLBLOCK_TRY(open(context));
-  return connection.request(method, params, {.timeout = control_time, .stop = {}});
+  auto answer = connection.request(method, params, {.timeout = control_time, .stop = {}});
+  if (!answer) return std::unexpected(watch.instead_of(std::move(answer.error())));
+  return answer;
 }
 
 std::optional<client::Error> daemon_fault(const Context& context) {
