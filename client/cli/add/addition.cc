@@ -19,7 +19,7 @@
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/proposed_command.h"
-#include "client/cli/install/package_installer.h"
+#include "client/cli/install/registry_installer.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

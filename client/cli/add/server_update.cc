@@ -16,7 +16,7 @@
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
-#include "client/cli/install/package_installer.h"
+#include "client/cli/install/registry_installer.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

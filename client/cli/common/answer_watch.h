@@ -2,19 +2,27 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 
-#include "client/cli/common/context.h"
+#include "cellblock/error.h"
 
 namespace cellblock::cli {
 
 /// While it lives, it looks once, after two seconds, whether the daemon answers at all: a socket of
 /// the service manager's takes connections also where cellblockd cannot start. Where nothing
-/// answers, a line on stderr says so, for a person; who waits goes on waiting.
+/// answers, a line on stderr says so; who waits goes on waiting.
 class AnswerWatch {
  public:
-  explicit AnswerWatch(const Context& context);
+  struct Daemon {
+    std::function<bool()> answers;  ///< called on a thread of this object's
+    std::string silence;            ///< what is said where it does not
+    bool is_told = true;            ///< on stderr
+  };
+
+  explicit AnswerWatch(Daemon daemon);
   ~AnswerWatch();
   AnswerWatch(const AnswerWatch&) = delete;
   AnswerWatch& operator=(const AnswerWatch&) = delete;
@@ -25,7 +33,7 @@ class AnswerWatch {
  private:
   void look();
 
-  Context context_;
+  Daemon daemon_;
   std::atomic<bool> is_silent_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -10,6 +10,7 @@
 #include "client/cli/common/answer_watch.h"
 #include "client/cli/terminal/terminal_json.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/connection/default_socket.h"
 #include "policy/base/result.h"
 #include "policy/failures/failure.h"
 #include "policy/mcp/control_methods.h"
@@ -21,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int workspace_refused = -31012;
 constexpr std::chrono::seconds control_time{10};
+constexpr std::chrono::seconds longest_answer{2};
 
 // The last lines that a failed server wrote to stderr.
 void print_stderr_of(const client::Error& error) {
@@ -29,6 +31,25 @@ void print_stderr_of(const client::Error& error) {
   for (const auto& line : data["stderr"]) {
     if (line.is_string()) fmt::print(stderr, "  | {}\n", safe_line(line.get<std::string>()));
   }
+}
+
+// What every gateway answers at once, whatever its servers do.
+bool is_answered(const Context& context) {
+  auto connection = open(context);
+  if (!connection) return true;  // whoever waits hears of it himself
+  const auto status =
+      connection->request(control_method::status, "{}", {.timeout = longest_answer, .stop = {}});
+  return status.has_value() || status.error().code != client::ErrorCode::timed_out;
+}
+
+AnswerWatch::Daemon watched_daemon(const Context& context) {
+  const auto own = client::user_socket_path();
+  return {.answers = [context] { return is_answered(context); },
+          .silence = fmt::format(
+              "cellblockd does not answer at {}: it may have failed to start, and \"systemctl{} "
+              "status cellblock\" says why",
+              safe_line(context.socket), !own.empty() && context.socket == own ? " --user" : ""),
+          .is_told = context.output == Output::human};
 }
 
 }  // namespace
@@ -46,7 +67,7 @@ client::Result<client::Client> open_server(const Context& context, const std::st
                                            std::chrono::milliseconds timeout,
                                            client::FrameObserver on_frame) {
   const client::CallOptions bounded{.timeout = timeout, .stop = {}};
-  const AnswerWatch watch(context);
+  const AnswerWatch watch(watched_daemon(context));
   auto connection = CELLBLOCK_TRY(open(context, std::move(on_frame)));
   if (auto attached = connection.attach(server, with, bounded); !attached) {
     return std::unexpected(
@@ -66,7 +87,7 @@ client::Error naming_workspace(client::Error error, const std::string& workspace
 
 client::Result<std::string> ask_daemon(const Context& context, std::string_view method,
                                        const std::string& params) {
-  const AnswerWatch watch(context);
+  const AnswerWatch watch(watched_daemon(context));
   auto connection = CELLBLOCK_TRY(open(context));
   auto answer = connection.request(method, params, {.timeout = control_time, .stop = {}});
   if (!answer) return std::unexpected(watch.instead_of(std::move(answer.error())));

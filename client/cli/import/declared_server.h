@@ -32,6 +32,11 @@ struct PackageName {
   std::string version;  ///< empty: not said, or not one version alone
 };
 
+struct InstalledPackage {
+  std::string entry;  ///< what is run of it, with its whole path
+  std::string version;
+};
+
 /// Where a bundle is.
 struct DeclaredBundle {
   std::string directory;  ///< of an unpacked one

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/declared_server.h"
 
 /// A package of PyPI in a directory of its own, as `pip install --target` leaves it.
 namespace cellblock::cli {

@@ -11,11 +11,6 @@ namespace cellblock::cli {
 
 enum class PathKind : std::uint8_t { absent, file, directory };
 
-struct InstalledPackage {
-  std::string entry;  ///< what is run of it, with its whole path
-  std::string version;
-};
-
 /// What a proposal asks about this machine. Only to look at: nothing is run, nothing changed.
 struct MachineView {
   std::function<PathKind(const std::string& path)> kind_of;

@@ -5,9 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/import/declared_server.h"
-#include "policy/base/result.h"
-
 namespace cellblock::cli {
 
 /// How packages of a registry are installed in a cell: an MCP server that runs the registry's own
@@ -27,9 +24,5 @@ struct PackageInstaller {
   std::vector<std::pair<std::string, std::string>> variables;
   bool has_scripts = false;  ///< packages can ask that something is run at their installation
 };
-
-/// As the configuration of this machine's npm or pip says. Tokens are not taken over. An error:
-/// there is none, or a cell cannot be shown it.
-Result<PackageInstaller> installer_for(const PackageName& package);
 
 }  // namespace cellblock::cli

@@ -1,4 +1,4 @@
-#include "client/cli/install/package_installer.h"
+#include "client/cli/install/registry_installer.h"
 
 #include "client/cli/install/npm_settings.h"
 #include "client/cli/install/pip_settings.h"

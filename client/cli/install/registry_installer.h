@@ -1,0 +1,13 @@
+#pragma once
+
+#include "client/cli/import/declared_server.h"
+#include "client/cli/install/package_installer.h"
+#include "policy/base/result.h"
+
+namespace cellblock::cli {
+
+/// As the configuration of this machine's npm or pip says. Tokens are not taken over. An error:
+/// there is none, or a cell cannot be shown it.
+Result<PackageInstaller> installer_for(const PackageName& package);
+
+}  // namespace cellblock::cli
