@@ -3,10 +3,11 @@
 #
 #   tests/run.sh            everything: the release programs, their cells and packages; every test with
 #                           address and undefined-behaviour sanitizers, those with threads with the
-#                           thread sanitizer; each source and header by itself, fuzz smoke, format, lint
+#                           thread sanitizer; each header by itself, fuzz smoke, format, lint
 #   tests/run.sh --quick    the release build, every test of it, and the format
 #   tests/run.sh --no-lint  everything but clang-tidy
-#   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests (an hour on two cores)
+#   tests/run.sh --lint-all clang-tidy with its analyzer, and over the tests; each source by itself (an hour on
+#                           two cores)
 #
 # Where one single test fails, and it plays real hosts and servers, it is run once more, alone; if it passes
 # then, it is named at the end as unsteady, and is no failure.
@@ -35,7 +36,11 @@ started=$SECONDS
 failures=()
 unsteady=()
 
-say() { printf '\n== %s  (%d s)\n' "$*" $((SECONDS - started)); }
+phases=()  # when each began
+say() {
+  phases+=("$((SECONDS - started)) s  $*")
+  printf '\n== %s  (%d s)\n' "$*" $((SECONDS - started))
+}
 must() { "$@" || { printf 'cannot go on without: %s\n0 passed, 1 failed\n' "$*"; exit 1; }; }
 
 # check NAME COMMAND...: one test that is not ctest's. 77: this machine cannot run it, and it has said why.
@@ -92,9 +97,10 @@ build() {
   must cmake --build --preset "$preset" "$@"
 }
 
-# Each source and header by itself: the other presets compile the sources of a folder together.
+# Each header by itself, and with --lint-all each source: the other presets compile the sources of a folder
+# together, and tests/includes_test.py reads what they include.
 configure_lint() { cmake --preset lint >build/lint.configure.log; }
-alone() { configure_lint && cmake --build --preset lint --target folders all_verify_interface_header_sets; }
+alone() { configure_lint && cmake --build --preset lint --target all_verify_interface_header_sets ${lint_all:+folders}; }
 sources() { git ls-files '*.h' '*.cc'; }
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
 booted() { tests/system/run.sh --few build/release; }
@@ -118,17 +124,17 @@ else
   check "hardening" tests/hardening_test.sh build/release/bin
   check "packages on a booted Debian" booted
   check "format" format
-  check "each source and header by itself" alone
+  check "each header by itself" alone
   build asan-ubsan
   run_tests asan-ubsan
+  check "fuzz smoke" tests/fuzz/smoke.sh build/asan-ubsan
   build tsan --target tests_with_threads
   run_tests tsan -L threads
-  build fuzz --target fuzzers
-  check "fuzz smoke" tests/fuzz/smoke.sh build/fuzz
   if [ "$lint" = yes ]; then check "clang-tidy" lint; fi
 fi
 
 say "done"
+printf '%s\n' "${phases[@]}"
 for test in "${unsteady[@]}"; do echo "unsteady, passed when run alone: $test"; done
 for failure in "${failures[@]}"; do echo "failed: $failure"; done
 if [ "$skipped" -gt 0 ]; then
