@@ -56,12 +56,20 @@ Result<std::map<std::string, std::string>> labels_of(const char* const* labels) 
   return read;
 }
 
+Result<ToolListing> tool_listing_of(std::string_view word) {
+  if (word.empty()) return ToolListing::standard;
+  if (word == "all") return ToolListing::all;
+  if (word == "search") return ToolListing::search;
+  return std::unexpected(bad_argument("`tools` is neither \"all\" nor \"search\""));
+}
+
 Result<AttachOptions> attach_options_of(const cellblock_attach_options& given) {
   AttachOptions options;
   options.workspace = or_empty(given.workspace);
   options.role = or_empty(given.role);
   options.start = given.on_demand == 0 ? StartWhen::now : StartWhen::on_demand;
   options.labels = CELLBLOCK_TRY(labels_of(given.labels));
+  options.tools = CELLBLOCK_TRY(tool_listing_of(or_empty(given.tools)));
   return options;
 }
 

@@ -146,6 +146,8 @@ std::string attach_params(std::string_view server, AttachFlags flags,
   if (flags.workspace) add(R"("workspace":true)");
   if (flags.probe) add(R"("probe":true)");
   if (flags.on_demand) add(R"("start":"on_demand")");
+  if (flags.tools == ToolListing::all) add(R"("tools":"all")");
+  if (flags.tools == ToolListing::search) add(R"("tools":"search")");
   if (!role.empty()) add(fmt::format(R"("role":{})", json_string(role)));
   if (!labels.empty()) {
     add(R"("labels":)" + Json(labels).dump(-1, ' ', false, Json::error_handler_t::replace));

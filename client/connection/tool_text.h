@@ -39,6 +39,7 @@ struct AttachFlags {
   bool workspace = false;
   bool probe = false;
   bool on_demand = false;
+  ToolListing tools = ToolListing::standard;
 };
 /// No server: all at once.
 std::string attach_params(std::string_view server, AttachFlags flags,

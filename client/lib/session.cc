@@ -34,7 +34,8 @@ void Session::Impl::attach(std::string_view server, const AttachOptions& with, m
   const auto params = attach_params(server,
                                     {.workspace = workspace->valid(),
                                      .probe = with.program == CellProgram::probe,
-                                     .on_demand = with.start == StartWhen::on_demand},
+                                     .on_demand = with.start == StartWhen::on_demand,
+                                     .tools = with.tools},
                                     with.labels, with.role);
   Attachment made{.server = std::string(server), .with = with, .directory = {}};
   // A path is opened again, a descriptor may be closed by then.

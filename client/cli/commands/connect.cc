@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/control_channel.h"
@@ -33,7 +34,16 @@ struct ConnectRequest {
   std::string workspace;
   std::map<std::string, std::string> labels;
   std::string role;  ///< to be narrowed to, or empty
+  client::ToolListing tools = client::ToolListing::standard;
 };
+
+std::vector<std::string> tool_listings() { return {"all", "search"}; }
+
+constexpr Option tool_listing{
+    .name = "--tools",
+    .what = "what the host is listed: all tools, or two that find the others and call them",
+    .placeholder = "LISTING",
+    .choices = tool_listings};
 
 // A host that asks nothing for this long shows no error either.
 constexpr std::chrono::seconds first_request_time{10};
@@ -185,16 +195,17 @@ Attempt attach(const Bridge& bridge, ControlChannel& control, const std::string&
                                              .workspace = bridge.directory,
                                              .labels = bridge.request.labels,
                                              .role = bridge.request.role,
+                                             .tools = bridge.request.tools,
                                              .resume = resume});
   return {resume, std::move(journal), std::move(outcome)};
 }
 
 Part serve(const Bridge& bridge, ControlChannel& control, const Attempt& attempt) {
-  const auto& [server, workspace, labels, role] = bridge.request;
+  const std::string& server = bridge.request.server;
   const auto& outcome = attempt.outcome;
   if (!outcome) return {fail_to_host(bridge.context, outcome.error())};
   if (!outcome->failure.empty()) {
-    return {fail_attach(bridge.context, server, workspace, *outcome, control)};
+    return {fail_attach(bridge.context, server, bridge.request.workspace, *outcome, control)};
   }
   if (outcome->taken == Handover::yes) return wait(bridge, control, attempt);
   return {copy(bridge.context, server, control)};
@@ -234,11 +245,18 @@ std::map<std::string, std::string> labels_in(const Words& words) {
   return labels;
 }
 
+client::ToolListing listing_in(const Words& words) {
+  const std::string word = words.text(tool_listing);
+  if (word.empty()) return client::ToolListing::standard;
+  return word == "search" ? client::ToolListing::search : client::ToolListing::all;
+}
+
 Exit run_connect(const Context& context, const Words& words) {
   const ConnectRequest request{.server = words.text(server_name),
                                .workspace = words.text(workspace_directory),
                                .labels = labels_in(words),
-                               .role = words.text(as_role)};
+                               .role = words.text(as_role),
+                               .tools = listing_in(words)};
   // Its stdout is the host's: nothing of ours may go there, not even with --json.
   const Context quiet{.socket = context.socket, .output = Output::human, .mode = context.mode};
   auto directory = client::workspace_of({.workspace = request.workspace});
@@ -278,7 +296,7 @@ Command connect_command() {
           .what = "be that server, or all of them as one, on stdin and stdout, for an agent",
           .example = R"({"command": "cellblock", "args": ["connect", "files"]})",
           .optional = {&server_name},
-          .options = {&workspace_directory, &as_role, &label_option},
+          .options = {&tool_listing, &workspace_directory, &as_role, &label_option},
           .run = run_connect,
           .mistake = connect_mistake};
 }

@@ -6,6 +6,7 @@
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/call_arguments.h"
+#include "client/cli/common/list_weight.h"
 #include "client/cli/common/missing_servers.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/content_text.h"
@@ -24,6 +25,9 @@ constexpr Option call_words{.name = "ARGUMENTS",
                             .what = "name=value ..., or all as one JSON object",
                             .values = Values::rest,
                             .placeholder = ""};
+
+constexpr Option only_weight =
+    flag("--weight", "only what each server's list takes: bytes, and about how many tokens");
 
 struct CallRequest {
   ServerRequest to;
@@ -49,6 +53,12 @@ Exit print_tools(const std::vector<client::Tool>& tools) {
     fmt::print("{}\n", cut_to(line, room));
   }
   if (tools.empty()) fmt::print(stderr, "This server offers you no tools.\n");
+  return Exit::ok;
+}
+
+Exit print_weight(const std::vector<ListWeight>& weights, Output output) {
+  if (output == Output::json) return print_json(weight_json(weights));
+  fmt::print("{}", weight_text(weights));
   return Exit::ok;
 }
 
@@ -108,14 +118,23 @@ Exit run_tools(const Context& context, const Words& words) {
   if (request.server.empty()) {
     observer = [&missing](auto, std::string_view frame) { missing.see(frame); };
   }
+  // All of them, whatever hosts of all servers are listed.
+  const client::AttachOptions with{
+      .workspace = request.workspace,
+      .role = request.role,
+      .tools = request.server.empty() ? client::ToolListing::all : client::ToolListing::standard};
   auto connection =
-      open_server(context, request.server, {.workspace = request.workspace, .role = request.role},
-                  request.timeout, std::move(observer));
+      open_server(context, request.server, with, request.timeout, std::move(observer));
   if (!connection) return explain(context, connection.error());
   const auto tools = connection->list_tools({.timeout = request.timeout, .stop = {}});
   if (!tools) return explain(context, tools.error());
   fmt::print(stderr, "{}", missing.take());
-  return context.output == Output::json ? print_tools_json(*tools) : print_tools(*tools);
+  const auto weights = weights_of(*tools, request.server);
+  if (words.has(only_weight)) return print_weight(weights, context.output);
+  if (context.output == Output::json) return print_tools_json(*tools);
+  const Exit exit = print_tools(*tools);
+  fmt::print(stderr, "{}", weight_text(weights));
+  return exit;
 }
 
 Exit run_call(const Context& context, const Words& words) {
@@ -136,10 +155,10 @@ Exit run_call(const Context& context, const Words& words) {
 Command tools_command() {
   return {.name = "tools",
           .group = Group::use,
-          .what = "list the tools of a server, or of all",
+          .what = "list the tools of a server, or of all, and what the lists weigh",
           .example = "cellblock tools files",
           .optional = {&server_name},
-          .options = {&workspace_directory, &as_role, &timeout_option},
+          .options = {&only_weight, &workspace_directory, &as_role, &timeout_option},
           .run = run_tools,
           .mistake = tools_mistake};
 }

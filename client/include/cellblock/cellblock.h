@@ -199,8 +199,10 @@ typedef struct cellblock_attach_options {
   int on_demand;          ///< not 0: started by the first message that needs it
   /// Name, value, name, value, ..., null; or null.
   const char* const* labels;
+  const char* tools;  ///< "all", "search" (ToolListing in types.h), or null: as it is configured
 } cellblock_attach_options;
-#define CELLBLOCK_ATTACH_OPTIONS_INIT {sizeof(cellblock_attach_options), 60000, NULL, NULL, 0, NULL}
+#define CELLBLOCK_ATTACH_OPTIONS_INIT \
+  {sizeof(cellblock_attach_options), 60000, NULL, NULL, 0, NULL, NULL}
 
 /// `server` null: all that this user may use, as one. `options` may be null.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_attach(cellblock_client* client, const char* server,

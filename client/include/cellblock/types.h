@@ -111,6 +111,13 @@ enum class StartWhen : std::uint8_t {
   on_demand,  ///< attaching ends at once; what fails later is the answer to what needed it
 };
 
+/// Which tools the session's tools/list has.
+enum class ToolListing : std::uint8_t {
+  standard,  ///< as the configuration says: all, unless it says otherwise of all servers as one
+  all,       ///< every tool that the user may use
+  search,    ///< `cellblock_find_tools`, `cellblock_call_tool`, and what is `always_listed`
+};
+
 /// What goes along with an attach. A workspace is a directory that the server is to see at
 /// /workspace, if its declaration allows it to.
 struct AttachOptions {
@@ -124,6 +131,10 @@ struct AttachOptions {
   /// The role that the session narrows itself to; empty: all that the user may do. For good on this
   /// connection.
   std::string role;
+  /// A list that leaves room in a model's context. With `search`, call_tool() of any tool works as
+  /// before, under its own name; list_tools() has few, and the result of `cellblock_find_tools`
+  /// names others, with their input schemas, that fit its `words`.
+  ToolListing tools = ToolListing::standard;
 };
 
 struct Attached {

@@ -157,7 +157,7 @@ void Aggregate::want_all(Time now) {
 // host hears that lists have changed.
 void Aggregate::want(std::uint32_t server, Time now) {
   if (const auto broken = effects_.broken(server)) {
-    supply_.is_broken(server, *broken->failure, now);
+    supply_.is_broken(server, broken->failure, now);
     if (broken->rest == Broken::Rest::not_over) return;
   }
   supply_.asked(server);

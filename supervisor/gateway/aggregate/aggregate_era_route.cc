@@ -19,7 +19,7 @@ ClientFeatures features_of_any(const Config& config, const SessionAccess& access
   ClientFeatures any;
   for (std::size_t i = 0; i < config.servers.size(); ++i) {
     const Server& server = config.servers[i];
-    if (!server.enabled || !access.servers().contains(i)) continue;
+    if (!server.is_usable() || !access.servers().contains(i)) continue;
     any.elicitation |= asks_users(server);  // our own question goes the way of servers' ones
     if (server.cells != CellSharing::per_session) continue;
     const auto index = static_cast<std::uint32_t>(i);
@@ -35,10 +35,15 @@ ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& acce
   if (shared.kept == nullptr) return ReadingTool::not_listed;
   for (std::size_t i = 0; i < shared.config.servers.size(); ++i) {
     const Server& server = shared.config.servers[i];
-    const bool is_used = server.enabled && access.servers().contains(i);
+    const bool is_used = server.is_usable() && access.servers().contains(i);
     if (is_used && bounds_any(server.results)) return ReadingTool::listed;
   }
   return ReadingTool::not_listed;
+}
+
+Failure why_lost(const Server& server) {
+  const bool is_left_out = server.enabled && server.breakage.is_broken();
+  return is_left_out ? left_out(server) : not_allowlisted(server.name);
 }
 
 }  // namespace
@@ -245,6 +250,13 @@ void AggregateEraRoute::want_catalogue(std::uint32_t server) {
       });
 }
 
+// What is kept of one that is left out is not offered either: nobody could call it.
+std::optional<Broken> AggregateEraRoute::broken(std::uint32_t server) const {
+  const Server& declared = shared_.config.servers[server];
+  if (!declared.breakage.is_broken()) return services_.catalogues().broken(server);
+  return Broken{.failure = left_out(declared), .rest = Broken::Rest::not_over};
+}
+
 void AggregateEraRoute::told(std::uint32_t server, const Catalogue* catalogue,
                              const Failure& failure, Time now) {
   waits_.erase(server);
@@ -310,7 +322,7 @@ void AggregateEraRoute::reconfigure(const ServerSet& changed, Time now) {
   now_ = now;
   for (const auto& [server, member] : members_) {
     const bool is_lost = changed.contains(server) && !is_usable(server);
-    if (is_lost) stop_server(server, not_allowlisted(shared_.config.servers[server].name), now);
+    if (is_lost) stop_server(server, why_lost(shared_.config.servers[server]), now);
   }
   std::erase_if(waits_, [this, &changed](const auto& wait) {
     if (!changed.contains(wait.first)) return false;
@@ -322,7 +334,7 @@ void AggregateEraRoute::reconfigure(const ServerSet& changed, Time now) {
 }
 
 bool AggregateEraRoute::is_usable(std::uint32_t server) const {
-  return shared_.config.servers[server].enabled && access_.servers().contains(server);
+  return shared_.config.servers[server].is_usable() && access_.servers().contains(server);
 }
 
 void AggregateEraRoute::leave() {

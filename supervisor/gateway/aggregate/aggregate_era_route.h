@@ -68,9 +68,7 @@ class AggregateEraRoute final : private AggregateEffects {
   // AggregateEffects
   void to_host(Slices message) override;
   void to_leg(std::uint32_t server, Slices message) override;
-  std::optional<Broken> broken(std::uint32_t server) const override {
-    return services_.catalogues().broken(server);
-  }
+  std::optional<Broken> broken(std::uint32_t server) const override;
   void want_catalogue(std::uint32_t server) override;
   void record(std::optional<std::uint32_t> server, const AuditNote& note) override;
   void set_deadline(std::optional<Milliseconds> from_now) override { alarm_->set(from_now); }

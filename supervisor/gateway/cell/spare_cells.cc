@@ -159,7 +159,7 @@ void SpareCells::remove_ended() {
 bool SpareCells::may_keep_any(std::uint32_t index) const {
   const Config& config = services_.config();
   const Server& server = config.servers[index];
-  const bool is_on = !is_closed_ && config.enabled && server.enabled && !server.removed;
+  const bool is_on = !is_closed_ && config.enabled && server.is_usable() && !server.removed;
   return is_on && hooks_.may_use(index);
 }
 

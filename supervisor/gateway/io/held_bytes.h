@@ -7,10 +7,12 @@ namespace cellblock::gateway {
 
 /// What all sessions of one gateway together hold of what their hosts have sent and not finished,
 /// or not read. Each is bounded by itself; many at their bounds are more memory than one user may
-/// take. Pure.
+/// take. Likewise of lists of tools that are searched. Pure.
 class HeldBytes {
  public:
   static constexpr std::size_t usual_most = 256U << 20;
+  explicit HeldBytes(std::size_t most = usual_most) : most_(most) {}
+
   /// A session that holds no more than this is not the one to end.
   static constexpr std::size_t always_allowed = 1U << 20;
 
@@ -40,7 +42,7 @@ class HeldBytes {
   void allow_at_least(std::size_t bytes) { most_ = std::max(most_, bytes); }
 
  private:
-  std::size_t most_ = usual_most;
+  std::size_t most_;
   std::size_t total_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "policy/base/printable.h"
+#include "policy/config/words.h"
 #include "policy/mcp/control_methods.h"
 #include "policy/pins/definition.h"
 #include "supervisor/gateway/message/failures.h"
@@ -25,8 +26,8 @@ struct Shape {
   std::span<const std::string_view> options;  ///< further members it takes
 };
 
-constexpr std::string_view attach_options[] = {"stdio", "journal", "workspace", "probe",
-                                               "start", "labels",  "role",      "resume"};
+constexpr std::string_view attach_options[] = {"stdio",  "journal", "workspace", "probe", "start",
+                                               "labels", "role",    "resume",    "tools"};
 constexpr std::string_view logs_options[] = {"lines", "denied", "after"};
 constexpr std::string_view pins_options[] = {"server", "definitions"};
 constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
@@ -105,6 +106,14 @@ std::expected<StartWhen, Failure> start_of(const nlohmann::json& params) {
   if (start == params.end() || *start == "now") return StartWhen::now;
   if (*start == "on_demand") return StartWhen::on_demand;
   return invalid(R"(parameter "start" must be "now" or "on_demand")");
+}
+
+std::expected<std::optional<ToolListing>, Failure> tools_of(const nlohmann::json& params) {
+  const auto tools = params.find("tools");
+  if (tools == params.end()) return std::nullopt;
+  if (*tools == word_of(ToolListing::all)) return ToolListing::all;
+  if (*tools == word_of(ToolListing::search)) return ToolListing::search;
+  return invalid(R"(parameter "tools" must be "all" or "search")");
 }
 
 bool is_printable(const std::string& text) { return printable(text) == text; }
@@ -201,9 +210,13 @@ std::expected<void, Failure> read_attach(const nlohmann::json& params, ControlRe
   request.start = CELLBLOCK_TRY(start_of(params));
   request.labels = CELLBLOCK_TRY(labels_of(params));
   request.role = CELLBLOCK_TRY(role_of(params));
+  request.tools = CELLBLOCK_TRY(tools_of(params));
   if (params.contains("resume")) request.resume = params["resume"].dump();
   const bool needs_one =
       request.workspace == WorkspaceOffer::offered || request.program == wire::CellProgram::probe;
+  if (request.tools && request.program == wire::CellProgram::probe) {
+    return invalid(R"("tools" is for a server, and a probe has one tool)");
+  }
   if (request.server.empty() && needs_one) return invalid("parameter \"server\" is missing");
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "policy/approvals/approvals.h"
 #include "policy/base/result.h"
+#include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "supervisor/gateway/message/start_when.h"
 #include "supervisor/ipc/wire.h"
@@ -74,6 +75,7 @@ struct ControlRequest {
   std::string server;                   ///< empty in status, and in attach: all servers as one
   std::string role;                     ///< attach; empty: none
   StartWhen start = StartWhen::now;     ///< attach
+  std::optional<ToolListing> tools;     ///< attach; nullopt: as the configuration says
   std::vector<Label> labels;            ///< attach
   StdioOffer stdio = StdioOffer::none;  ///< attach
   JournalOffer journal = JournalOffer::none;        ///< attach

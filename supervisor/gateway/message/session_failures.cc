@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "policy/base/units.h"
+#include "policy/failures/end_verdict.h"
 #include "policy/mcp/foreign_framing.h"
 #include "supervisor/gateway/message/failures.h"
 
@@ -42,6 +43,19 @@ Failure no_servers_here() {
 Failure not_allowlisted(const std::string& server) {
   return plain_failure(FailureCode::not_allowlisted,
                        "there is no server \"" + server + "\" for this user", server);
+}
+
+Failure left_out(const Server& server) {
+  const std::string cause = text_of(server.breakage);
+  Failure failure = plain_failure(
+      FailureCode::server_failed,
+      fmt::format("server \"{}\" is broken and left out: {}", server.name, cause), server.name);
+  failure.verdict = name_of(Verdict::never_ran);
+  failure.cause = cause;
+  failure.advice =
+      "have an administrator put that right and run `cellblock reload`; other servers are not "
+      "affected";
+  return failure;
 }
 
 Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server) {

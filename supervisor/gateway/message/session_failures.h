@@ -15,6 +15,8 @@
 namespace cellblock::gateway {
 
 Failure not_allowlisted(const std::string& server);
+/// Of one whose declaration is broken.
+Failure left_out(const Server& server);
 /// Unknown and not this user's: one answer.
 Failure role_refused(const std::string& role);
 Failure only_admins_decide();

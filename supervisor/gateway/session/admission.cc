@@ -25,6 +25,7 @@ std::optional<Failure> refuse_use(const Config& config, const SessionAccess& acc
       found != nullptr &&
       access.servers().contains(static_cast<std::size_t>(found - config.servers.data()));
   if (!may_use) return not_allowlisted(server);
+  if (found->enabled && found->breakage.is_broken()) return left_out(*found);
   if (found->enabled) return std::nullopt;
   return plain_failure(
       FailureCode::disabled,

@@ -121,9 +121,10 @@ void Session::mcp_while_draining(std::string_view line, const Message& message, 
 
 // Whoever says MCP without having selected a server means all of them.
 void Session::speak_with_all() {
-  ServerRouteEffects& effects = *this;
-  counterpart_ =
-      std::make_unique<AggregateRoute>(shared_, access_, peer_.session, effects_, effects);
+  const auto route = [this](ServerRouteEffects& above) {
+    return std::make_unique<AggregateRoute>(shared_, access_, peer_.session, effects_, above);
+  };
+  counterpart_ = listed_route(tools_.value_or(config_.aggregate.tools), route);
   state_ = State::attached;
   note(AuditKind::attach, AuditOutcome::ok, "aggregate");
 }
@@ -320,7 +321,9 @@ std::optional<Failure> Session::renew_access() {
 void Session::reconfigure(const ServerSet& changed, Time now) {
   const auto failure = renew_access();
   if (state_ == State::closing) return;
-  if (failure) return end_with("stopped", *failure, now);
+  // With the cause where its server is left out.
+  const bool is_left_out = failure && failure->code == FailureCode::server_failed;
+  if (failure) return end_with(is_left_out ? "server_failed" : "stopped", *failure, now);
   if (counterpart_) counterpart_->reconfigure(changed, now);
 }
 

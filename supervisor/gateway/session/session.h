@@ -185,6 +185,8 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   void place_is_free() override {}
   bool is_waited_for() const;
   void speak_with_all();
+  using MakeRoute = std::function<std::unique_ptr<UpstreamRoute>(ServerRouteEffects& above)>;
+  std::unique_ptr<UpstreamRoute> listed_route(ToolListing listing, const MakeRoute& make);
   void answer_with_failure(std::string_view line, const Message& message);
 
   void control(std::string_view line, const Message& message, Time now);
@@ -220,7 +222,8 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   const Config& config_;
   SessionEffects& effects_;
   SessionAccess access_;
-  std::string role_;  ///< that was taken; empty: none
+  std::string role_;                  ///< that was taken; empty: none
+  std::optional<ToolListing> tools_;  ///< that the host has chosen
 
   State state_ = State::unattached;
   Attachment attachment_;

@@ -6,6 +6,7 @@
 #include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/session_failures.h"
+#include "supervisor/gateway/search/search_route.h"
 #include "supervisor/gateway/session/admission.h"
 #include "supervisor/gateway/session/pin_control.h"
 #include "supervisor/gateway/session/session.h"
@@ -100,6 +101,7 @@ CellPlan Session::plan_of(const Server& server) const {
 void Session::attach(std::string_view id, const ControlRequest& request, Time now) {
   attachment_ = Attachment(id, request);
   labels_ = request.labels;
+  tools_ = request.tools;
   attachment_.take(effects_.take_descriptors(attachment_.offer()));
   if (const auto failure = take_up(request)) return attach_failed(*failure, now);
   if (!take_role(request.role)) {
@@ -124,30 +126,42 @@ void Session::note_labels() {
   }
 }
 
+std::unique_ptr<UpstreamRoute> Session::listed_route(ToolListing listing, const MakeRoute& make) {
+  ServerRouteEffects& effects = *this;
+  if (listing == ToolListing::all) return make(effects);
+  auto search = std::make_unique<SearchRoute>(
+      SearchParts{.shared = shared_, .server = server_, .session = peer_.session}, effects_,
+      effects);
+  search->put_before(make(search->below()));
+  return search;
+}
+
 void Session::attach_to(const Server& server, StartWhen start, Time now) {
   server_ = &server;
-  ServerRouteEffects& effects = *this;
   const CellPlan plan = plan_of(server);
-  auto server_route =
-      std::make_unique<ServerRoute>(ServerRouteParts{.shared = shared_,
-                                                     .access = access_,
-                                                     .plan = plan,
-                                                     .session = peer_.session,
-                                                     .start = start,
-                                                     .reading_tool = reading_tool()},
-                                    effects_, effects);
-  ServerRoute& only = *server_route;
-  counterpart_ = std::move(server_route);
+  ServerRoute* only = nullptr;
+  counterpart_ = listed_route(
+      tools_.value_or(ToolListing::all), [this, &plan, start, &only](ServerRouteEffects& above) {
+        auto route = std::make_unique<ServerRoute>(ServerRouteParts{.shared = shared_,
+                                                                    .access = access_,
+                                                                    .plan = plan,
+                                                                    .session = peer_.session,
+                                                                    .start = start,
+                                                                    .reading_tool = reading_tool()},
+                                                   effects_, above);
+        only = route.get();
+        return route;
+      });
   if (plan.program == wire::CellProgram::server) effects_.expect_cell(plan.server);
   if (start == StartWhen::on_demand) {
     note(AuditKind::attach, AuditOutcome::ok, is_resumed_ ? "resumed" : "on_demand");
     attached(0);
-    if (server.start.when == CellStart::session && !is_resumed_) only.start(now);
+    if (server.start.when == CellStart::session && !is_resumed_) only->start(now);
     return;
   }
   state_ = State::attaching;
   effects_.set_host_flow(HostFlow::held);
-  only.start(now);
+  only->start(now);
 }
 
 void Session::attached(std::uint64_t cell) {
@@ -168,6 +182,7 @@ void Session::attach_failed(const Failure& failure, Time now) {
   state_ = State::unattached;
   server_ = nullptr;
   labels_.clear();
+  tools_.reset();
   effects_.set_host_flow(HostFlow::flowing);
 }
 

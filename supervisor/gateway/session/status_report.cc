@@ -46,11 +46,20 @@ std::string_view state_of(const CellRow& cell) {
   return public_name_of(cell.state);
 }
 
+// A command that was not there is tried at each start, and has been found if a cell has ended well.
+std::string breakage_of(const ServerRow& row) {
+  const Server& server = *row.server;
+  if (server.breakage.is_broken()) return text_of(server.breakage);
+  if (!server.found.broken.empty()) return server.found.broken;
+  const bool has_run = row.last_end != nullptr && !is_crash(row.last_end->failure.verdict);
+  return has_run ? std::string() : server.found.no_command;
+}
+
 std::string_view state_of(const ServerRow& row) {
   const auto best = std::ranges::max_element(row.cells, {}, rank_of);
   if (best != row.cells.end() && rank_of(*best) >= 0) return state_of(*best);
   if (!row.server->enabled) return "disabled";
-  if (!row.server->found.broken.empty()) return "broken";
+  if (!breakage_of(row).empty()) return "broken";
   if (row.life != nullptr && row.life->state() == LifeState::quarantined) return "quarantined";
   if (is_failed(row)) return "failed";
   return row.catalogue.surveying ? "surveying" : "stopped";
@@ -159,7 +168,7 @@ Json json_of(const ServerRow& row, const Config& config, const CellClient& user)
             {"cells", std::move(cells)}};
   static const ServerIncidents nothing_yet;
   const ServerIncidents& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
-  if (!server.found.broken.empty()) json["broken"] = server.found.broken;
+  if (std::string why = breakage_of(row); !why.empty()) json["broken"] = std::move(why);
   json["declared"] = declared_json(server, row.tools, {user, config.identity});
   if (server.workspace) json["workspace"] = workspace_json(server);
   if (server.network == NetworkMode::egress) {
@@ -213,10 +222,18 @@ Json http_json(const HttpListen& listen, const HttpUse& use) {
           {"connections", use.connections}};
 }
 
+Json broken_json(const std::vector<BrokenPart>& parts) {
+  Json list = Json::array();
+  for (const BrokenPart& part : parts) {
+    list.push_back({{"name", part.name}, {"cause", text_of(part.breakage)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
-                        const HttpUse& http, const AuditHealth& audit) {
+                        const HttpUse& http, const AuditHealth& audit, Reach reach) {
   Json list = Json::array();
   const CellClient user = cell_client(http.uid, config);
   for (const ServerRow& row : servers) list.push_back(json_of(row, config, user));
@@ -229,6 +246,9 @@ std::string status_json(const Config& config, const std::vector<ServerRow>& serv
             {"cgroup", cgroup_json(config.cgroup)}};
   json["audit"] = json_of(audit);
   if (config.http) json["http"] = http_json(*config.http, http);
+  if (reach == Reach::everything && !config.broken.empty()) {
+    json["broken"] = broken_json(config.broken);
+  }
   json["servers"] = std::move(list);
   return dump_json(json);
 }

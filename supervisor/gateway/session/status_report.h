@@ -17,6 +17,7 @@
 #include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/records/audit_health.h"
 #include "supervisor/gateway/records/cell_incidents.h"
+#include "supervisor/gateway/session/pin_control.h"
 
 /// cellblock/status and cellblock/logs: values in, raw JSON out.
 namespace cellblock::gateway {
@@ -45,8 +46,9 @@ struct HttpUse {
   std::size_t connections = 0;  ///< sessions that came over it
 };
 
+/// Reach::everything: roles and tokens that are left out are told as well.
 std::string status_json(const Config& config, const std::vector<ServerRow>& servers,
-                        const HttpUse& http, const AuditHealth& audit);
+                        const HttpUse& http, const AuditHealth& audit, Reach reach);
 std::string logs_json(const StderrPage& page);
 std::string denied_json(const std::vector<const Denied*>& denied);
 std::string stopped_json(std::size_t cells);

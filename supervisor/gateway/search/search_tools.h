@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The tools of cellblock's own by which a model finds a server's tools and calls them.
+namespace cellblock::gateway {
+
+/// Where a host finds tools by search, no server's tool is reached under these names.
+inline constexpr std::string_view finding_tool_name = "cellblock_find_tools";
+inline constexpr std::string_view calling_tool_name = "cellblock_call_tool";
+
+inline constexpr std::size_t max_find_words = 1000;  ///< bytes
+inline constexpr std::size_t max_find_limit = 20;
+inline constexpr std::size_t default_find_limit = 5;
+
+/// One of cellblock's own, that for reading on in results among them.
+bool is_own_tool(std::string_view name);
+
+/// As it stands in tools/list: a JSON object. `servers`: whose tools it finds; named as far as
+/// there is room.
+std::string finding_tool(const std::vector<std::string>& servers);
+std::string_view calling_tool();
+
+}  // namespace cellblock::gateway
