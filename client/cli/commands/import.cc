@@ -8,6 +8,7 @@
 #include "client/cli/add/conversation.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/configuration.h"
+#include "client/cli/host_files/host_change.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/bundle_archive.h"
 #include "client/cli/import/cell_toml.h"
@@ -44,8 +45,17 @@ constexpr Option passed_on{
     .what = "a variable of your environment that the file's servers may have, with --install",
     .values = Values::each,
     .placeholder = "NAME"};
+constexpr Option into_host_option{
+    .name = "--into-host",
+    .what =
+        "change that file, or those of this machine's hosts: servers that cellblock has become "
+        "`cellblock connect NAME`",
+    .values = Values::none};
+constexpr Option undo_option{.name = "--undo",
+                             .what = "with --into-host: give them their old lines back",
+                             .values = Values::none};
 constexpr Option without_asking{.name = "--yes",
-                                .what = "add them without being asked, with --install",
+                                .what = "without being asked, with --install and --into-host",
                                 .values = Values::none};
 
 // Whose daemon it is for decides where its servers and secrets are.
@@ -136,7 +146,21 @@ Exit install_all(const Context& context, const Words& words,
   return count == servers.size() ? Exit::ok : Exit::error;
 }
 
+Exit change_hosts(const Context& context, const Words& words) {
+  const HostChange change{.file = words.text(imported_file), .agrees = words.has(without_asking)};
+  return words.has(undo_option) ? restore_hosts(context, change) : connect_hosts(context, change);
+}
+
+std::string import_mistake(const Words& words) {
+  if (words.text(imported_file).empty() && !words.has(into_host_option)) {
+    return "FILE is required, but with --into-host";
+  }
+  const bool asks = words.has(install_option) || words.has(into_host_option);
+  return words.has(without_asking) && !asks ? "--yes: allowed with --install and --into-host" : "";
+}
+
 Exit run_import(const Context& context, const Words& words) {
+  if (words.has(into_host_option)) return change_hosts(context, words);
   const auto document = document_in(words);
   if (!document) return cannot(context, document.error().text);
   const auto servers = declared_servers(document->text, document->question);
@@ -159,13 +183,15 @@ Command import_command() {
           .example =
               "cellblock import ~/.cursor/mcp.json --output servers.toml\n  cellblock import "
               "~/.cursor/mcp.json --install",
-          .required = {&imported_file},
+          .optional = {&imported_file},
           .options = {&import_from, &output_file, &install_option, &installed_for, &passed_on,
-                      &without_asking},
-          .needs = {{&without_asking, &install_option},
-                    {&installed_for, &install_option},
-                    {&passed_on, &install_option}},
-          .run = run_import};
+                      &into_host_option, &undo_option, &without_asking},
+          .excludes = {{&into_host_option, &install_option}, {&into_host_option, &output_file}},
+          .needs = {{&installed_for, &install_option},
+                    {&passed_on, &install_option},
+                    {&undo_option, &into_host_option}},
+          .run = run_import,
+          .mistake = import_mistake};
 }
 
 }  // namespace cellblock::cli

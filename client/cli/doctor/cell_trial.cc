@@ -1,0 +1,83 @@
+#include "client/cli/doctor/cell_trial.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+
+#include "client/cli/add/interruption.h"
+#include "client/cli/doctor/trial_directory.h"
+#include "client/cli/install/places.h"
+#include "client/cli/install/private_daemon.h"
+#include "client/cli/install/scratch.h"
+#include "client/cli/terminal/terminal_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+constexpr std::chrono::seconds longest_trial{60};
+constexpr const char* tried_server = "doctor";
+
+// The probe runs in its place: the command is never started.
+std::string trial_toml(const std::string& daemon) {
+  return fmt::format(
+      "{}\n[server.{}]\ncommand = [\"/bin/true\"]\nhome = \"temporary\"\n"
+      "allow = {{ users = [{}], tools = [\"*\"] }}\n",
+      daemon, tried_server, ::getuid());
+}
+
+client::Result<void> answer_of_probe(const PrivateDaemon& daemon) {
+  const client::AttachOptions with{.program = client::CellProgram::probe};
+  CELLBLOCK_CHECK(open_server(daemon.context(), tried_server, with, longest_trial));
+  return {};
+}
+
+Result<void> try_cell(const Context& context, const std::stop_token& stop) {
+  const auto places = CELLBLOCK_TRY(add_places(context));
+  const auto group = CELLBLOCK_TRY(daemon_group(places));
+  const auto parent =
+      CELLBLOCK_TRY(TrialDirectory::make(::geteuid() == 0 ? TrialOf::root : TrialOf::user));
+  const auto scratch = CELLBLOCK_TRY(Scratch::make(parent.path(), group));
+  const auto toml = CELLBLOCK_TRY(private_daemon_toml(places, scratch.root()));
+  const auto daemon = CELLBLOCK_TRY(PrivateDaemon::start(context, scratch, trial_toml(toml), stop));
+  const auto answered = answer_of_probe(daemon);
+  return answered ? Result<void>() : fail(answered.error().text);
+}
+
+// A daemon that could not start has said more than one line.
+std::string on_one_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at)) {
+    text.replace(at, 1, text[at - (at > 0 ? 1 : 0)] == ':' ? " " : "; ");
+  }
+  return text;
+}
+
+}  // namespace
+
+Finding cell_finding(const Context& context) {
+  const Interruption interruption;
+  const auto tried = try_cell(context, interruption.token());
+  if (tried) {
+    return {.check = "a cell",
+            .need = NeededFor::cells,
+            .says = "cellblock's probe has answered from inside one"};
+  }
+  return {.check = "a cell",
+          .grade = Grade::missing,
+          .need = NeededFor::cells,
+          .says = on_one_line(tried.error().text),
+          .remedy = {"cellblock errors server_failed (what each step of a cell's start needs)"}};
+}
+
+Finding untried_cell() {
+  return {.check = "a cell",
+          .grade = Grade::untried,
+          .need = NeededFor::cells,
+          .says = "none was tried: that needs root",
+          .remedy = {"sudo cellblock --system doctor"}};
+}
+
+}  // namespace cellblock::cli

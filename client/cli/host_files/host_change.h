@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "client/cli/common/context.h"
+
+/// Hosts' own configurations, changed so that they start cellblock in the place of servers.
+namespace cellblock::cli {
+
+struct HostChange {
+  std::string file;     ///< empty: those of this machine's hosts that are there
+  bool agrees = false;  ///< without being asked
+};
+
+/// Each entry whose server cellblock has (added from the same line, or declared by that name with
+/// the same command, and given the entry's variables) becomes `cellblock connect NAME`. The old
+/// text is kept in the user's state directory.
+Exit connect_hosts(const Context& context, const HostChange& change);
+
+/// Gives such entries their old text back, and forgets it.
+Exit restore_hosts(const Context& context, const HostChange& change);
+
+}  // namespace cellblock::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "policy/doctor/machine_checks.h"
+
+namespace cellblock::daemon {
+
+/// Looks at this machine for cells of that mode, as the configuration in `config_path` has them
+/// where it is there and usable. What can be tried is tried, in children. Blocking.
+MachineFacts gather_machine_facts(RunMode mode, const std::string& config_path);
+
+}  // namespace cellblock::daemon
