@@ -367,7 +367,7 @@ NAMED_IN = {
     "DaemonTable": "## `[daemon]`", "Listen": "## `[socket]`", "Kernel": "## `[sandbox]`",
     "HttpListen HttpText": "## `[listen.http]`", "MetricsListen": "## `[metrics]`",
     "HttpToken": "### `[[listen.http.token]]`",
-    "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "ProfileText": "## `[profile.NAME]`",
+    "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "AggregateRules": "## `[aggregate]`", "ProfileText": "## `[profile.NAME]`",
     "visit_program visit_files visit_variables visit_fences visit_bounds visit_rights":
         "## `[server.NAME]`",
     "WorkspaceText": "### `workspace`", "EgressText": "## `network`, `egress`",
@@ -518,6 +518,14 @@ class Documentation(unittest.TestCase):
         no_crashes = re.findall(r"Verdict::(\w+)", body.group(0))
         left_out = re.search(r'verdict!~"([^"]*)"', read("examples/metrics/alerts.yaml"))
         self.assertEqual(sorted(left_out.group(1).split("|")), sorted(no_crashes))
+
+    def test_the_page_about_troubleshooting_has_a_section_for_each_failure_code_and_verdict_and_no_other(self):
+        header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure.h"), re.DOTALL)
+        codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
+        verdicts = re.search(r"verdict_names = \{(.*?)\};", read("policy/failures/end_verdict.cc"), re.DOTALL)
+        connection = ["unreachable", "no_access", "untrusted_listener", "disconnected"]  # topic_of() in advice.cc
+        sections = re.findall(r"^### (.*)$", read("docs/troubleshooting.md"), re.MULTILINE)
+        self.assertEqual(sorted(sections), sorted({*codes, *re.findall(r'"(\w+)"', verdicts.group(1)), *connection}))
 
     def test_the_page_about_errors_lists_the_failure_codes_of_the_code(self):
         header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure.h"), re.DOTALL)

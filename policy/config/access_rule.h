@@ -65,6 +65,7 @@ struct Role {
   std::string name;
   std::vector<std::uint32_t> uids;
   std::vector<std::uint32_t> gids;
+  std::vector<std::string> unknown;  ///< members who are not here: `user "carol"`
   bool operator==(const Role&) const = default;
 };
 

@@ -53,6 +53,8 @@ struct PathFindings {
   /// breaks this server alone.
   bool others_can_change = false;
   std::string broken;  ///< why no cell of it can be made; empty: nothing is known against it
+  /// Its command cannot be run: tried at each start all the same. Empty: nothing is known of that.
+  std::string no_command;
   bool is_unanswered = false;  ///< one of them is not to be touched: its file system may not answer
   bool operator==(const PathFindings&) const = default;
 };

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "policy/config/access_rule.h"
+#include "policy/config/audit_rules.h"
 #include "policy/config/bind_mount.h"
+#include "policy/config/breakage.h"
 #include "policy/config/call_rules.h"
 #include "policy/config/cell_rules.h"
 #include "policy/config/http_listen.h"
@@ -17,6 +19,7 @@
 #include "policy/config/restart_rules.h"
 #include "policy/config/result_rules.h"
 #include "policy/config/secret_mark.h"
+#include "policy/config/tool_listing.h"
 
 /// The checked configuration: values only, every name resolved, every unit converted, every default
 /// filled in. It is made once by the supervisor, sealed, and read by every process of cellblock
@@ -263,14 +266,17 @@ struct Server {
   ServerEra era = ServerEra::automatic;
   CellSharing cells = CellSharing::per_session;
   PinMode pin = PinMode::tofu;
-  bool validate_arguments = true;  ///< against the tool's inputSchema
+  bool validate_arguments = true;          ///< against the tool's inputSchema
+  std::vector<NamePattern> always_listed;  ///< tools that ToolListing::search lists as themselves
   /// SHA-256 of all that may change what it offers: its declaration, and the state of its command's
   /// files when cellblockd started. Names its catalogue.
   std::array<std::uint8_t, 32> fingerprint{};
   Storage storage = Storage::unknown;  ///< asked with limits.io_read or io_write
   std::vector<Disk> disks;             ///< behind what it sees, all of them, or none
   PathFindings found;
+  Breakage breakage;  ///< is_broken(): left out; its rules say who may hear of it
   std::uint32_t max_cells_per_user = 16;
+  bool is_usable() const { return enabled && !breakage.is_broken(); }
   bool operator==(const Server&) const = default;
 };
 
@@ -292,38 +298,6 @@ struct CatalogueRules {
   std::chrono::milliseconds era_probe{5'000};             ///< for an answer to server/discover
   std::uint64_t max_bytes = 16ULL << 20;                  ///< of one server's catalogue
   bool operator==(const CatalogueRules&) const = default;
-};
-
-/// When the audit log cannot be written.
-enum class AuditFailure : std::uint8_t {
-  refuse,  ///< nothing new is called
-  alarm,   ///< it is logged, and calls go on unrecorded
-};
-
-/// What of a call's arguments is recorded.
-enum class AuditArguments : std::uint8_t {
-  digest,
-  none,
-  redacted,  ///< beside the digest a text, of which what may not be there is taken out
-};
-
-/// From when on a record counts as written.
-enum class AuditDurability : std::uint8_t {
-  written,  ///< the kernel has it: no process's end loses it
-  synced,   ///< the disk has it: no loss of power does
-};
-
-/// What of the log the system's journal is told as well.
-enum class AuditJournal : std::uint8_t { off, all };
-
-struct AuditRules {
-  std::uint64_t max_bytes = 64ULL << 20;  ///< from which on the log goes on in its next file
-  std::uint32_t keep = 15;                ///< full files beside that; 0: one that only grows
-  AuditFailure on_failure = AuditFailure::refuse;
-  AuditArguments arguments = AuditArguments::digest;
-  AuditDurability durability = AuditDurability::written;
-  AuditJournal journal = AuditJournal::off;
-  bool operator==(const AuditRules&) const = default;
 };
 
 /// The ids that cellblock's own processes and its cells run under.
@@ -378,6 +352,7 @@ struct Config {
   std::optional<HttpListen> http;
   std::optional<MetricsListen> metrics;
   CatalogueRules catalogue;
+  AggregateRules aggregate;
   Identity identity;
   std::string state_directory;
   std::string audit_log;
@@ -387,6 +362,7 @@ struct Config {
   std::vector<ClientId> clients;      ///< sorted by uid; nobody else can be run as
   std::vector<std::uint32_t> admins;  ///< sorted uids, besides root: who decides for users
   std::vector<Role> roles;            ///< sorted by name; at most max_roles
+  std::vector<BrokenPart> broken;     ///< roles and tokens, in the order of the file
   UserCalls calls;
   ResultKeeping results;
   std::vector<Server> servers;  ///< sorted by name; processes name a server by its index here

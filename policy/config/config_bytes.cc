@@ -24,7 +24,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x37'66'42'43;   // "CBf7"
+constexpr std::uint32_t config_magic = 0x38'66'42'43;   // "CBf8"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -52,7 +52,7 @@ auto fields(Is<Rule> auto& v) {
                   v.gids, v.roles, v.is_about_everything, v.tools, v.resources, v.prompts,
                   v.features, v.arguments);
 }
-auto fields(Is<Role> auto& v) { return std::tie(v.name, v.uids, v.gids); }
+auto fields(Is<Role> auto& v) { return std::tie(v.name, v.uids, v.gids, v.unknown); }
 auto fields(Is<Rate> auto& v) { return std::tie(v.count, v.period, v.burst); }
 auto fields(Is<CallBounds> auto& v) { return std::tie(v.rate, v.in_flight); }
 auto fields(Is<CallQueue> auto& v) { return std::tie(v.most, v.longest_wait); }
@@ -108,16 +108,18 @@ auto fields(Is<SecretMark> auto& v) {
 }
 auto fields(Is<SecretMarks> auto& v) { return std::tie(v.key, v.marks); }
 auto fields(Is<PathFindings> auto& v) {
-  return std::tie(v.others_can_change, v.broken, v.is_unanswered);
+  return std::tie(v.others_can_change, v.broken, v.no_command, v.is_unanswered);
 }
+auto fields(Is<Breakage> auto& v) { return std::tie(v.cause, v.file, v.line, v.more); }
+auto fields(Is<BrokenPart> auto& v) { return std::tie(v.name, v.breakage); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
                   v.workspace, v.execute_writable, v.binds, v.ownership, v.owner_mounts,
                   v.environment, v.secrets, v.network, v.egress, v.syscalls, v.limits, v.lines,
                   v.timeouts, v.restart, v.start, v.stop, v.health, v.rules, v.calls, v.results,
                   v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,
-                  v.validate_arguments, v.fingerprint, v.storage, v.disks, v.found,
-                  v.max_cells_per_user);
+                  v.validate_arguments, v.always_listed, v.fingerprint, v.storage, v.disks, v.found,
+                  v.breakage, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users,
@@ -132,6 +134,7 @@ auto fields(Is<MetricsListen> auto& v) { return std::tie(v.socket, v.mode, v.por
 auto fields(Is<CatalogueRules> auto& v) {
   return std::tie(v.expiry, v.survey, v.era_probe, v.max_bytes);
 }
+auto fields(Is<AggregateRules> auto& v) { return std::tie(v.tools); }
 auto fields(Is<AuditRules> auto& v) {
   return std::tie(v.max_bytes, v.keep, v.on_failure, v.arguments, v.durability, v.journal);
 }
@@ -145,8 +148,8 @@ auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
   return std::tie(v.mode, v.enabled, v.drain, v.cells, v.listen, v.http, v.metrics, v.catalogue,
-                  v.identity, v.state_directory, v.audit_log, v.audit, v.cgroup, v.kernel,
-                  v.clients, v.admins, v.roles, v.calls, v.results, v.servers);
+                  v.aggregate, v.identity, v.state_directory, v.audit_log, v.audit, v.cgroup,
+                  v.kernel, v.clients, v.admins, v.roles, v.broken, v.calls, v.results, v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }

@@ -112,6 +112,12 @@ void visit_keys(Keys& k, CatalogueRules& v) {
   k.size("max_bytes", v.max_bytes, 64 * kib, 64 * mib, "of one server's lists together");
 }
 
+/// `[aggregate]`
+template <class Keys>
+void visit_keys(Keys& k, AggregateRules& v) {
+  k.choice("tools", v.tools, "\"search\": two tools find the others and call them");
+}
+
 /// `audit.keep`.
 inline constexpr std::uint32_t most_kept_logs = 64;
 

@@ -40,6 +40,8 @@ inline constexpr WordList<2> words<CellSharing>{"per-session", "per-user"};
 template <>
 inline constexpr WordList<3> words<PinMode>{"tofu", "manual", "off"};
 template <>
+inline constexpr WordList<2> words<ToolListing>{"all", "search"};
+template <>
 inline constexpr WordList<2> words<HomeKind>{"persistent", "temporary"};
 template <>
 inline constexpr WordList<4> words<SyscallProfile>{"native", "node", "python", "browser"};

@@ -35,8 +35,53 @@ bool is_cell_id(const Identity& identity, std::uint32_t id) {
   return id >= identity.first_cell_id && id - identity.first_cell_id < identity.cell_ids;
 }
 
-using CheckId = std::optional<std::uint32_t> (*)(const Scope&, std::string_view,
-                                                 const Located<IdText>&, const HostFacts&);
+/// Of a list, and what it does with a name that it does not know.
+struct IdKind {
+  std::string_view key;  ///< "users"
+  std::string_view one;  ///< "user"
+  std::optional<std::uint32_t> (*check)(const Scope&, std::string_view, const Located<IdText>&,
+                                        const HostFacts&);
+  bool (*is_known)(const std::string& name, const HostFacts&);
+};
+
+constexpr IdKind users_kind{
+    "users", "user", check_user,
+    [](const std::string& name, const HostFacts& facts) { return facts.users.contains(name); }};
+constexpr IdKind groups_kind{
+    "groups", "group", check_group,
+    [](const std::string& name, const HostFacts& facts) { return facts.groups.contains(name); }};
+
+bool is_unknown(const IdKind& kind, const IdText& text, const HostFacts& facts) {
+  const auto* name = std::get_if<std::string>(&text);
+  return name != nullptr && !kind.is_known(*name, facts);
+}
+
+void say_unknown(const Scope& scope, const IdKind& kind, const Located<IdText>& text, ListUse use) {
+  const auto& name = std::get<std::string>(text.value);
+  if (use == ListUse::gives) {
+    return scope.warning(text.at, kind.key,
+                         fmt::format("there is no {0} \"{1}\" here, so nobody is allowed by that "
+                                     "name; allowed: an existing {0}, or a number",
+                                     kind.one, name));
+  }
+  constexpr std::string_view of_rule = "and a rule that denies or asks has to know whom";
+  constexpr std::string_view of_role =
+      "so it is nobody's role by that name, and servers that deny or ask by it are left out";
+  scope.broken(
+      text.at, kind.key,
+      fmt::format("there is no {0} \"{1}\" here, {2}; allowed: an existing {0}, or a number",
+                  kind.one, name, use == ListUse::role ? of_role : of_rule));
+}
+
+std::vector<std::string> unknown_among(const IdKind& kind, const IdList& texts,
+                                       const HostFacts& facts) {
+  std::vector<std::string> unknown;
+  for (const auto& text : texts) {
+    if (!is_unknown(kind, text.value, facts)) continue;
+    unknown.push_back(fmt::format("{} \"{}\"", kind.one, std::get<std::string>(text.value)));
+  }
+  return unknown;
+}
 
 bool too_many(const Scope& scope, std::string_view key, std::size_t count, Place at) {
   if (count <= most_entries) return false;
@@ -44,16 +89,20 @@ bool too_many(const Scope& scope, std::string_view key, std::size_t count, Place
   return true;
 }
 
-std::vector<std::uint32_t> check_ids(const Scope& scope, std::string_view key, const IdList& texts,
-                                     CheckId check, const Accounts& accounts) {
+std::vector<std::uint32_t> check_ids(const Scope& scope, const IdKind& kind, const IdList& texts,
+                                     const Accounts& accounts, ListUse use) {
   std::vector<std::uint32_t> ids;
-  if (!texts.empty() && too_many(scope, key, texts.size(), texts.front().at)) return ids;
+  if (!texts.empty() && too_many(scope, kind.key, texts.size(), texts.front().at)) return ids;
   for (const auto& text : texts) {
-    const auto id = check(scope, key, text, accounts.facts);
+    if (is_unknown(kind, text.value, accounts.facts)) {
+      say_unknown(scope, kind, text, use);
+      continue;
+    }
+    const auto id = kind.check(scope, kind.key, text, accounts.facts);
     if (!id) continue;
     if (is_cell_id(accounts.identity, *id)) {
       scope.error(
-          text.at, key,
+          text.at, kind.key,
           fmt::format("{} is in daemon.id_range, which belongs to cells; allowed: users and "
                       "groups of people",
                       *id));
@@ -71,7 +120,7 @@ std::optional<std::uint32_t> check_user(const Scope& scope, std::string_view key
   if (name == nullptr) return number_of(scope, key, text);
   const auto found = facts.users.find(*name);
   if (found != facts.users.end()) return found->second.uid;
-  scope.error(
+  scope.broken(
       text.at, key,
       fmt::format("there is no user \"{}\" here; allowed: an existing user, or a number", *name));
   return std::nullopt;
@@ -83,20 +132,28 @@ std::optional<std::uint32_t> check_group(const Scope& scope, std::string_view ke
   if (name == nullptr) return number_of(scope, key, text);
   const auto found = facts.groups.find(*name);
   if (found != facts.groups.end()) return found->second;
-  scope.error(
+  scope.broken(
       text.at, key,
       fmt::format("there is no group \"{}\" here; allowed: an existing group, or a number", *name));
   return std::nullopt;
 }
 
 std::vector<std::uint32_t> check_users(const Scope& scope, const IdList& texts,
-                                       const Accounts& accounts) {
-  return check_ids(scope, "users", texts, check_user, accounts);
+                                       const Accounts& accounts, ListUse use) {
+  return check_ids(scope, users_kind, texts, accounts, use);
 }
 
 std::vector<std::uint32_t> check_groups(const Scope& scope, const IdList& texts,
-                                        const Accounts& accounts) {
-  return check_ids(scope, "groups", texts, check_group, accounts);
+                                        const Accounts& accounts, ListUse use) {
+  return check_ids(scope, groups_kind, texts, accounts, use);
+}
+
+std::vector<std::string> unknown_users(const IdList& texts, const HostFacts& facts) {
+  return unknown_among(users_kind, texts, facts);
+}
+
+std::vector<std::string> unknown_groups(const IdList& texts, const HostFacts& facts) {
+  return unknown_among(groups_kind, texts, facts);
 }
 
 std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,
@@ -110,8 +167,8 @@ std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,
   }
   const Scope here = scope.below("allow");
   const std::size_t errors_before = scope.complaints.error_count();
-  Rule rule = short_form(check_users(here, text.allow->users, accounts),
-                         check_groups(here, text.allow->groups, accounts),
+  Rule rule = short_form(check_users(here, text.allow->users, accounts, ListUse::gives),
+                         check_groups(here, text.allow->groups, accounts, ListUse::gives),
                          check_patterns(here, NameKind::tool, text.allow->tools));
   rule.line = text.allow->at.line;
   if (text.allow->resources) {
@@ -122,7 +179,8 @@ std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,
   }
   if (scope.complaints.error_count() > errors_before) return rule;
   if (rule.uids.empty() && rule.gids.empty()) {
-    scope.warning(text.allow->at, "allow", "names no user and no group, so nobody can use it");
+    scope.warning(text.allow->at, "allow",
+                  "names no user and no group that is here, so nobody can use it");
   } else if (rule.tools.empty() && text.rules.empty()) {
     scope.warning(text.allow->at, "allow", "names no tools, so none can be called");
   }

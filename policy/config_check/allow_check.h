@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +20,15 @@ struct Accounts {
   const HostFacts& facts;
 };
 
-/// The uid that a name or number stands for; none: complained about.
+/// What a list of users and groups does where one of its names is unknown here.
+enum class ListUse : std::uint8_t {
+  gives,  ///< it gives nobody anything by that name: a warning
+  takes,  ///< whom it binds is not known: what declares it is left out
+  role,   ///< either, as the rules say that name the role
+};
+
+/// The uid that a name or number stands for; none: complained about. An unknown name breaks what
+/// declares it.
 std::optional<std::uint32_t> check_user(const Scope& scope, std::string_view key,
                                         const Located<IdText>& text, const HostFacts& facts);
 std::optional<std::uint32_t> check_group(const Scope& scope, std::string_view key,
@@ -28,9 +37,13 @@ std::optional<std::uint32_t> check_group(const Scope& scope, std::string_view ke
 // The lists `users` and `groups`, each id once.
 
 std::vector<std::uint32_t> check_users(const Scope& scope, const IdList& texts,
-                                       const Accounts& accounts);
+                                       const Accounts& accounts, ListUse use);
 std::vector<std::uint32_t> check_groups(const Scope& scope, const IdList& texts,
-                                        const Accounts& accounts);
+                                        const Accounts& accounts, ListUse use);
+
+/// The names among them that stand for nobody here: `user "carol"`.
+std::vector<std::string> unknown_users(const IdList& texts, const HostFacts& facts);
+std::vector<std::string> unknown_groups(const IdList& texts, const HostFacts& facts);
 
 /// `allow`, as the rule that it is short for. `scope` is the server's. nullopt: there is none.
 std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,

@@ -130,7 +130,7 @@ class BindCheck {
       problem = "is reached through a symbolic link";
     }
     if (!problem) return;
-    if (others.empty()) return refuse(key, text, source, *problem);
+    if (others.empty()) return leave_out_for(key, text, source, *problem);
     note_broken(key, text, fmt::format("\"{}\" {}", source, *problem), others);
   }
 
@@ -142,12 +142,22 @@ class BindCheck {
                              source, problem));
   }
 
+  void leave_out_for(std::string_view key, const TextAt& text, const std::string& source,
+                     const std::string& problem) {
+    scope_.broken(text.at, key,
+                  fmt::format("\"{}\" cannot be given to a cell: {}; allowed: an existing file or "
+                              "directory that is none of the host's own nor cellblock's",
+                              source, problem));
+  }
+
+  // Cells that run go on, and the launcher tries it again: see docs/decisions/0049.
   void note_broken(std::string_view key, const TextAt& text, const std::string& problem,
                    const std::string& others) {
-    scope_.warning(text.at, key,
-                   fmt::format("{}, so this server will not start ({}); put it right, then run "
-                               "\"cellblock reload\"",
-                               problem, others));
+    scope_.complaints.broken(
+        scope_.file, text.at, scope_.prefix + std::string(key),
+        fmt::format("{}, so this server will not start ({}); put it right, then run "
+                    "\"cellblock reload\"",
+                    problem, others));
     if (found_.broken.empty()) found_.broken = fmt::format("{} {}", key, problem);
   }
 

@@ -52,22 +52,31 @@ void warn_of_hidden(const Scope& scope, const std::vector<VariableText>& variabl
   }
 }
 
-void check_facts(const Scope& scope, const TextAt& program, const CommandFacts& facts) {
+// It is looked for again at each start of a cell, so nothing keeps it from being tried.
+void note_missing(const Scope& scope, const TextAt& program, std::string_view reason,
+                  PathFindings& found) {
+  found.no_command = fmt::format("command: \"{}\" {}", program.value, reason);
+  scope.complaints.broken(
+      scope.file, program.at, scope.prefix + "command",
+      fmt::format("\"{}\" {}, so this server will not start", program.value, reason));
+}
+
+void check_facts(const Scope& scope, const TextAt& program, const CommandFacts& facts,
+                 PathFindings& found) {
   if (!facts.unsafe.empty()) {
-    scope.error(program.at, "command",
-                fmt::format("somebody else could change \"{}\": {}; allowed: a program that, with "
-                            "every directory above it, only root (or, rootless, you) can change",
-                            program.value, facts.unsafe));
+    scope.broken(program.at, "command",
+                 fmt::format("somebody else could change \"{}\": {}; allowed: a program that, with "
+                             "every directory above it, only root (or, rootless, you) can change",
+                             program.value, facts.unsafe));
   }
   if (facts.set_id == SetId::yes) {
-    scope.error(program.at, "command",
-                fmt::format("{} is set-uid or set-gid, which has no effect in a cell; allowed: "
-                            "programs without those bits",
-                            facts.host_path));
+    scope.broken(program.at, "command",
+                 fmt::format("{} is set-uid or set-gid, which has no effect in a cell; allowed: "
+                             "programs without those bits",
+                             facts.host_path));
   }
   if (auto reason = why_it_will_not_start(facts.state)) {
-    scope.warning(program.at, "command",
-                  fmt::format("\"{}\" {}, so this server will not start", program.value, *reason));
+    note_missing(scope, program, *reason, found);
   }
   warn_of_lost(scope, program.at, facts);
 }
@@ -114,7 +123,7 @@ std::optional<std::string> why_it_will_not_start(CommandState state) {
 }
 
 std::vector<std::string> check_command(const Scope& scope, const ServerText& text,
-                                       const HostFacts& facts) {
+                                       const HostFacts& facts, PathFindings& found) {
   if (!text.command || text.command->value.empty() || text.command->value.size() > most_arguments) {
     if (scope.mentioned("command")) return {};  // of the wrong type
     const Place at = text.command ? text.command->at : text.name.at;
@@ -135,10 +144,10 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
                 fmt::format("\"{}\" {}; {}", texts.front().value, *path, allowed_command));
     return {};
   }
-  const auto found = facts.commands.find(text.name.value);
-  if (found == facts.commands.end()) return command;
-  check_facts(scope, texts.front(), found->second);
-  warn_of_hidden(scope, text.env, found->second);
+  const auto file = facts.commands.find(text.name.value);
+  if (file == facts.commands.end()) return command;
+  check_facts(scope, texts.front(), file->second, found);
+  warn_of_hidden(scope, text.env, file->second);
   return command;
 }
 

@@ -16,6 +16,7 @@
 #include "policy/config_check/http_check.h"
 #include "policy/config_check/identity_choice.h"
 #include "policy/config_check/kernel_check.h"
+#include "policy/config_check/key_reader.h"
 #include "policy/config_check/metrics_check.h"
 #include "policy/config_check/redaction_check.h"
 #include "policy/config_check/results_check.h"
@@ -136,13 +137,17 @@ void check_id_map(const ConfigText& main, const Config& config, Complaints& comp
 void warn_of_idle_tokens(const ConfigText& main, const Config& config, Complaints& complaints) {
   if (complaints.has_errors()) return;
   for (const std::uint32_t index : idle_tokens(config)) {
-    const Written& text = main.http->tokens[index];
+    const std::string& name = config.http->tokens[index].name;
+    const auto text = std::ranges::find_if(main.http->tokens, [&](const Written& token) {
+      const auto written = token.text("name");
+      return written && written->value == name;
+    });
     complaints.warning(
-        main.file, text.at("user"), "listen.http.token.user",
+        main.file, text->at("user"), "listen.http.token.user",
         fmt::format("no server allows the user of token \"{}\" (uid {}): each of its "
                     "requests gets 403; allowed: a user in allow.users, or in a "
                     "group of allow.groups, of a server",
-                    config.http->tokens[index].name, config.http->tokens[index].uid));
+                    name, config.http->tokens[index].uid));
   }
 }
 
@@ -156,13 +161,15 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   read_daemon(complaints, main, config);
   config.identity = check_identity(complaints, main, request.mode, facts, config.identity);
   config.listen = check_listen(complaints, main, request.mode, request.socket_override, facts);
-  config.http = check_http(complaints, main, {request.mode, config.identity, config.listen}, facts);
+  config.http = check_http(complaints, main, {request.mode, config.identity, config.listen}, facts,
+                           config.broken);
   config.metrics = check_metrics(complaints, main, {request.mode, config.listen, config.http});
   check_storage(complaints, main, facts, config);
   config.admins = check_admins(complaints, main, request.mode, facts);
   config.cgroup = check_cgroup(complaints, main, facts);
   config.kernel = check_kernel(complaints, main, facts);
   config.catalogue = check_catalogue(complaints, main);
+  read_keys({complaints, main.file, "aggregate."}, main.aggregate, config.aggregate);
   config.audit = check_audit(complaints, main);
   config.calls = check_user_calls({complaints, main.file, ""}, main.calls);
   const CheckedResults results = check_results({complaints, main.file, ""}, main.results);
@@ -172,7 +179,7 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   const auto paths = protected_paths(request, config, facts);
   const auto written = written_by_cells(request.files);
   const Profiles profiles = check_profiles(complaints, main);
-  config.roles = check_roles(complaints, main, {config.identity, facts});
+  config.roles = check_roles(complaints, main, {config.identity, facts}, config.broken);
   check_servers(request,
                 {request.mode, config.identity, profiles, paths, written, facts, config.roles,
                  results.bounds, redaction, max_owner_mounts},

@@ -47,17 +47,16 @@ std::optional<FileStamp> check_digest(const Scope& scope, const ServerText& text
   }
   const auto found = facts.commands.find(text.name.value);
   if (found == facts.commands.end() || found->second.sha256.empty()) {
-    scope.warning(text.sha256->at, "sha256",
-                  "cannot be compared, since the file of `command` cannot be read, so this server "
-                  "will not start");
+    scope.broken(text.sha256->at, "sha256",
+                 "cannot be compared, since the file of `command` cannot be read");
     return FileStamp{};
   }
   const CommandFacts& command = found->second;
   if (command.sha256 == wanted) return command.stamp.value_or(FileStamp{});
-  scope.error(text.sha256->at, "sha256",
-              fmt::format("{} has the SHA-256 {}, not this one; allowed: the digest of the file "
-                          "that shall run, if it was changed on purpose",
-                          command.host_path, command.sha256));
+  scope.broken(text.sha256->at, "sha256",
+               fmt::format("{} has the SHA-256 {}, not this one; allowed: the digest of the file "
+                           "that shall run, if it was changed on purpose",
+                           command.host_path, command.sha256));
   return FileStamp{};
 }
 
@@ -69,11 +68,11 @@ void check_program(const Scope& scope, const ServerText& text, const HostFacts& 
   const auto found = facts.programs.find(path);
   const PathKind kind = found == facts.programs.end() ? PathKind::missing : found->second.kind;
   if (const char* problem = problem_of(kind)) {
-    scope.error(text.program->at, "program",
-                fmt::format("\"{}\" {}; allowed: the directory that the server is installed in",
-                            path, problem));
+    scope.broken(text.program->at, "program",
+                 fmt::format("\"{}\" {}; allowed: the directory that the server is installed in",
+                             path, problem));
   } else if (!found->second.unsafe.empty()) {
-    scope.error(
+    scope.broken(
         text.program->at, "program",
         fmt::format("somebody else could change what is in \"{0}\": {1}; allowed: a directory "
                     "that, with everything in it and above it, only root (or, rootless, "

@@ -146,7 +146,9 @@ void check_token_user(const Scope& scope, const Written& written, const HttpSurr
   token.gid = gid_of(user->value, *uid, around, facts);
   const auto groups = facts.groups_of.find(*uid);
   if (groups != facts.groups_of.end()) token.groups = groups->second;
-  if (token.groups.size() > most_groups) scope.error(at, "user", "is in more than 256 groups");
+  if (token.groups.size() > most_groups) {
+    scope.broken(at, "user", "is in more than 256 groups; allowed: another user, or fewer groups");
+  }
 }
 
 void check_token_file(const Scope& scope, const Written& written, const HostFacts& facts,
@@ -163,7 +165,7 @@ void check_token_file(const Scope& scope, const Written& written, const HostFact
   if (found == facts.tokens.end()) return;
   const TokenFacts& file = found->second;
   if (!file.problem.empty()) {
-    return scope.error(
+    return scope.broken(
         text->at, "file",
         fmt::format("{} {}; allowed: a file of root or the daemon's user, mode 0600, "
                     "with one line of at least 32 characters",
@@ -172,28 +174,37 @@ void check_token_file(const Scope& scope, const Written& written, const HostFact
   token.sha256 = file.sha256;
 }
 
-HttpToken check_token(const Scope& scope, const Written& written, const HttpSurroundings& around,
-                      const HostFacts& facts) {
+/// A token, and what is broken of it.
+struct ReadToken {
   HttpToken token;
+  Breakage breakage;
+};
+
+ReadToken check_token(const Scope& scope, const Written& written, const HttpSurroundings& around,
+                      const HostFacts& facts) {
+  ReadToken read;
   const auto name = written.text("name");
   if (!name || !is_short_name(name->value)) {
     scope.error(name ? name->at : written.at(), "name",
                 "is missing or no name; allowed: lower-case letters, digits and hyphens, beginning "
                 "with a letter");
   } else {
-    token.name = name->value;
+    read.token.name = name->value;
   }
-  check_token_file(scope, written, facts, token);
-  check_token_user(scope, written, around, facts, token);
-  return token;
+  Scope here = scope;
+  here.breakage = &read.breakage;
+  check_token_file(here, written, facts, read.token);
+  check_token_user(here, written, around, facts, read.token);
+  return read;
 }
 
-void refuse_twins(const Scope& scope, const HttpText& text, const HttpListen& http) {
-  for (std::size_t i = 0; i < http.tokens.size(); ++i) {
+void refuse_twins(const Scope& scope, const HttpText& text, const std::vector<ReadToken>& tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
-      if (http.tokens[i].name == http.tokens[k].name) {
+      const bool is_both_known = !tokens[i].breakage.is_broken() && !tokens[k].breakage.is_broken();
+      if (tokens[i].token.name == tokens[k].token.name) {
         scope.error(text.tokens[i].at(), "name", "is there twice; allowed: each name once");
-      } else if (http.tokens[i].sha256 == http.tokens[k].sha256) {
+      } else if (is_both_known && tokens[i].token.sha256 == tokens[k].token.sha256) {
         scope.error(text.tokens[i].at(), "file",
                     "has the same token as another; allowed: each once");
       }
@@ -202,7 +213,7 @@ void refuse_twins(const Scope& scope, const HttpText& text, const HttpListen& ht
 }
 
 void check_tokens(const Scope& scope, const HttpText& text, const HttpSurroundings& around,
-                  const HostFacts& facts, HttpListen& http) {
+                  const HostFacts& facts, HttpListen& http, std::vector<BrokenPart>& broken) {
   const Scope here = scope.below("token");
   const bool on_tcp = !is_absent(scope, "address", text.keys);
   if (!on_tcp && !text.tokens.empty()) {
@@ -219,16 +230,24 @@ void check_tokens(const Scope& scope, const HttpText& text, const HttpSurroundin
     return scope.error(text.keys.at(), "token",
                        fmt::format("has too many entries; allowed: at most {}", most_tokens));
   }
-  for (const Written& token : text.tokens) {
-    http.tokens.push_back(check_token(here, token, around, facts));
+  std::vector<ReadToken> read;
+  read.reserve(text.tokens.size());
+  for (const Written& token : text.tokens) read.push_back(check_token(here, token, around, facts));
+  if (!scope.complaints.has_errors()) refuse_twins(here, text, read);
+  for (ReadToken& one : read) {
+    if (one.breakage.is_broken()) {
+      broken.push_back({"listen.http.token." + one.token.name, std::move(one.breakage)});
+    } else {
+      http.tokens.push_back(std::move(one.token));
+    }
   }
-  if (!scope.complaints.has_errors()) refuse_twins(here, text, http);
 }
 
 }  // namespace
 
 std::optional<HttpListen> check_http(Complaints& complaints, const ConfigText& text,
-                                     const HttpSurroundings& around, const HostFacts& facts) {
+                                     const HttpSurroundings& around, const HostFacts& facts,
+                                     std::vector<BrokenPart>& broken) {
   if (!text.http) return std::nullopt;
   const Scope scope{complaints, text.file, "listen.http."};
   const Written& written = text.http->keys;
@@ -246,7 +265,7 @@ std::optional<HttpListen> check_http(Complaints& complaints, const ConfigText& t
   check_names(scope, "hosts", written.texts("hosts"), is_authority,
               "a host in lower case, with its port if it has one, like \"mcp.example.org:8443\"",
               http.hosts);
-  check_tokens(scope, *text.http, around, facts, http);
+  check_tokens(scope, *text.http, around, facts, http, broken);
   return http;
 }
 

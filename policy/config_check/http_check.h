@@ -18,6 +18,7 @@ struct HttpSurroundings {
 
 /// Nothing where nothing is declared.
 std::optional<HttpListen> check_http(Complaints& complaints, const ConfigText& text,
-                                     const HttpSurroundings& around, const HostFacts& facts);
+                                     const HttpSurroundings& around, const HostFacts& facts,
+                                     std::vector<BrokenPart>& broken);
 
 }  // namespace cellblock

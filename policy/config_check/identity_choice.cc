@@ -36,7 +36,7 @@ IdentityChoice choose_rootless(const Server& server, const Identity& identity) {
 
 class OwnerMounts {
  public:
-  OwnerMounts(const Server& server, const std::vector<Person>& people, const Identity& identity,
+  OwnerMounts(const Server& server, const AllowedPeople& people, const Identity& identity,
               const HostFacts& facts)
       : server_(server), people_(people), identity_(identity), facts_(facts) {}
 
@@ -60,8 +60,8 @@ class OwnerMounts {
  private:
   const Person* owner_of(const SourceOwnership& source) const {
     if (!source.known) return nullptr;
-    const auto found = std::ranges::find(people_, source.uid, &Person::uid);
-    if (found == people_.end() || !found->gid) return nullptr;
+    const auto found = std::ranges::find(people_.here, source.uid, &Person::uid);
+    if (found == people_.here.end() || !found->gid) return nullptr;
     return problem_of_person({source.uid, *found->gid}, identity_) ? nullptr : &*found;
   }
 
@@ -76,7 +76,7 @@ class OwnerMounts {
     }
     // Where others use the server too, what one of them does with a path is no reason for their
     // cells.
-    const bool needs_it = people_.size() == 1 && !suffices(source.of_stranger, access) &&
+    const bool needs_it = people_.is_one() && !suffices(source.of_stranger, access) &&
                           suffices(source.of_owner, access);
     if (!needs_it) return std::nullopt;
     return fmt::format("{}, and it cannot be mounted with another owner: {}",
@@ -84,7 +84,7 @@ class OwnerMounts {
   }
 
   const Server& server_;
-  const std::vector<Person>& people_;
+  const AllowedPeople& people_;
   const Identity& identity_;
   const HostFacts& facts_;
   std::vector<OwnerMount> mounts_;
@@ -92,9 +92,8 @@ class OwnerMounts {
 
 }  // namespace
 
-IdentityChoice choose_identity(const Server& server, const std::vector<Person>& people,
-                               RunMode mode, const Identity& identity, const HostFacts& facts,
-                               std::size_t room) {
+IdentityChoice choose_identity(const Server& server, const AllowedPeople& people, RunMode mode,
+                               const Identity& identity, const HostFacts& facts, std::size_t room) {
   if (server.workspace) {
     return {as_client("a workspace belongs to the client, as a rule"), {}};
   }
@@ -102,7 +101,7 @@ IdentityChoice choose_identity(const Server& server, const std::vector<Person>& 
   OwnerMounts mounts(server, people, identity, facts);
   if (auto reason = mounts.add_all()) return {as_client(std::move(*reason)), {}};
   std::vector<OwnerMount> added = mounts.take();
-  if (added.size() > room && people.size() != 1) return {};  // cells are strangers there
+  if (added.size() > room && !people.is_one()) return {};  // cells are strangers there
   if (added.size() > room) {
     return {as_client(fmt::format("more than {} declared paths belong to users, so not all can be "
                                   "mounted with another owner",

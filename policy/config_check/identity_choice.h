@@ -18,10 +18,18 @@ struct IdentityChoice {
   std::vector<OwnerMount> mounts;  ///< with own, in system mode; sorted by uid and bind
 };
 
+/// Who may use a server.
+struct AllowedPeople {
+  std::vector<Person> here;
+  /// Its rules name somebody whom this host does not know now. Whoever is left is not alone.
+  bool are_some_unknown = false;
+
+  bool is_one() const { return here.size() == 1 && !are_some_unknown; }
+};
+
 /// `server` has its binds, their ownership and its workspace. `room`: how many owner mounts the
 /// configuration may still have.
-IdentityChoice choose_identity(const Server& server, const std::vector<Person>& people,
-                               RunMode mode, const Identity& identity, const HostFacts& facts,
-                               std::size_t room);
+IdentityChoice choose_identity(const Server& server, const AllowedPeople& people, RunMode mode,
+                               const Identity& identity, const HostFacts& facts, std::size_t room);
 
 }  // namespace cellblock

@@ -20,10 +20,10 @@ class CgroupLimits {
             std::string_view file) const {
     if (!written.has(key)) return;
     if (enforcement_ == Enforcement::best_effort || is_there(controller)) return;
-    scope_.error(written.at(key), key,
-                 fmt::format("cannot be enforced, since no cell's {} can be set: {}; allowed: "
-                             "leave it out, or set limits.require = false to start without it",
-                             file, cgroup_.missing_because));
+    scope_.broken(written.at(key), key,
+                  fmt::format("cannot be enforced, since no cell's {} can be set: {}; allowed: "
+                              "leave it out, or set limits.require = false to start without it",
+                              file, cgroup_.missing_because));
   }
 
  private:
@@ -43,10 +43,10 @@ void check_open_files(const Scope& scope, const Written& written, const HostFact
     limits.open_files = static_cast<std::uint32_t>(facts.open_files_hard);
     return;
   }
-  scope.error(written.at("open_files"), "open_files",
-              fmt::format("{} cannot be enforced: cellblockd's own hard limit is {}; allowed: at "
-                          "most that, or raise LimitNOFILE=",
-                          limits.open_files, facts.open_files_hard));
+  scope.broken(written.at("open_files"), "open_files",
+               fmt::format("{} cannot be enforced: cellblockd's own hard limit is {}; allowed: at "
+                           "most that, or raise LimitNOFILE=",
+                           limits.open_files, facts.open_files_hard));
 }
 
 }  // namespace
@@ -74,11 +74,11 @@ void check_egress_files(const Scope& scope, const ServerText& text, const Egress
   const std::uint64_t needed = egress_files(egress.max_connections);
   if (needed <= facts.open_files_hard) return;
   const bool is_declared = text.egress && text.egress->max_connections;
-  scope.error(is_declared ? text.egress->max_connections->at : text.network->at,
-              "egress.max_connections",
-              fmt::format("{} take {} descriptors: cellblockd's own hard limit is {}; allowed: "
-                          "fewer, or raise LimitNOFILE=",
-                          egress.max_connections, needed, facts.open_files_hard));
+  scope.broken(is_declared ? text.egress->max_connections->at : text.network->at,
+               "egress.max_connections",
+               fmt::format("{} take {} descriptors: cellblockd's own hard limit is {}; allowed: "
+                           "fewer, or raise LimitNOFILE=",
+                           egress.max_connections, needed, facts.open_files_hard));
 }
 
 }  // namespace cellblock

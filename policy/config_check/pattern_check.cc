@@ -69,11 +69,13 @@ std::optional<NamePattern> parse(std::string_view text, const Naming& naming) {
 
 }  // namespace
 
-std::vector<NamePattern> check_patterns(const Scope& scope, NameKind kind, const TextList& texts) {
+std::vector<NamePattern> check_patterns(const Scope& scope, NameKind kind, const TextList& texts,
+                                        std::string_view key) {
   const Naming& naming = namings.at(static_cast<std::size_t>(kind));
+  if (key.empty()) key = naming.key;
   std::vector<NamePattern> patterns;
   if (texts.size() > most_patterns) {
-    scope.error(texts.front().at, naming.key,
+    scope.error(texts.front().at, key,
                 fmt::format("has {} entries; allowed: at most {}", texts.size(), most_patterns));
     return patterns;
   }
@@ -82,7 +84,7 @@ std::vector<NamePattern> check_patterns(const Scope& scope, NameKind kind, const
       patterns.push_back(std::move(*pattern));
     } else {
       scope.error(
-          text.at, naming.key,
+          text.at, key,
           fmt::format("\"{}\" is no {}; allowed: {}", text.value, naming.noun, naming.allowed));
     }
   }

@@ -45,11 +45,13 @@ void check_approval(const Scope& scope, const RuleText& text, Rule& rule) {
                  rule.approval_time);
 }
 
+// A rule that denies or asks, and passes over somebody whom it means, would let him through.
 void read_who(const Scope& scope, const RuleText& text, const std::vector<Role>& roles,
               const Accounts& accounts, Rule& rule) {
-  if (text.users) rule.uids = check_users(scope, text.users->value, accounts);
-  if (text.groups) rule.gids = check_groups(scope, text.groups->value, accounts);
-  if (text.roles) rule.roles = check_role_names(scope, text.roles->value, roles);
+  const ListUse use = rule.effect == Effect::allow ? ListUse::gives : ListUse::takes;
+  if (text.users) rule.uids = check_users(scope, text.users->value, accounts, use);
+  if (text.groups) rule.gids = check_groups(scope, text.groups->value, accounts, use);
+  if (text.roles) rule.roles = check_role_names(scope, text.roles->value, roles, use);
 }
 
 // Nobody is meant by leaving them out, but by a rule that only takes: there that is the safe side.

@@ -114,7 +114,8 @@ bool gives(const Rule& rule) { return rule.effect != Effect::deny && !names_nobo
 
 void warn_of_rules(const Scope& scope, const Server& server) {
   // Of what is wrong nobody knows what it will say once it is mended.
-  if (scope.complaints.has_errors()) return;
+  const bool is_broken = scope.breakage != nullptr && scope.breakage->is_broken();
+  if (is_broken || scope.complaints.has_errors()) return;
   for (const Rule& rule : server.rules) {
     if (rule.name != "allow") {
       warn_of_rule(scope, server, rule);

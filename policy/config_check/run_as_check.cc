@@ -51,12 +51,13 @@ RunAs named(const Scope& scope, const Located<IdText>& text, const RunAsRules& r
   }
   const auto user = find_account(text, rules.facts);
   if (!user) {
-    scope.error(text.at, "run_as",
-                fmt::format("there is no user \"{}\" here; {}", run_as.user, allowed));
-    return run_as;
+    scope.broken(text.at, "run_as",
+                 fmt::format("there is no user \"{}\" here; {}", run_as.user, allowed));
+    return {};
   }
   if (auto problem = problem_of(*user, rules.identity)) {
-    scope.error(text.at, "run_as", fmt::format("\"{}\" {}; {}", run_as.user, *problem, allowed));
+    scope.broken(text.at, "run_as", fmt::format("\"{}\" {}; {}", run_as.user, *problem, allowed));
+    return {};
   }
   run_as.uid = user->uid;
   run_as.gid = user->gid;

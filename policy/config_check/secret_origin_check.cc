@@ -31,10 +31,10 @@ bool check_file(const Scope& scope, const SecretText& text, const HostFacts& fac
   if (secret.from.empty()) return false;
   const auto bad = facts.bad_secrets.find(secret.from);
   if (bad == facts.bad_secrets.end()) return true;
-  scope.error(text.at, text.name.value,
-              fmt::format("\"{}\" {}; allowed: a file of root's or the daemon's user's (or, "
-                          "rootless, yours) with mode 0600 or 0400",
-                          secret.from, bad->second));
+  scope.broken(text.at, text.name.value,
+               fmt::format("\"{}\" {}; allowed: a file of root's or the daemon's user's (or, "
+                           "rootless, yours) with mode 0600 or 0400",
+                           secret.from, bad->second));
   return false;
 }
 
@@ -52,16 +52,16 @@ bool check_credential(const Scope& scope, const TextAt& name, const HostFacts& f
   if (facts.credentials == Credentials::not_here) {
     scope.warning(name.at, "credential",
                   fmt::format("\"{}\" is not looked at here: the service alone has its "
-                              "credentials, and does not start without this one",
+                              "credentials, and leaves this server out without this one",
                               name.value));
     return true;
   }
   const auto bad = facts.bad_credentials.find(name.value);
   if (bad == facts.bad_credentials.end()) return true;
-  scope.error(name.at, "credential",
-              fmt::format("\"{0}\" {1}; allowed: one that systemd gives to cellblockd "
-                          "(LoadCredential={0}:/path in its unit)",
-                          name.value, bad->second));
+  scope.broken(name.at, "credential",
+               fmt::format("\"{0}\" {1}; allowed: one that systemd gives to cellblockd "
+                           "(LoadCredential={0}:/path in its unit)",
+                           name.value, bad->second));
   return false;
 }
 
@@ -87,14 +87,14 @@ bool check_program(const Scope& scope, const TextAt& program, const HostFacts& f
   const auto found = facts.secret_commands.find(program.value);
   if (found == facts.secret_commands.end()) return true;
   if (!found->second.unsafe.empty()) {
-    scope.error(program.at, "command",
-                fmt::format("somebody else could change \"{}\": {}; {}", program.value,
-                            found->second.unsafe, allowed_program));
+    scope.broken(program.at, "command",
+                 fmt::format("somebody else could change \"{}\": {}; {}", program.value,
+                             found->second.unsafe, allowed_program));
     return false;
   }
   if (auto reason = why_it_will_not_start(found->second.state)) {
-    scope.error(program.at, "command",
-                fmt::format("\"{}\" {}; {}", program.value, *reason, allowed_program));
+    scope.broken(program.at, "command",
+                 fmt::format("\"{}\" {}; {}", program.value, *reason, allowed_program));
     return false;
   }
   if (found->second.set_id == SetId::yes) {

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string_view>
+#include <utility>
 
+#include "policy/config/leave_out.h"
 #include "policy/config/names.h"
 #include "policy/config/path_rules.h"
 #include "policy/config/server_keys.h"
@@ -19,6 +23,7 @@
 #include "policy/config_check/identity_choice.h"
 #include "policy/config_check/key_reader.h"
 #include "policy/config_check/limits_check.h"
+#include "policy/config_check/pattern_check.h"
 #include "policy/config_check/placeholder_check.h"
 #include "policy/config_check/restart_check.h"
 #include "policy/config_check/results_check.h"
@@ -88,7 +93,7 @@ void check_sharing(const Scope& scope, const ServerText& text, Server& server) {
 
 void check_files(const Scope& scope, const ServerText& text, const Surroundings& around,
                  Server& server) {
-  server.command = check_command(scope, text, around.facts);
+  server.command = check_command(scope, text, around.facts, server.found);
   server.command_stamp = check_digest(scope, text, around.facts);
   const PathsAround paths{around.protected_paths, around.written, around.facts};
   server.binds = check_binds(scope, text, paths, server.found);
@@ -133,6 +138,30 @@ std::vector<Person> people_here(const Server& server, const Surroundings& around
   return {{around.identity.uid, around.identity.gid}};
 }
 
+bool has_unknown(const IdList& users, const IdList& groups, const HostFacts& facts) {
+  return !unknown_users(users, facts).empty() || !unknown_groups(groups, facts).empty();
+}
+
+// A rule of nobody here breaks its server if it denies, and gives nothing if it allows.
+bool names_unknown_people(const ServerText& text, const Server& server,
+                          const Surroundings& around) {
+  const auto in_allow = [&](const AllowText& allow) {
+    return has_unknown(allow.users, allow.groups, around.facts);
+  };
+  const auto in_rule = [&](const RuleText& rule) {
+    return has_unknown(rule.users ? rule.users->value : IdList{},
+                       rule.groups ? rule.groups->value : IdList{}, around.facts);
+  };
+  const auto in_roles = [&](const Rule& rule) {
+    for (std::size_t k = 0; k < around.roles.size(); ++k) {
+      if ((rule.roles >> k & 1U) != 0 && !around.roles[k].unknown.empty()) return true;
+    }
+    return false;
+  };
+  return (text.allow && in_allow(*text.allow)) || std::ranges::any_of(text.rules, in_rule) ||
+         std::ranges::any_of(server.rules, in_roles);
+}
+
 // With everything declared that its cells see, and everybody known who may use it.
 void check_run_identity(const Scope& scope, const ServerText& text, const Surroundings& around,
                         CheckedServer& checked) {
@@ -142,7 +171,8 @@ void check_run_identity(const Scope& scope, const ServerText& text, const Surrou
   server.ownership = ownership_of(server.binds, around.facts);
   server.run_as = check_run_as(scope, text, rules);
   if (is_automatic(text)) {
-    IdentityChoice choice = choose_identity(server, people, around.mode, around.identity,
+    const AllowedPeople allowed{people, names_unknown_people(text, server, around)};
+    IdentityChoice choice = choose_identity(server, allowed, around.mode, around.identity,
                                             around.facts, around.owner_mount_room);
     server.run_as = std::move(choice.run_as);
     server.owner_mounts = std::move(choice.mounts);
@@ -155,13 +185,14 @@ void check_run_identity(const Scope& scope, const ServerText& text, const Surrou
 
 CheckedServer check_server(Complaints& complaints, const ServerText& text,
                            const Surroundings& around) {
-  const Scope scope{complaints, text.file, "server." + text.name.value + "."};
+  CheckedServer checked;
+  Server& server = checked.server;
+  Breakage breakage;
+  const Scope scope{complaints, text.file, "server." + text.name.value + ".", &breakage};
   if (!is_short_name(text.name.value)) {
     complaints.error(text.file, text.name.at, "server." + text.name.value,
                      "is no server name; allowed: [a-z][a-z0-9-]{0,62}");
   }
-  CheckedServer checked;
-  Server& server = checked.server;
   server.name = text.name.value;
   if (text.enabled) server.enabled = text.enabled->value;
   refuse_placeholders(scope, text);
@@ -172,6 +203,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   check_sharing(scope, text, server);
   check_choice(scope, "pin", text.pin, server.pin);
   if (text.validate_arguments) server.validate_arguments = text.validate_arguments->value;
+  server.always_listed = check_patterns(scope, NameKind::tool, text.always_listed, "always_listed");
   server.rules = check_rules(scope, text, around.roles, {around.identity, around.facts});
   warn_of_rules(scope, server);
   server.calls = check_server_calls(scope, text.calls, text.tools);
@@ -181,6 +213,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
                 server.max_cells_per_user);
   check_start(scope, text.start, server);
   check_run_identity(scope, text, around, checked);
+  if (breakage.is_broken()) leave_out(server, std::move(breakage));
   return checked;
 }
 

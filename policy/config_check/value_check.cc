@@ -31,6 +31,16 @@ void Scope::error(Place at, std::string_view key, std::string text) const {
   complaints.error(file, at, prefix + std::string(key), std::move(text));
 }
 
+void Scope::broken(Place at, std::string_view key, const std::string& text) const {
+  if (breakage == nullptr) return error(at, key, text);
+  if (!complaints.broken(file, at, prefix + std::string(key), text)) return;
+  if (breakage->is_broken()) {
+    ++breakage->more;
+  } else {
+    *breakage = {fmt::format("{}{}: {}", prefix, key, text), file, at.line};
+  }
+}
+
 void Scope::warning(Place at, std::string_view key, std::string text) const {
   complaints.warning(file, at, prefix + std::string(key), std::move(text));
 }
@@ -40,7 +50,7 @@ bool Scope::mentioned(std::string_view key) const {
 }
 
 Scope Scope::below(std::string_view table) const {
-  return {complaints, file, prefix + std::string(table) + "."};
+  return {complaints, file, prefix + std::string(table) + ".", breakage};
 }
 
 void check_integer(const Scope& scope, std::string_view key, const Maybe<std::int64_t>& text,

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "policy/config/breakage.h"
 #include "policy/config_reader/complaint.h"
 #include "policy/config_reader/located.h"
 
@@ -17,8 +18,12 @@ struct Scope {
   Complaints& complaints;
   std::string file;
   std::string prefix;  ///< "server.files."
+  /// Of the server, role or token that this part declares; null: nothing can be left out.
+  Breakage* breakage = nullptr;
 
   void error(Place at, std::string_view key, std::string text) const;
+  /// A fact of the host: what declares it is left out. An error where that cannot be.
+  void broken(Place at, std::string_view key, const std::string& text) const;
   void warning(Place at, std::string_view key, std::string text) const;
   bool mentioned(std::string_view key) const;
   Scope below(std::string_view table) const;  ///< "server.files." -> "server.files.limits."

@@ -87,6 +87,16 @@ std::optional<std::string> doubt_about(const std::string& prefix, const HostFact
       prefix, source.resolved);
 }
 
+// A pattern that matches nothing leaves the others. Cells go on where others can change what is
+// there, as of a bind.
+void say_doubt(const Scope& scope, const TextAt& pattern, const std::string& doubt,
+               const PathFindings& found) {
+  const std::string text = fmt::format("\"{}\": {}", pattern.value, doubt);
+  if (found.broken.empty()) return scope.warning(pattern.at, "allow", text);
+  if (!found.others_can_change) return scope.broken(pattern.at, "allow", text);
+  scope.complaints.broken(scope.file, pattern.at, scope.prefix + "allow", text);
+}
+
 // Dot names are passed over in the path of the directory alone: what is in it is all visible.
 bool shows_a_home(const std::string& pattern) {
   if (allows(pattern, "/home/somebody") || allows(pattern, "/root")) return true;
@@ -116,16 +126,16 @@ std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& t
     return workspace;
   }
   for (const TextAt& pattern : patterns) {
+    const std::string prefix = static_prefix(pattern.value);
+    if (!who_can_change(prefix, around).empty()) found.others_can_change = true;
     if (auto problem = problem_of(pattern.value, around.protected_paths)) {
       here.error(pattern.at, "allow",
                  fmt::format("\"{}\" {}; {}", pattern.value, *problem, allowed));
-    } else if (auto doubt = doubt_about(static_prefix(pattern.value), around.facts, found)) {
-      here.warning(pattern.at, "allow", fmt::format("\"{}\": {}", pattern.value, *doubt));
+    } else if (auto doubt = doubt_about(prefix, around.facts, found)) {
+      say_doubt(here, pattern, *doubt, found);
     } else if (auto extent = doubt_about_extent(pattern.value)) {
       here.warning(pattern.at, "allow", fmt::format("\"{}\" {}", pattern.value, *extent));
     }
-    const std::string prefix = static_prefix(pattern.value);
-    if (!who_can_change(prefix, around).empty()) found.others_can_change = true;
     workspace.allow.push_back(pattern.value);
   }
   return workspace;

@@ -27,18 +27,42 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string_view word_of(Complaint::Severity severity) {
+  switch (severity) {
+    case Complaint::Severity::error:
+      return ": error: ";
+    case Complaint::Severity::broken:
+      return ": broken: ";
+    case Complaint::Severity::warning:
+      break;
+  }
+  return ": warning: ";
+}
+
 }  // namespace
+
+// What is wrong with one value often makes more of it wrong: the first says what to mend.
+bool Complaints::is_said(Complaint::Severity severity, std::string_view file, Place at,
+                         std::string_view key) const {
+  return at.line > 0 && std::ranges::any_of(all_, [&](const Complaint& said) {
+           return said.severity == severity && said.file == file && said.key == key &&
+                  Place{said.line, said.column} == at;
+         });
+}
 
 void Complaints::error(std::string_view file, Place at, std::string key, std::string text) {
   ++errors_;
-  // What is wrong with one value often makes more of it wrong: the first says what to mend.
-  const auto is_same = [&](const Complaint& said) {
-    return said.severity == Complaint::Severity::error && said.file == file && said.key == key &&
-           at.line > 0 && Place{said.line, said.column} == at;
-  };
-  if (std::ranges::any_of(all_, is_same)) return;
+  if (is_said(Complaint::Severity::error, file, at, key)) return;
   add({Complaint::Severity::error, std::string(file), at.line, at.column, std::move(key),
        std::move(text)});
+}
+
+bool Complaints::broken(std::string_view file, Place at, std::string key, std::string text) {
+  if (is_said(Complaint::Severity::broken, file, at, key)) return false;
+  ++broken_;
+  add({Complaint::Severity::broken, std::string(file), at.line, at.column, std::move(key),
+       std::move(text)});
+  return true;
 }
 
 void Complaints::warning(std::string_view file, Place at, std::string key, std::string text) {
@@ -74,7 +98,7 @@ std::vector<Complaint> Complaints::take_sorted() {
 std::string to_line(const Complaint& complaint) {
   std::string line = printable(complaint.file);
   if (complaint.line > 0) line += fmt::format(":{}:{}", complaint.line, complaint.column);
-  line += complaint.severity == Complaint::Severity::error ? ": error: " : ": warning: ";
+  line += word_of(complaint.severity);
   if (!complaint.key.empty()) line += printable(complaint.key) + ": ";
   return line + printable(complaint.text);
 }

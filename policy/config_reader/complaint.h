@@ -17,7 +17,8 @@ struct Place {
 };
 
 struct Complaint {
-  enum class Severity { error, warning } severity{};
+  /// broken: a fact of the host, for which one server, role or token is left out.
+  enum class Severity { error, broken, warning } severity{};
   std::string file;
   unsigned line = 0;
   unsigned column = 0;
@@ -34,10 +35,14 @@ class Complaints {
  public:
   /// Only the first of a value's: of the same key at the same place.
   void error(std::string_view file, Place at, std::string key, std::string text);
+  /// False: something is said of that key at that place already, and this is not added.
+  bool broken(std::string_view file, Place at, std::string key, std::string text);
   void warning(std::string_view file, Place at, std::string key, std::string text);
 
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
+  /// What is more than a warning.
+  std::size_t fault_count() const { return errors_ + broken_; }
   /// Something was said about this key already, so that its absence need not be said as well.
   bool mentions(std::string_view file, std::string_view key) const;
 
@@ -45,10 +50,13 @@ class Complaints {
   std::vector<Complaint> take_sorted();
 
  private:
+  bool is_said(Complaint::Severity severity, std::string_view file, Place at,
+               std::string_view key) const;
   void add(Complaint complaint);
 
   std::vector<Complaint> all_;
   std::size_t errors_ = 0;
+  std::size_t broken_ = 0;
   std::size_t left_out_ = 0;
 };
 

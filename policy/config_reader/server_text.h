@@ -110,6 +110,7 @@ struct ServerText {
   Maybe<std::string> cells;
   Maybe<std::string> pin;
   Maybe<bool> validate_arguments;
+  TextList always_listed;
 };
 
 }  // namespace cellblock

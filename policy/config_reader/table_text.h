@@ -46,6 +46,7 @@ struct ConfigText {
   std::optional<Written> metrics;
   Written sandbox;
   Written catalogue;
+  Written aggregate;
   Written audit;
   std::vector<ProfileText> profiles;
   std::vector<RoleText> roles;

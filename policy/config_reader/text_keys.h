@@ -210,6 +210,8 @@ void visit_rights(Keys& k, ServerText& v) {
          "which definitions of tools are let pass");
   k.flag("validate_arguments", v.validate_arguments, "true",
          "arguments of calls are held to the tool's inputSchema");
+  k.texts("always_listed", v.always_listed, patterns,
+          "where a host finds tools by search: which it is listed all the same");
 }
 
 /// `[server.NAME]`
@@ -234,6 +236,7 @@ void visit_installation(Keys& k, ConfigText& v) {
   k.plain("metrics", v.metrics, MetricsListen{}, "numbers for Prometheus; off unless declared");
   k.plain("sandbox", v.sandbox, Kernel{}, "what the kernel must have");
   k.plain("catalogue", v.catalogue, CatalogueRules{}, "what is kept of servers' lists");
+  k.plain("aggregate", v.aggregate, AggregateRules{}, "all servers as one");
   k.plain("audit", v.audit, AuditRules{}, "how the audit log is kept");
   k.named("profile", v.profiles, "NAME", "profiles of system calls of your own");
   k.named("role", v.roles, "NAME", "who may take which role");

@@ -68,6 +68,10 @@ void add_installation(Rows& rows) {
   rows.push_back({audit_log_oldest, "cellblock_audit_log_oldest_time_seconds",
                   "When the oldest line of the audit log was written, in Unix time.", gauge,
                   daemon});
+  rows.push_back({broken, "cellblock_broken",
+                  "Servers, roles and tokens that are left out, since something of the host that "
+                  "they name is not there.",
+                  gauge, daemon});
   rows.push_back(
       {sessions, "cellblock_sessions", "Sessions of hosts that are open.", gauge, gateway});
   rows.push_back({sessions_opened, "cellblock_sessions_total",

@@ -22,6 +22,7 @@ enum class Metric : std::uint8_t {
   audit_writer_starts,
   start_time,
   audit_log_oldest,
+  broken,
   sessions,
   sessions_opened,
   audit_records_waiting,

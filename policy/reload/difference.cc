@@ -124,6 +124,7 @@ bool differs_otherwise(const Server& used, Server fresh) {
   }
   fresh.found.others_can_change = used.found.others_can_change;
   fresh.found.is_unanswered = used.found.is_unanswered;
+  fresh.found.no_command = used.found.no_command;
   fresh.ownership = used.ownership;  // words: whom cells are there says run_as, and owner_mounts
   return used != fresh;
 }
@@ -155,11 +156,21 @@ ChangedServer changed_server(const Server& used, const Server& as_read) {
   return changed;
 }
 
+// Of one that is left out nothing is told but that, whatever else differs.
+std::optional<ServerChange> whole_change(const Server& used, const Server& fresh) {
+  if (fresh.removed) return ServerChange::removed;
+  if (used.removed) return ServerChange::returned;
+  if (fresh.breakage.is_broken()) return ServerChange::broken;
+  if (used.breakage.is_broken()) return ServerChange::mended;
+  return std::nullopt;
+}
+
 // Nothing: what was removed stays so, or nothing differs.
 std::optional<ChangedServer> compared(const Server& used, const Server& fresh) {
-  if (used.removed && fresh.removed) return std::nullopt;
-  if (fresh.removed) return ChangedServer{.name = fresh.name, .what = ServerChange::removed};
-  if (used.removed) return ChangedServer{.name = fresh.name, .what = ServerChange::returned};
+  if (used == fresh || (used.removed && fresh.removed)) return std::nullopt;
+  if (const auto what = whole_change(used, fresh)) {
+    return ChangedServer{.name = fresh.name, .what = *what};
+  }
   ChangedServer changed = changed_server(used, fresh);
   if (changed.keys.empty()) return std::nullopt;
   return changed;
@@ -213,19 +224,25 @@ Difference difference(const Config& used, const Config& fresh) {
             : ChangedServer{.name = fresh.servers[i].name, .what = ServerChange::added};
     if (!changed) continue;
     changed->index = i;
+    changed->is_broken = fresh.servers[i].breakage.is_broken();
     found.servers.push_back(std::move(*changed));
   }
   return found;
 }
 
 std::string line_of(const ChangedServer& server) {
+  const std::string_view but = server.is_broken ? ", but broken" : "";
   switch (server.what) {
     case ServerChange::added:
-      return fmt::format("server {}: added", server.name);
+      return fmt::format("server {}: added{}", server.name, but);
     case ServerChange::returned:
-      return fmt::format("server {}: declared again", server.name);
+      return fmt::format("server {}: declared again{}", server.name, but);
     case ServerChange::removed:
       return fmt::format("server {}: removed", server.name);
+    case ServerChange::broken:
+      return fmt::format("server {}: broken", server.name);
+    case ServerChange::mended:
+      return fmt::format("server {}: no longer broken", server.name);
     case ServerChange::policy:
     case ServerChange::cell:
       break;

@@ -15,6 +15,8 @@ enum class ServerChange : std::uint8_t {
   added,     ///< behind the last
   returned,  ///< it was removed, and has its old place
   removed,
+  broken,  ///< left out: nothing of it is started, and its sessions are ended
+  mended,  ///< it was left out, and can be used
 };
 
 struct ChangedServer {
@@ -22,6 +24,7 @@ struct ChangedServer {
   ServerChange what{};
   std::vector<std::string> keys{};  ///< with policy and cell: which differ, for people
   std::uint32_t index = 0;
+  bool is_broken = false;  ///< it is left out by what is fresh
   bool is_pinned_otherwise = false;
   bool operator==(const ChangedServer&) const = default;
 };

@@ -22,6 +22,7 @@ void for_each_policy_member_of_server(Visit visit) {
   visit("start.warm", &Server::start);
   visit("restart", &Server::restart);
   visit("validate_arguments", &Server::validate_arguments);
+  visit("always_listed", &Server::always_listed);
 }
 
 /// The same for what is no server's.
@@ -32,7 +33,9 @@ void for_each_policy_member(Visit visit) {
   visit("daemon.max_cells", &Config::cells);
   visit("daemon.max_cells_per_user", &Config::cells);
   visit("role", &Config::roles);
+  visit("broken roles and tokens", &Config::broken);
   visit("calls", &Config::calls);
+  visit("aggregate.tools", &Config::aggregate);
 }
 
 }  // namespace cellblock

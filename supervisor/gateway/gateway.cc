@@ -14,6 +14,7 @@
 #include "policy/base/server_set.h"
 #include "policy/config/find_server.h"
 #include "policy/config/stop_time.h"
+#include "supervisor/gateway/session/admission.h"
 #include "supervisor/gateway/session/approval_report.h"
 #include "supervisor/gateway/session/pin_control.h"
 #include "supervisor/gateway/session/server_report.h"
@@ -359,8 +360,9 @@ std::string Gateway::status(const Peer& peer) const {
     const wire::SessionVia via = entry.second->session().peer().via;
     return via == wire::SessionVia::http_socket || via == wire::SessionVia::http_token;
   });
+  const bool is_admins = peer.is_admin || is_still_admin(config_, peer.uid);
   return status_json(config_, rows, {whose.uid, static_cast<std::size_t>(over_http)},
-                     audit_.health());
+                     audit_.health(), is_admins ? Reach::everything : Reach::own_servers);
 }
 
 }  // namespace cellblock::gateway

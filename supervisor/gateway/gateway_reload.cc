@@ -42,7 +42,8 @@ void Gateway::reconfigure(const Fd& sealed) {
 void Gateway::reconfigure(const ChangedServer& changed) {
   const std::uint32_t server = changed.index;
   const bool is_new = changed.what == ServerChange::added;
-  const bool is_back = changed.what == ServerChange::returned;
+  const bool is_back =
+      changed.what == ServerChange::returned || changed.what == ServerChange::mended;
   const bool needs_cells = changed.what == ServerChange::cell;
   if (is_new) catalogues_.put_back(server);
   if (is_back || needs_cells) {
@@ -53,7 +54,7 @@ void Gateway::reconfigure(const ChangedServer& changed) {
   if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
   shown_.reconfigure(server);
   if (needs_cells) shared_.replace_cells(server);
-  if (!config_.servers[server].enabled) shared_.stop(server);
+  if (!config_.servers[server].is_usable()) shared_.stop(server);
 }
 
 void Gateway::reconfigure_sessions(const Difference& changes) {

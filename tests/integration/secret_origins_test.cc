@@ -148,37 +148,47 @@ TEST_P(SecretOrigins, OfCommandsArePrintedUnderTheDaemonsUserWithoutPrivilege) {
               HasSubstr(fmt::format("\nWHO={0} {0} {1} {1} {1} {1}\n", id, none)));
 }
 
-TEST_P(SecretOrigins, OfACommandThatFailsStopTheStartWithTheServerTheNameAndTheEnd) {
+TEST_P(SecretOrigins, OfACommandThatFailsLeaveTheServerOutWithTheNameAndTheEnd) {
   const std::string program = daemon_.directory().write(
       "fail", "#!/bin/sh\necho quartz-heron\necho 'not logged in' >&2\nexit 3\n", 0755);
-  const std::string said = daemon_.start_in_vain(
+  daemon_.start(
       options(fmt::format("secret_memfds = {{ DB = {{ command = [\"{}\"] }} }}\n", program)));
-  EXPECT_THAT(said, HasSubstr(fmt::format("server echo: the command of the secret DB, {}: exited "
-                                          "with code 3; it said: not logged in",
-                                          program)));
-  EXPECT_FALSE(has_marker(said));
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_THAT(daemon_.log(),
+              HasSubstr(fmt::format("[MCP:stdio:echo] is broken: the command of the secret DB, {}: "
+                                    "exited with code 3; what it said is in the journal",
+                                    program)));
+  EXPECT_THAT(daemon_.log(), HasSubstr(fmt::format("server echo: the command of the secret DB, {}, "
+                                                   "said: not logged in\n",
+                                                   program)));
+  EXPECT_THAT(daemon_.connect().request("cellblock/status").dump(), Not(HasSubstr("logged in")));
+  EXPECT_FALSE(has_marker(daemon_.log()));
 }
 
-TEST_P(SecretOrigins, OfACredentialThatIsNotThereStopTheStart) {
-  const std::string said =
-      daemon_.start_in_vain(options("secret_files = { T = { credential = \"other\" } }\n"));
-  EXPECT_THAT(said, HasSubstr("server.echo.secret_files.T.credential: \"other\" is none of the "
-                              "credentials that cellblockd was started with"));
+TEST_P(SecretOrigins, OfACredentialThatIsNotThereLeaveTheServerOut) {
+  daemon_.start(options("secret_files = { T = { credential = \"other\" } }\n"));
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_THAT(daemon_.log(),
+              HasSubstr("[MCP:stdio:echo] is broken: secret_files.T.credential: \"other\" is none "
+                        "of the credentials that cellblockd was started with"));
 }
 
-TEST_P(SecretOrigins, OfCredentialsStopAStartThatHasNone) {
+TEST_P(SecretOrigins, OfCredentialsLeaveTheServerOutOfAStartThatHasNone) {
   DaemonOptions without = options("secret_files = { T = { credential = \"token\" } }\n");
   without.environment.clear();
-  EXPECT_THAT(daemon_.start_in_vain(without), HasSubstr("$CREDENTIALS_DIRECTORY is not set"));
+  daemon_.start(without);
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_THAT(daemon_.log(), HasSubstr("$CREDENTIALS_DIRECTORY is not set"));
 }
 
-TEST_P(SecretOrigins, OfAProgramThatOthersCouldChangeStopTheStart) {
+TEST_P(SecretOrigins, OfAProgramThatOthersCouldChangeLeaveTheServerOut) {
   const std::string open = daemon_.directory().make_directory("open", 0777);
   const std::string program = daemon_.directory().write("open/print", "#!/bin/sh\necho x\n", 0755);
   std::filesystem::permissions(open, std::filesystem::perms{0777});
-  const std::string said = daemon_.start_in_vain(
+  daemon_.start(
       options(fmt::format("secret_files = {{ T = {{ command = [\"{}\"] }} }}\n", program)));
-  EXPECT_THAT(said, HasSubstr("somebody else could change"));
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_THAT(daemon_.log(), HasSubstr("somebody else could change"));
 }
 
 TEST_P(SecretOrigins, AreNamedByACheckThatRunsNothing) {

@@ -137,7 +137,7 @@ class AggregateRig final : public AggregateEffects {
   std::optional<Broken> broken(std::uint32_t server) const override {
     const auto found = known_broken.find(server);
     if (found == known_broken.end()) return std::nullopt;
-    return Broken{.failure = &found->second, .rest = rest};
+    return Broken{.failure = found->second, .rest = rest};
   }
   void want_catalogue(std::uint32_t server) override { wanted.push_back(server); }
   void record(std::optional<std::uint32_t> server, const AuditNote& note) override {

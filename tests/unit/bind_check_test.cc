@@ -47,7 +47,7 @@ struct Checked {
     return text;
   }
   std::string errors() const { return said(Complaint::Severity::error); }
-  std::string warnings() const { return said(Complaint::Severity::warning); }
+  std::string broken() const { return said(Complaint::Severity::broken); }
   const PathFindings& found() const { return config.servers.at(0).found; }
 };
 
@@ -67,20 +67,24 @@ Checked check(const std::string& lines, const HostFacts& facts) {
 
 constexpr const char* writes = "write = [\"/ws/alice/p\"]";
 
-// --- who could change it decides whether it is an error ------------------------------------------
+// --- who could change it decides whether cells go on
+// ----------------------------------------------
 
-TEST(BindCheck, APathThatOnlyRootCanChangeIsAnErrorWhereItIsMissing) {
+TEST(BindCheck, APathThatOnlyRootCanChangeLeavesItsServerOutWhereItIsMissing) {
   const Checked checked = check(writes, facts_with("/ws/alice/p", {}));
-  EXPECT_THAT(checked.errors(), HasSubstr("does not exist"));
+  EXPECT_EQ(checked.errors(), "");
+  EXPECT_THAT(checked.broken(), HasSubstr("does not exist"));
+  EXPECT_FALSE(checked.config.servers.at(0).is_usable());
+  EXPECT_EQ(checked.found(), PathFindings{});
 }
 
 TEST(BindCheck, APathOfAUsersBreaksItsServerAloneWhereItIsMissing) {
   const Checked checked =
       check(writes, facts_with("/ws/alice/p", {PathKind::missing, "", by_alice}));
   EXPECT_EQ(checked.errors(), "");
-  EXPECT_THAT(checked.warnings(), HasSubstr("this server will not start (the directory /ws/alice "
-                                            "is owned by uid 1001); put it right, then run "
-                                            "\"cellblock reload\""));
+  EXPECT_THAT(checked.broken(), HasSubstr("this server will not start (the directory /ws/alice "
+                                          "is owned by uid 1001); put it right, then run "
+                                          "\"cellblock reload\""));
   EXPECT_EQ(checked.found(), (PathFindings{true, "write \"/ws/alice/p\" does not exist"}));
 }
 
@@ -89,7 +93,7 @@ TEST(BindCheck, APathThatDoesNotAnswerBreaksItsServerAloneAndIsNotToBeTouched) {
   silent.is_unanswered = true;
   const Checked checked = check(writes, facts_with("/ws/alice/p", silent));
   EXPECT_EQ(checked.errors(), "");
-  EXPECT_THAT(checked.warnings(), HasSubstr("does not answer within 2 s"));
+  EXPECT_THAT(checked.broken(), HasSubstr("does not answer within 2 s"));
   EXPECT_TRUE(checked.found().is_unanswered);
   EXPECT_THAT(checked.found().broken, HasSubstr("does not answer within 2 s"));
 }
@@ -126,7 +130,7 @@ TEST(BindCheck, APathThatACellCanMoveBreaksItsServerAlone) {
   const Checked checked =
       check("write = [\"/srv/rw\"]\nread = [\"/srv/rw/a/ro\"]", facts_with("/srv/rw/a/ro", {}));
   EXPECT_EQ(checked.errors(), "");
-  EXPECT_THAT(checked.warnings(), HasSubstr("cells can write in /srv/rw"));
+  EXPECT_THAT(checked.broken(), HasSubstr("cells can write in /srv/rw"));
   EXPECT_THAT(checked.found().broken, HasSubstr("/srv/rw/a/ro"));
 }
 

@@ -273,6 +273,18 @@ TEST(InstalledWheel, IsFoundByItsNameAsPyPiComparesThem) {
   EXPECT_FALSE(installed_by_pip(directory.path(), "mcp-server"));
 }
 
+TEST(InstalledWheel, IsNoneWhereADependencySaysThatItIsThePackageToo) {
+  const ScratchDirectory directory;
+  directory.make_directory("mcp_server_git-2.1.0.dist-info", 0755);
+  directory.make_directory("bin", 0755);
+  directory.write("bin/mcp-server-git", "", 0755);
+  const auto points = "[console_scripts]\nmcp-server-git = c:main\n";
+  directory.write("mcp_server_git-2.1.0.dist-info/entry_points.txt", points, 0644);
+  ASSERT_TRUE(installed_by_pip(directory.path(), "mcp-server-git"));
+  directory.make_directory("MCP.Server-Git-9.9.9.dist-info", 0755);
+  EXPECT_FALSE(installed_by_pip(directory.path(), "mcp-server-git"));
+}
+
 TEST(InstalledWheel, HasNoProgramThatIsAPath) {
   const ScratchDirectory directory;
   directory.make_directory("bad-1.0.dist-info", 0755);

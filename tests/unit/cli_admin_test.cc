@@ -108,7 +108,8 @@ TEST(CliAdvice, OfCellblockStandsOnALineOfItsOwn) {
   EXPECT_EQ(ended.exit_code, 4);
   EXPECT_EQ(ended.err,
             "cellblock: the argument \"n\" is no number\n"
-            "  Correct the arguments as the sentence says and call again.\n");
+            "  Correct the arguments as the sentence says and call again.\n"
+            "  More: cellblock errors invalid_arguments\n");
 }
 
 TEST(CliAdvice, IsNoServersToWrite) {

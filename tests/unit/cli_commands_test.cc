@@ -56,6 +56,30 @@ TEST(CliTools, PrintsTheArrayAsJson) {
                                                             "\n");
 }
 
+TEST(CliTools, SayWhatEachServersListWeighs) {
+  constexpr auto tools =
+      R"({"tools":[{"name":"a__x"},{"name":"a__y"},{"name":"b__x"},{"name":"cellblock_read_result"}]})";
+  FakeGateway human(after_greeting(tools));
+  const auto ended = cli(human, {"tools"});
+  EXPECT_EQ(ended.out,
+            "a__x                   \na__y                   \nb__x                   \n"
+            "cellblock_read_result  \n");
+  EXPECT_EQ(ended.err,
+            "a          2 tools in 30 bytes, about 8 tokens\n"
+            "b          1 tool in 15 bytes, about 4 tokens\n"
+            "cellblock  1 tool in 32 bytes, about 8 tokens\n"
+            "all        4 tools in 77 bytes, about 20 tokens\n");
+  FakeGateway machine(after_greeting(tools));
+  EXPECT_EQ(cli(machine, {"tools", "--weight", "--json"}).out,
+            R"([{"server":"a","tools":2,"bytes":30,"tokens":8},)"
+            R"({"server":"b","tools":1,"bytes":15,"tokens":4},)"
+            R"({"server":"cellblock","tools":1,"bytes":32,"tokens":8}])"
+            "\n");
+  FakeGateway one(after_greeting(tools));
+  EXPECT_EQ(cli(one, {"tools", "files", "--weight"}).out,
+            "files  4 tools in 77 bytes, about 20 tokens\n");
+}
+
 constexpr auto with_a_missing_server =
     R"({"tools":[{"name":"a__x"}],"_meta":{"cellblock/unavailable":[{"server":"bad","reason":"cell \"bad\": exited with code 3; last words: \"x\"","brief":"exited with code 3\u001b"}]}})";
 
@@ -65,12 +89,13 @@ TEST(CliTools, SaysOnStderrWhichOfAllServersIsNotListed) {
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(ended.out, "a__x  \n");
   EXPECT_EQ(ended.err,
-            "not listed: bad (exited with code 3\\x1b); \"cellblock status bad\" tells more\n");
+            "not listed: bad (exited with code 3\\x1b); \"cellblock status bad\" tells more\n"
+            "a  1 tool in 15 bytes, about 4 tokens\n");
 }
 
 TEST(CliTools, TakesNoServersWordThatOthersAreMissing) {
   FakeGateway gateway(after_greeting(with_a_missing_server));
-  EXPECT_EQ(cli(gateway, {"tools", "a"}).err, "");
+  EXPECT_EQ(cli(gateway, {"tools", "a"}).err, "a  1 tool in 15 bytes, about 4 tokens\n");
 }
 
 TEST(CliCall, MergesArgumentsAndPrintsText) {

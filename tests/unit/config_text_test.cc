@@ -51,7 +51,8 @@ TEST(ConfigText, SuggestsNothingForAWordThatIsLikeNoKey) {
   const auto parsed = parse("[xylophone]\n");
   ASSERT_EQ(parsed.complaints.size(), 1U);
   EXPECT_EQ(parsed.complaints.front().text,
-            "unknown key; allowed: daemon, socket, listen, metrics, sandbox, catalogue, audit, "
+            "unknown key; allowed: daemon, socket, listen, metrics, sandbox, catalogue, aggregate, "
+            "audit, "
             "profile, role, calls, results, redaction, server");
 }
 

@@ -212,13 +212,33 @@ TEST(ReloadReport, TellsAValueBelowItsOwnKeyOnly) {
                               .at_start = {}};
   const std::vector<ChangedKey> values{{"calls.user.in_flight", "", "3"},
                                        {"daemon.max_cells_per_user", "1", "2"}};
-  EXPECT_EQ(reload_text(difference, values, ReloadTense::would),
+  EXPECT_EQ(reload_text(difference, values, {}, ReloadTense::would),
             "would change\n"
             "  calls: at once\n"
             "    user.in_flight: none -> 3\n"
             "  daemon.max_cells: at once\n"
             "  daemon.max_cells_per_user: at once\n"
             "    daemon.max_cells_per_user: 1 -> 2\n");
+}
+
+TEST(ReloadReport, NamesWhatIsLeftOutWhetherItIsNewOrNot) {
+  const Difference difference{
+      .servers = {{.name = "a", .what = ServerChange::broken},
+                  {.name = "b", .what = ServerChange::mended},
+                  {.name = "c", .what = ServerChange::added, .is_broken = true}},
+      .keys = {},
+      .at_start = {}};
+  const std::vector<PartLeftOut> broken{{"server a", "read: gone (/c.toml:3)"}};
+  EXPECT_EQ(reload_text(difference, {}, broken, ReloadTense::done),
+            "reloaded\n"
+            "  server a: broken: it is left out, and its sessions are ended\n"
+            "  server b: no longer broken: can be used\n"
+            "  server c: added, but broken: it is left out\n"
+            "broken: server a: read: gone (/c.toml:3)\n");
+  EXPECT_EQ(reload_text({}, {}, broken, ReloadTense::would),
+            "nothing has changed\nbroken: server a: read: gone (/c.toml:3)\n");
+  EXPECT_THAT(reload_json({}, {}, broken, ReloadTense::done),
+              HasSubstr(R"x("broken":[{"what":"server a","cause":"read: gone (/c.toml:3)"}])x"));
 }
 
 TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
@@ -231,19 +251,19 @@ TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
       {"daemon.max_cells", "1", "2"},  // of a key that is not named: not told
       {"server.a.results.max_bytes", "\"4KiB\"", "\"8KiB\""},
       {"server.a.limits.memory", "", "\"1GiB\""}};
-  EXPECT_EQ(reload_text(difference, values, ReloadTense::would),
+  EXPECT_EQ(reload_text(difference, values, {}, ReloadTense::would),
             "would change\n"
             "  role: at once\n"
             "  server a: allow, rule, results: from the next request on\n"
             "    results.max_bytes: \"4KiB\" -> \"8KiB\"\n"
             "    limits.memory: none -> \"1GiB\"\n"
             "  server b: removed: its sessions are ended\n");
-  EXPECT_EQ(reload_text({}, {}, ReloadTense::done), "nothing has changed\n");
-  EXPECT_EQ(reload_json(difference, {values.back()}, ReloadTense::done),
+  EXPECT_EQ(reload_text({}, {}, {}, ReloadTense::done), "nothing has changed\n");
+  EXPECT_EQ(reload_json(difference, {values.back()}, {}, ReloadTense::done),
             R"({"ok":true,"applied":true,"changes":[{"key":"role"},)"
             R"({"server":"a","change":"policy","keys":["allow","rule","results"]},)"
             R"({"server":"b","change":"removed","keys":[]}],)"
-            R"("values":[{"key":"server.a.limits.memory","from":"","to":"\"1GiB\""}]})"
+            R"("values":[{"key":"server.a.limits.memory","from":"","to":"\"1GiB\""}],"broken":[]})"
             "\n");
   EXPECT_EQ(reload_error_json("why"),
             R"({"ok":false,"error":{"code":"not_reloaded","message":"why","exit_code":1}})"

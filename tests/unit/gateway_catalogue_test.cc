@@ -126,7 +126,7 @@ TEST_F(CatalogueCacheTest, LetsABrokenServerRestLongerEachTimeForWhoeverWantsAll
     want(0, 1);
     end_survey(0, &broken);
     ASSERT_TRUE(cache->broken(0, now));
-    EXPECT_EQ(cache->broken(0, now)->failure->message, "broken");
+    EXPECT_EQ(cache->broken(0, now)->failure.message, "broken");
     pass(std::chrono::seconds(seconds) - Milliseconds{1});
     EXPECT_EQ(cache->broken(0, now)->rest, Rest::not_over) << seconds;
     pass(Milliseconds{1});

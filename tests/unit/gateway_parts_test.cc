@@ -115,6 +115,10 @@ TEST(ControlRequest, ReadsEachShape) {
   EXPECT_EQ(all->server, "");
   EXPECT_EQ(all->start, StartWhen::now);
   EXPECT_EQ(all->labels, (std::vector<Label>{{"org", "Œuvre"}}));
+  EXPECT_EQ(all->tools, std::nullopt);
+  EXPECT_EQ(parse_control("cellblock/attach", R"({"tools":"search"})")->tools, ToolListing::search);
+  EXPECT_EQ(parse_control("cellblock/attach", R"({"server":"a","tools":"all"})")->tools,
+            ToolListing::all);
   EXPECT_EQ(parse_control("cellblock/attach", R"({"server":"a","start":"on_demand"})")->start,
             StartWhen::on_demand);
 }
@@ -125,6 +129,9 @@ TEST(ControlRequest, RefusesWhatItDoesNotKnow) {
         {"cellblock/attach", R"({"workspace":true})"},
         {"cellblock/attach", R"({"probe":true})"},
         {"cellblock/attach", R"({"server":"a","start":"later"})"},
+        {"cellblock/attach", R"({"server":"a","tools":"few"})"},
+        {"cellblock/attach", R"({"server":"a","tools":true})"},
+        {"cellblock/attach", R"({"server":"a","probe":true,"tools":"search"})"},
         {"cellblock/attach", R"({"labels":{"Org":"x"}})"},
         {"cellblock/attach", R"({"labels":{"org":"a\u0007b"}})"},
         {"cellblock/attach", R"({"labels":{"org":7}})"},

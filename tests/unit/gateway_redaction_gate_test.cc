@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/config/leave_out.h"
 #include "policy/redaction/secret_marks.h"
 #include "supervisor/gateway/checks/redaction_gate.h"
 
@@ -86,6 +87,13 @@ TEST_F(RedactionGateTest, RedactsAResultThatWasWrittenAnew) {
                                R"("nextCursor":"4111111111111111"})"}});
   EXPECT_EQ(passed.line, result(R"({"tools":[{"name":"t","description":"has [redacted: TOKEN]"}],)"
                                 R"("nextCursor":"4111111111111111"})"));
+}
+
+TEST_F(RedactionGateTest, RedactsTheSecretsOfAServerThatIsLeftOutUntilItsCellsAreGone) {
+  EXPECT_EQ(redactions_.clean(0, "key: hunter2-hunter2"), "key: [redacted: TOKEN]");
+  leave_out(config_.servers[0], {.cause = "read: it is gone"});
+  redactions_.reconfigure();
+  EXPECT_EQ(redactions_.clean(0, "key: hunter2-hunter2"), "key: [redacted: TOKEN]");
 }
 
 TEST_F(RedactionGateTest, LooksAtWhatAServerPutsUnderTheNamesOfTheProtocol) {

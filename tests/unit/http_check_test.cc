@@ -37,7 +37,8 @@ Outcome check(const std::string& toml, RunMode mode = RunMode::system) {
   const Identity identity{1000, 1000, 200'000, 4096};
   Listen listen;
   listen.socket = "/run/cellblock/cellblock.sock";
-  Outcome outcome{check_http(complaints, text, {mode, identity, listen}, facts_here()), {}};
+  std::vector<BrokenPart> broken;
+  Outcome outcome{check_http(complaints, text, {mode, identity, listen}, facts_here(), broken), {}};
   for (const Complaint& complaint : complaints.take_sorted()) {
     outcome.complaints += to_line(complaint) + "\n";
   }

@@ -41,7 +41,7 @@ class IdentityChoiceTest : public testing::Test {
 
   Server server_;
   HostFacts facts_;
-  std::vector<Person> people_{{1000, 1000}, {1001, 100}};
+  AllowedPeople people_{.here = {{1000, 1000}, {1001, 100}}};
 };
 
 TEST_F(IdentityChoiceTest, APathOfAUsersIsMountedForThatUserAlone) {
@@ -61,28 +61,34 @@ TEST_F(IdentityChoiceTest, APathThatOthersMayUseIsMountedForItsOwnerToo) {
 TEST_F(IdentityChoiceTest, NobodysPathThatIsNoUserOfTheServerIsMounted) {
   declare("/srv/root", Access::read, owned(0, {true, false}));
   declare("/home/carol", Access::write, owned(1002, {}));
-  people_.push_back({0, 0});  // root may use it, and is nobody's id on disk
+  people_.here.push_back({0, 0});  // root may use it, and is nobody's id on disk
   const auto choice = choose();
   EXPECT_EQ(choice.run_as.kind, RunAsKind::own);
   EXPECT_THAT(choice.mounts, IsEmpty());
 }
 
 TEST_F(IdentityChoiceTest, WhoseGroupIsNotKnownIsNoOwner) {
-  people_ = {{7000, std::nullopt}};
+  people_.here = {{7000, std::nullopt}};
   declare("/srv/p", Access::write, owned(7000, {}));
   EXPECT_THAT(choose().mounts, IsEmpty());
-  people_ = {{7000, 7000}};  // nobody's group: people_of()
+  people_.here = {{7000, 7000}};  // nobody's group: people_of()
   EXPECT_THAT(choose().mounts, ElementsAre(OwnerMount{.bind = 0, .uid = 7000, .gid = 7000}));
 }
 
 TEST_F(IdentityChoiceTest, WhereNoMountCanBeHadTheClientIsTakenIfThePathNeedsItsOwner) {
-  people_.resize(1);
+  people_.here.resize(1);
   declare("/home/alice/p", Access::write, owned(1000, {true, false}), IdMapping::impossible);
   const auto choice = choose();
   EXPECT_EQ(choice.run_as.kind, RunAsKind::client);
   EXPECT_THAT(choice.run_as.reason, HasSubstr("write /home/alice/p needs its owner"));
   EXPECT_THAT(choice.run_as.reason, HasSubstr("no such kernel"));
   EXPECT_THAT(choice.mounts, IsEmpty());
+}
+
+TEST_F(IdentityChoiceTest, NobodyIsAloneWhileARuleNamesSomebodyWhoIsUnknown) {
+  people_ = {.here = {{1000, 1000}}, .are_some_unknown = true};
+  declare("/home/alice/p", Access::write, owned(1000, {true, false}), IdMapping::impossible);
+  EXPECT_EQ(choose().run_as.kind, RunAsKind::own);
 }
 
 TEST_F(IdentityChoiceTest, WhatOneUsersFileSystemLacksChangesNothingForTheOthers) {
@@ -104,7 +110,7 @@ TEST_F(IdentityChoiceTest, MoreMountsThanThereIsRoomForAreNone) {
   EXPECT_EQ(choose(RunMode::system, 2).run_as.kind, RunAsKind::own);
   EXPECT_EQ(choose(RunMode::system, 1).run_as.kind, RunAsKind::own) << "nor the client of others";
   EXPECT_THAT(choose(RunMode::system, 1).mounts, IsEmpty());
-  people_.resize(1);
+  people_.here.resize(1);
   EXPECT_EQ(choose(RunMode::system, 0).run_as.kind, RunAsKind::client);
 }
 

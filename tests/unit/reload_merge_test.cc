@@ -183,5 +183,102 @@ TEST(ReloadDifference, SaysNothingOfValues) {
   EXPECT_THAT(lines_of(difference(used, fresh)), ElementsAre("server a: env"));
 }
 
+// --- what is left out ----------------------------------------------------------------------------
+
+Server left_out_server(std::string name, std::string why = "read: it is gone") {
+  Server made = server(std::move(name));
+  made.breakage.cause = std::move(why);
+  return made;
+}
+
+TEST(ReloadDifference, TellsWhatBecomesOfAServerThatIsLeftOut) {
+  struct Row {
+    Server used;
+    Server fresh;
+    const char* says;
+    ServerChange what;
+  };
+  Server removed = server("a");
+  removed.removed = true;
+  Server narrowed = left_out_server("a");
+  narrowed.rules.clear();
+  const std::vector<Row> rows = {
+      {server("a"), left_out_server("a"), "server a: broken", ServerChange::broken},
+      {left_out_server("a"), left_out_server("a", "another"), "server a: broken",
+       ServerChange::broken},
+      {left_out_server("a"), narrowed, "server a: broken", ServerChange::broken},
+      {left_out_server("a"), server("a"), "server a: no longer broken", ServerChange::mended},
+      {removed, left_out_server("a"), "server a: declared again, but broken",
+       ServerChange::returned},
+      {left_out_server("a"), removed, "server a: removed", ServerChange::removed},
+  };
+  for (const Row& row : rows) {
+    const Difference found = difference(with({row.used}), with({row.fresh}));
+    EXPECT_THAT(lines_of(found), ElementsAre(row.says));
+    EXPECT_EQ(found.servers.at(0).what, row.what) << row.says;
+  }
+  EXPECT_TRUE(difference(with({left_out_server("a")}), with({left_out_server("a")})).empty());
+}
+
+TEST(ReloadDifference, NamesANewServerThatIsLeftOut) {
+  const Difference found = difference(with({}), with({left_out_server("a")}));
+  EXPECT_THAT(lines_of(found), ElementsAre("server a: added, but broken"));
+}
+
+TEST(ReloadMerge, LeavesAMendedServerOutWhoseUserTheLauncherWasNotGiven) {
+  Server mended = server("a");
+  mended.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
+  mended.secrets.push_back({.name = "A", .from = "/a"});
+  const Config fresh = merged(with({left_out_server("a")}), with({mended}));
+  EXPECT_FALSE(fresh.servers[0].is_usable());
+  EXPECT_THAT(fresh.servers[0].breakage.cause, HasSubstr("\"svc\" was not here before"));
+  EXPECT_THAT(fresh.servers[0].secrets, IsEmpty());
+  Config used = with({left_out_server("a"), server("b")});
+  used.servers[1].run_as = mended.run_as;
+  EXPECT_TRUE(merged(used, with({mended, server("b")})).servers[0].is_usable());
+}
+
+TEST(ReloadMerge, AsWhomCellsRunIsNotKeptOfAServerThatHadNone) {
+  Server back = server("a");
+  back.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
+  back.found.broken = "read: it is gone";
+  Config used = with({left_out_server("a"), server("b")});
+  used.servers[1].run_as = back.run_as;
+  EXPECT_EQ(merged(used, with({back, server("b")})).servers[0].run_as.kind, RunAsKind::named);
+}
+
+HttpToken token_named(const std::string& name) { return {.name = name}; }
+
+Config with_tokens(const std::vector<std::string>& names, const std::vector<std::string>& broken) {
+  Config config = with({server("a")});
+  config.http.emplace();
+  for (const std::string& name : names) config.http->tokens.push_back(token_named(name));
+  for (const std::string& name : broken) {
+    config.broken.push_back({"listen.http.token." + name, {.cause = "it is gone"}});
+  }
+  return config;
+}
+
+TEST(ReloadMerge, ATokenThatBreaksOrIsMendedKeepsNothingElseFromBeingReloaded) {
+  const Config good = with_tokens({"ci", "other"}, {});
+  const Config half = with_tokens({"other"}, {"ci"});
+  const Config breaks = merged(good, half);
+  EXPECT_EQ(breaks.http, good.http);
+  EXPECT_EQ(breaks.broken.at(0).breakage.cause,
+            "it is gone; it is taken until cellblockd is restarted");
+  EXPECT_EQ(refusal_of(difference(good, breaks)), "");
+  const Config mended = merged(half, good);
+  EXPECT_EQ(mended.http, half.http);
+  EXPECT_EQ(mended.broken.at(0).breakage.cause, "it can be used when cellblockd is restarted");
+  EXPECT_EQ(refusal_of(difference(half, mended)), "");
+  EXPECT_EQ(merged(mended, good), mended);
+}
+
+TEST(ReloadMerge, OtherChangesOfTokensStillWaitForARestart) {
+  const Config good = with_tokens({"ci", "other"}, {});
+  const Config fewer = merged(good, with_tokens({}, {"ci"}));
+  EXPECT_THAT(refusal_of(difference(good, fewer)), HasSubstr("listen.http"));
+}
+
 }  // namespace
 }  // namespace cellblock

@@ -36,12 +36,14 @@ class SecretCommands : public ::testing::Test {
 
   /// The value, or why there is none.
   std::string run(std::vector<std::string> argv, milliseconds timeout = milliseconds(20'000)) {
-    const Config config = config_of({{std::move(argv), timeout}});
+    Config config = config_of({{std::move(argv), timeout}});
     Secrets secrets{{{{""}}}};
-    const auto done = run_secret_commands(config, [](milliseconds) {}, secrets);
-    if (!done) {
-      EXPECT_THAT(secrets.servers, IsEmpty());
-      return done.error().text;
+    said_ = run_secret_commands(config, [](milliseconds) {}, secrets);
+    const Server& server = config.servers.at(0);
+    if (!server.is_usable()) {
+      EXPECT_THAT(secrets.servers.at(0).values, IsEmpty());
+      EXPECT_THAT(server.secrets, IsEmpty());
+      return server.breakage.cause;
     }
     return secrets.servers.at(0).values.at(0);
   }
@@ -62,6 +64,7 @@ class SecretCommands : public ::testing::Test {
   }
 
   ScratchDirectory scratch_;
+  std::vector<std::string> said_;  ///< on stderr, in the last run()
 };
 
 TEST_F(SecretCommands, GiveWhatTheyPrintWithoutOneNewline) {
@@ -79,13 +82,60 @@ TEST_F(SecretCommands, MayBeScripts) {
   EXPECT_EQ(run({scratch_.write("s", "#!/bin/sh\necho \"$1\"\n", 0700), "x"}), "x");
 }
 
-TEST_F(SecretCommands, FailWithServerVariableProgramAndHowTheyEnded) {
-  const std::string head = "server git: the command of the secret TOKEN, /bin/sh: ";
+TEST_F(SecretCommands, FailWithVariableProgramAndHowTheyEnded) {
+  const std::string head = "the command of the secret TOKEN, /bin/sh: ";
   EXPECT_EQ(run_script("exit 3"), head + "exited with code 3; it said nothing on stderr");
-  EXPECT_EQ(run_script("echo 'no \033[31mlogin' >&2; exit 1"),
-            head + "exited with code 1; it said: no \\x1b[31mlogin");
+  EXPECT_THAT(said_, IsEmpty());
   EXPECT_THAT(run_script("kill -9 $$"), StartsWith(head + "was killed by signal 9"));
   EXPECT_THAT(run_script("kill -11 $$"), StartsWith(head + "was killed by signal 11"));
+}
+
+TEST_F(SecretCommands, TellWhatTheySaidToTheLogAloneAndNotToWhoHearsTheCause) {
+  EXPECT_EQ(run_script("echo 'no \033[31mlogin' >&2; exit 1"),
+            "the command of the secret TOKEN, /bin/sh: exited with code 1; what it said is in the "
+            "journal");
+  EXPECT_THAT(said_, ElementsAre("server git: the command of the secret TOKEN, /bin/sh, said: no "
+                                 "\\x1b[31mlogin"));
+  EXPECT_THAT(run_script("echo plum >&2"), HasSubstr("printed nothing; what it said is in the"));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("said: plum")));
+  EXPECT_EQ(run_script("echo plum >&2; echo x"), "x");
+  EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(SecretCommands, SayOnceWhatSeveralServersHearNothingOf) {
+  const SecretCommand fails{script("echo plum >&2; exit 1"), milliseconds(9000)};
+  Config config = config_of({fails});
+  config.servers.push_back(config_of({fails}).servers[0]);
+  Secrets secrets{{{{""}}, {{""}}}};
+  EXPECT_THAT(run_secret_commands(
+                  config, [](milliseconds) {}, secrets),
+              ElementsAre(HasSubstr("said: plum")));
+  for (const Server& server : config.servers) {
+    EXPECT_THAT(server.breakage.cause, AllOf(HasSubstr("code 1"), Not(HasSubstr("plum"))));
+  }
+}
+
+TEST_F(SecretCommands, AreNotRunOnceAllTogetherHaveUsedTheirTimeUp) {
+  const std::string trace = scratch_.path() + "/trace";
+  const SecretCommand works{script("echo y"), milliseconds(20'000)};
+  const SecretCommand hangs{script("sleep 1000"), milliseconds(60'000)};
+  const SecretCommand late{script("touch " + trace + "; echo z"), milliseconds(20'000)};
+  Config config = config_of({works});
+  for (const auto& command : {hangs, late, works}) {
+    config.servers.push_back(config_of({command}).servers[0]);
+  }
+  Secrets secrets{{{{""}}, {{""}}, {{""}}, {{""}}}};
+  std::vector<milliseconds> asked;
+  run_secret_commands(
+      config, [&](milliseconds t) { asked.push_back(t); }, secrets, milliseconds(3000));
+  EXPECT_THAT(secrets.servers.at(0).values, ElementsAre("y"));
+  EXPECT_THAT(config.servers[1].breakage.cause,
+              AllOf(HasSubstr("did not end within"), HasSubstr("have 3s together")));
+  EXPECT_THAT(config.servers[2].breakage.cause, HasSubstr("was not run: all commands of secrets"));
+  EXPECT_THAT(secrets.servers.at(3).values, ElementsAre("y")) << "it was printed before";
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_LE(asked[1], milliseconds(3000));
+  EXPECT_NE(::access(trace.c_str(), F_OK), 0);
 }
 
 TEST_F(SecretCommands, FailAtTheirDeadlineHoweverTheyHoldOut) {
@@ -121,6 +171,7 @@ TEST_F(SecretCommands, NeverShowWhatTheyPrintedNorTheirArguments) {
   EXPECT_THAT(run({"/bin/sh", "-c", "printf 'plum-anvil-4711\\000'"}), Not(HasSubstr(marker)));
   EXPECT_THAT(run({"/bin/sh", "-c", "echo plum-anvil-4711 | tee /dev/stderr; exit 1"}),
               AllOf(Not(HasSubstr(marker)), HasSubstr("repeats its output")));
+  EXPECT_THAT(said_, IsEmpty());
 }
 
 TEST_F(SecretCommands, LeaveNothingRunning) {
@@ -185,12 +236,33 @@ TEST_F(SecretCommands, ThatAreTheSameAreRunOnce) {
   const SecretCommand command{script("echo x >> " + count + "; wc -l < " + count),
                               milliseconds(9000)};
   const SecretCommand other{script("echo y"), milliseconds(9000)};
-  const Config config = config_of({command, other, command});
+  Config config = config_of({command, other, command});
   Secrets secrets{{{{"", "", ""}}}};
   std::vector<milliseconds> asked;
-  ASSERT_TRUE(run_secret_commands(config, [&](milliseconds t) { asked.push_back(t); }, secrets));
+  run_secret_commands(config, [&](milliseconds t) { asked.push_back(t); }, secrets);
   EXPECT_THAT(secrets.servers.at(0).values, ElementsAre("1", "y", "1"));
   EXPECT_THAT(asked, ElementsAre(milliseconds(9000), milliseconds(9000)));
+}
+
+TEST_F(SecretCommands, ThatFailLeaveTheirServersOutAndNoOther) {
+  const std::string count = scratch_.path() + "/count";
+  const SecretCommand works{script("echo y"), milliseconds(9000)};
+  const SecretCommand fails{script("echo x >> " + count + "; exit 1"), milliseconds(9000)};
+  Config config = config_of({works});
+  config.servers.push_back(config_of({works, fails}).servers[0]);
+  config.servers.push_back(config_of({fails}).servers[0]);
+  config.servers.push_back(config_of({works}).servers[0]);
+  Secrets secrets{{{{""}}, {{"", ""}}, {{""}}, {{""}}}};
+  run_secret_commands(config, [](milliseconds) {}, secrets);
+  EXPECT_THAT(secrets.servers.at(0).values, ElementsAre("y"));
+  EXPECT_THAT(secrets.servers.at(1).values, IsEmpty());
+  EXPECT_THAT(secrets.servers.at(2).values, IsEmpty());
+  EXPECT_THAT(secrets.servers.at(3).values, ElementsAre("y"));
+  EXPECT_TRUE(config.servers[0].is_usable());
+  EXPECT_FALSE(config.servers[1].is_usable());
+  EXPECT_FALSE(config.servers[2].is_usable());
+  EXPECT_TRUE(config.servers[3].is_usable());
+  EXPECT_EQ(run_script("wc -l < " + count), "1");
 }
 
 TEST_F(SecretCommands, LeaveSecretsOfOtherOriginsAlone) {
@@ -198,7 +270,7 @@ TEST_F(SecretCommands, LeaveSecretsOfOtherOriginsAlone) {
   config.servers[0].secrets = {{"A", "/s/a"},
                                {"B", "b", SecretDelivery::file, SecretOrigin::credential}};
   Secrets secrets{{{{"of a file", "of a credential"}}}};
-  ASSERT_TRUE(run_secret_commands(config, [](milliseconds) {}, secrets));
+  run_secret_commands(config, [](milliseconds) {}, secrets);
   EXPECT_THAT(secrets.servers.at(0).values, ElementsAre("of a file", "of a credential"));
 }
 

@@ -169,7 +169,7 @@ Result<void> declare_server(const Work& work, const std::string& server, const P
   files.take(directory_of(work.places, server) + "/origin.json");
   CELLBLOCK_CHECK(files.add_declaration(
       server, "# Made by `cellblock add`; change it as you like.\n" + server_toml(proposal)));
-  CELLBLOCK_CHECK(check_configuration(work.context, work.places));
+  CELLBLOCK_CHECK(check_configuration(work.context, work.places, server));
   if (installed.version) installed.version->keep();
   files.keep();
   return {};

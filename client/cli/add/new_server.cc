@@ -43,8 +43,10 @@ Result<std::string> short_digest(const std::string& file) {
 Result<std::string> version_in(const std::string& tree, const PackageName& package) {
   const auto installed = this_machine().installed(tree, package);
   if (!installed) {
-    return fail(fmt::format("{} has no program to start (allowed: one of its name, or one alone)",
-                            safe_line(package.name)));
+    return fail(fmt::format(
+        "{} has no program to start (allowed: one of its name, or one alone, of a package that was "
+        "installed once)",
+        safe_line(package.name)));
   }
   const auto named = package_named(package.registry, package.name + "@" + installed->version);
   if (!named || named->version.empty()) {

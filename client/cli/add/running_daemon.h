@@ -9,8 +9,9 @@
 /// The daemon that serves the configuration in which servers are added.
 namespace cellblock::cli {
 
-/// An error: the configuration as it is now is not usable, with the report.
-Result<void> check_configuration(const Context& context, const AddPlaces& places);
+/// An error: the configuration as it is now is not usable, or leaves `server` out; with the report.
+Result<void> check_configuration(const Context& context, const AddPlaces& places,
+                                 const std::string& server);
 
 /// What it has pinned of a server of that name for this user: forgotten, so that what is shown next
 /// is a first sight. Of others in system mode it stays.

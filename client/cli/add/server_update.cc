@@ -82,7 +82,7 @@ Result<void> check_unchanged(const Change& change) {
 Result<void> carry_out(const Work& work, const std::string& server, const Change& change) {
   CELLBLOCK_CHECK(check_unchanged(change));
   CELLBLOCK_CHECK(replace_file(change.declaration, change.after, readable));
-  auto done = check_configuration(work.context, work.places);
+  auto done = check_configuration(work.context, work.places, server);
   if (done) done = write_origin(work.places, server, change.origin);
   if (!done) CELLBLOCK_CHECK(replace_file(change.declaration, change.before, readable));
   return done;

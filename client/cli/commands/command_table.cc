@@ -20,7 +20,7 @@ Command program() {
       .note =
           "Exit codes: 0 ok, 1 error, 2 usage, 3 the tool failed, 4 refused, 5 the server "
           "failed,\n            6 no daemon, 7 timeout, 8 busy, 9 explain --prove: unexpectedly "
-          "open,\n            10 audit: broken, 11 explain: asks first\n",
+          "open,\n            10 audit: broken, 11 explain: asks first, 12 doctor: weaker\n",
       .example = "cellblock tools files",
       .options = {&socket_option, &user_option, &system_option, &json_option},
       .excludes = {{&user_option, &system_option}},
@@ -33,6 +33,7 @@ Command program() {
                 logs_command(),
                 audit_command(),
                 explain_command(),
+                errors_command(),
                 approve_command(),
                 pin_command(),
                 stop_command(),
@@ -46,6 +47,7 @@ Command program() {
                 update_command(),
                 remove_command(),
                 check_command(),
+                doctor_command(),
                 learn_command(),
                 import_command(),
                 export_command(),

@@ -14,6 +14,7 @@
 #include "client/cli/terminal/time_text.h"
 #include "client/connection/default_socket.h"
 #include "policy/config/names.h"
+#include "policy/failures/end_verdict.h"
 #include "policy/failures/failure.h"
 
 namespace cellblock::cli {
@@ -171,6 +172,25 @@ std::string advice_on(const client::Error& error, const Situation& situation) {
   if (is_no_such_tool(error)) return R"("cellblock tools" lists those that you may call.)";
   return failure ? on_failure(*failure, data_of(error), situation)
                  : on_connection(error.code, situation);
+}
+
+std::string topic_of(const client::Error& error) {
+  switch (error.code) {
+    case ErrorCode::unreachable:
+    case ErrorCode::no_access:
+    case ErrorCode::untrusted_listener:
+    case ErrorCode::disconnected:
+      return std::string(client::name_of(error.code));
+    default:
+      break;
+  }
+  const auto failure = failure_of(error);
+  if (!failure) return {};
+  auto verdict = text_of(data_of(error), "verdict");
+  for (std::uint8_t i = 0; i < verdict_count; ++i) {
+    if (verdict == name_of(static_cast<Verdict>(i))) return verdict;
+  }
+  return std::string(name_of(*failure));
 }
 
 std::string sentence_of(const client::Error& error) {

@@ -21,6 +21,10 @@ struct Situation {
 /// Lines without a last newline, escaped; empty: there is nothing to advise.
 std::string advice_on(const client::Error& error, const Situation& situation);
 
+/// What `cellblock errors` has about it: the verdict of a server that failed, else the failure's
+/// code, else what became of the connection. Empty: nothing.
+std::string topic_of(const client::Error& error);
+
 /// The error's text without the advice that a tool's answer has behind it, for the model.
 std::string sentence_of(const client::Error& error);
 

@@ -128,6 +128,9 @@ Exit explain(const Context& context, const client::Error& error, const std::stri
              wrapped("cellblock: " + safe_line(sentence_of(error)), error_width(), 4));
   print_stderr_of(error);
   if (!advice.empty()) fmt::print(stderr, "{}\n", wrapped("  " + advice, error_width(), 2));
+  if (const auto topic = topic_of(error); !topic.empty()) {
+    fmt::print(stderr, "  More: cellblock errors {}\n", topic);
+  }
   if (context.output == Output::json) print_json(error_json(error, exit));
   return exit;
 }

@@ -85,7 +85,8 @@ client::Result<AttachOutcome> ControlChannel::attach(const std::string& server,
                                       {.stdio = with.handover == Handover::yes,
                                        .journal = with.journal >= 0,
                                        .workspace = with.workspace >= 0,
-                                       .on_demand = true},
+                                       .on_demand = true,
+                                       .tools = with.tools},
                                       with.labels, with.role);
   if (!with.resume.empty()) params.insert(params.size() - 1, R"(,"resume":)" + with.resume);
   CELLBLOCK_CHECK(send_attach(client::request_line("1", control_method::attach, params), with));

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cellblock/error.h"
+#include "cellblock/types.h"
 #include "client/cli/terminal/stdio.h"
 #include "client/connection/fd.h"
 
@@ -24,6 +25,7 @@ struct AttachWith {
   int workspace = -1;                              ///< an open directory; -1: none
   std::map<std::string, std::string> labels = {};  ///< client::AttachOptions::labels
   std::string role = {};                           ///< empty: none
+  client::ToolListing tools = client::ToolListing::standard;
   std::string resume = {};  ///< Ending::resume of the session that this one goes on; empty: none
 };
 

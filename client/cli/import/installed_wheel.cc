@@ -22,9 +22,11 @@ struct WheelDescription {
   std::string version;
 };
 
-// "mcp_server_git-1.2.3.dist-info"
+// "mcp_server_git-1.2.3.dist-info". The wheel of a dependency can carry one of that name too, and
+// would choose the version and the program: of two neither is believed.
 std::optional<WheelDescription> description_of(const std::string& directory,
                                                const std::string& package) {
+  std::optional<WheelDescription> found;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory, ignored)) {
     auto name = entry.path().filename().string();
@@ -34,9 +36,10 @@ std::optional<WheelDescription> description_of(const std::string& directory,
     if (dash == std::string::npos || normal_name(name.substr(0, dash)) != normal_name(package)) {
       continue;
     }
-    return WheelDescription{.directory = entry.path(), .version = name.substr(dash + 1)};
+    if (found) return std::nullopt;
+    found = WheelDescription{.directory = entry.path(), .version = name.substr(dash + 1)};
   }
-  return std::nullopt;
+  return found;
 }
 
 std::string trimmed(std::string_view text) {

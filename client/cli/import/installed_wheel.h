@@ -9,7 +9,8 @@
 /// A package of PyPI in a directory of its own, as `pip install --target` leaves it.
 namespace cellblock::cli {
 
-/// Its program is the one of its name, or the one that it has alone, in DIRECTORY/bin.
+/// Its program is the one of its name, or the one that it has alone, in DIRECTORY/bin. None where
+/// two things in DIRECTORY say that they are this package.
 std::optional<InstalledPackage> installed_by_pip(const std::string& directory,
                                                  const std::string& package);
 

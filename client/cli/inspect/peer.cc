@@ -86,8 +86,10 @@ client::Error Peer::loss(const client::Error& error) {
 
 Result<void> Peer::open(const std::string& server, const client::AttachOptions& with) {
   CELLBLOCK_CHECK(wait<void>([&](auto done) { session_.connect(std::move(done)); }));
+  client::AttachOptions all = with;
+  if (server.empty()) all.tools = client::ToolListing::all;  // whatever its hosts are listed
   CELLBLOCK_CHECK(wait<client::Attached>(
-      [&](auto done) { session_.attach(server, with, settings_.start_timeout, std::move(done)); }));
+      [&](auto done) { session_.attach(server, all, settings_.start_timeout, std::move(done)); }));
   return greet();
 }
 

@@ -45,6 +45,16 @@ std::string broken_of(const Json& server, const StatusPage& page) {
                             page);
 }
 
+// Roles and tokens, which only administrators are told of.
+std::string broken_parts_of(const Json& status, const StatusPage& page) {
+  std::string text;
+  for (const auto& part : objects_of(status, "broken")) {
+    text += "\n" + line_led_by(text_of(part, "name") + ": broken:", Colour::bad,
+                               fmt::format(" {}\n", text_of(part, "cause")), page);
+  }
+  return text;
+}
+
 std::string last_survey_of(const Json& server, const StatusPage& page) {
   const auto failed = text_of(object_of(server, "catalogue"), "failed");
   if (failed.empty()) return {};
@@ -147,7 +157,7 @@ std::string status_text(std::string_view status_json, const StatusPage& page) {
   const auto status = Json::parse(status_json, nullptr, false);
   if (!status.is_object()) return "the daemon's status cannot be read\n";
   const auto servers = objects_of(status, "servers");
-  std::string ends;
+  std::string ends = page.view == StatusView::summary ? broken_parts_of(status, page) : "";
   std::string details;
   std::string notes = page.waiting + weakenings_of("everywhere", status, page);
   for (const auto& server : servers) {

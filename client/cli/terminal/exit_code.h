@@ -18,6 +18,9 @@ enum class Exit : int {
   unexpectedly_open = 9,  ///< probe: something that the declaration does not say is open
   audit_broken = 10,      ///< audit verify: lines were changed or removed, or records never came
   asks = 11,              ///< explain: such a call waits for an approval
+  left_out = 12,          ///< check: cellblockd would start, and leave something out
+  weaker = 13,            ///< doctor: servers run, in cells that lack something
+  untried = 14,           ///< doctor: nothing is against cells, and none was tried (needs root)
 };
 
 Exit exit_for(const client::Error& error);

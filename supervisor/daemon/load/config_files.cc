@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "policy/config/leave_out.h"
 #include "policy/config_check/daemon_check.h"
 #include "policy/config_check/facts_wanted.h"
 #include "supervisor/daemon/load/cgroup_leftovers.h"
@@ -169,8 +170,10 @@ class Loader {
     loaded.config =
         check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
     refuse_foreign_cells(loaded.config);
+    refuse_lost_credentials(facts);
     find_disks(loaded.config);
     for (Server& server : loaded.config.servers) {
+      if (server.breakage.is_broken()) continue;  // its paths may not answer
       server.fingerprint = server_fingerprint(server, loaded.config.catalogue, wanted.programs);
     }
     loaded.secrets = in_order(loaded.config, std::move(secrets));
@@ -195,10 +198,28 @@ class Loader {
     if (foreign) complaints_.error(main_path_, {}, "daemon.cgroup", *foreign);
   }
 
+  // What a running server was given at the start has not gone because this one may not read it.
+  void refuse_lost_credentials(const HostFacts& facts) {
+    if (request_.in_use == nullptr) return;
+    for (const Server& server : request_.in_use->servers) {
+      for (const SecretVariable& secret : server.secrets) {
+        const auto bad = facts.bad_credentials.find(secret.from);
+        if (secret.origin != SecretOrigin::credential || bad == facts.bad_credentials.end())
+          continue;
+        complaints_.error(file_of(server.name), {},
+                          fmt::format("server.{}.{}", server.name, secret.name),
+                          fmt::format("the credential \"{}\" is the running server's, and this "
+                                      "reload cannot read it: {}; remedy: restart cellblockd, or "
+                                      "run `cellblock reload` as root",
+                                      bad->first, bad->second));
+      }
+    }
+  }
+
   // io.max is set for each disk by its number.
   void find_disks(Config& config) {
     for (Server& server : config.servers) {
-      if (server.found.is_unanswered) continue;
+      if (server.found.is_unanswered || server.breakage.is_broken()) continue;
       if (!config.cgroup.io || (!server.limits.io_read && !server.limits.io_write)) continue;
       auto disks = daemon::disks_behind(daemon::paths_seen(server, config.state_directory));
       if (disks) {
@@ -207,16 +228,32 @@ class Loader {
       } else if (server.limits.enforcement != Enforcement::required) {
         continue;
       } else if (server.found.others_can_change) {
-        complaints_.warning(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
-                            disks.error().text + ", so this server will not start");
+        complaints_.broken(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
+                           disks.error().text + ", so this server will not start");
         server.found.broken = "limits.io_*: " + disks.error().text;
       } else {
-        complaints_.error(main_path_, {}, fmt::format("server.{}.limits.io_*", server.name),
-                          disks.error().text +
-                              "; allowed: leave io_read and io_write out, or set "
-                              "limits.require = false to start without them");
+        leave_out_for_disks(server, disks.error().text);
       }
     }
+  }
+
+  void leave_out_for_disks(Server& server, const std::string& why) {
+    const std::string text = why +
+                             "; allowed: leave io_read and io_write out, or set limits.require = "
+                             "false to start without them";
+    const std::string file = file_of(server.name);
+    complaints_.broken(file, {}, fmt::format("server.{}.limits.io_*", server.name), text);
+    leave_out(server, {.cause = "limits.io_*: " + text, .file = file});
+  }
+
+  std::string file_of(const std::string& server) const {
+    for (const ConfigText& text : texts_) {
+      if (std::ranges::any_of(text.servers,
+                              [&](const ServerText& one) { return one.name.value == server; })) {
+        return text.file;
+      }
+    }
+    return main_path_;
   }
 
   // Under a service manager the group belongs to the service's own user.
@@ -294,7 +331,9 @@ class Loader {
 
   void find_credentials(HostFacts& facts) const {
     facts.credentials_directory = credentials_directory();
-    const bool is_by_hand = request_.purpose == daemon::LookPurpose::check;
+    // A daemon that runs has told of its credentials, where this one may read them.
+    const bool is_by_hand =
+        request_.purpose == daemon::LookPurpose::check && request_.in_use == nullptr;
     if (is_by_hand && facts.credentials_directory.empty()) {
       facts.credentials = Credentials::not_here;
     }

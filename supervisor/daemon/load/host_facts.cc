@@ -37,12 +37,6 @@ std::uint64_t open_files_hard_limit() {
   return limit.rlim_max;
 }
 
-std::uint32_t landlock_abi() {
-  constexpr unsigned ask_for_version = 1;  // LANDLOCK_CREATE_RULESET_VERSION
-  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_for_version);
-  return abi > 0 ? static_cast<std::uint32_t>(abi) : 0;
-}
-
 void gather_accounts(const FactsWanted& wanted, HostFacts& facts) {
   for (const std::string& name : wanted.users) {
     if (const auto user = find_user(name)) facts.users[name] = *user;
@@ -94,6 +88,12 @@ std::string credentials_directory() { return directory_in_environment("CREDENTIA
 std::string user_runtime_directory() { return directory_in_environment("XDG_RUNTIME_DIR"); }
 
 std::string user_home() { return home_relative("HOME", ""); }
+
+std::uint32_t landlock_abi() {
+  constexpr unsigned ask_for_version = 1;  // LANDLOCK_CREATE_RULESET_VERSION
+  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_for_version);
+  return abi > 0 ? static_cast<std::uint32_t>(abi) : 0;
+}
 
 HostFacts gather_facts(const FactsWanted& wanted) {
   HostFacts facts;

@@ -31,4 +31,7 @@ std::string user_home();
 std::string user_runtime_directory();  ///< $XDG_RUNTIME_DIR
 std::string credentials_directory();   ///< $CREDENTIALS_DIRECTORY, systemd.exec(5)
 
+/// Of this kernel; 0: it has no Landlock, or it is not switched on.
+std::uint32_t landlock_abi();
+
 }  // namespace cellblock

@@ -68,6 +68,7 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
       [&](const char*, auto member) { declared.*member = undeclared.*member; });
   declared.secret_marks = {};
   declared.found = {};
+  declared.breakage = {};
   // Nor what the kernel said of the paths, and whom cells are there for it.
   declared.ownership = {};
   declared.owner_mounts = {};

@@ -16,6 +16,7 @@
 #include "policy/egress/egress_rule.h"
 #include "policy/sandbox/missing_landlock_features.h"
 #include "policy/syscalls/run_time_code.h"
+#include "supervisor/daemon/report/broken_parts.h"
 
 namespace cellblock {
 namespace {
@@ -108,6 +109,9 @@ std::string identity_text(const Server& server) {
 
 std::string lines_of(const Server& server, const Config& config) {
   const Cgroup& cgroup = config.cgroup;
+  if (server.breakage.is_broken()) {
+    return fmt::format("  {}: left out, {}\n", server.name, rules_text(server.rules));
+  }
   std::string text =
       fmt::format("  {}: {}{}, profile {}, network {}, era {}, {}, {}\n", server.name,
                   server.command.front(), server.command_stamp ? " (sha256 compared)" : "",
@@ -151,19 +155,28 @@ std::string http_line(const std::optional<HttpListen>& http) {
   return text + "\n";
 }
 
+std::size_t count_of(const std::vector<Complaint>& complaints, Complaint::Severity severity) {
+  return static_cast<std::size_t>(std::ranges::count(complaints, severity, &Complaint::severity));
+}
+
 std::string rejected(const std::string& path, const std::vector<Complaint>& complaints) {
-  const auto errors =
-      std::ranges::count(complaints, Complaint::Severity::error, &Complaint::severity);
   return fmt::format("{}: not usable, {}\n{}", path,
-                     counted(static_cast<std::size_t>(errors), "error"), lines_of(complaints));
+                     counted(count_of(complaints, Complaint::Severity::error), "error"),
+                     lines_of(complaints));
+}
+
+std::string verdict_line(const std::string& path, const LoadedConfig& loaded) {
+  const Config& config = loaded.config;
+  const std::size_t broken = broken_parts(config).size();
+  return fmt::format("{}: usable, {}, {}{}{}\n", path, counted(config.servers.size(), "server"),
+                     counted(count_of(loaded.warnings, Complaint::Severity::warning), "warning"),
+                     broken == 0 ? "" : fmt::format(", {} broken and left out", broken),
+                     config.enabled ? "" : ", switched off (enabled = false)");
 }
 
 std::string accepted(const std::string& path, const LoadedConfig& loaded) {
   const Config& config = loaded.config;
-  std::string text =
-      fmt::format("{}: usable, {}, {}{}\n", path, counted(config.servers.size(), "server"),
-                  counted(loaded.warnings.size(), "warning"),
-                  config.enabled ? "" : ", switched off (enabled = false)");
+  std::string text = verdict_line(path, loaded);
   text += lines_of(loaded.warnings);
   text += kernel_lines(config.kernel) + cgroup_line(config.cgroup) + http_line(config.http);
   text += weakening_lines("  ", weakenings_of(config));
@@ -171,7 +184,19 @@ std::string accepted(const std::string& path, const LoadedConfig& loaded) {
   return text;
 }
 
+bool is_warning(const Complaint& complaint) {
+  return complaint.severity == Complaint::Severity::warning;
+}
+
 }  // namespace
+
+std::string brief_report(const std::string& path,
+                         const std::expected<LoadedConfig, std::vector<Complaint>>& loaded) {
+  std::vector<Complaint> complaints = loaded ? loaded->warnings : loaded.error();
+  std::erase_if(complaints, is_warning);
+  if (complaints.empty()) return {};
+  return loaded ? verdict_line(path, *loaded) + lines_of(complaints) : rejected(path, complaints);
+}
 
 std::string check_report(const std::string& path,
                          const std::expected<LoadedConfig, std::vector<Complaint>>& loaded) {

@@ -13,4 +13,8 @@ namespace cellblock {
 std::string check_report(const std::string& path,
                          const std::expected<LoadedConfig, std::vector<Complaint>>& loaded);
 
+/// Its verdict and what is wrong or left out; empty if nothing is. Warnings are passed over.
+std::string brief_report(const std::string& path,
+                         const std::expected<LoadedConfig, std::vector<Complaint>>& loaded);
+
 }  // namespace cellblock

@@ -220,6 +220,13 @@ void add_bounds(KeyPrinter& keys, Server server) {
   }
 }
 
+std::vector<std::string> texts_of(const std::vector<NamePattern>& patterns) {
+  std::vector<std::string> texts;
+  for (const auto& pattern : patterns)
+    texts.push_back(pattern.text + (pattern.is_prefix ? "*" : ""));
+  return texts;
+}
+
 void add_rights(KeyPrinter& keys, const Server& server) {
   keys.add("client_features", toml_list(names_of(server.client_features)));
   keys.add("max_cells_per_user", std::to_string(server.max_cells_per_user));
@@ -227,6 +234,7 @@ void add_rights(KeyPrinter& keys, const Server& server) {
   keys.add("cells", toml_string(word_of(server.cells)));
   keys.add("pin", toml_string(name_of(server.pin)));
   keys.add("validate_arguments", std::string(flag_text(server.validate_arguments)));
+  keys.add("always_listed", toml_list(texts_of(server.always_listed)));
 }
 
 std::string lines_of(const std::vector<EffectiveKey>& keys) {
@@ -288,6 +296,7 @@ std::vector<EffectiveKey> effective_keys(const Config& config) {
   if (shown.metrics) keys.below("metrics", *shown.metrics);
   keys.below("sandbox", shown.kernel);
   keys.below("catalogue", shown.catalogue);
+  keys.below("aggregate", shown.aggregate);
   keys.below("audit", shown.audit);
   keys.below("calls", shown.calls);
   return all;

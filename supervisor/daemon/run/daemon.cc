@@ -131,6 +131,7 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
   make_doors();
   if (http_) CELLBLOCK_CHECK(http_->listen());
   socket_.emplace(std::move(socket));
+  tell_broken();
   const std::size_t servers = config_.servers.size();
   spdlog::info("ready on {} ({} server{}, {}{})", config_.listen.socket, servers,
                servers == 1 ? "" : "s", mode_name(config_.mode),

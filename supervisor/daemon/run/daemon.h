@@ -134,6 +134,7 @@ class Daemon {
 
   void start_pulse(const ServiceOffer& offer);
   void tell_service(std::string_view with = {}) const;
+  void tell_broken() const;
   void tell_stopping() const;
 
   // An error: why it is not taken, and nothing has changed.

@@ -167,6 +167,7 @@ void Daemon::end_reload(const std::string& refusal) {
                                     ? "nothing has changed"
                                     : fmt::format("{}", fmt::join(done.changes, "; "));
     spdlog::info("reloaded by uid {}: {}", done.asker.uid, changes);
+    tell_broken();
     reload_desk_.answer("reloaded\n");
     record_reload(done.asker, wire::AuditOutcome::ok, changes);
   } else {

@@ -1,7 +1,10 @@
 #include <spdlog/spdlog.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "supervisor/daemon/report/broken_parts.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/service_status.h"
 
@@ -29,12 +32,20 @@ void Daemon::tell_service(std::string_view with) const {
   const ServiceFacts facts{.servers = config_.servers.size(),
                            .users = gateways_.size(),
                            .cells = cells_,
+                           .broken = broken_parts(config_).size(),
                            .switched_off = !config_.enabled || switch_.is_off(),
                            .audit_runs = audit_.running(),
                            .stuck_closes = stuck_,
                            .stuck_uid = stuck_uid_,
                            .last_failure = last_failure_};
   service_->send(std::string(with) + "STATUS=" + status_line(facts));
+}
+
+// At the start and with each reload: in between nothing of it changes.
+void Daemon::tell_broken() const {
+  const std::vector<std::string> lines = journal_lines(config_);
+  for (const std::string& line : lines) spdlog::warn("{}", line);
+  if (metrics_) metrics_->set(metrics::Metric::broken, lines.size());
 }
 
 void Daemon::tell_stopping() const {

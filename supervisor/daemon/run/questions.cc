@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <expected>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,9 +14,12 @@
 #include "policy/access/subject.h"
 #include "policy/base/printable.h"
 #include "policy/base/suggestion.h"
+#include "supervisor/daemon/doctor/machine_facts.h"
+#include "supervisor/daemon/doctor/machine_report.h"
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/config_files.h"
 #include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/report/broken_parts.h"
 #include "supervisor/daemon/report/check_report.h"
 #include "supervisor/daemon/report/effective_keys.h"
 #include "supervisor/daemon/report/explain_rights.h"
@@ -27,14 +31,27 @@ namespace {
 
 bool show(const std::string& text) { return std::fputs(text.c_str(), stdout) >= 0; }
 
+// As `cellblock` has them (docs/cli.md), which becomes this program.
+constexpr int exit_usage = 2;
+constexpr int exit_refused = 4;
+constexpr int exit_asks = 11;
+constexpr int exit_left_out = 12;
+
+using Checked = std::expected<LoadedConfig, std::vector<Complaint>>;
+
+// What is not usable has no keys that hold.
+std::string report_of(const Options& options, const Checked& loaded) {
+  if (options.is_effective && loaded) return effective_text(loaded->config);
+  const auto report = options.is_brief ? &brief_report : &check_report;
+  return report(options.config, loaded);
+}
+
 int check(const Options& options) {
   auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
   if (loaded) wipe(loaded->secrets);
-  // What is not usable has no keys that hold.
-  const bool is_effective = options.is_effective && loaded;
-  const bool shown =
-      show(is_effective ? effective_text(loaded->config) : check_report(options.config, loaded));
-  return loaded && shown ? 0 : 1;
+  const bool shown = show(report_of(options, loaded));
+  if (!loaded || !shown) return 1;
+  return broken_parts(loaded->config).empty() ? 0 : exit_left_out;
 }
 
 Result<std::uint32_t> uid_of(const std::string& person) {
@@ -91,11 +108,6 @@ Result<Explanation> explanation(const Options& options, const LoadedConfig& load
                       {options.explain.at(2), has_arguments ? options.explain.at(3) : ""});
 }
 
-// As `cellblock` has them (docs/cli.md), which becomes this program.
-constexpr int exit_usage = 2;
-constexpr int exit_refused = 4;
-constexpr int exit_asks = 11;
-
 int exit_code_of(std::optional<Effect> effect) {
   if (!effect) return exit_usage;
   switch (*effect) {
@@ -115,6 +127,15 @@ int unexplained(const Options& options, std::string_view why, int exit_code) {
   return exit_code;
 }
 
+// What its rules give holds again when that is put right.
+void say_left_out(const Options& options, const LoadedConfig& loaded) {
+  const std::string& name = options.explain.at(options.explain.size() == 1 ? 0 : 1);
+  const auto server = std::ranges::find(loaded.config.servers, name, &Server::name);
+  if (server == loaded.config.servers.end() || !server->breakage.is_broken()) return;
+  fmt::print(stderr, "cellblockd: server {} is left out: {}\n", name,
+             printable(text_of(server->breakage)));
+}
+
 int explain(const Options& options) {
   auto loaded = load_config({options.config, options.mode, options.socket, LookPurpose::check});
   if (!loaded) {
@@ -124,8 +145,14 @@ int explain(const Options& options) {
   wipe(loaded->secrets);
   const auto explained = explanation(options, *loaded);
   if (!explained) return unexplained(options, printable(explained.error().text), exit_usage);
+  say_left_out(options, *loaded);
   const std::string& shown = options.json ? explained->json : explained->text;
   return show(shown) ? exit_code_of(explained->effect) : 1;
+}
+
+int look_at_machine(const Options& options) {
+  const auto facts = gather_machine_facts(options.mode, options.config);
+  return show(machine_report(machine_findings(facts))) ? 0 : 1;
 }
 
 int tell_keys(const Options& options) {
@@ -150,6 +177,7 @@ std::optional<int> answer_question(const Options& options) {
   if (options.keys) return tell_keys(options);
   if (options.schema) return show(keys_schema()) ? 0 : 1;
   if (options.check_only) return check(options);
+  if (options.doctor) return look_at_machine(options);
   if (!options.explain.empty()) return explain(options);
   return std::nullopt;
 }

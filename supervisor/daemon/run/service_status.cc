@@ -18,6 +18,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 std::string status_line(const ServiceFacts& facts) {
   std::string line = fmt::format("{} declared, {}, {}", counted(facts.servers, "server"),
                                  counted(facts.users, "user"), counted(facts.cells, "cell"));
+  if (facts.broken > 0) line += fmt::format("; {} broken: see \"cellblock check\"", facts.broken);
   if (facts.switched_off) line += "; switched off: everybody is refused";
   if (!facts.audit_runs) line += "; the audit writer is gone: calls are refused";
   if (facts.stuck_closes > 0) {

@@ -10,6 +10,7 @@ struct ServiceFacts {
   std::size_t servers = 0;  ///< declared
   std::size_t users = 0;    ///< with a gateway
   std::uint32_t cells = 0;  ///< of servers, when the launcher was last asked
+  std::size_t broken = 0;   ///< servers, roles and tokens that are left out
   bool switched_off = false;
   bool audit_runs = true;
   std::size_t stuck_closes = 0;  ///< children that wait to close what came with a connection

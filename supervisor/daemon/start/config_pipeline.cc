@@ -37,13 +37,29 @@ void mark_printed(LoadedConfig& loaded) {
   }
 }
 
+// Of those that are left out for their commands.
+void name_files(LoadedConfig& loaded) {
+  for (Server& server : loaded.config.servers) {
+    if (!server.breakage.is_broken() || !server.breakage.file.empty()) continue;
+    const auto file = loaded.declared_in.find(server.name);
+    if (file != loaded.declared_in.end()) server.breakage.file = file->second;
+  }
+}
+
+// What is broken is told once for each server, when it is known what the configuration becomes.
+bool is_told_later(const Complaint& complaint) {
+  return complaint.severity == Complaint::Severity::broken;
+}
+
 }  // namespace
 
 Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Config* in_use) {
   auto loaded = load_config({options.config, options.mode, options.socket, purpose, in_use});
   if (!loaded) return fail(check_report(options.config, loaded));
   // Each line says itself that it is a warning.
-  for (const Complaint& warning : loaded->warnings) spdlog::info("{}", to_line(warning));
+  for (const Complaint& warning : loaded->warnings) {
+    if (!is_told_later(warning)) spdlog::info("{}", to_line(warning));
+  }
   return std::move(*loaded);
 }
 
@@ -58,7 +74,10 @@ Result<void> become_user_of(const Config& config) {
 
 Result<void> run_commands(LoadedConfig& loaded,
                           const std::function<void(std::chrono::milliseconds)>& ask_for_time) {
-  CELLBLOCK_CHECK(run_secret_commands(loaded.config, ask_for_time, loaded.secrets));
+  const auto said = run_secret_commands(loaded.config, ask_for_time, loaded.secrets);
+  // Here and nowhere else: it is for whoever may read the journal, or reloads.
+  for (const std::string& line : said) spdlog::warn("{}", line);
+  name_files(loaded);
   if (std::ranges::any_of(loaded.config.servers, has_secret_commands)) mark_printed(loaded);
   const std::size_t bytes = std::max(encode(loaded.config).size(), encoded_size(loaded.secrets));
   if (bytes <= max_config_bytes) return {};

@@ -20,9 +20,11 @@ struct Flags {
   std::vector<std::string> explain;
   std::string role;
   bool json = false;
+  bool doctor = false;
   bool reload = false;
   bool dry_run = false;
   bool quiet = false;
+  bool brief = false;
 };
 
 // The daemon works in `/`, so a relative path is resolved where it was given.
@@ -61,6 +63,9 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_flag("--effective", flags.effective,
                "with --check: print what holds, key by key, written or not")
       ->needs(check);
+  app.add_flag("--brief", flags.brief,
+               "with --check: print only what is wrong or left out, and nothing if all is well")
+      ->needs(check);
   declare_keys(app, flags);
   auto* explain = app.add_option("--explain", flags.explain,
                                  "say what a server can see and do, what a user may do with it, or "
@@ -71,6 +76,9 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--as", flags.role, "with --explain: as this role")
       ->type_name("ROLE")
       ->needs(explain);
+  app.add_flag("--doctor", flags.doctor,
+               "print as one JSON object what this machine can give to cells, and end: \"cellblock "
+               "doctor\" shows it");
   auto* reload = app.add_flag("--reload", flags.reload,
                               "bring the configuration to the cellblockd to which descriptor 3 is "
                               "connected, and end: \"cellblock reload\" does this");
@@ -89,12 +97,14 @@ Options resolve(const CLI::App& app, const Flags& flags) {
   if (config.empty()) config = default_config_path(options.mode);
   options.config = absolute(config);
   options.is_effective = flags.effective;
+  options.is_brief = flags.brief;
   if (app.count("--keys") > 0) options.keys = flags.keys;
   options.is_markdown = flags.markdown;
   options.schema = flags.schema;
   options.explain = flags.explain;
   options.role = flags.role;
   options.json = flags.json;
+  options.doctor = flags.doctor;
   options.reload = flags.reload;
   options.dry_run = flags.dry_run;
   options.quiet = flags.quiet;

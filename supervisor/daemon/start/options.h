@@ -18,11 +18,13 @@ struct Options {
   std::string role;           ///< with explain; empty: none
   bool json = false;          ///< with explain and reload: as one object
   bool check_only = false;    ///< read the configuration, print the verdict, end
+  bool is_brief = false;      ///< with check_only: only what is wrong
   bool is_effective = false;  ///< with check_only: print what holds, key by key, in its place
   /// List the keys of that table, or all where it is empty, and end.
   std::optional<std::string> keys;
   bool is_markdown = false;  ///< with keys: as a page
   bool schema = false;       ///< print the JSON Schema of the configuration, and end
+  bool doctor = false;       ///< print what this machine can give to cells, and end
   bool reload = false;       ///< bring it to the daemon that runs, and end: see reload_client.h
   bool dry_run = false;      ///< with reload: only tell what would change
   bool quiet = false;        ///< with reload: only what goes wrong

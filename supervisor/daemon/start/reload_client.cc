@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -137,9 +138,19 @@ Result<void> check_listener(int socket, const Config& config) {
                           config.identity.uid));
 }
 
+// What only the merge leaves out has been given its secrets by then.
+void take_back_secrets(const Config& next, Secrets& secrets) {
+  for (std::size_t i = 0; i < next.servers.size() && i < secrets.servers.size(); ++i) {
+    if (!next.servers[i].breakage.is_broken()) continue;
+    for (std::string& value : secrets.servers[i].values) wipe(value);
+    secrets.servers[i].values.clear();
+  }
+}
+
 struct Brought {
   Difference difference;
   std::vector<ChangedKey> values;
+  std::vector<PartLeftOut> broken;
   Sealed sealed;
   Fd owner_mounts;
 };
@@ -159,9 +170,11 @@ Result<Brought> merge(const InUse& in_use, LoadedConfig loaded,
   keep_marks(in_use.config, loaded.config, loaded.secrets);
   const Config next = merged(in_use.config, loaded.config);
   Secrets secrets = in_places_of(next, loaded.config, std::move(loaded.secrets));
+  take_back_secrets(next, secrets);
   Brought brought;
   brought.difference = difference(in_use.config, next);
   brought.values = changed_keys(in_use.config, next);
+  brought.broken = broken_parts(next);
   brought.sealed = CELLBLOCK_TRY(seal(next, secrets));
   brought.owner_mounts = CELLBLOCK_TRY(queue_owner_mounts(next, mounts));
   if (next.servers.size() > max_servers) {
@@ -236,7 +249,7 @@ int ask_for_reload(const Options& options) {
   const auto tense = options.dry_run ? ReloadTense::would : ReloadTense::done;
   const Difference& changes = brought->difference;
   const auto report = options.json ? &reload_json : &reload_text;
-  fmt::print("{}", report(changes, brought->values, tense));
+  fmt::print("{}", report(changes, brought->values, brought->broken, tense));
   return 0;
 }
 

@@ -9,8 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view effect_of(ServerChange change) {
-  switch (change) {
+std::string_view effect_of(const ChangedServer& server) {
+  if (server.is_broken && server.what != ServerChange::broken) return "it is left out";
+  switch (server.what) {
     case ServerChange::policy:
       return "from the next request on";
     case ServerChange::cell:
@@ -20,6 +21,10 @@ std::string_view effect_of(ServerChange change) {
       return "can be used";
     case ServerChange::removed:
       return "its sessions are ended";
+    case ServerChange::broken:
+      return "it is left out, and its sessions are ended";
+    case ServerChange::mended:
+      return "can be used";
   }
   return "";
 }
@@ -36,6 +41,10 @@ std::string_view name_of(ServerChange change) {
       return "returned";
     case ServerChange::removed:
       return "removed";
+    case ServerChange::broken:
+      return "broken";
+    case ServerChange::mended:
+      return "mended";
   }
   return "";
 }
@@ -57,6 +66,22 @@ std::string value_lines(const std::vector<ChangedKey>& values, std::string_view 
   return text;
 }
 
+std::string broken_lines(const std::vector<PartLeftOut>& broken) {
+  std::string text;
+  for (const PartLeftOut& part : broken) {
+    text += fmt::format("broken: {}: {}\n", part.name, part.cause);
+  }
+  return text;
+}
+
+Json broken_json(const std::vector<PartLeftOut>& broken) {
+  Json listed = Json::array();
+  for (const PartLeftOut& part : broken) {
+    listed.push_back(Json{{"what", part.name}, {"cause", part.cause}});
+  }
+  return listed;
+}
+
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -64,22 +89,22 @@ std::string dumped(const Json& json) {
 }  // namespace
 
 std::string reload_text(const Difference& difference, const std::vector<ChangedKey>& values,
-                        ReloadTense tense) {
-  if (difference.empty()) return "nothing has changed\n";
+                        const std::vector<PartLeftOut>& broken, ReloadTense tense) {
+  if (difference.empty()) return "nothing has changed\n" + broken_lines(broken);
   std::string text = tense == ReloadTense::done ? "reloaded\n" : "would change\n";
   for (const std::string& key : difference.keys) {
     text += fmt::format("  {}: at once\n", key);
     text += value_lines(values, key) + value_lines(values, key + ".");
   }
   for (const ChangedServer& server : difference.servers) {
-    text += fmt::format("  {}: {}\n", line_of(server), effect_of(server.what));
+    text += fmt::format("  {}: {}\n", line_of(server), effect_of(server));
     text += value_lines(values, fmt::format("server.{}.", server.name));
   }
-  return text;
+  return text + broken_lines(broken);
 }
 
 std::string reload_json(const Difference& difference, const std::vector<ChangedKey>& values,
-                        ReloadTense tense) {
+                        const std::vector<PartLeftOut>& broken, ReloadTense tense) {
   Json changes = Json::array();
   for (const std::string& key : difference.keys) changes.push_back(Json{{"key", key}});
   for (const ChangedServer& server : difference.servers) {
@@ -93,7 +118,8 @@ std::string reload_json(const Difference& difference, const std::vector<ChangedK
   return dumped(Json{{"ok", true},
                      {"applied", tense == ReloadTense::done},
                      {"changes", std::move(changes)},
-                     {"values", std::move(listed)}});
+                     {"values", std::move(listed)},
+                     {"broken", broken_json(broken)}});
 }
 
 std::string reload_error_json(std::string_view why) {

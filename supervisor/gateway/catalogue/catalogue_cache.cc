@@ -105,7 +105,7 @@ std::optional<Broken> CatalogueCache::broken(std::uint32_t server, Now now) cons
   const Entry& entry = entries_.at(server);
   if (!entry.failed || is_fresh(entry, now)) return std::nullopt;
   const Milliseconds rest = rests.at(std::min(entry.failures, rests.size()) - 1);
-  return Broken{.failure = &*entry.failed,
+  return Broken{.failure = *entry.failed,
                 .rest = is_recent(entry, rest, now) ? Broken::Rest::not_over : Broken::Rest::over};
 }
 

@@ -28,7 +28,7 @@ struct Broken {
     over,
     not_over,  ///< whoever wants all servers is not to ask for this one: each failure costs a cell
   };
-  const Failure* failure = nullptr;  ///< never null; valid until the next turn of the loop
+  Failure failure;
   Rest rest = Rest::over;
 };
 

@@ -7,6 +7,8 @@ namespace cellblock::gateway {
 
 void Redactions::reconfigure() {
   for (auto& [server, entry] : entries_) {
+    // Its cells are ending, and may still print a secret that it had.
+    if (!config_.servers[server].is_usable()) continue;
     Source source = source_of(server);
     if (source == entry.source) continue;
     entry.redactor = made_from(source);

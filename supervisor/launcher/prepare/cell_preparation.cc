@@ -189,7 +189,7 @@ PreparedResult<void> prepare_servers(const Materials& from, Preparation& made) {
   FilterCache filters;
   for (const Server& server : from.config.servers) {
     CellTemplate blueprint = CELLBLOCK_TRY(blueprint_of(server, filters));
-    if (server.removed) {
+    if (server.removed || server.breakage.is_broken()) {
       blueprint.broken = SetupFailure{SetupStep::prepare, ENOENT};
     } else {
       prepare_roots(server, from, made.workspaces, blueprint);

@@ -36,7 +36,7 @@ std::optional<NotReloaded> first_worse(const Prepared& now, const Prepared& next
   for (std::uint32_t i = 0; i < next.made.servers.size(); ++i) {
     const auto broken = failure_of(next.made.servers[i]);
     const Server& server = next.config.servers[i];
-    if (!broken || !server.enabled || server.found.others_can_change) continue;
+    if (!broken || !server.is_usable() || server.found.others_can_change) continue;
     if (was_broken(now, server, i)) continue;
     return NotReloaded{ReloadRefusal::not_prepared, i, *broken};
   }

@@ -288,7 +288,7 @@ StartRefusal Launcher::refusal_for(const Gateway& gateway,
                                    const wire::GatewayRequest& request) const {
   const Config& config = factory_.config();
   const Server& server = config.servers[request.server_index];
-  if (!config.enabled || !server.enabled) return StartRefusal::disabled;
+  if (!config.enabled || !server.is_usable()) return StartRefusal::disabled;
   if (!gateway.permitted.contains(request.server_index)) return StartRefusal::not_permitted;
   if (homes_.is_clearing(server.name, gateway.user)) return StartRefusal::home_in_use;
   const bool survey = request.program == wire::CellProgram::survey;
