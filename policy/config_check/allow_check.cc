@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "policy/config/server_people.h"
 #include "policy/config_check/pattern_check.h"
 
 namespace cellblock {
@@ -27,12 +28,6 @@ std::optional<std::uint32_t> number_of(const Scope& scope, std::string_view key,
 
 void add_unique(std::vector<std::uint32_t>& ids, std::uint32_t id) {
   if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
-}
-
-// A range of one is the rootless user's own id.
-bool is_cell_id(const Identity& identity, std::uint32_t id) {
-  if (identity.cell_ids == 1) return false;
-  return id >= identity.first_cell_id && id - identity.first_cell_id < identity.cell_ids;
 }
 
 /// Of a list, and what it does with a name that it does not know.

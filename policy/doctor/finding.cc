@@ -21,16 +21,16 @@ std::string_view name_of(Outlook outlook) {
   return outlook_names.at(static_cast<std::size_t>(outlook));
 }
 
-Outlook outlook_of(const std::vector<Finding>& findings) {
+Outlook outlook_of(const std::vector<DoctorFinding>& findings) {
   const auto lacks = [&findings](NeededFor need) {
-    return std::ranges::any_of(findings, [need](const Finding& finding) {
+    return std::ranges::any_of(findings, [need](const DoctorFinding& finding) {
       return finding.grade == Grade::missing && finding.need == need;
     });
   };
   if (lacks(NeededFor::cells)) return Outlook::none;
   if (lacks(NeededFor::daemon)) return Outlook::no_daemon;
   const auto has = [&findings](Grade grade) {
-    return std::ranges::find(findings, grade, &Finding::grade) != findings.end();
+    return std::ranges::find(findings, grade, &DoctorFinding::grade) != findings.end();
   };
   if (has(Grade::untried)) return Outlook::untried;
   return has(Grade::weaker) ? Outlook::weaker : Outlook::full;

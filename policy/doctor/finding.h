@@ -26,13 +26,13 @@ enum class NeededFor : std::uint8_t {
 
 std::string_view name_of(NeededFor need);  ///< "cells", "daemon", "some"
 
-struct Finding {
+struct DoctorFinding {
   std::string check;  ///< "user namespaces"
   Grade grade = Grade::ok;
   NeededFor need = NeededFor::some;
   std::string says;                   ///< the fact, in one line
   std::vector<std::string> remedy{};  ///< commands, or lines of a file; empty where it is ok
-  bool operator==(const Finding&) const = default;
+  bool operator==(const DoctorFinding&) const = default;
 };
 
 /// What all of them mean together.
@@ -44,7 +44,7 @@ enum class Outlook : std::uint8_t {
   untried,    ///< nothing was found against it, and no cell was made
 };
 
-Outlook outlook_of(const std::vector<Finding>& findings);
+Outlook outlook_of(const std::vector<DoctorFinding>& findings);
 std::string_view name_of(Outlook outlook);  ///< "full", "weaker", "no_daemon", "none", "untried"
 
 }  // namespace cellblock

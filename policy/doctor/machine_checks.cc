@@ -22,13 +22,13 @@ constexpr std::uint32_t ids_for_a_user = 65'536;  // as useradd gives them
 
 bool is_rootless(const MachineFacts& facts) { return facts.mode == RunMode::user; }
 
-Finding good(std::string check, NeededFor need, std::string says) {
+DoctorFinding good(std::string check, NeededFor need, std::string says) {
   return {.check = std::move(check), .need = need, .says = std::move(says)};
 }
 
 // ---- the kernel ----
 
-Finding kernel_finding(const MachineFacts& facts) {
+DoctorFinding kernel_finding(const MachineFacts& facts) {
   if (facts.missing_calls.empty()) {
     return good(
         "kernel", NeededFor::cells,
@@ -56,7 +56,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return fmt::format("{}", fmt::join(lines, "; "));
 }
 
-Finding no_landlock(const MachineFacts& facts) {
+DoctorFinding no_landlock(const MachineFacts& facts) {
   const bool has_any = facts.landlock_abi > 0;
   return {.check = "Landlock",
           .grade = Grade::missing,
@@ -71,7 +71,7 @@ Finding no_landlock(const MachineFacts& facts) {
                          std::to_string(facts.landlock_abi)}};
 }
 
-Finding landlock_finding(const MachineFacts& facts) {
+DoctorFinding landlock_finding(const MachineFacts& facts) {
   const auto abi = facts.landlock_abi;
   if (abi < facts.min_landlock) return no_landlock(facts);
   const auto lacks = landlock_lacks(abi);
@@ -87,7 +87,7 @@ Finding landlock_finding(const MachineFacts& facts) {
 
 // ---- seccomp ----
 
-Finding seccomp_finding(const MachineFacts& facts) {
+DoctorFinding seccomp_finding(const MachineFacts& facts) {
   const int error = facts.notification_error;
   if (error == 0) {
     return good("seccomp", NeededFor::cells,
@@ -131,7 +131,7 @@ std::vector<std::string> not_passed_on(std::string_view controllers) {
   return names;
 }
 
-Finding weaker_cgroup(std::string says, Remedy remedy) {
+DoctorFinding weaker_cgroup(std::string says, Remedy remedy) {
   return {.check = "control groups",
           .grade = Grade::weaker,
           .need = NeededFor::cells,
@@ -162,7 +162,7 @@ Remedy delegation_remedy(const MachineFacts& facts) {
       "installation.md)"};
 }
 
-Finding cgroup_finding(const MachineFacts& facts) {
+DoctorFinding cgroup_finding(const MachineFacts& facts) {
   const auto& cgroup = facts.cgroup;
   if (cgroup.directory.empty()) {
     return weaker_cgroup(cgroup.missing_because, delegation_remedy(facts));
@@ -184,9 +184,10 @@ Finding cgroup_finding(const MachineFacts& facts) {
 
 // ---- ids ----
 
-Finding subordinate_finding(const MachineFacts& facts) {
+DoctorFinding subordinate_finding(const MachineFacts& facts) {
   const auto& ids = facts.subordinate;
-  Finding finding{.check = "subordinate ids", .grade = Grade::weaker, .need = NeededFor::cells};
+  DoctorFinding finding{
+      .check = "subordinate ids", .grade = Grade::weaker, .need = NeededFor::cells};
   constexpr std::string_view cost = ": all servers run under your own uid";
   if (!ids.has_helpers) {
     finding.says = fmt::format("newuidmap and newgidmap are missing, or not set-uid{}", cost);
@@ -213,7 +214,7 @@ Finding subordinate_finding(const MachineFacts& facts) {
   return finding;
 }
 
-Finding account_finding(const MachineFacts& facts) {
+DoctorFinding account_finding(const MachineFacts& facts) {
   if (facts.has_daemon_user) {
     return good("account", NeededFor::cells,
                 fmt::format("cellblockd becomes {}", facts.daemon_user));
@@ -227,7 +228,7 @@ Finding account_finding(const MachineFacts& facts) {
                                  facts.daemon_user)}};
 }
 
-Finding id_mapping_finding(const MachineFacts& facts) {
+DoctorFinding id_mapping_finding(const MachineFacts& facts) {
   if (facts.id_mapping_problem.empty()) {
     return good("ID-mapped mounts", NeededFor::some,
                 "servers write users' files as their owners (tried on /home)");
@@ -243,7 +244,7 @@ Finding id_mapping_finding(const MachineFacts& facts) {
 
 // ---- the session ----
 
-Finding runtime_finding(const MachineFacts& facts) {
+DoctorFinding runtime_finding(const MachineFacts& facts) {
   const auto& session = facts.session;
   if (!session.runtime_directory.empty() && session.runtime_problem.empty()) {
     return good("XDG_RUNTIME_DIR", NeededFor::daemon, session.runtime_directory);
@@ -260,7 +261,7 @@ Finding runtime_finding(const MachineFacts& facts) {
                   : "mkdir -m 0700 -p ~/.run && export XDG_RUNTIME_DIR=~/.run"}};
 }
 
-Finding lingering_finding(const MachineFacts& facts) {
+DoctorFinding lingering_finding(const MachineFacts& facts) {
   if (facts.session.lingers) {
     return good("lingering", NeededFor::some, "your services run without a login too");
   }
@@ -270,23 +271,23 @@ Finding lingering_finding(const MachineFacts& facts) {
           .remedy = {fmt::format("loginctl enable-linger {}", facts.user)}};
 }
 
-void add_rootless(const MachineFacts& facts, std::vector<Finding>& findings) {
+void add_rootless(const MachineFacts& facts, std::vector<DoctorFinding>& findings) {
   findings.push_back(subordinate_finding(facts));
   findings.push_back(runtime_finding(facts));
   if (facts.session.has_service_manager) findings.push_back(lingering_finding(facts));
 }
 
-void add_system(const MachineFacts& facts, std::vector<Finding>& findings) {
+void add_system(const MachineFacts& facts, std::vector<DoctorFinding>& findings) {
   findings.push_back(account_finding(facts));
   if (facts.id_mapping == Tried::yes) findings.push_back(id_mapping_finding(facts));
 }
 
 }  // namespace
 
-std::vector<Finding> machine_findings(const MachineFacts& facts) {
-  std::vector<Finding> findings{kernel_finding(facts), namespace_finding(facts),
-                                landlock_finding(facts), seccomp_finding(facts),
-                                cgroup_finding(facts)};
+std::vector<DoctorFinding> machine_findings(const MachineFacts& facts) {
+  std::vector<DoctorFinding> findings{kernel_finding(facts), namespace_finding(facts),
+                                      landlock_finding(facts), seccomp_finding(facts),
+                                      cgroup_finding(facts)};
   is_rootless(facts) ? add_rootless(facts, findings) : add_system(facts, findings);
   return findings;
 }

@@ -8,6 +8,6 @@
 /// What this machine gives to cells: facts in, findings out. Pure.
 namespace cellblock {
 
-std::vector<Finding> machine_findings(const MachineFacts& facts);
+std::vector<DoctorFinding> machine_findings(const MachineFacts& facts);
 
 }  // namespace cellblock

@@ -106,7 +106,7 @@ std::string_view restriction_of(const NamespaceLimits& limits) {
   return "";
 }
 
-Finding few_namespaces(std::uint64_t most) {
+DoctorFinding few_namespaces(std::uint64_t most) {
   return {.check = "user namespaces",
           .grade = Grade::weaker,
           .need = NeededFor::cells,
@@ -123,7 +123,7 @@ std::string made_by(const MachineFacts& facts) {
 
 }  // namespace
 
-Finding namespace_finding(const MachineFacts& facts) {
+DoctorFinding namespace_finding(const MachineFacts& facts) {
   const auto& [step, error] = facts.namespaces;
   if (step != NamespaceStep::done) {
     return {.check = "user namespaces",

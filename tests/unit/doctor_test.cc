@@ -43,10 +43,10 @@ MachineFacts whole_machine(RunMode mode) {
   return facts;
 }
 
-Finding found(const MachineFacts& facts, std::string_view check) {
+DoctorFinding found(const MachineFacts& facts, std::string_view check) {
   const auto findings = machine_findings(facts);
-  const auto one = std::ranges::find(findings, check, &Finding::check);
-  return one == findings.end() ? Finding{.check = "absent"} : *one;
+  const auto one = std::ranges::find(findings, check, &DoctorFinding::check);
+  return one == findings.end() ? DoctorFinding{.check = "absent"} : *one;
 }
 
 TEST(Doctor, FindsNothingWrongWithAMachineThatHasAll) {
@@ -125,7 +125,7 @@ TEST(Doctor, NamesTheLineThatLetsUserNamespacesBeMade) {
   }
 }
 
-std::string remedies_of(const Finding& finding) {
+std::string remedies_of(const DoctorFinding& finding) {
   std::string text;
   for (const auto& remedy : finding.remedy) text += remedy + "\n";
   return text;
@@ -269,9 +269,9 @@ cli::DaemonFacts whole_daemon() {
                        .chromium = "/c"}};
 }
 
-Finding around(const cli::DaemonFacts& facts, std::string_view check) {
+DoctorFinding around(const cli::DaemonFacts& facts, std::string_view check) {
   const auto findings = daemon_findings(facts);
-  return *std::ranges::find(findings, check, &Finding::check);
+  return *std::ranges::find(findings, check, &DoctorFinding::check);
 }
 
 TEST(Doctor, FindsNothingWrongWithADaemonThatAnswers) {
@@ -331,8 +331,8 @@ TEST(Doctor, ClaimsNothingOfCellsWhereNoneWasTried) {
 }
 
 TEST(Doctor, SaysThatNoCellWasTriedBesideWhatIsWeakerAndWhatIsMissing) {
-  std::vector<Finding> findings = {cli::untried_cell(),
-                                   {.check = "control groups", .grade = Grade::weaker}};
+  std::vector<DoctorFinding> findings = {cli::untried_cell(),
+                                         {.check = "control groups", .grade = Grade::weaker}};
   EXPECT_EQ(outlook_of(findings), Outlook::untried);
   EXPECT_TRUE(findings_text(findings, Style::none(), 0)
                   .ends_with("\nno cell was tried (that needs root); one would be weaker in: "
@@ -375,11 +375,11 @@ TEST(Doctor, TriesCellsOfRootWhereNoVariableLeadsAndOthersWhereTheirsDoes) {
 // ---- shown ----
 
 TEST(Doctor, ShowsEachFindingWithItsRemedyBelow) {
-  const std::vector<Finding> findings = {{.check = "Landlock", .says = "ABI 6"},
-                                         {.check = "control groups",
-                                          .grade = Grade::weaker,
-                                          .says = "none\x1b[2J",
-                                          .remedy = {"do it"}}};
+  const std::vector<DoctorFinding> findings = {{.check = "Landlock", .says = "ABI 6"},
+                                               {.check = "control groups",
+                                                .grade = Grade::weaker,
+                                                .says = "none\x1b[2J",
+                                                .remedy = {"do it"}}};
   EXPECT_EQ(findings_text(findings, Style::none(), 0),
             "ok       Landlock          ABI 6\n"
             "weaker   control groups    none\\x1b[2J\n"
@@ -388,7 +388,7 @@ TEST(Doctor, ShowsEachFindingWithItsRemedyBelow) {
 }
 
 TEST(Doctor, ReadsBackWhatTheDaemonPrintsAndNothingElse) {
-  const std::vector<Finding> findings = {
+  const std::vector<DoctorFinding> findings = {
       {.check = "a",
        .grade = Grade::missing,
        .need = NeededFor::cells,

@@ -38,11 +38,11 @@ Context context_meant(const Context& asked) {
   return context;
 }
 
-bool is_in_the_way(const Finding& finding) {
+bool is_in_the_way(const DoctorFinding& finding) {
   return finding.grade == Grade::missing && finding.need == NeededFor::cells;
 }
 
-std::vector<Finding> all_findings(const Context& context) {
+std::vector<DoctorFinding> all_findings(const Context& context) {
   auto findings = findings_of_machine(context);
   const bool may_try = context.mode == Mode::user || ::geteuid() == 0;
   if (std::ranges::none_of(findings, is_in_the_way)) {

@@ -57,7 +57,7 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-Finding cell_finding(const Context& context) {
+DoctorFinding cell_finding(const Context& context) {
   const Interruption interruption;
   const auto tried = try_cell(context, interruption.token());
   if (tried) {
@@ -72,7 +72,7 @@ Finding cell_finding(const Context& context) {
           .remedy = {"cellblock errors server_failed (what each step of a cell's start needs)"}};
 }
 
-Finding untried_cell() {
+DoctorFinding untried_cell() {
   return {.check = "a cell",
           .grade = Grade::untried,
           .need = NeededFor::cells,

@@ -8,9 +8,9 @@ namespace cellblock::cli {
 /// Makes a whole cell: a daemon of the command's own starts cellblock's probe in one, and has to
 /// get an answer out of it. Nothing is left. `context.mode` is the user's, or, for root, the
 /// system's.
-Finding cell_finding(const Context& context);
+DoctorFinding cell_finding(const Context& context);
 
 /// Of the system's cells, for who is no root.
-Finding untried_cell();
+DoctorFinding untried_cell();
 
 }  // namespace cellblock::cli

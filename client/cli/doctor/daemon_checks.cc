@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 
 bool is_own(const DaemonFacts& facts) { return facts.mode == Mode::user; }
 
-Finding daemon_finding(const DaemonFacts& facts) {
-  Finding finding{.check = "daemon", .need = NeededFor::daemon};
+DoctorFinding daemon_finding(const DaemonFacts& facts) {
+  DoctorFinding finding{.check = "daemon", .need = NeededFor::daemon};
   if (facts.fault) {
     finding.grade = Grade::missing;
     finding.says = *facts.fault;
@@ -60,8 +60,8 @@ std::string first_error(const std::string& report) {
   return report.substr(0, report.find('\n'));
 }
 
-Finding configuration_finding(const ConfigurationFacts& facts, bool is_own) {
-  Finding finding{.check = "configuration", .need = NeededFor::daemon};
+DoctorFinding configuration_finding(const ConfigurationFacts& facts, bool is_own) {
+  DoctorFinding finding{.check = "configuration", .need = NeededFor::daemon};
   if (!facts.is_there) {
     finding.grade = Grade::missing;
     finding.need = NeededFor::some;
@@ -78,8 +78,8 @@ Finding configuration_finding(const ConfigurationFacts& facts, bool is_own) {
   return finding;
 }
 
-Finding program_finding(std::string check, const std::string& path, const std::string& servers,
-                        const std::string& packages) {
+DoctorFinding program_finding(std::string check, const std::string& path,
+                              const std::string& servers, const std::string& packages) {
   if (!path.empty()) return {.check = std::move(check), .says = path};
   return {.check = std::move(check),
           .grade = Grade::missing,
@@ -133,8 +133,8 @@ void ask_daemon_itself(const Context& context, DaemonFacts& facts) {
 
 }  // namespace
 
-std::vector<Finding> daemon_findings(const DaemonFacts& facts) {
-  std::vector<Finding> findings;
+std::vector<DoctorFinding> daemon_findings(const DaemonFacts& facts) {
+  std::vector<DoctorFinding> findings;
   if (facts.configuration) {
     findings.push_back(configuration_finding(*facts.configuration, is_own(facts)));
   }

@@ -36,7 +36,7 @@ struct DaemonFacts {
 };
 
 /// Pure.
-std::vector<Finding> daemon_findings(const DaemonFacts& facts);
+std::vector<DoctorFinding> daemon_findings(const DaemonFacts& facts);
 
 /// `context.mode` is the user's or the system's.
 DaemonFacts gather_daemon_facts(const Context& context);

@@ -27,7 +27,7 @@ std::string padded(std::string_view text, std::size_t columns) {
 }
 
 // A command stays on one line, to be copied.
-std::string finding_text(const Finding& finding, Style style, std::size_t width) {
+std::string finding_text(const DoctorFinding& finding, Style style, std::size_t width) {
   const auto grade = padded(name_of(finding.grade), grade_columns);
   auto line = padded(safe_line(finding.check), check_columns) + safe_line(finding.says);
   const auto narrow = width > grade_columns ? width - grade_columns : 0;
@@ -39,7 +39,7 @@ std::string finding_text(const Finding& finding, Style style, std::size_t width)
   return text;
 }
 
-std::string checks_with(const std::vector<Finding>& findings, Grade grade, NeededFor need) {
+std::string checks_with(const std::vector<DoctorFinding>& findings, Grade grade, NeededFor need) {
   std::string names;
   for (const auto& finding : findings) {
     if (finding.grade != grade || (grade == Grade::missing && finding.need != need)) continue;
@@ -50,20 +50,20 @@ std::string checks_with(const std::vector<Finding>& findings, Grade grade, Neede
 
 constexpr std::string_view no_cell_tried = "no cell was tried (that needs root)";
 
-std::string untried_text(const std::vector<Finding>& findings) {
+std::string untried_text(const std::vector<DoctorFinding>& findings) {
   const auto weaker = checks_with(findings, Grade::weaker, NeededFor::some);
   if (weaker.empty()) return fmt::format("{}; nothing was found against one", no_cell_tried);
   return fmt::format("{}; one would be weaker in: {}", no_cell_tried, weaker);
 }
 
-std::string no_daemon_text(const std::vector<Finding>& findings) {
-  const auto untried = std::ranges::find(findings, Grade::untried, &Finding::grade);
+std::string no_daemon_text(const std::vector<DoctorFinding>& findings) {
+  const auto untried = std::ranges::find(findings, Grade::untried, &DoctorFinding::grade);
   const auto first = checks_with(findings, Grade::missing, NeededFor::daemon);
   if (untried == findings.end()) return fmt::format("servers could run here; first: {}", first);
   return fmt::format("no server can be used yet; first: {}; {}", first, no_cell_tried);
 }
 
-std::string outlook_text(const std::vector<Finding>& findings) {
+std::string outlook_text(const std::vector<DoctorFinding>& findings) {
   switch (outlook_of(findings)) {
     case Outlook::full:
       return "servers can run in full cells here";
@@ -83,13 +83,14 @@ std::string outlook_text(const std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::string findings_text(const std::vector<Finding>& findings, Style style, std::size_t width) {
+std::string findings_text(const std::vector<DoctorFinding>& findings, Style style,
+                          std::size_t width) {
   std::string text;
   for (const auto& finding : findings) text += finding_text(finding, style, width);
   return text + "\n" + outlook_text(findings) + "\n";
 }
 
-std::string findings_json(const std::vector<Finding>& findings, int exit_code) {
+std::string findings_json(const std::vector<DoctorFinding>& findings, int exit_code) {
   Json list = Json::array();
   for (const auto& finding : findings) {
     list.push_back(Json{{"check", finding.check},

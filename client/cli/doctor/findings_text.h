@@ -11,9 +11,10 @@ namespace cellblock::cli {
 
 /// A line for each, below it what mends it, and at the end what all of it means. `width`: of the
 /// terminal; 0: no bound.
-std::string findings_text(const std::vector<Finding>& findings, Style style, std::size_t width);
+std::string findings_text(const std::vector<DoctorFinding>& findings, Style style,
+                          std::size_t width);
 
 /// {"outlook", "exit_code", "findings": […]}, in one line.
-std::string findings_json(const std::vector<Finding>& findings, int exit_code);
+std::string findings_json(const std::vector<DoctorFinding>& findings, int exit_code);
 
 }  // namespace cellblock::cli

@@ -23,20 +23,20 @@ std::optional<Word> word_named(const std::array<Word, count>& words, const std::
   return std::nullopt;
 }
 
-Result<Finding> read_finding(const Json& json) {
+Result<DoctorFinding> read_finding(const Json& json) {
   constexpr std::array grades = {Grade::ok, Grade::weaker, Grade::missing, Grade::untried};
   constexpr std::array needs = {NeededFor::cells, NeededFor::daemon, NeededFor::some};
   const auto grade = word_named(grades, text_of(json, "result"));
   const auto need = word_named(needs, text_of(json, "needed_for"));
   if (!grade || !need) return fail("a finding of cellblockd's could not be read");
-  return Finding{.check = text_of(json, "check"),
-                 .grade = *grade,
-                 .need = *need,
-                 .says = text_of(json, "says"),
-                 .remedy = texts_of(json, "remedy")};
+  return DoctorFinding{.check = text_of(json, "check"),
+                       .grade = *grade,
+                       .need = *need,
+                       .says = text_of(json, "says"),
+                       .remedy = texts_of(json, "remedy")};
 }
 
-Finding no_program(const std::string& why) {
+DoctorFinding no_program(const std::string& why) {
   return {.check = "cellblockd",
           .grade = Grade::missing,
           .need = NeededFor::cells,
@@ -46,8 +46,8 @@ Finding no_program(const std::string& why) {
 
 }  // namespace
 
-Result<std::vector<Finding>> read_findings(const std::string& json) {
-  std::vector<Finding> findings;
+Result<std::vector<DoctorFinding>> read_findings(const std::string& json) {
+  std::vector<DoctorFinding> findings;
   const auto document = Json::parse(json, nullptr, false);
   for (const Json& one : objects_of(document, "findings")) {
     findings.push_back(CELLBLOCK_TRY(read_finding(one)));
@@ -56,7 +56,7 @@ Result<std::vector<Finding>> read_findings(const std::string& json) {
   return findings;
 }
 
-std::vector<Finding> findings_of_machine(const Context& context) {
+std::vector<DoctorFinding> findings_of_machine(const Context& context) {
   auto words = daemon_words(context, {});
   words.emplace_back("--doctor");
   const auto output = output_of(words, Errors::passed_on);

@@ -10,10 +10,10 @@
 namespace cellblock::cli {
 
 /// What `cellblockd --doctor` prints, read back. An error: it is nothing of the kind.
-Result<std::vector<Finding>> read_findings(const std::string& json);
+Result<std::vector<DoctorFinding>> read_findings(const std::string& json);
 
 /// What cellblockd finds on this machine, by trying it. One finding alone where there is no
 /// cellblockd to ask.
-std::vector<Finding> findings_of_machine(const Context& context);
+std::vector<DoctorFinding> findings_of_machine(const Context& context);
 
 }  // namespace cellblock::cli

@@ -9,6 +9,6 @@ namespace cellblock::daemon {
 
 /// One JSON object, {"findings": [{"check", "result", "needed_for", "says", "remedy": []}]}, with a
 /// newline: `cellblock doctor` shows it with what it finds itself.
-std::string machine_report(const std::vector<Finding>& findings);
+std::string machine_report(const std::vector<DoctorFinding>& findings);
 
 }  // namespace cellblock::daemon
