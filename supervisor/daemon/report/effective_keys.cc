@@ -222,8 +222,10 @@ void add_bounds(KeyPrinter& keys, Server server) {
 
 std::vector<std::string> texts_of(const std::vector<NamePattern>& patterns) {
   std::vector<std::string> texts;
-  for (const auto& pattern : patterns)
+  texts.reserve(patterns.size());
+  for (const auto& pattern : patterns) {
     texts.push_back(pattern.text + (pattern.is_prefix ? "*" : ""));
+  }
   return texts;
 }
 
