@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/install/program_output.h"
+#include "client/cli/install/trusted_program.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/control_methods.h"
@@ -89,18 +89,8 @@ DoctorFinding program_finding(std::string check, const std::string& path,
 
 // ---- gathered ----
 
-std::string in_path(const std::string& name) {
-  const char* value = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
-  std::istringstream directories(value == nullptr ? "" : value);
-  for (std::string directory; std::getline(directories, directory, ':');) {
-    const auto path = fmt::format("{}/{}", directory, name);
-    std::error_code ignored;
-    const bool is_program = directory.starts_with('/') && fs::is_regular_file(path, ignored) &&
-                            ::access(path.c_str(), X_OK) == 0;
-    if (is_program) return path;
-  }
-  return {};
-}
+// As `cellblock add` finds it: what root must not run is none.
+std::string usable(const std::string& name) { return program_in_path(name).value_or(""); }
 
 std::string chromium_here() {
   constexpr const char* as_recipes_name_it = "/usr/lib/chromium/chromium";
@@ -152,8 +142,8 @@ std::vector<DoctorFinding> daemon_findings(const DaemonFacts& facts) {
 
 DaemonFacts gather_daemon_facts(const Context& context) {
   DaemonFacts facts{.mode = context.mode, .socket = context.socket, .version = CELLBLOCK_VERSION};
-  facts.programs = {.node = in_path("node"),
-                    .npm = in_path("npm"),
+  facts.programs = {.node = usable("node"),
+                    .npm = usable("npm"),
                     .python = this_machine().find_program("python3"),
                     .chromium = chromium_here()};
   if (context.mode == Mode::user || ::geteuid() == 0) {

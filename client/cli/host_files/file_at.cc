@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "client/cli/import/bounded_file.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
@@ -23,30 +22,6 @@ std::string_view why_not_own(const struct stat& status) {
   if (status.st_uid != ::geteuid()) return "it belongs to another user";
   if (status.st_nlink != 1) return "it has a second name (a hard link)";
   return {};
-}
-
-Result<std::string> whole_text(const FileAt& from, int file, std::size_t most) {
-  std::string text;
-  std::array<char, 65'536> buffer{};
-  while (true) {
-    const auto count = ::read(file, buffer.data(), buffer.size());
-    if (count == 0) return text;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return file_failed(from.path, errno);
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > most) {
-      return fail(fmt::format("{}: it is longer than {} MiB", safe_line(from.path), most >> 20));
-    }
-  }
-}
-
-bool write_whole_text(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto count = ::write(file, text.data(), text.size());
-    if (count < 0 && errno != EINTR) return false;
-    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return ::fsync(file) == 0;
 }
 
 // Group first: a change of it can take permissions away.
@@ -67,7 +42,7 @@ Result<OwnFile> read_own(const FileAt& file, std::size_t most) {
   }
   const auto wrong = why_not_own(read.status);
   if (!wrong.empty()) return fail(fmt::format("{}: {}", safe_line(file.path), wrong));
-  read.text = CELLBLOCK_TRY(whole_text(file, open.get(), most));
+  read.text = CELLBLOCK_TRY(read_all(open.get(), file.path, most));
   return read;
 }
 
@@ -80,13 +55,14 @@ Result<void> put_own(const FileAt& file, const std::string& text, const struct s
                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                       closed_to_others));
   if (!open.valid()) return file_failed(file.path + suffix, errno);
+  auto put = write_all(open.get(), file.path, text);
   const bool is_put =
-      write_whole_text(open.get(), text) && take_attributes(open.get(), attributes) &&
+      put && ::fsync(open.get()) == 0 && take_attributes(open.get(), attributes) &&
       ::renameat(file.directory, fresh.c_str(), file.directory, file.name.c_str()) == 0;
   if (is_put) return {};
-  const int why = errno;
+  if (put) put = file_failed(file.path, errno);
   ::unlinkat(file.directory, fresh.c_str(), 0);
-  return file_failed(file.path, why);
+  return put;
 }
 
 std::unexpected<Error> file_failed(const std::string& path, int error) {

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <string_view>
 #include <system_error>
 
 #include "client/cli/terminal/terminal_text.h"
@@ -23,6 +22,8 @@ std::unexpected<Error> cannot(const std::string& path, const std::string& why) {
 std::unexpected<Error> failed(const std::string& path) {
   return cannot(path, std::generic_category().message(errno));
 }
+
+}  // namespace
 
 Result<std::string> read_all(int descriptor, const std::string& path, std::size_t most) {
   std::string text;
@@ -46,8 +47,6 @@ Result<void> write_all(int descriptor, const std::string& path, std::string_view
   }
   return {};
 }
-
-}  // namespace
 
 Result<std::string> bounded_file(const std::string& path, std::size_t most) {
   if (path == "-") return read_all(STDIN_FILENO, "stdin", most);
