@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clang-tidy over every source file of the product: lint.py BUILD_DIR [--all]
+"""clang-tidy over every source file of the product: lint.py BUILD_DIR [--all] [--within SECONDS]
 
 Most of clang-tidy's time goes into the headers of the libraries, and each file brings the same ones.
 So files are read together, as one that includes them, where that changes nothing: no file of such a
@@ -8,7 +8,9 @@ its halves are read. Checks that look at the main file alone see nothing in a ba
 looks for what is brought in and not used. What it had nothing to say about is not read again while nothing of it changes
 (lint_record.py).
 
---all: the tests and examples as well, the checks that take longest too, and each file by itself."""
+--all: the tests and examples as well, the checks that take longest too, and each file by itself.
+--within: after so many seconds nothing more is begun; what was left unread is said, and the exit status is 77 if there
+is nothing to say of the rest."""
 
 import argparse
 import collections
@@ -20,6 +22,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 from lint_record import LintRecord
 
@@ -158,6 +161,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--within", type=int, metavar="SECONDS")
     chosen = parser.parse_args()
     found = sources(chosen.build, EVERYTHING if chosen.all else PRODUCT)
     if not found:
@@ -169,16 +173,28 @@ def main():
     made = work_of(unread, chosen.all)
     print(f"{len(found)} files, {len(found) - len(unread)} of them read before as they are; "
           f"the others are read by {len(made)} runs of clang-tidy", flush=True)
-    sys.exit(0 if read_all(made, directory, record) else 1)
+    sys.exit(read_all(made, directory, record, chosen.within))
 
 
-def read_all(made, directory, record):
-    """Whether clang-tidy is content with all of it."""
+def read_all(made, directory, record, within=None):
+    """0: clang-tidy is content with all of it; 77: with what there was time for."""
+    end = time.monotonic() + within if within is not None else None
     missing = collections.Counter(source for batch, _ in made for source in batch)
+    unread = 0
+
+    def read(batch, number, checks):
+        if end is not None and time.monotonic() > end:
+            return None
+        return read_batch(batch, number, directory, checks)
+
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        runs = {pool.submit(read_batch, batch, number, directory, checks): batch
+        runs = {pool.submit(read, batch, number, checks): batch
                 for number, (batch, checks) in enumerate(made)}
         for run in concurrent.futures.as_completed(runs):
+            if run.result() is None:
+                missing.subtract(runs[run])
+                unread += len(runs[run])
+                continue
             if run.result():
                 print(run.result(), flush=True)
                 continue
@@ -186,7 +202,9 @@ def read_all(made, directory, record):
             for source in runs[run]:
                 if missing[source] == 0:
                     record.add(source)
-    return not any(missing.values())
+    if unread:
+        print(f"{unread} files were left unread after {within} s", flush=True)
+    return 1 if any(missing.values()) else 77 if unread else 0
 
 
 if __name__ == "__main__":
