@@ -155,12 +155,16 @@ bool is_shell_text(Words command) {
 
 }  // namespace
 
-std::optional<std::string> habit_problem(const std::vector<std::string>& command) {
+std::optional<std::string> habit_problem(const std::vector<std::string>& command,
+                                         CommandPlace place) {
   if (command.empty()) return std::nullopt;
   const std::string_view program = name_in(command[0]);
   if (is_one_of(container_clients, program)) return is_container;
-  if (is_one_of(wrappers, program)) return problem_of_wrapper(command);
   if (fetches_at_start(command)) return fetches;
+  if (place == CommandPlace::image) {
+    return wraps_fetcher(command) ? std::optional(fetches) : std::nullopt;
+  }
+  if (is_one_of(wrappers, program)) return problem_of_wrapper(command);
   if (is_shell_text(command)) return reads_shell_text;
   return std::nullopt;
 }
