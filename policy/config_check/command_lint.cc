@@ -24,8 +24,8 @@ constexpr const char* starts_another =
     "its bounds under limits";
 constexpr const char* is_container =
     "asks a container service, which a cell neither reaches nor may give rights to, and whose "
-    "image may be another one at each start; allowed: the program out of the image, installed on "
-    "this host (docker create, then docker cp), named by its own path";
+    "image may be another one at each start; allowed: its image unpacked, under image, and the "
+    "program in it (`cellblock add NAME -- docker run ...` does that)";
 
 constexpr std::array<std::string_view, 3> container_clients = {"docker", "podman", "nerdctl"};
 
