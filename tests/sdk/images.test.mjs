@@ -110,7 +110,10 @@ inBothModes(() => {}, ({ place }) => {
   before(() => {
     layout.publish('tall', config, Array(129).fill(base));
     layout.publish('empty', {}, [base]);
-    const sparse = (directory) => fs.truncateSync(fs.openSync(path.join(directory, 'hole'), 'w'), 3 * 2 ** 30);
+    const sparse = (directory) => {
+      putFile(directory, 'hole', '');
+      fs.truncateSync(path.join(directory, 'hole'), 3 * 2 ** 30);
+    };
     layout.publish('huge', config, [layout.layer(sparse, ['--sparse', '--format=posix'])]);
   });
   for (const [what, [words, why]] of Object.entries(refused)) {
