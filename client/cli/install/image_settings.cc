@@ -47,7 +47,8 @@ Result<void> add_network(const ImageSource& source, PackageInstaller& installer)
 
 Result<PackageInstaller> image_installer(const ImageSource& source) {
   for (const char* program : {"skopeo", "umoci"}) CELLBLOCK_CHECK(needed_program(program));
-  PackageInstaller installer{.reaches = source.registry,
+  const std::string hosts = source.egress.empty() ? "" : " and where it keeps images";
+  PackageInstaller installer{.reaches = source.registry + hosts,
                              .program = CELLBLOCK_TRY(needed_program("python3")),
                              .script_name = "image_installer.py",
                              .script = image_installer_script,
