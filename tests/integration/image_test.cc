@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 /// An image with one static server in it.
@@ -64,10 +63,18 @@ class Image : public testing::TestWithParam<Mode> {
     return host.call_for_text("read_file", {{"path", path}});
   }
 
-  std::string attach_error() {
+  /// Of the attach, or of the first request.
+  std::string start_error() {
     Host host = daemon_.connect();
-    const json answer = host.attach("boxed");
+    json answer = host.attach("boxed");
+    if (!answer.contains("error")) answer = host.request("initialize", greeting());
     return answer.contains("error") ? answer["error"]["message"].get<std::string>() : "";
+  }
+
+  static json greeting() {
+    return {{"protocolVersion", "2025-06-18"},
+            {"capabilities", json::object()},
+            {"clientInfo", {{"name", "test"}, {"version", "1"}}}};
   }
 
   Daemon daemon_{GetParam()};
@@ -121,7 +128,7 @@ TEST_P(Image, ACommandThatIsOnTheHostAloneIsMissing) {
   start(table("", "/env"));
   if (HasFatalFailure()) return;
   EXPECT_THAT(daemon_.log(), HasSubstr("does not exist in the image"));
-  EXPECT_THAT(attach_error(), HasSubstr("step exec failed"));
+  EXPECT_THAT(start_error(), HasSubstr("step exec failed"));
 }
 
 TEST_P(Image, DeclaredPathsAreSeenInTheMiddleOfIt) {
@@ -138,7 +145,7 @@ TEST_P(Image, DeclaredPathsAreSeenInTheMiddleOfIt) {
 TEST_P(Image, AWorkingDirectoryThatItLacksStopsTheStartWithTheStep) {
   start(table("working_directory = \"/none\""));
   if (HasFatalFailure()) return;
-  const std::string said = attach_error();
+  const std::string said = start_error();
   EXPECT_THAT(said, HasSubstr("step enter_root failed: ENOENT"));
   EXPECT_THAT(said, HasSubstr("working_directory does not exist in the cell"));
 }
@@ -179,7 +186,7 @@ TEST_P(Image, ThatOthersCanChangeLeavesItsServerOut) {
   start(table() + server_of_build(daemon_, "well", "recording_server"));
   if (HasFatalFailure()) return;
   EXPECT_THAT(daemon_.log(), HasSubstr("/image/tmp can be changed by its group or by others"));
-  EXPECT_THAT(attach_error(), HasSubstr("somebody else could change what is in"));
+  EXPECT_THAT(start_error(), HasSubstr("somebody else could change what is in"));
   Host host = daemon_.connect();
   host.open_session("well");
 }
@@ -190,7 +197,7 @@ TEST_P(Image, WithADeviceLeavesItsServerOut) {
   ASSERT_EQ(::chown((root() + "/app/disk").c_str(), files().owner(), files().owner()), 0);
   start(table());
   if (HasFatalFailure()) return;
-  EXPECT_THAT(attach_error(), HasSubstr("/app/disk is a device, a socket or a pipe"));
+  EXPECT_THAT(start_error(), HasSubstr("/app/disk is a device, a socket or a pipe"));
 }
 
 TEST_P(Image, ThatIsRemovedAfterTheCheckStopsNothingThatRuns) {
@@ -217,9 +224,7 @@ TEST_P(Image, TheProbeFindsNothingOpenInACellOfOne) {
   Host host = daemon_.connect();
   const json attached = host.request("cellblock/attach", {{"server", "boxed"}, {"probe", true}});
   ASSERT_TRUE(attached.contains("result")) << attached.dump();
-  host.request("initialize", {{"protocolVersion", "2025-06-18"},
-                              {"capabilities", json::object()},
-                              {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
+  host.request("initialize", greeting());
   const json found = host.call("run", json::object())["result"]["structuredContent"];
   EXPECT_GT(found["attempts"].size(), 200U);
   for (const json& attempt : found["attempts"]) {
