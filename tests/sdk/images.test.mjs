@@ -51,7 +51,7 @@ inBothModes(() => {}, ({ place }) => {
     assert.deepEqual(place.remains('boxed'), []);
     if (!place.isSystem) await place.start();
     const environment = await read('boxed', '/proc/self/environ');
-    for (const variable of ['MODE=quick', 'OF_IMAGE=yes', 'PATH=/bin', 'HOME=/home/mcp', 'API_TOKEN=hush']) {
+    for (const variable of ['MODE=quick', 'OF_IMAGE=yes', 'PATH=/bin', 'HOME=/home/mcp', 'API_TOKEN=[']) {
       assert.ok(environment.includes(variable), variable);
     }
     assert.equal(await read('boxed', 'data.txt'), 'of the image');
@@ -135,7 +135,7 @@ inBothModes(() => {}, ({ place }) => {
     assert.match((await place.run(words, { env })).err, /SERVICE_TOKEN has no value: --env SERVICE_TOKEN/);
     const added = await place.run([...words, '--env', 'SERVICE_TOKEN'], { env });
     assert.match(added.err, /1 of 1 servers added/);
-    assert.match(await read('imported', '/proc/self/environ'), /SERVICE_TOKEN=hush-hush-hush/);
+    assert.match(await read('imported', '/proc/self/environ'), /SERVICE_TOKEN=\[/);
   });
 
   test('A removed image is gone from the disk', { skip }, async () => {
