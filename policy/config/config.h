@@ -234,6 +234,10 @@ struct Server {
   /// Not declared any more: its index stays its own, so that nobody takes another server for it.
   bool removed = false;
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
+  /// The root directory of an unpacked image, in place of the host's system directories; empty: the
+  /// host's.
+  std::string image;
+  std::string working_directory;  ///< where it starts, in the cell; empty: its home
   /// Of the file behind command[0], when `sha256` is declared: device, inode, size and change time
   /// as they were when its digest was right. No start while they are others.
   std::optional<FileStamp> command_stamp;

@@ -113,13 +113,13 @@ auto fields(Is<PathFindings> auto& v) {
 auto fields(Is<Breakage> auto& v) { return std::tie(v.cause, v.file, v.line, v.more); }
 auto fields(Is<BrokenPart> auto& v) { return std::tie(v.name, v.breakage); }
 auto fields(Is<Server> auto& v) {
-  return std::tie(v.name, v.enabled, v.removed, v.command, v.command_stamp, v.run_as, v.home,
-                  v.workspace, v.execute_writable, v.binds, v.ownership, v.owner_mounts,
-                  v.environment, v.secrets, v.network, v.egress, v.syscalls, v.limits, v.lines,
-                  v.timeouts, v.restart, v.start, v.stop, v.health, v.rules, v.calls, v.results,
-                  v.redaction, v.secret_marks, v.client_features, v.era, v.cells, v.pin,
-                  v.validate_arguments, v.always_listed, v.fingerprint, v.storage, v.disks, v.found,
-                  v.breakage, v.max_cells_per_user);
+  return std::tie(v.name, v.enabled, v.removed, v.command, v.image, v.working_directory,
+                  v.command_stamp, v.run_as, v.home, v.workspace, v.execute_writable, v.binds,
+                  v.ownership, v.owner_mounts, v.environment, v.secrets, v.network, v.egress,
+                  v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.start, v.stop, v.health,
+                  v.rules, v.calls, v.results, v.redaction, v.secret_marks, v.client_features,
+                  v.era, v.cells, v.pin, v.validate_arguments, v.always_listed, v.fingerprint,
+                  v.storage, v.disks, v.found, v.breakage, v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users,

@@ -86,7 +86,7 @@ struct CommandFacts {
   std::vector<HiddenVariable> hidden_variables;
 };
 
-/// A directory under `program`, with everything in it.
+/// A directory under `program` or `image`, with everything in it.
 struct ProgramFacts {
   PathKind kind = PathKind::missing;
   std::string unsafe;  ///< which entry somebody else could change, and why; empty: nobody can
@@ -135,6 +135,7 @@ struct HostFacts {
   ByName<TokenFacts> tokens;                                      ///< by path
   std::map<std::uint32_t, std::vector<std::uint32_t>> groups_of;  ///< by uid; all of a user's
   ByName<ProgramFacts> programs;                                  ///< by path as written
+  ByName<ProgramFacts> images;                                    ///< likewise
   std::map<std::uint32_t, std::uint32_t> primary_groups;          ///< by uid; only users that exist
   std::set<std::uint32_t> unused_group_numbers;   ///< of the uids without an account
   std::map<std::uint32_t, GroupMembers> members;  ///< by gid

@@ -73,6 +73,20 @@ constexpr std::string_view own_targets[] = {
 constexpr std::string_view seen_by_every_cell[] = {
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives"};
 
+// What a cell has of its own where an image may have something.
+constexpr std::string_view hidden_in_images[] = {"/proc",
+                                                 "/sys",
+                                                 "/dev",
+                                                 "/tmp",
+                                                 "/run/secrets",
+                                                 "/home/mcp",
+                                                 "/etc/passwd",
+                                                 "/etc/group",
+                                                 "/etc/hosts",
+                                                 "/etc/localtime",
+                                                 "/etc/resolv.conf",
+                                                 "/etc/nsswitch.conf"};
+
 std::optional<std::string> part_problem(std::string_view part) {
   if (part.empty()) return "has an empty part (\"//\", or \"/\" at the end)";
   if (part == "." || part == "..") return fmt::format("has a \"{}\" in it", part);
@@ -91,6 +105,13 @@ const Bind* innermost_of(std::string_view cell_path, std::span<const Bind> binds
 
 std::string host_path_in(const Bind& bind, std::string_view cell_path) {
   return bind.source + std::string(cell_path.substr(bind.target.size()));
+}
+
+std::optional<std::string> path_in_image(std::string_view cell_path, std::string_view image) {
+  for (const std::string_view own : hidden_in_images) {
+    if (is_at_or_below(cell_path, own)) return std::nullopt;
+  }
+  return std::string(image) + std::string(cell_path);
 }
 
 void hold_above(std::string_view target, std::span<const Bind> binds, std::vector<Bind>& held) {
@@ -168,10 +189,12 @@ std::optional<std::string> target_problem(std::string_view target) {
 
 std::span<const std::string_view> system_directories() { return seen_by_every_cell; }
 
-std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds) {
+std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds,
+                                        std::string_view image) {
   if (const Bind* innermost = innermost_of(cell_path, binds)) {
     return host_path_in(*innermost, cell_path);
   }
+  if (!image.empty()) return path_in_image(cell_path, image);
   for (const std::string_view directory : seen_by_every_cell) {
     if (is_at_or_below(cell_path, directory)) return std::string(cell_path);
   }

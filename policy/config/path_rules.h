@@ -31,8 +31,10 @@ std::optional<std::string> target_problem(std::string_view target);
 std::span<const std::string_view> system_directories();
 
 /// What a path inside the cell is outside: through the innermost bind, or itself where the cell
-/// sees the host's own system directories. None: nothing of the host is there.
-std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds);
+/// sees the host's own system directories; with an image, below the image but for places that are
+/// the cell's own. None: nothing of the host is there.
+std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds,
+                                        std::string_view image = {});
 
 /// The directories between a `read` path and a `write` path that it lies in, as binds onto
 /// themselves: a cell cannot rename a mount point (EBUSY), so it cannot put something else where

@@ -117,7 +117,6 @@ class BindCheck {
     return std::move(binds_);
   }
 
- private:
   void check_source(std::string_view key, const TextAt& text, const std::string& source) {
     if (auto problem = problem_of_text(source, around_.protected_paths)) {
       return refuse(key, text, source, *problem);
@@ -134,6 +133,7 @@ class BindCheck {
     note_broken(key, text, fmt::format("\"{}\" {}", source, *problem), others);
   }
 
+ private:
   void refuse(std::string_view key, const TextAt& text, const std::string& source,
               const std::string& problem) {
     scope_.error(text.at, key,
@@ -205,6 +205,11 @@ std::string who_can_change(const std::string& source, const PathsAround& around)
     return fmt::format("cells can write in {}", path);
   }
   return {};
+}
+
+void check_shown(const Scope& scope, std::string_view key, const TextAt& text,
+                 const PathsAround& around, PathFindings& found) {
+  BindCheck(scope, around, found).check_source(key, text, text.value);
 }
 
 std::vector<Bind> check_binds(const Scope& scope, const ServerText& text, const PathsAround& around,

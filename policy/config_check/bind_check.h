@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policy/config/config.h"
@@ -33,6 +34,10 @@ std::vector<std::string> written_by_cells(std::span<const ConfigText> files);
 
 /// Why somebody besides root and the daemon can move or replace `source`; empty: nobody can.
 std::string who_can_change(const std::string& source, const PathsAround& around);
+
+/// That this path of the host may be shown to a cell, as a source is.
+void check_shown(const Scope& scope, std::string_view key, const TextAt& text,
+                 const PathsAround& around, PathFindings& found);
 
 /// Sorted by target, so that an outer one is mounted before one inside it. What is wrong with a
 /// path that others can change is a warning, and `found` has it.

@@ -61,8 +61,12 @@ void note_missing(const Scope& scope, const TextAt& program, std::string_view re
       fmt::format("\"{}\" {}, so this server will not start", program.value, reason));
 }
 
-void check_facts(const Scope& scope, const TextAt& program, const CommandFacts& facts,
-                 PathFindings& found) {
+CommandPlace place_of(const ServerText& text) {
+  return text.image ? CommandPlace::image : CommandPlace::host;
+}
+
+void check_facts(const Scope& scope, const TextAt& program, CommandPlace place,
+                 const CommandFacts& facts, PathFindings& found) {
   if (!facts.unsafe.empty()) {
     scope.broken(program.at, "command",
                  fmt::format("somebody else could change \"{}\": {}; allowed: a program that, with "
@@ -76,7 +80,8 @@ void check_facts(const Scope& scope, const TextAt& program, const CommandFacts& 
                              facts.host_path));
   }
   if (auto reason = why_it_will_not_start(facts.state)) {
-    note_missing(scope, program, *reason, found);
+    note_missing(scope, program, place == CommandPlace::image ? *reason + " in the image" : *reason,
+                 found);
   }
   warn_of_lost(scope, program.at, facts);
 }
@@ -136,7 +141,7 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
   if (!check_arguments(scope, texts)) return {};
   std::vector<std::string> command = values_of(texts);
   // First: the path of a program that will not do either is no help.
-  if (auto problem = habit_problem(command)) {
+  if (auto problem = habit_problem(command, place_of(text))) {
     scope.error(texts.front().at, "command",
                 fmt::format("\"{}\" {}", texts.front().value, *problem));
   } else if (auto path = path_problem(texts.front().value)) {
@@ -146,7 +151,7 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
   }
   const auto file = facts.commands.find(text.name.value);
   if (file == facts.commands.end()) return command;
-  check_facts(scope, texts.front(), file->second, found);
+  check_facts(scope, texts.front(), place_of(text), file->second, found);
   warn_of_hidden(scope, text.env, file->second);
   return command;
 }

@@ -24,8 +24,8 @@ constexpr const char* starts_another =
     "its bounds under limits";
 constexpr const char* is_container =
     "asks a container service, which a cell neither reaches nor may give rights to, and whose "
-    "image may be another one at each start; allowed: the program out of the image, installed on "
-    "this host (docker create, then docker cp), named by its own path";
+    "image may be another one at each start; allowed: its image unpacked, under image, and the "
+    "program in it (`cellblock add NAME -- docker run ...` does that)";
 
 constexpr std::array<std::string_view, 3> container_clients = {"docker", "podman", "nerdctl"};
 
@@ -155,12 +155,16 @@ bool is_shell_text(Words command) {
 
 }  // namespace
 
-std::optional<std::string> habit_problem(const std::vector<std::string>& command) {
+std::optional<std::string> habit_problem(const std::vector<std::string>& command,
+                                         CommandPlace place) {
   if (command.empty()) return std::nullopt;
   const std::string_view program = name_in(command[0]);
   if (is_one_of(container_clients, program)) return is_container;
-  if (is_one_of(wrappers, program)) return problem_of_wrapper(command);
   if (fetches_at_start(command)) return fetches;
+  if (place == CommandPlace::image) {
+    return wraps_fetcher(command) ? std::optional(fetches) : std::nullopt;
+  }
+  if (is_one_of(wrappers, program)) return problem_of_wrapper(command);
   if (is_shell_text(command)) return reads_shell_text;
   return std::nullopt;
 }

@@ -101,11 +101,25 @@ void want_identity(const ServerText& server, FactsWanted& wanted) {
   }
 }
 
+std::string image_of(const ServerText& server) {
+  const bool is_sound = server.image && !path_problem(server.image->value);
+  return is_sound ? server.image->value : std::string();
+}
+
+void want_image(const ServerText& server, FactsWanted& wanted) {
+  const std::string image = image_of(server);
+  if (image.empty()) return;
+  wanted.images.insert(image);
+  wanted.sources.insert(image);
+}
+
 void want_program(const ServerText& server, std::vector<Bind>& binds, FactsWanted& wanted) {
   if (!server.program || path_problem(server.program->value)) return;
   const std::string& path = server.program->value;
   wanted.programs.insert(path);
-  if (host_path_of(path, binds) != path) binds.push_back({path, path, Access::read});
+  if (host_path_of(path, binds, image_of(server)) != path) {
+    binds.push_back({path, path, Access::read});
+  }
 }
 
 void want_workspace(const ServerText& server, FactsWanted& wanted) {
@@ -140,6 +154,7 @@ void want_server(const ServerText& server, FactsWanted& wanted) {
   want_binds(server.read, Access::read, binds);
   want_binds(server.write, Access::write, binds);
   want_program(server, binds, wanted);
+  want_image(server, wanted);
   for (const Bind& bind : binds) wanted.sources.insert(bind.source);
   want_workspace(server, wanted);
   want_secrets(server.env_from_file, wanted);
@@ -150,7 +165,7 @@ void want_server(const ServerText& server, FactsWanted& wanted) {
   const std::string& path = server.command->value.front().value;
   if (path_problem(path)) return;
   const auto digest = server.sha256 ? DigestWanted::yes : DigestWanted::no;
-  CommandWanted command{path, std::move(binds), digest, {}, {}, {}};
+  CommandWanted command{path, std::move(binds), image_of(server), digest, {}, {}, {}};
   want_arguments(server.command->value, command);
   want_variables(server.env, command);
   wanted.commands.try_emplace(server.name.value, std::move(command));

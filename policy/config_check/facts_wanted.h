@@ -20,6 +20,7 @@ enum class DigestWanted { no, yes };
 struct CommandWanted {
   std::string path;         ///< as it will be inside the cell
   std::vector<Bind> binds;  ///< well-formed ones only
+  std::string image;        ///< in place of the host's system directories; empty: those
   DigestWanted digest = DigestWanted::no;
   std::vector<std::string> arguments;  ///< the other absolute paths, as far as they are well-formed
   std::vector<EnvironmentVariable> variables;  ///< with absolute, well-formed paths as values
@@ -35,6 +36,7 @@ struct FactsWanted {
   std::set<std::string> secret_commands;  ///< their programs
   ByName<CommandWanted> commands;         ///< by server name; the first of that name
   std::set<std::string> programs;
+  std::set<std::string> images;
   std::set<std::string> tokens;         ///< files of bearer tokens
   std::set<std::string> token_users;    ///< whose groups are wanted, by name
   std::set<std::uint32_t> token_uids;   ///< likewise by number

@@ -31,6 +31,11 @@ void refuse_in(const Scope& scope, std::string_view table, const std::vector<Sec
 void refuse_placeholders(const Scope& scope, const ServerText& text) {
   if (text.command) refuse_in(scope, "command", text.command->value);
   if (text.program) refuse_in(scope, "program", TextAt{text.program->value, text.program->at});
+  if (text.image) refuse_in(scope, "image", TextAt{text.image->value, text.image->at});
+  if (text.working_directory) {
+    refuse_in(scope, "working_directory",
+              TextAt{text.working_directory->value, text.working_directory->at});
+  }
   refuse_in(scope, "read", text.read);
   refuse_in(scope, "write", text.write);
   refuse_in(scope, "env_from_file", text.env_from_file);

@@ -21,6 +21,7 @@
 #include "policy/config_check/environment_check.h"
 #include "policy/config_check/executable_check.h"
 #include "policy/config_check/identity_choice.h"
+#include "policy/config_check/image_check.h"
 #include "policy/config_check/key_reader.h"
 #include "policy/config_check/limits_check.h"
 #include "policy/config_check/pattern_check.h"
@@ -93,9 +94,11 @@ void check_sharing(const Scope& scope, const ServerText& text, Server& server) {
 
 void check_files(const Scope& scope, const ServerText& text, const Surroundings& around,
                  Server& server) {
+  const PathsAround paths{around.protected_paths, around.written, around.facts};
+  server.image = check_image(scope, text, paths, server.found);
+  server.working_directory = check_working_directory(scope, text);
   server.command = check_command(scope, text, around.facts, server.found);
   server.command_stamp = check_digest(scope, text, around.facts);
-  const PathsAround paths{around.protected_paths, around.written, around.facts};
   server.binds = check_binds(scope, text, paths, server.found);
   check_program(scope, text, around.facts);
   server.workspace = check_workspace(scope, text, paths, server.found);

@@ -60,6 +60,17 @@ std::vector<Source> executed_by(const ServerText& text, const PathsAround& aroun
   return out;
 }
 
+// Whatever the server may execute.
+std::vector<Source> kept_unchanged(const ServerText& text, const PathsAround& around) {
+  std::vector<Source> out;
+  const auto add = [&](const Maybe<std::string>& path, std::string_view key) {
+    if (path) out.push_back({path->value, path->value, resolved(path->value, around), key, {}});
+  };
+  add(text.program, "program");
+  add(text.image, "image");
+  return out;
+}
+
 bool overlap(const Source& one, const Source& other) {
   return is_at_or_below(one.resolved, other.resolved) ||
          is_at_or_below(other.resolved, one.resolved);
@@ -95,10 +106,10 @@ void check_write_overlap(const Scope& scope, const ServerText& text, const Serve
                               "allowed: {}",
                               written.written, described(other), allowed));
     };
-    if (text.program) {
-      const std::string& path = text.program->value;
-      const Source program{path, path, resolved(path, around), "program", {}};
-      if (overlap(written, program)) refuse(program, "directories apart from the program");
+    for (const Source& kept : kept_unchanged(text, around)) {
+      if (overlap(written, kept)) {
+        refuse(kept, fmt::format("directories apart from the {}", kept.key));
+      }
     }
     if (server.execute_writable) continue;
     for (const Source& other : executed) {

@@ -78,6 +78,8 @@ struct ServerText {
   Maybe<TextList> command;
   Maybe<std::string> sha256;
   Maybe<std::string> program;
+  Maybe<std::string> image;
+  Maybe<std::string> working_directory;
   Maybe<IdText> run_as;
   Maybe<std::string> home;
   std::optional<WorkspaceText> workspace;

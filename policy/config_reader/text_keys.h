@@ -146,6 +146,10 @@ void visit_program(Keys& k, ServerText& v) {
   k.texts("command", v.command, "program and arguments", "run without a shell; required");
   k.text("sha256", v.sha256, "64 hexadecimal digits", "", "what the command's file must be");
   k.text("program", v.program, "a path", "", "what it is installed in: seen read-only");
+  k.text("image", v.image, "a path", "",
+         "an unpacked image, seen read-only in place of the host's programs and libraries");
+  k.text("working_directory", v.working_directory, "a path in the cell", "\"/home/mcp\"",
+         "where the command starts");
 }
 
 template <class Keys>

@@ -18,6 +18,9 @@ enum class EndKind : std::uint8_t {
                      ///< `exit_code` and `signal` are the helper's
 };
 
+/// CellFacts::path_index, where it is no bind that failed but the server's image.
+inline constexpr std::int32_t path_of_image = -2;
+
 /// Fixed size, no pointers: crosses from the launcher to a gateway as it is (wire.h).
 struct CellFacts {
   EndKind kind = EndKind::not_ended;
@@ -27,7 +30,7 @@ struct CellFacts {
   std::int32_t error = 0;  ///< errno of the failed step
   std::int32_t exit_code = 0;
   std::int32_t signal = 0;
-  std::int32_t path_index = -1;    ///< which bind of the server's list failed, or -1
+  std::int32_t path_index = -1;    ///< which bind of the server's list failed, path_of_image or -1
   std::uint32_t syscall_arch = 0;  ///< AUDIT_ARCH_*
   std::int32_t syscall_number = -1;
   std::uint64_t cpu_microseconds = 0;

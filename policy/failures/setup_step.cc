@@ -79,11 +79,15 @@ constexpr Hint hints[] = {
     {SetupStep::open_workspace, ESTALE,
      "another directory is at its path now, or it is in what was mounted after the daemon started"},
     {SetupStep::prepare, EACCES,
-     "the daemon's user must be able to reach every path under read and write"},
-    {SetupStep::prepare, ENOENT, "a path under read or write does not exist"},
+     "the daemon's user must be able to reach every path under image, read and write"},
+    {SetupStep::prepare, ENOENT, "a path under image, read or write does not exist"},
     {SetupStep::prepare, ELOOP,
-     "a path under read or write goes through a symbolic link: name the real path"},
-    {SetupStep::prepare, EOPNOTSUPP, "a path under read or write is a device, a socket or a pipe"},
+     "a path under image, read or write goes through a symbolic link: name the real path"},
+    {SetupStep::prepare, EOPNOTSUPP,
+     "a path under image, read or write is a device, a socket or a pipe"},
+    {SetupStep::prepare, E2BIG,
+     "the image has more than 1024 entries beside places that the cell has of its own: declare "
+     "nothing inside of its large directories"},
     {SetupStep::prepare, ESTALE, "a declared path was not there when cellblockd read its files"},
     {SetupStep::prepare, ETIMEDOUT,
      "a declared path did not answer when cellblockd read its files: is it in a FUSE or network "
@@ -94,7 +98,10 @@ constexpr Hint hints[] = {
      "kernel.apparmor_restrict_unprivileged_userns"},
     {SetupStep::clone, ENOSPC, "a limit on namespaces was reached: see user.max_*_namespaces"},
     {SetupStep::clone, EAGAIN, "a limit on processes was reached: raise TasksMax"},
-    {SetupStep::enter_root, EACCES, "a directory on the way is closed to the daemon's user"},
+    {SetupStep::enter_root, EACCES,
+     "a directory on the way is closed to the daemon's user, or working_directory to the server's"},
+    {SetupStep::enter_root, ENOENT, "working_directory does not exist in the cell"},
+    {SetupStep::enter_root, ENOTDIR, "working_directory is no directory in the cell"},
     {SetupStep::mount_proc, EPERM,
      "parts of /proc are covered here, and then the kernel refuses a /proc of the cell's own: run "
      "cellblockd where /proc is whole, without ProtectKernelTunables= and the like under systemd, "

@@ -79,6 +79,8 @@ SyscallRules profile_of(const Server& server) {
 Keys cell_keys(const Server& used, const Server& fresh) {
   return Compare(used, fresh)
       .key("command", &Server::command)
+      .key("image", &Server::image)
+      .key("working_directory", &Server::working_directory)
       .key("sha256", &Server::command_stamp)
       .key("run_as", &Server::run_as)
       .key("home", &Server::home)

@@ -86,5 +86,16 @@ TEST(CommandHabits, WhatRunsIsWhatTheCommandNames) {
   }
 }
 
+TEST(CommandHabits, InAnImageAShellOrAWrapperMayFindWhatItRuns) {
+  const auto problem_in_image = [](const std::vector<std::string>& command) {
+    return habit_problem(command, CommandPlace::image).value_or("");
+  };
+  EXPECT_EQ(problem_in_image({"/bin/sh", "-c", "node x.js"}), "");
+  EXPECT_EQ(problem_in_image({"/usr/bin/env", "node", "x.js"}), "");
+  EXPECT_THAT(problem_in_image({"/usr/bin/env", "npx", "x"}), HasSubstr("downloads"));
+  EXPECT_THAT(problem_in_image({"/usr/local/bin/uvx", "x"}), HasSubstr("downloads"));
+  EXPECT_THAT(problem_in_image({"/usr/bin/docker", "run", "x"}), HasSubstr("container service"));
+}
+
 }  // namespace
 }  // namespace cellblock

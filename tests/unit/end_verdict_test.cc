@@ -98,7 +98,7 @@ TEST(CrashVerdict, OfACellThatWasToldToStopIsNotItsMemory) {
 TEST(CrashVerdict, NamesTheStepThatFailed) {
   expect(setup_failed(SetupStep::enter_root, EACCES), Verdict::never_ran,
          "step enter_root failed: EACCES: Permission denied (a directory on the way is closed to "
-         "the daemon's user)");
+         "the daemon's user, or working_directory to the server's)");
   expect(setup_failed(SetupStep::new_session, EPERM), Verdict::never_ran,
          "step new_session failed: EPERM: Operation not permitted");
   expect(setup_failed(SetupStep::prove_dropped, 0), Verdict::never_ran,
@@ -111,8 +111,9 @@ TEST(CrashVerdict, NamesThePathThatFailed) {
   EndedCell cell = setup_failed(SetupStep::prepare, ENOENT);
   cell.failed_path = "/srv/data";
   expect(cell, Verdict::never_ran,
-         "step prepare failed: ENOENT: No such file or directory: /srv/data (a path under read or "
-         "write does not exist); paths are looked at when cellblockd starts and at each "
+         "step prepare failed: ENOENT: No such file or directory: /srv/data (a path under "
+         "image, read or write does not exist); paths are looked at when cellblockd starts and at "
+         "each "
          "\"cellblock reload\": put it right, then have an administrator reload");
 }
 

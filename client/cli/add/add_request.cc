@@ -10,6 +10,9 @@
 #include "client/cli/add/added_files.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/common/program_start.h"
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/container_run.h"
+#include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/import/propose.h"
 #include "client/cli/import/secret_guess.h"
@@ -39,6 +42,49 @@ Result<DeclaredVariable> variable_of(const std::string& word) {
 std::string usual_user() {
   if (::geteuid() != 0) return user_name(::geteuid());
   return environment_variable("SUDO_USER");
+}
+
+bool is_given(const AddedServer& added, const std::string& name) {
+  return std::ranges::find(added.declared.variables, name, &DeclaredVariable::name) !=
+         added.declared.variables.end();
+}
+
+// What --env says of one comes before what its line says.
+Result<void> add_container_variables(AddedServer& added) {
+  const auto parsed = CELLBLOCK_TRY(container_run(added.declared.command));
+  if (!parsed) return {};
+  auto run = *parsed;
+  for (const auto& file : run.environment_files) {
+    read_environment_file(CELLBLOCK_TRY(bounded_file(file, max_import_bytes)), run);
+  }
+  for (const auto& variable : run.variables) {
+    if (!is_given(added, variable.name)) added.declared.variables.push_back(variable);
+  }
+  for (const auto& name : run.inherited) {
+    if (!is_given(added, name))
+      added.declared.variables.push_back(CELLBLOCK_TRY(variable_of(name)));
+  }
+  return {};
+}
+
+// The line of a file, which is perhaps a stranger's, names no file of ours, and gets the value of a
+// variable of ours where that is named.
+Result<void> add_imported_variables(AddedServer& added) {
+  const auto run = CELLBLOCK_TRY(container_run(added.declared.command));
+  if (!run) return {};
+  if (!run->environment_files.empty()) {
+    return fail(
+        "--env-file is not read for the line of a file: name its variables under env, and "
+        "add them with --env");
+  }
+  for (const auto& variable : run->variables) {
+    if (!is_given(added, variable.name)) added.declared.variables.push_back(variable);
+  }
+  for (const auto& name : run->inherited) {
+    if (is_given(added, name)) continue;
+    added.declared.variables.push_back({.name = name, .value = "${" + name + "}", .secret = true});
+  }
+  return {};
 }
 
 Result<void> refuse_address(const std::string& url) {
@@ -77,6 +123,7 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
   for (const auto& word : request.environment) {
     added.declared.variables.push_back(CELLBLOCK_TRY(variable_of(word)));
   }
+  CELLBLOCK_CHECK(add_container_variables(added));
   added.users = CELLBLOCK_TRY(users_of(request.users, places));
   return added;
 }
@@ -91,6 +138,7 @@ Result<AddedServer> imported_server(const DeclaredServer& declared, const Import
       declared.directory.empty() ? fs::current_path(ignored).string() : declared.directory;
   added.declared.command = with_whole_paths(declared.command, here, this_machine());
   added.declared.directory.clear();
+  CELLBLOCK_CHECK(add_imported_variables(added));
   for (auto& variable : added.declared.variables) {
     if (!is_placeholder(variable.value)) continue;
     const bool is_named =

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "client/cli/import/container_run.h"
 #include "client/cli/import/propose.h"
 #include "client/cli/import/proposed_paths.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -66,6 +67,9 @@ bool is_path_like(std::string_view word) {
 std::vector<std::string> with_whole_paths(const std::vector<std::string>& command,
                                           const std::string& directory,
                                           const MachineView& machine) {
+  // A name of an image is no path, and its options are looked at by themselves.
+  const auto container = container_run(command);
+  if (!container || *container) return command;
   const auto run = package_run(command);
   const bool is_package = !run || run->has_value();
   std::vector<std::string> words;
@@ -99,12 +103,8 @@ Result<void> check_requested_access(const AddedServer& added, const MachineView&
   return refuse_gaps(requested);
 }
 
-Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Recipe>& recipe,
-                                const MachineView& machine, const Places& places) {
-  auto all = CELLBLOCK_TRY(propose_all({added.declared}, machine, places));
-  auto proposal = std::move(all.front());
-  CELLBLOCK_CHECK(refuse_gaps(proposal));
-  if (recipe) follow(*recipe, proposal);
+Result<Proposal> with_requested_access(const AddedServer& added, const MachineView& machine,
+                                       Proposal proposal) {
   CELLBLOCK_CHECK(add_paths(added.write, PathUse::write, machine, proposal));
   CELLBLOCK_CHECK(add_paths(added.read, PathUse::read, machine, proposal));
   CELLBLOCK_CHECK(add_egress(added.egress, proposal));
@@ -116,6 +116,15 @@ Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Re
   proposal.users = added.users;
   proposal.tools = {"*"};
   return proposal;
+}
+
+Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Recipe>& recipe,
+                                const MachineView& machine, const Places& places) {
+  auto all = CELLBLOCK_TRY(propose_all({added.declared}, machine, places));
+  auto proposal = std::move(all.front());
+  CELLBLOCK_CHECK(refuse_gaps(proposal));
+  if (recipe) follow(*recipe, proposal);
+  return with_requested_access(added, machine, std::move(proposal));
 }
 
 }  // namespace cellblock::cli

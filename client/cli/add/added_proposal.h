@@ -35,6 +35,10 @@ std::vector<std::string> allowed_tools(const std::vector<std::string>& offered);
 /// Whether the paths and hosts that were asked for can be declared: before anything is installed.
 Result<void> check_requested_access(const AddedServer& added, const MachineView& machine);
 
+/// With the paths and hosts that were asked for, and who may use it.
+Result<Proposal> with_requested_access(const AddedServer& added, const MachineView& machine,
+                                       Proposal proposal);
+
 /// The finished declaration: nothing in it is left to do. An error says what is missing.
 Result<Proposal> added_proposal(const AddedServer& added, const std::optional<Recipe>& recipe,
                                 const MachineView& machine, const Places& places);

@@ -14,9 +14,11 @@
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/conversation.h"
+#include "client/cli/add/image_proposal.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/running_daemon.h"
 #include "client/cli/import/cell_toml.h"
+#include "client/cli/import/container_run.h"
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/proposed_command.h"
 #include "client/cli/install/registry_installer.h"
@@ -90,6 +92,8 @@ std::vector<std::string> host_arguments(const AddPlaces& places, const std::stri
 struct Installed {
   std::optional<InstalledVersion> version;
   std::optional<Recipe> recipe;
+  std::optional<ContainerRun> container;
+  UnpackedImage image;  ///< with a container
   Origin origin;
 };
 
@@ -107,6 +111,13 @@ Result<std::optional<Recipe>> known_recipe(const PackageName& package) {
   return std::nullopt;
 }
 
+void note_origin(const PackageName& package, Installed& installed) {
+  installed.origin.registry = package.registry;
+  installed.origin.package = package.name;
+  installed.origin.version = installed.version->version();
+  installed.origin.directory = installed.version->directory();
+}
+
 Result<Installed> install(const Work& work, InstallScripts scripts, const PackageRun& run,
                           AddedServer& added) {
   const auto installer = CELLBLOCK_TRY(installer_for(run.package));
@@ -122,26 +133,59 @@ Result<Installed> install(const Work& work, InstallScripts scripts, const Packag
       install_version(work, added.declared.name, {}, run.package, installer, scripts));
   if (!version) return fail("its directory is there already");
   installed.version.emplace(*std::move(version));
-  installed.origin.registry = run.package.registry;
-  installed.origin.package = run.package.name;
-  installed.origin.version = installed.version->version();
-  installed.origin.directory = installed.version->directory();
+  note_origin(run.package, installed);
   std::ranges::copy(installer.runtime_paths, std::back_inserter(added.runtime_paths));
   return installed;
 }
 
+Result<Installed> install_image(const Work& work, const ContainerRun& run,
+                                const AddedServer& added) {
+  const PackageName package{.registry = Registry::image, .name = run.image, .version = {}};
+  const auto installer = CELLBLOCK_TRY(installer_for(package));
+  tell(
+      work.context,
+      fmt::format("fetching and unpacking {} in a cell that reaches {}", safe_line(run.image),
+                  installer.reaches.empty() ? "nothing" : safe_line(installer.reaches) + " alone"));
+  auto version = CELLBLOCK_TRY(
+      install_version(work, added.declared.name, {}, package, installer, InstallScripts::left_out));
+  if (!version) return fail("its directory is there already");
+  Installed installed;
+  installed.version.emplace(*std::move(version));
+  note_origin(package, installed);
+  installed.container = run;
+  installed.image = CELLBLOCK_TRY(unpacked_image(installed.version->directory()));
+  return installed;
+}
+
+Result<Installed> install_if_needed(const Work& work, InstallScripts scripts, AddedServer& added) {
+  const auto container = CELLBLOCK_TRY(container_run(added.declared.command));
+  if (container) return install_image(work, *container, added);
+  const auto run = CELLBLOCK_TRY(package_run_of(added.declared));
+  return run ? install(work, scripts, *run, added) : Result<Installed>(Installed{});
+}
+
 Result<Installed> install_what_it_runs(const Work& work, InstallScripts scripts,
                                        AddedServer& added) {
-  const auto run = CELLBLOCK_TRY(package_run_of(added.declared));
-  auto installed = run ? install(work, scripts, *run, added) : Result<Installed>(Installed{});
+  auto installed = install_if_needed(work, scripts, added);
   if (!installed) return installed;
   installed->origin.command = added.declared.command;
   installed->origin.runs_scripts = scripts == InstallScripts::run;
   return installed;
 }
 
+Result<Proposal> proposal_of_image(const Work& work, const AddedServer& added,
+                                   const Installed& installed) {
+  const auto view = view_of_image(installed.image.root);
+  const auto machine = this_machine();
+  auto proposal = CELLBLOCK_TRY(
+      image_proposal(added, *installed.container, installed.image,
+                     {.view = view, .machine = machine, .secrets = work.places.secrets}));
+  return with_requested_access(added, machine, std::move(proposal));
+}
+
 Result<Proposal> proposal_for(const Work& work, const AddedServer& added,
                               const Installed& installed) {
+  if (installed.container) return proposal_of_image(work, added, installed);
   const Places places{
       .programs = work.places.servers,
       .secrets = work.places.secrets,

@@ -14,6 +14,8 @@
 #include "client/cli/add/added_files.h"
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/import/bounded_file.h"
+#include "client/cli/import/input_json.h"
+#include "client/cli/install/image_source.h"
 #include "client/cli/install/installed_tree.h"
 #include "client/cli/install/private_daemon.h"
 #include "client/cli/install/program_output.h"
@@ -55,6 +57,28 @@ Result<std::string> version_in(const std::string& tree, const PackageName& packa
   return named->version;
 }
 
+// "sha256-" and the beginning of the digest that the registry has it by.
+Result<std::string> version_of_image(const std::string& tree) {
+  constexpr std::string_view beginning = "sha256:";
+  constexpr std::size_t shown_digits = 12;
+  const auto lock = CELLBLOCK_TRY(bounded_file(tree + "/image.lock", max_import_bytes));
+  const auto digits = lock.substr(0, lock.find_first_of(":\n") + 1) == beginning
+                          ? lock.substr(beginning.size(), shown_digits)
+                          : std::string();
+  const bool is_digest = digits.size() == shown_digits &&
+                         digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_digest) return fail("the image has no digest");
+  return "sha256-" + digits;
+}
+
+// As its installer takes it.
+Result<std::string> wanted_of(const PackageName& package) {
+  if (package.registry == Registry::image) {
+    return CELLBLOCK_TRY(image_source(package.name)).reference;
+  }
+  return package.version.empty() ? package.name : pinned(package);
+}
+
 // For whoever tries it: the table may allow others, and not all of its tools.
 std::string rule_for_trial(const std::string& server) {
   return fmt::format("\n[[server.{}.rule]]\neffect = \"allow\"\nusers = [{}]\ntools = [\"*\"]\n",
@@ -90,13 +114,15 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
                                                         const PackageInstaller& installer,
                                                         InstallScripts scripts) {
   constexpr unsigned listed = 0755;
-  const auto wanted = package.version.empty() ? package.name : pinned(package);
+  const auto wanted = CELLBLOCK_TRY(wanted_of(package));
   const auto tree = CELLBLOCK_TRY(install_package(work.context, work.places, work.scratch,
                                                   installer, {wanted, scripts}, work.stop));
   // Nobody but us changes the copy: what is read of it stays so.
   const auto fresh = work.scratch.path("tree");
-  CELLBLOCK_CHECK(copy_tree(tree, fresh));
-  const auto version = CELLBLOCK_TRY(version_in(fresh, package));
+  const bool is_image = package.registry == Registry::image;
+  CELLBLOCK_CHECK(copy_tree(tree, fresh, is_image ? TreeKind::image : TreeKind::package));
+  const auto version =
+      CELLBLOCK_TRY(is_image ? version_of_image(fresh) : version_in(fresh, package));
   const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/" + installer.lock));
   const auto parent = directory_of(work.places, server);
   const auto directory = fmt::format("{}/{}-{}", parent, version, digest);

@@ -28,15 +28,29 @@ std::string origin_path(const AddPlaces& places, const std::string& server) {
   return directory_of(places, server) + "/origin.json";
 }
 
+const char* name_of(Registry registry) {
+  switch (registry) {
+    case Registry::npm:
+      break;
+    case Registry::pypi:
+      return "pypi";
+    case Registry::image:
+      return "image";
+  }
+  return "npm";
+}
+
+Registry registry_named(const std::string& name) {
+  if (name == "image") return Registry::image;
+  return name == "pypi" ? Registry::pypi : Registry::npm;
+}
+
 }  // namespace
 
 std::string origin_text(const Origin& origin) {
-  const Ordered json{{"command", origin.command},
-                     {"registry", origin.registry == Registry::pypi ? "pypi" : "npm"},
-                     {"package", origin.package},
-                     {"version", origin.version},
-                     {"directory", origin.directory},
-                     {"previous", origin.previous},
+  const Ordered json{{"command", origin.command},          {"registry", name_of(origin.registry)},
+                     {"package", origin.package},          {"version", origin.version},
+                     {"directory", origin.directory},      {"previous", origin.previous},
                      {"runs_scripts", origin.runs_scripts}};
   return json.dump(2, ' ', true, Ordered::error_handler_t::replace) + "\n";
 }
@@ -46,7 +60,7 @@ Result<Origin> read_origin(const std::string& text) {
   Origin origin;
   origin.command = CELLBLOCK_TRY(texts_member(json, "command"));
   const auto registry = CELLBLOCK_TRY(text_member(json, "registry"));
-  origin.registry = registry == "pypi" ? Registry::pypi : Registry::npm;
+  origin.registry = registry_named(registry);
   origin.package = CELLBLOCK_TRY(text_member(json, "package"));
   origin.version = CELLBLOCK_TRY(text_member(json, "version"));
   origin.directory = CELLBLOCK_TRY(text_member(json, "directory"));

@@ -12,6 +12,8 @@
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/added_table.h"
 #include "client/cli/add/conversation.h"
+#include "client/cli/add/image_config.h"
+#include "client/cli/add/image_proposal.h"
 #include "client/cli/add/running_daemon.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
@@ -31,7 +33,9 @@ PackageName package_of(const Origin& origin) {
   return {.registry = origin.registry, .name = origin.package, .version = {}};
 }
 
+// A command of an image is a path in it, which is the same in each version.
 Result<std::string> script_in(const std::string& directory, const Origin& origin) {
+  if (origin.registry == Registry::image) return std::string();
   const auto installed = this_machine().installed(directory, package_of(origin));
   if (installed) return installed->entry;
   return fail(fmt::format("{} is not in {}", safe_line(origin.package), safe_line(directory)));
@@ -120,6 +124,22 @@ void remove_version(const AddPlaces& places, const std::string& server,
   if (is_version) fs::remove_all(directory, ignored);
 }
 
+// The declaration keeps what it says: an administrator has perhaps changed it.
+std::string entry_changes(const Origin& origin, const std::string& directory) {
+  if (origin.registry != Registry::image) return {};
+  const auto before = unpacked_image(origin.directory);
+  const auto after = unpacked_image(directory);
+  if (!before || !after) return {};
+  const auto old_words = started_by(before->config);
+  const auto new_words = started_by(after->config);
+  if (old_words == new_words) return {};
+  return fmt::format(
+      "its image is now started by \"{}\", before by \"{}\": `command` in the "
+      "declaration stays as it is\n",
+      safe_line(fmt::format("{}", fmt::join(new_words, " "))),
+      safe_line(fmt::format("{}", fmt::join(old_words, " "))));
+}
+
 Result<Trial> try_change(const Work& work, const std::string& server, const Origin& origin,
                          const Change& change) {
   auto trial = CELLBLOCK_TRY(try_declaration(work, server, change.after));
@@ -158,7 +178,7 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
                                     const Interruption& interruption) {
   const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
   if (origin.package.empty())
-    return UpdateOutcome{"is no package of npm or PyPI: nothing to update"};
+    return UpdateOutcome{"is no package of npm or PyPI and no image: nothing to update"};
   const auto installer = CELLBLOCK_TRY(installer_for(package_of(origin)));
   tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
   const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
@@ -168,7 +188,8 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
   const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
   const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));
   const auto listed = CELLBLOCK_TRY(listed_tools(change.before, server));
-  tell(work.context, fmt::format("{}: {} -> {}\n{}{}", server, origin.version, version->version(),
+  tell(work.context, fmt::format("{}: {} -> {}\n{}{}{}", server, origin.version, version->version(),
+                                 entry_changes(origin, version->directory()),
                                  tool_changes(listed, trial), refused_lines(trial)));
   CELLBLOCK_CHECK(ask_for(work, server, agreed, interruption));
   CELLBLOCK_CHECK(carry_out(work, server, change));

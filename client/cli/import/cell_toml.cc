@@ -39,11 +39,15 @@ std::string listed(const std::vector<std::string>& texts) {
   return lines + "]";
 }
 
+std::string place_of(const ProposedPath& path) {
+  return path.target.empty() ? path.path : path.path + ":" + path.target;
+}
+
 std::string path_lines(const char* key, const std::vector<ProposedPath>& paths) {
   if (paths.empty()) return {};
   std::string text = fmt::format("{} = [\n", key);
   for (const auto& path : paths) {
-    text += fmt::format("  {}{},  {}", path.is_there ? "" : "# ", toml_text(path.path),
+    text += fmt::format("  {}{},  {}", path.is_there ? "" : "# ", toml_text(place_of(path)),
                         comment(path.note));
   }
   return text + "]\n";
@@ -146,6 +150,10 @@ std::string server_toml(const Proposal& proposal) {
   }
   std::string text = comment_lines(proposal);
   text += fmt::format("[server.{}]\ncommand = {}\n", proposal.name, listed(proposal.command));
+  if (!proposal.image.empty()) text += "image = " + toml_text(proposal.image) + "\n";
+  if (!proposal.working_directory.empty()) {
+    text += "working_directory = " + toml_text(proposal.working_directory) + "\n";
+  }
   if (!proposal.program.empty()) text += "program = " + toml_text(proposal.program) + "\n";
   text += fmt::format("profile = \"{}\"\n", proposal.profile);
   text += path_lines("read", proposal.read);

@@ -24,7 +24,11 @@ struct DeclaredSandbox {
   std::vector<std::string> denied_domains;
 };
 
-enum class Registry : std::uint8_t { npm, pypi };
+enum class Registry : std::uint8_t {
+  npm,
+  pypi,
+  image,  ///< of containers: the name is a reference, the version its digest
+};
 
 struct PackageName {
   Registry registry = Registry::npm;

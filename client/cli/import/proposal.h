@@ -10,8 +10,9 @@ namespace cellblock::cli {
 
 struct ProposedPath {
   std::string path;
-  std::string note;      ///< untrusted; empty: none
-  bool is_there = true;  ///< else it is written as a comment
+  std::string note;         ///< untrusted; empty: none
+  bool is_there = true;     ///< else it is written as a comment
+  std::string target = {};  ///< where the cell sees it; empty: at the same place
 };
 
 struct ProposedSecret {
@@ -27,6 +28,8 @@ struct Proposal {
   std::string obstacle;  ///< why there is no cell for it; empty: nothing
   std::vector<std::string> command;
   std::string program;
+  std::string image;              ///< an unpacked one; empty: none
+  std::string working_directory;  ///< in the cell; empty: its home
   std::string profile = "native";
   std::vector<ProposedPath> read;
   std::vector<ProposedPath> write;

@@ -22,6 +22,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30;
 constexpr int deepest = 60;
 constexpr mode_t set_id_bits = S_ISUID | S_ISGID;
 constexpr mode_t executable_bits = 0111;
+constexpr mode_t readable = 0644;
 
 struct Amount {
   std::uint64_t entries = 0;
@@ -33,12 +34,12 @@ bool is_too_much(const Amount& amount) {
 }
 
 std::string too_large_text() {
-  return fmt::format("the package has more than {} files or {} GiB; allowed: less", most_entries,
-                     most_bytes >> 30);
+  return fmt::format("what was installed has more than {} files or {} GiB; allowed: less",
+                     most_entries, most_bytes >> 30);
 }
 
 std::unexpected<Error> refused(const fs::path& path, const std::string& why) {
-  return fail(fmt::format("the package is refused: {} {}", safe_line(path.string()), why));
+  return fail(fmt::format("what was installed is refused: {} {}", safe_line(path.string()), why));
 }
 
 std::unexpected<Error> system_error(const fs::path& path, int error) {
@@ -70,13 +71,23 @@ Result<void> set_mode(const fs::path& path, mode_t mode) {
   return system_error(path, errno);
 }
 
-Result<void> copy_plain(const fs::path& from, const fs::path& to, mode_t mode) {
-  constexpr mode_t readable = 0644;
-  if ((mode & set_id_bits) != 0) return refused(from, "is set-user-ID or set-group-ID");
+Result<void> copy_content(const fs::path& from, const fs::path& to, mode_t mode) {
   std::error_code error;
   fs::copy_file(from, to, error);
   if (error) return system_error(from, error.value());
-  return set_mode(to, readable | (mode & executable_bits));
+  return set_mode(to, mode);
+}
+
+Result<void> copy_plain(const fs::path& from, const fs::path& to, mode_t mode) {
+  if ((mode & set_id_bits) != 0) return refused(from, "is set-user-ID or set-group-ID");
+  return copy_content(from, to, readable | (mode & executable_bits));
+}
+
+Result<void> copy_link_as_it_is(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_symlink(from, to, error);
+  if (error) return system_error(from, error.value());
+  return {};
 }
 
 Result<void> make_directory(const fs::path& to) {
@@ -87,20 +98,29 @@ Result<void> make_directory(const fs::path& to) {
   return set_mode(to, listed);
 }
 
+mode_t mode_in_image(mode_t mode) {
+  return (mode & executable_bits) != 0 ? readable | executable_bits : readable;
+}
+
 Result<void> copy_entry(const fs::path& from, const fs::path& to, const fs::path& tree,
-                        Amount& amount) {
+                        TreeKind kind, Amount& amount) {
   struct stat status{};
   if (::lstat(from.c_str(), &status) != 0) return system_error(from, errno);
   ++amount.entries;
   amount.bytes += S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
   if (is_too_much(amount)) return fail(too_large_text());
   if (S_ISDIR(status.st_mode)) return make_directory(to);
-  if (S_ISREG(status.st_mode)) return copy_plain(from, to, status.st_mode);
-  if (S_ISLNK(status.st_mode)) return copy_link(from, to, tree);
+  if (S_ISREG(status.st_mode)) {
+    return kind == TreeKind::image ? copy_content(from, to, mode_in_image(status.st_mode))
+                                   : copy_plain(from, to, status.st_mode);
+  }
+  if (S_ISLNK(status.st_mode)) {
+    return kind == TreeKind::image ? copy_link_as_it_is(from, to) : copy_link(from, to, tree);
+  }
   return refused(from, "is no file, directory or link");
 }
 
-Result<void> copy_all(const fs::path& tree, const fs::path& destination) {
+Result<void> copy_all(const fs::path& tree, const fs::path& destination, TreeKind kind) {
   Amount amount;
   CELLBLOCK_CHECK(make_directory(destination));
   std::error_code error;
@@ -108,7 +128,7 @@ Result<void> copy_all(const fs::path& tree, const fs::path& destination) {
   for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
     if (walk.depth() > deepest) return refused(walk->path(), "is too deep");
     const auto to = destination / walk->path().lexically_relative(tree);
-    CELLBLOCK_CHECK(copy_entry(walk->path(), to, tree, amount));
+    CELLBLOCK_CHECK(copy_entry(walk->path(), to, tree, kind, amount));
   }
   if (error) return system_error(tree, error.value());
   return {};
@@ -162,7 +182,7 @@ Result<void> open_to_all(const std::string& tree) {
   return {};
 }
 
-Result<void> copy_tree(const std::string& tree, const std::string& destination) {
+Result<void> copy_tree(const std::string& tree, const std::string& destination, TreeKind kind) {
   // A script could have put a link into its place, and all would be looked at elsewhere.
   struct stat status{};
   if (::lstat(tree.c_str(), &status) != 0) return system_error(tree, errno);
@@ -170,7 +190,7 @@ Result<void> copy_tree(const std::string& tree, const std::string& destination) 
   std::error_code error;
   const auto real = fs::canonical(tree, error);
   if (error) return system_error(tree, error.value());
-  auto copied = copy_all(real, destination);
+  auto copied = copy_all(real, destination, kind);
   if (!copied) fs::remove_all(destination, error);
   return copied;
 }

@@ -4,8 +4,10 @@
 
 namespace cellblock::cli {
 
-/// npm_installer.mjs and pip_installer.py as text: MCP servers that run npm and pip in a cell.
+/// npm_installer.mjs, pip_installer.py and image_installer.py as text: MCP servers that run npm,
+/// pip, and skopeo with umoci in a cell.
 extern const std::string_view npm_installer_script;
 extern const std::string_view pip_installer_script;
+extern const std::string_view image_installer_script;
 
 }  // namespace cellblock::cli

@@ -26,6 +26,7 @@ constexpr auto longest_install = 15min;
 constexpr auto between_looks = 1s;
 constexpr const char* with_network = "install";
 constexpr const char* without_network = "scripts";
+constexpr const char* no_network = "network = \"none\"\n";
 
 std::string list_text(const std::vector<std::string>& texts) {
   std::string line;
@@ -151,9 +152,11 @@ Result<void> run_step(const Context& context, const Scratch& scratch,
 
 std::string installing_cells(const PackageInstaller& installer, const InstallPlaces& places) {
   const InstallingCell first{with_network,
-                             fmt::format("network = \"egress\"\negress = {{ allow = {} }}\n",
-                                         list_text(installer.egress))};
-  const InstallingCell second{without_network, "network = \"none\"\n"};
+                             installer.egress.empty()
+                                 ? std::string(no_network)
+                                 : fmt::format("network = \"egress\"\negress = {{ allow = {} }}\n",
+                                               list_text(installer.egress))};
+  const InstallingCell second{without_network, std::string(no_network)};
   return cell_text(installer, first, places) +
          (installer.has_scripts ? cell_text(installer, second, places) : std::string());
 }

@@ -1,11 +1,16 @@
 #include "client/cli/install/registry_installer.h"
 
+#include "client/cli/install/image_settings.h"
+#include "client/cli/install/image_source.h"
 #include "client/cli/install/npm_settings.h"
 #include "client/cli/install/pip_settings.h"
 
 namespace cellblock::cli {
 
 Result<PackageInstaller> installer_for(const PackageName& package) {
+  if (package.registry == Registry::image) {
+    return image_installer(CELLBLOCK_TRY(image_source(package.name)));
+  }
   if (package.registry == Registry::pypi) return pip_installer(CELLBLOCK_TRY(pip_settings()));
   return npm_installer(CELLBLOCK_TRY(npm_settings(package.name)));
 }

@@ -6,8 +6,8 @@
 
 namespace cellblock::cli {
 
-/// As the configuration of this machine's npm or pip says. Tokens are not taken over. An error:
-/// there is none, or a cell cannot be shown it.
+/// As the configuration of this machine's npm or pip says, or for an image its reference. Tokens
+/// are not taken over. An error: there is none, or a cell cannot be shown it.
 Result<PackageInstaller> installer_for(const PackageName& package);
 
 }  // namespace cellblock::cli

@@ -226,6 +226,9 @@ std::string denied_summary(const Json& server, Style style, const std::string& o
 
 std::string server_details(const Json& server, Style style) {
   std::string text = "\n";
+  if (const auto image = text_of(server, "image"); !image.empty()) {
+    text += labelled_line("image", image);
+  }
   text += labelled_line("profile",
                         fmt::format("{}, memory that is written and executed: {}",
                                     text_of(server, "profile"), text_of(server, "write_exec")));

@@ -65,6 +65,11 @@ CommandFacts facts_of(const TrustedFile& file, std::span<const uid_t> owners) {
   return facts;
 }
 
+// Where ".." of a link leads no further up.
+std::string floor_of(const std::string& host_path, const std::string& image) {
+  return !image.empty() && is_at_or_below(host_path, image) ? image : std::string();
+}
+
 bool is_on_host(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 bool is_missing_on_host(const std::string& path) {
@@ -87,7 +92,7 @@ bool is_cells_own(const std::string& path, const CommandWanted& command) {
 
 std::optional<LostArgument> lost(const std::string& path, const CommandWanted& command) {
   using Reason = LostArgument::Reason;
-  const auto host_path = host_path_of(path, command.binds);
+  const auto host_path = host_path_of(path, command.binds, command.image);
   if (!host_path && is_cells_own(path, command)) return std::nullopt;
   if (!host_path && is_on_host(path)) return LostArgument{path, Reason::not_visible};
   const bool is_to_be_there = path == command.script && !could_be_made(path, command);
@@ -105,7 +110,7 @@ void add_lost_arguments(const CommandWanted& command, CommandFacts& facts) {
 void add_hidden_variables(const CommandWanted& command, CommandFacts& facts) {
   for (const EnvironmentVariable& variable : command.variables) {
     const std::string& path = variable.value;
-    if (host_path_of(path, command.binds) || is_cells_own(path, command)) continue;
+    if (host_path_of(path, command.binds, command.image) || is_cells_own(path, command)) continue;
     if (is_on_host(path)) facts.hidden_variables.push_back({variable.name, path});
   }
 }
@@ -113,12 +118,13 @@ void add_hidden_variables(const CommandWanted& command, CommandFacts& facts) {
 }  // namespace
 
 CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners) {
-  const auto host_path = host_path_of(command.path, command.binds);
+  const auto host_path = host_path_of(command.path, command.binds, command.image);
   if (!host_path) return {.state = CommandState::not_visible};
   const auto inside_the_cell = [&](std::string_view target) {
-    return host_path_of(target, command.binds);
+    return host_path_of(target, command.binds, command.image);
   };
-  const auto file = open_trusted(*host_path, {owners, LastLink::follow, inside_the_cell});
+  const auto file = open_trusted(
+      *host_path, {owners, LastLink::follow, inside_the_cell, floor_of(*host_path, command.image)});
   if (!file) return facts_of(file.error(), *host_path);
   CommandFacts facts = facts_of(*file, owners);
   if (command.digest == DigestWanted::yes) add_digest(*file, facts);

@@ -80,7 +80,7 @@ Result<std::optional<Disk>> disk_behind(const std::string& path) {
 }  // namespace
 
 std::vector<std::string> paths_seen(const Server& server, const std::string& state_directory) {
-  std::vector<std::string> paths = {"/usr", state_directory};
+  std::vector<std::string> paths = {server.image.empty() ? "/usr" : server.image, state_directory};
   for (const Bind& bind : server.binds) paths.push_back(bind.source);
   if (!server.workspace) return paths;
   for (const std::string& pattern : server.workspace->allow) {

@@ -75,8 +75,10 @@ bool is_answering(const std::string& source, const HostFacts& facts) {
 }
 
 bool is_answering(const CommandWanted& command, const HostFacts& facts) {
-  return std::ranges::all_of(
-      command.binds, [&facts](const Bind& bind) { return is_answering(bind.source, facts); });
+  return is_answering(command.image, facts) &&
+         std::ranges::all_of(command.binds, [&facts](const Bind& bind) {
+           return is_answering(bind.source, facts);
+         });
 }
 
 }  // namespace
@@ -117,7 +119,14 @@ void add_program_facts(const FactsWanted& wanted, std::span<const uid_t> owners,
     facts.secret_commands[path] = look_at_host_command(path, owners);
   }
   for (const std::string& path : wanted.programs) {
-    if (is_answering(path, facts)) facts.programs[path] = look_at_program(path, owners);
+    if (is_answering(path, facts)) {
+      facts.programs[path] = look_at_program(path, owners);
+    }
+  }
+  for (const std::string& path : wanted.images) {
+    if (is_answering(path, facts)) {
+      facts.images[path] = look_at_program(path, owners, LinkTargets::within);
+    }
   }
 }
 

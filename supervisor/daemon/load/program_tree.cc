@@ -37,8 +37,8 @@ struct Level {
 /// The first thing that is wrong ends it.
 class TreeWalk {
  public:
-  TreeWalk(std::string root, std::span<const uid_t> owners)
-      : root_(std::move(root)), owners_(owners) {}
+  TreeWalk(std::string root, std::span<const uid_t> owners, LinkTargets links)
+      : root_(std::move(root)), owners_(owners), links_(links) {}
 
   std::optional<std::string> judge(const TrustedFile& top) {
     auto fd = open_at(top.fd.get(), ".", O_RDONLY | O_DIRECTORY);
@@ -101,6 +101,7 @@ class TreeWalk {
   // shows nothing.
   Problem judge_link(const std::string& path, const struct stat& status) const {
     if (auto wrong = unsafe_link_owner(status)) return problem(path, *wrong);
+    if (links_ == LinkTargets::within) return std::nullopt;
     const auto target = open_trusted(path, {owners_, LastLink::follow, {}});
     if (!target && target.error().kind == WalkFailure::Kind::missing) return std::nullopt;
     if (!target) return problem(path, "leads astray: " + target.error().text);
@@ -119,13 +120,15 @@ class TreeWalk {
 
   std::string root_;
   std::span<const uid_t> owners_;
+  LinkTargets links_;
   std::vector<Level> levels_;
   std::size_t entries_ = 0;
 };
 
 }  // namespace
 
-ProgramFacts look_at_program(const std::string& path, std::span<const uid_t> owners) {
+ProgramFacts look_at_program(const std::string& path, std::span<const uid_t> owners,
+                             LinkTargets links) {
   const auto top = open_trusted(path, {owners, LastLink::follow, {}});
   if (!top && top.error().kind == WalkFailure::Kind::missing) return {};
   if (!top) return {PathKind::directory, top.error().text};
@@ -133,7 +136,7 @@ ProgramFacts look_at_program(const std::string& path, std::span<const uid_t> own
   ProgramFacts facts{PathKind::directory, {}};
   if (auto wrong = unsafe_owner_or_mode(top->status, owners)) {
     facts.unsafe = fmt::format("{} {}", top->path, *wrong);
-  } else if (auto below = TreeWalk(top->path, owners).judge(*top)) {
+  } else if (auto below = TreeWalk(top->path, owners, links).judge(*top)) {
     facts.unsafe = std::move(*below);
   }
   return facts;

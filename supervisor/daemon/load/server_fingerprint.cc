@@ -34,7 +34,7 @@ std::string stamp_text(const std::string& path, int flags) {
 void add_command(std::string& text, const Server& server) {
   for (const std::string& word : server.command) {
     if (!word.starts_with('/')) continue;
-    const auto path = host_path_of(word, server.binds);
+    const auto path = host_path_of(word, server.binds, server.image);
     // Of a directory among the arguments the time tells what lies in it now: it is data.
     std::error_code error;
     if (path && !fs::is_directory(*path, error)) text += stamp_text(*path, 0);
@@ -79,6 +79,7 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (server.era == ServerEra::automatic) text += fmt::format("{}\n", rules.era_probe.count());
   if (!server.found.is_unanswered) add_command(text, server);
+  if (!server.found.is_unanswered && !server.image.empty()) add_program(text, server.image);
   for (const Bind& bind : server.binds) {
     if (!server.found.is_unanswered && programs.contains(bind.source))
       add_program(text, bind.source);

@@ -79,7 +79,7 @@ class Walk {
       left_.pop_front();
       if (part == ".") continue;
       if (part == "..") {
-        if (steps_.size() > 1) steps_.pop_back();
+        if (steps_.size() > 1 && !is_floor()) steps_.pop_back();
         continue;
       }
       CELLBLOCK_CHECK(take(part));
@@ -154,6 +154,8 @@ class Walk {
     if (!problem || is_sticky_of_root(step.status)) return {};
     return failure(Kind::unsafe, fmt::format("the directory {} {}", here(), *problem));
   }
+
+  bool is_floor() const { return !rules_.floor.empty() && here() == rules_.floor; }
 
   std::string here() const {
     std::string path;

@@ -38,6 +38,8 @@ struct WalkRules {
   /// Where an absolute link leads, if not to the same path (inside a cell's file system); none: to
   /// nowhere, WalkFailure::Kind::hidden.
   std::function<std::optional<std::string>(std::string_view)> absolute_link;
+  /// Links do not lead above this directory (the root of a cell's image); empty: the host's root.
+  std::string floor{};
 };
 
 /// Directories above must be owned by one of `owners` and writable by nobody else. A sticky

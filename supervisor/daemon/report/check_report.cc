@@ -121,6 +121,7 @@ std::string lines_of(const Server& server, const Config& config) {
       fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
                   identity_text(server), name_of(server.home),
                   name_of(written_code(server.syscalls)), counted(server.secrets.size(), "secret"));
+  if (!server.image.empty()) text += fmt::format("    in the image {}\n", server.image);
   text += secret_lines(server, config.identity) + egress_line(server) + workspace_line(server);
   return text + weakening_lines("    ", weakenings_of(server, cgroup));
 }

@@ -170,6 +170,10 @@ std::string_view table_of(SecretDelivery delivery) {
 void add_program(KeyPrinter& keys, const Server& server) {
   keys.add("enabled", std::string(flag_text(server.enabled)));
   keys.add("command", toml_list(server.command));
+  if (!server.image.empty()) keys.add("image", toml_string(server.image));
+  if (!server.working_directory.empty()) {
+    keys.add("working_directory", toml_string(server.working_directory));
+  }
   // What is read and what a program is installed in are the same to a cell.
   keys.add("read", toml_list(sources_of(server, Access::read)));
   keys.add("write", toml_list(sources_of(server, Access::write)));

@@ -13,6 +13,7 @@ using wire::ReloadRefusal;
 
 std::string path_of(const Server& server, const CellFacts& facts) {
   const auto index = static_cast<std::size_t>(facts.path_index);
+  if (facts.path_index == path_of_image) return " at " + server.image;
   if (facts.path_index < 0 || index >= server.binds.size()) return {};
   return " at " + server.binds[index].source;
 }

@@ -50,8 +50,14 @@ std::string identity_of(const Server& server, RunMode mode) {
          "below";
 }
 
+std::string start_place(const Server& server) {
+  return server.working_directory.empty() ? std::string()
+                                          : fmt::format(" (in {})", server.working_directory);
+}
+
 Sentences runs(const Server& server, RunMode mode) {
-  return {fmt::format("{}", fmt::join(server.command, " ")), identity_of(server, mode),
+  return {fmt::format("{}{}", fmt::join(server.command, " "), start_place(server)),
+          identity_of(server, mode),
           "it has no capability, and sees no process but those of its own cell",
           server.cells == CellSharing::per_user ? "all sessions of a user share one cell"
                                                 : "each session has a cell of its own"};
@@ -91,10 +97,19 @@ std::string sentence_of(const Server& server, std::size_t bind, const Config& co
       refusal_text(server, bind, config, names));
 }
 
+std::string root_of(const Server& server) {
+  if (server.image.empty()) {
+    return "reads the host's programs and libraries (/usr, /bin, /sbin, /lib*); of /etc only files "
+           "that are made for it, certificates and alternatives";
+  }
+  return fmt::format(
+      "reads the image {} in place of the host's programs and libraries; of its /etc all but the "
+      "files that are made for a cell",
+      server.image);
+}
+
 Sentences files(const Server& server, const Config& config, const AccountNames& names) {
-  Sentences sentences{
-      "reads the host's programs and libraries (/usr, /bin, /sbin, /lib*); of /etc only files that "
-      "are made for it, certificates and alternatives"};
+  Sentences sentences{root_of(server)};
   for (std::size_t i = 0; i < server.binds.size(); ++i) {
     sentences.push_back(sentence_of(server, i, config, names));
   }

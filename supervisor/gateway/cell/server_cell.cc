@@ -304,6 +304,7 @@ EndedCell ServerCell::end(const CellFacts& facts, Time now) const {
   if (facts.path_index >= 0 && bind < server_.binds.size()) {
     ended.failed_path = server_.binds[bind].source;
   }
+  if (facts.path_index == path_of_image) ended.failed_path = server_.image;
   if (facts.kind == EndKind::setup_failed) ended.broken = server_.found.broken;
   ended.stderr_tail = effects_.stderr_tail();
   ended.refused_network = effects_.refused_network(Time{});

@@ -170,6 +170,7 @@ Json json_of(const ServerRow& row, const Config& config, const CellClient& user)
   const ServerIncidents& ledger = row.ledger == nullptr ? nothing_yet : *row.ledger;
   if (std::string why = breakage_of(row); !why.empty()) json["broken"] = std::move(why);
   json["declared"] = declared_json(server, row.tools, {user, config.identity});
+  if (!server.image.empty()) json["image"] = server.image;
   if (server.workspace) json["workspace"] = workspace_json(server);
   if (server.network == NetworkMode::egress) {
     json["egress"] = egress_json(server.egress, ledger.egress);

@@ -65,19 +65,23 @@ void add_devices(Entries& entries) {
 
 // Enough for getpwuid, getaddrinfo("localhost"), TLS roots and the dynamic loader; no names of the
 // host's users, no machine-id.
-void add_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
-  entries.push_back(directory("/etc"));
+void add_own_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
   entries.push_back(file("/etc/passwd",
                          "mcp:x:1000:1000:MCP server:/home/mcp:/bin/sh\n"
                          "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"));
   entries.push_back(file("/etc/group", "mcp:x:1000:\nnogroup:x:65534:\n"));
   entries.push_back(file("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"));
   entries.push_back(file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"));
-  entries.push_back(file("/etc/ld.so.cache", host.loader_cache));
   entries.push_back(file("/etc/localtime", host.local_time));
   if (network != NetworkMode::loopback) {
     entries.push_back(file("/etc/resolv.conf", resolver_file_of(network, host)));
   }
+}
+
+void add_etc(Entries& entries, NetworkMode network, const HostLayout& host) {
+  entries.push_back(directory("/etc"));
+  add_own_etc(entries, network, host);
+  entries.push_back(file("/etc/ld.so.cache", host.loader_cache));
   for (const std::string& path : host.etc_directories) {
     entries.push_back(bound(path, BindKind::read));
   }
@@ -119,6 +123,15 @@ void add_declared(Entries& entries, const Server& server) {
       [](const RootEntry& a, const RootEntry& b) { return a.path.size() < b.path.size(); });
 }
 
+void add_places(Entries& entries, const Server& server) {
+  entries.push_back(directory("/proc"));
+  entries.push_back(directory("/tmp"));
+  entries.push_back(directory(home_directory));
+  if (server.workspace) entries.push_back(directory(workspace_directory));
+  if (has_secret_files(server)) entries.push_back(directory(secrets_directory));
+  add_declared(entries, server);
+}
+
 }  // namespace
 
 std::vector<RootEntry> plan_root(const Server& server, const HostLayout& host) {
@@ -126,12 +139,15 @@ std::vector<RootEntry> plan_root(const Server& server, const HostLayout& host) {
   add_system_directories(entries, host);
   add_devices(entries);
   add_etc(entries, server.network, host);
-  entries.push_back(directory("/proc"));
-  entries.push_back(directory("/tmp"));
-  entries.push_back(directory(home_directory));
-  if (server.workspace) entries.push_back(directory(workspace_directory));
-  if (has_secret_files(server)) entries.push_back(directory(secrets_directory));
-  add_declared(entries, server);
+  add_places(entries, server);
+  return entries;
+}
+
+std::vector<RootEntry> own_entries(const Server& server, const HostLayout& host) {
+  Entries entries;
+  add_devices(entries);
+  add_own_etc(entries, server.network, host);
+  add_places(entries, server);
   return entries;
 }
 

@@ -25,7 +25,9 @@ struct RootEntry {
   std::string path;     ///< absolute, inside the cell
   std::string content;  ///< file: its text; symbolic_link: its target; bind: the host's path
   BindKind bind = BindKind::read;
-  int declared = -1;  ///< index into Server::binds that it is for, or -1: the cell has it by itself
+  /// Index into Server::binds that it is for, path_of_image (end_facts.h), or -1: the cell has it
+  /// by itself
+  int declared = -1;
   /// bind: a place in the launcher's own root (owner_trees.h) instead of the host's path
   std::string own_place = {};
   std::string closed_place = {};  ///< bind: likewise, where there is no way to the host's path
@@ -49,5 +51,9 @@ inline constexpr char home_directory[] = "/home/mcp";
 
 /// For cellblock's own programs: of a Server that declares nothing.
 std::vector<RootEntry> plan_root(const Server& server, const HostLayout& host);
+
+/// What a server with an image has besides it (image_plan.h). The image's /etc is shown beside the
+/// files of the cell's own.
+std::vector<RootEntry> own_entries(const Server& server, const HostLayout& host);
 
 }  // namespace cellblock::launcher

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "policy/config/path_rules.h"
+#include "supervisor/launcher/child/image_plan.h"
 #include "supervisor/launcher/child/landlock_rights.h"
+#include "supervisor/launcher/prepare/image_listing.h"
 #include "supervisor/launcher/prepare/root_builder.h"
 
 namespace cellblock::launcher {
@@ -168,15 +170,27 @@ void add_templates(const Server& server, const OwnedEntries& entries, const Mate
   }
 }
 
+SetupResult<std::vector<RootEntry>> entries_of(const Server& server, const Materials& from) {
+  if (server.image.empty()) return plan_root(server, from.layout);
+  const auto own = own_entries(server, from.layout);
+  const auto listing = list_image(from.host.root(), server.image, merged_directories(own));
+  if (!listing) return failed_at(SetupStep::prepare, listing.error(), path_of_image);
+  return plan_image_root(server.image, own, *listing);
+}
+
 void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& workspaces,
                    CellTemplate& blueprint) {
   if (server.found.is_unanswered) {
     blueprint.broken = SetupFailure{SetupStep::prepare, ETIMEDOUT};
     return;
   }
-  const auto entries = plan_root(server, from.layout);
-  blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, entries);
-  add_templates(server, OwnedEntries(entries, server, from.owners), from, blueprint);
+  const auto entries = entries_of(server, from);
+  if (!entries) {
+    blueprint.broken = entries.error();
+    return;
+  }
+  blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, *entries);
+  add_templates(server, OwnedEntries(*entries, server, from.owners), from, blueprint);
   if (server.workspace) keep_workspaces(workspaces, blueprint, server, from.host);
   if (server.found.broken.empty()) return;
   blueprint.of_owners.clear();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/config/path_rules.h"
 #include "policy/egress/egress_files.h"
 #include "supervisor/launcher/child/root_plan.h"
 #include "supervisor/launcher/prepare/own_processes.h"
@@ -75,6 +76,18 @@ bool runs_a_module(const Server& server) {
   return false;
 }
 
+// Elsewhere what it finds is what was installed.
+bool starts_where_it_writes(const Server& server) {
+  const std::string& place = server.working_directory;
+  if (place.empty()) return true;
+  for (const char* own : {home_directory, workspace_directory, "/tmp"}) {
+    if (is_at_or_below(place, own)) return true;
+  }
+  return std::ranges::any_of(server.binds, [&place](const Bind& bind) {
+    return bind.access == Access::write && is_at_or_below(place, bind.target);
+  });
+}
+
 // Servers that drive a browser are written for node.
 bool may_run_node(SyscallProfile base) {
   return base == SyscallProfile::node || base == SyscallProfile::browser;
@@ -83,7 +96,8 @@ bool may_run_node(SyscallProfile base) {
 // What an earlier cell has written into the home is not to run before the declared command does.
 void look_for_no_code_at_home(std::vector<std::string>& environment, const Server& server) {
   environment.emplace_back("PYTHONNOUSERSITE=1");
-  if (runs_a_module(server)) environment.emplace_back("PYTHONSAFEPATH=1");
+  if (runs_a_module(server) && starts_where_it_writes(server))
+    environment.emplace_back("PYTHONSAFEPATH=1");
   // It switches off NODE_PATH as well.
   if (may_run_node(server.syscalls.base) && !declares(server, "NODE_PATH")) {
     environment.emplace_back("NODE_OPTIONS=--no-global-search-paths");
@@ -152,7 +166,8 @@ Result<CellTemplate> blueprint_of(const Server& server, FilterCache& filters) {
   blueprint.tmp_options = tmpfs_options(server.limits.tmp_bytes);
   blueprint.shm_options = tmpfs_options(shm_bytes);
   add_home(blueprint, server);
-  blueprint.working_directory = home_directory;
+  blueprint.working_directory =
+      server.working_directory.empty() ? home_directory : server.working_directory;
   return blueprint;
 }
 
