@@ -91,21 +91,25 @@ CallId Session::Impl::request(std::string_view method, std::string_view params,
   auto opened = conversation.open(method, *object);
   if (!opened) return fail(opened.error());
   const auto id = opened->id;
-  if (decision.verdict == Verdict::allow) {
-    if (auto gone = send(std::move(opened->line), std::move(attached)); !gone) {
-      (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
-      return fail(farewell.value_or(gone.error()));
-    }
-  }
   auto& call = calls.try_emplace(id, executor, how, std::move(done)).first->second;
   if (decision.verdict == Verdict::allow) {
-    sent(id);
+    if (!send_call(id, std::move(opened->line), std::move(attached))) return CallId::none;
   } else {
     call.held = std::move(opened->line);
     hold(id, std::move(judged->call));
   }
   watch_stop(id);
   return CallId{id};
+}
+
+bool Session::Impl::send_call(std::uint64_t id, std::string line, OwnedFd attached) {
+  if (auto gone = send(std::move(line), std::move(attached)); !gone) {
+    (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
+    complete(id, std::unexpected(farewell.value_or(gone.error())));
+    return false;
+  }
+  sent(id);
+  return true;
 }
 
 void Session::Impl::hold(std::uint64_t id, CallToApprove call) {
@@ -129,23 +133,23 @@ void Session::Impl::approved(std::uint64_t id, const Decision& decision) {
   if (decision.verdict != Verdict::allow) {
     return give_up(id, denied("whoever was asked", decision.reason));
   }
-  if (auto gone = send(std::exchange(found->second.held, {})); !gone) {
-    (void)conversation.give_up(id, {});
-    return complete(id, std::unexpected(farewell.value_or(gone.error())));
-  }
-  sent(id);
+  send_call(id, std::exchange(found->second.held, {}));
 }
 
+// Whoever saw the line leave may have ended the call.
 void Session::Impl::sent(std::uint64_t id) {
-  auto& call = calls.at(id);
+  const auto found = calls.find(id);
+  if (found == calls.end()) return;
+  auto& call = found->second;
   call.clock = CallClock(Clock::now(), call.how.timeout, call.how.at_most);
   set_timer(id, call.clock.deadline());
 }
 
 // From whichever thread stops it.
 void Session::Impl::watch_stop(std::uint64_t id) {
-  auto& call = calls.at(id);
-  if (!call.how.stop.stop_possible()) return;
+  const auto found = calls.find(id);
+  if (found == calls.end() || !found->second.how.stop.stop_possible()) return;
+  auto& call = found->second;
   call.stop.emplace(call.how.stop, [where = executor, weak = weak_from_this(), id] {
     asio::post(where, [weak, id] {
       if (const auto self = weak.lock()) self->give_up(id, cancelled_by_caller());

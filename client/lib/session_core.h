@@ -103,6 +103,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
  private:
   void hold(std::uint64_t id, CallToApprove call);
   void approved(std::uint64_t id, const Decision& decision);
+  bool send_call(std::uint64_t id, std::string line, OwnedFd attached = OwnedFd());
   void sent(std::uint64_t id);
   void watch_stop(std::uint64_t id);
   void set_timer(std::uint64_t id, CallClock::TimePoint when);

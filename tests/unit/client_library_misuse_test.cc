@@ -188,6 +188,18 @@ TEST(HandlerThatCloses, ItsClientEndsTheCallThatWaits) {
   EXPECT_TRUE(client.call_tool("x"));
 }
 
+TEST(HandlerThatCloses, ItsClientWhenItSeesTheCallLeaveEndsTheCall) {
+  FakeGateway gateway(answering());
+  Client* self = nullptr;
+  Options options;
+  options.on_frame = [&](FrameDirection direction, std::string_view) {
+    if (direction == FrameDirection::to_daemon) self->close();
+  };
+  auto client = connect_to(gateway, std::move(options));
+  self = &client;
+  EXPECT_EQ(client.call_tool("x").error().code, ErrorCode::cancelled);
+}
+
 TEST(Close, FromAnotherThreadEndsTheCallThatWaits) {
   std::latch called(1);
   FakeGateway gateway([&](FakeConnection& peer) {
