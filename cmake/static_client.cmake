@@ -4,7 +4,8 @@ if(CELLBLOCK_SANITIZE OR CELLBLOCK_COVERAGE OR CELLBLOCK_FUZZ)
   return()
 endif()
 find_program(CELLBLOCK_OBJCOPY objcopy)
-if(NOT CELLBLOCK_OBJCOPY)
+find_program(CELLBLOCK_LD NAMES ld.bfd ld)
+if(NOT CELLBLOCK_OBJCOPY OR NOT CELLBLOCK_LD)
   return()
 endif()
 
@@ -46,7 +47,7 @@ list(TRANSFORM archives PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archive_files)
 list(TRANSFORM archive_files APPEND ">")
 add_custom_command(
   OUTPUT ${CELLBLOCK_STATIC_CLIENT}
-  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${whole} $<TARGET_OBJECTS:client_objects>
+  COMMAND ${CELLBLOCK_LD} -r --force-group-allocation -o ${whole} $<TARGET_OBJECTS:client_objects>
           --start-group ${archive_files} --end-group
   COMMAND ${CELLBLOCK_OBJCOPY} --localize-hidden --wildcard --keep-global-symbol=cellblock_*
           --keep-global-symbol=_ZN9cellblock6client* --keep-global-symbol=_ZNK9cellblock6client* ${whole}
