@@ -44,6 +44,9 @@ concept ErrorHolder = requires(U&& from) {
 
 struct NoValue {};
 
+template <class U>
+inline constexpr bool is_expected = false;
+
 }  // namespace detail
 
 template <class T, class E>
@@ -155,24 +158,6 @@ class [[nodiscard]] Expected {
   const E& error() const& noexcept { return error_; }
   E&& error() && noexcept { return std::move(error_); }
 
-  friend bool operator==(const Expected& a, const Expected& b)
-    requires std::is_void_v<T> || std::equality_comparable<T>
-  {
-    if (a.has_value_ != b.has_value_) return false;
-    if (!a.has_value_) return a.error_ == b.error_;
-    if constexpr (std::is_void_v<T>) {
-      return true;
-    } else {
-      return a.value_ == b.value_;
-    }
-  }
-  template <class U>
-    requires(!std::is_void_v<T> && !std::is_same_v<U, Expected> &&
-             std::equality_comparable_with<Stored, U>)
-  friend bool operator==(const Expected& a, const U& b) {
-    return a.has_value_ && a.value_ == b;
-  }
-
  private:
   template <class Self>
   static Self& checked(Self& self) {
@@ -195,5 +180,25 @@ class [[nodiscard]] Expected {
   };
   bool has_value_;
 };
+
+template <class T, class E>
+inline constexpr bool detail::is_expected<Expected<T, E>> = true;
+
+// Both are deduced: nothing is made a result in order to be compared.
+template <class T, class E>
+bool operator==(const Expected<T, E>& a, const Expected<T, E>& b) {
+  if (a.has_value() != b.has_value()) return false;
+  if (!a) return a.error() == b.error();
+  if constexpr (std::is_void_v<T>) {
+    return true;
+  } else {
+    return *a == *b;
+  }
+}
+template <class T, class E, class U>
+  requires(!std::is_void_v<T> && !detail::is_expected<U>)
+bool operator==(const Expected<T, E>& a, const U& b) {
+  return a && *a == b;
+}
 
 }  // namespace cellblock::client
