@@ -2,7 +2,7 @@
 # cellblock (the daemon and the command), libcellblock-clientX.Y, libcellblock-client-dev.
 
 set(packaging ${PROJECT_SOURCE_DIR}/packaging/debian)
-set(library_package libcellblock-client${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(library_package libcellblock-client${CELLBLOCK_CLIENT_SOVERSION})
 set(development_package libcellblock-client-dev)
 
 set(CELLBLOCK_PACKAGER "The cellblock authors <maintainers@cellblock.invalid>" CACHE STRING
@@ -59,7 +59,7 @@ command.")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_package})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-file(WRITE ${PROJECT_BINARY_DIR}/shlibs "libcellblock-client ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${library_package} (>= ${PROJECT_VERSION})\n")
+file(WRITE ${PROJECT_BINARY_DIR}/shlibs "libcellblock-client ${CELLBLOCK_CLIENT_SOVERSION} ${library_package} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/shlibs ${PROJECT_BINARY_DIR}/triggers)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "This is the client library, for agent hosts that use MCP servers through
@@ -68,7 +68,8 @@ cellblock's socket.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME ${development_package})
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libboost-dev (>= 1.81) | libboost1.81-dev, ${library_package} (= ${package_version})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libsimdjson-dev, ${library_package} (= ${package_version})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libboost1.81-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "This is what building a host with the client library needs: headers for C and
 C++, and files for CMake and pkg-config.")
 

@@ -12,12 +12,16 @@ cmake_path(APPEND CELLBLOCK_PC_INCLUDEDIR "\${prefix}" ${CMAKE_INSTALL_INCLUDEDI
 configure_file(client/packaging/cellblock-client.pc.in cellblock-client.pc @ONLY)
 set(cellblock_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cellblock)
 configure_package_config_file(client/packaging/cellblockConfig.cmake.in cellblockConfig.cmake
-                              INSTALL_DESTINATION ${cellblock_package_dir})
+                              INSTALL_DESTINATION ${cellblock_package_dir}
+                              PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(cellblockConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
 install(TARGETS cellblock-client EXPORT cellblockTargets
         LIBRARY COMPONENT client NAMELINK_COMPONENT client-dev FILE_SET HEADERS COMPONENT client-dev)
+if(TARGET cellblock-client-static)
+  install(FILES ${CELLBLOCK_STATIC_CLIENT} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT client-dev)
+endif()
 install(EXPORT cellblockTargets NAMESPACE cellblock:: DESTINATION ${cellblock_package_dir} COMPONENT client-dev)
 install(FILES ${PROJECT_BINARY_DIR}/cellblockConfig.cmake ${PROJECT_BINARY_DIR}/cellblockConfigVersion.cmake
         DESTINATION ${cellblock_package_dir} COMPONENT client-dev)

@@ -7,6 +7,7 @@
 
 static int fail(cellblock_error* error) {
   fprintf(stderr, "minimal_host: %s\n", cellblock_error_text(error));
+  if (*cellblock_error_advice(error) != '\0') fprintf(stderr, "%s\n", cellblock_error_advice(error));
   cellblock_error_free(error);
   return EXIT_FAILURE;
 }

@@ -10,6 +10,7 @@ namespace {
 
 int fail(const cellblock::client::Error& error) {
   std::cerr << "minimal_host: " << error.text << '\n';
+  if (!error.advice.empty()) std::cerr << error.advice << '\n';
   return EXIT_FAILURE;
 }
 

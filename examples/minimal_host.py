@@ -8,7 +8,7 @@ import ctypes
 import os
 import sys
 
-LIBRARY = os.environ.get("CELLBLOCK_LIBRARY", "libcellblock-client.so.0.1")
+LIBRARY = os.environ.get("CELLBLOCK_LIBRARY", "libcellblock-client.so.0.2")
 MINUTE = ctypes.c_uint64(60_000)
 
 

@@ -1,5 +1,11 @@
+#include <algorithm>
 #include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string_view>
+#include <utility>
 
 #include "client/c/handles.h"
 #include "policy/base/result.h"
@@ -17,24 +23,27 @@ milliseconds duration_of(uint64_t ms) {
   return milliseconds(static_cast<milliseconds::rep>(std::min(ms, most)));
 }
 
-// While it lives, cellblock_cancel() ends what waits.
+// While it lives, cellblock_cancel() ends what waits. Of a callback that calls again: what is
+// refused waits for nothing, and what waits can be ended as before.
 class Waiting {
  public:
-  explicit Waiting(cellblock_client& client) : client_(client) {
-    const std::lock_guard lock(client_.mutex);
-    client_.stop.emplace();
+  explicit Waiting(std::shared_ptr<cellblock_client_state> state) : state_(std::move(state)) {
+    const std::lock_guard lock(state_->mutex);
+    before_ = std::exchange(state_->stop, source_);
   }
   ~Waiting() {
-    const std::lock_guard lock(client_.mutex);
-    client_.stop.reset();
+    const std::lock_guard lock(state_->mutex);
+    state_->stop = std::move(before_);
   }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  std::stop_token token() const { return client_.stop->get_token(); }
+  std::stop_token token() const { return source_.get_token(); }
 
  private:
-  cellblock_client& client_;
+  std::shared_ptr<cellblock_client_state> state_;
+  std::stop_source source_;
+  std::optional<std::stop_source> before_;
 };
 
 // `act` is given the client and the token that ends it.
@@ -42,8 +51,9 @@ template <class Act>
 cellblock_code waiting(cellblock_client* client, cellblock_error** error, Act act) noexcept {
   return guarded(error, [&]() -> Result<void> {
     if (client == nullptr) return std::unexpected(bad_argument("no client"));
-    const Waiting now(*client);
-    return act(client->client, now.token());
+    const auto state = client->state;
+    const Waiting now(state);
+    return act(state->client, now.token());
   });
 }
 
@@ -103,22 +113,28 @@ cellblock_code cellblock_connect(const cellblock_options* options, cellblock_cli
                                  cellblock_error** error) {
   return guarded(error, [&]() -> Result<void> {
     if (client == nullptr) return std::unexpected(bad_argument("nowhere to put the client"));
+    if (options != nullptr && options->mistake) return std::unexpected(*options->mistake);
     auto connected =
         CELLBLOCK_TRY(Client::connect(options == nullptr ? Options{} : options->options));
-    *client = new cellblock_client(std::move(connected));
+    *client = new cellblock_client{std::make_shared<cellblock_client_state>(std::move(connected))};
     return {};
   });
 }
 
-void cellblock_client_free(cellblock_client* client) { delete client; }
+void cellblock_client_free(cellblock_client* client) {
+  // Also where a function waits with it, which has called the callback that frees it.
+  if (client != nullptr) client->state->client.close();
+  delete client;
+}
 
 void cellblock_cancel(cellblock_client* client) {
   (void)guarded(nullptr, [&]() -> Result<void> {
     if (client == nullptr) return {};
+    const auto state = client->state;
     std::optional<std::stop_source> stop;
     {
-      const std::lock_guard lock(client->mutex);
-      stop = client->stop;
+      const std::lock_guard lock(state->mutex);
+      stop = state->stop;
     }
     if (stop) stop->request_stop();
     return {};
@@ -192,15 +208,16 @@ cellblock_code cellblock_notify(cellblock_client* client, const char* method, co
     if (client == nullptr || method == nullptr) {
       return std::unexpected(bad_argument("a notification has a client and a method"));
     }
-    return client->client.notify(method, params == nullptr ? "{}" : params);
+    const auto state = client->state;
+    return state->client.notify(method, params == nullptr ? "{}" : params);
   });
 }
 
 cellblock_code cellblock_serve(cellblock_client* client, uint64_t duration_ms) {
   return guarded(nullptr, [&]() -> Result<void> {
     if (client == nullptr) return std::unexpected(bad_argument("no client"));
-    client->client.serve_for(duration_of(duration_ms));
-    return {};
+    const auto state = client->state;
+    return state->client.serve_for(duration_of(duration_ms));
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -23,23 +24,31 @@ struct cellblock_call {
 };
 
 struct cellblock_decision {
-  cellblock::client::Decision decision;
+  cellblock::client::Decision decision = {};
+  std::optional<cellblock::client::ApprovalAnswer> answer = {};  ///< of an approval: decided there
 };
 
 struct cellblock_reply {
-  cellblock::client::Result<std::string> answer;
+  cellblock::client::RequestAnswer answer;
 };
 
 struct cellblock_options {
   cellblock::client::Options options;
+  std::optional<cellblock::client::Error> mistake = {};  ///< the first one of a setter
 };
 
-struct cellblock_client {
-  explicit cellblock_client(cellblock::client::Client connected) : client(std::move(connected)) {}
+/// Shared with the function that waits, since a callback may free the client.
+struct cellblock_client_state {
+  explicit cellblock_client_state(cellblock::client::Client connected)
+      : client(std::move(connected)) {}
 
   cellblock::client::Client client;
   std::mutex mutex;
   std::optional<std::stop_source> stop;  ///< of what waits; guarded by `mutex`
+};
+
+struct cellblock_client {
+  std::shared_ptr<cellblock_client_state> state;
 };
 
 struct cellblock_result {

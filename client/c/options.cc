@@ -12,7 +12,10 @@ template <class Set>
 cellblock_code with(cellblock_options* options, Set set) noexcept {
   return guarded(nullptr, [&]() -> Result<void> {
     if (options == nullptr) return std::unexpected(bad_argument("no options"));
-    return set(options->options);
+    Result<void> done = set(options->options);
+    // Whoever does not look: a rule that was not understood must not be one that is not there.
+    if (!done && !options->mistake) options->mistake = done.error();
+    return done;
   });
 }
 
@@ -29,13 +32,22 @@ Decision decided_by(cellblock_decide_fn decide, void* user, const CallToApprove&
   return decision.decision;
 }
 
-RequestHandler handler_for(cellblock_request_fn handle, void* user) {
-  return [handle, user](std::string_view method, std::string_view params) {
-    cellblock_reply reply{std::unexpected(
-        Error{.code = ErrorCode::rpc, .text = "the host gave no answer", .rpc_code = -32603})};
-    handle(user, std::string(method).c_str(), std::string(params).c_str(), &reply);
-    return reply.answer;
-  };
+void ask(cellblock_decide_fn decide, void* user, const CallToApprove& call,
+         const ApprovalAnswer& answer) {
+  const cellblock_call shown{call};
+  cellblock_decision decision{.answer = answer};
+  decide(user, &shown, &decision);
+}
+
+void ask(cellblock_request_fn handle, void* user, const ServerRequest& request,
+         const RequestAnswer& answer) {
+  cellblock_reply reply{answer};
+  handle(user, request.method.c_str(), request.params.c_str(), &reply);
+}
+
+template <class Handle>
+Handle* kept(const Handle* handle) noexcept {
+  return handle == nullptr ? nullptr : new (std::nothrow) Handle(*handle);
 }
 
 }  // namespace
@@ -49,14 +61,19 @@ void cellblock_decide(cellblock_decision* decision, cellblock_verdict verdict, c
   (void)guarded(nullptr, [&]() -> Result<void> {
     const auto known = verdict_of(verdict);
     if (decision == nullptr || !known) return std::unexpected(bad_argument("no such verdict"));
-    decision->decision = {.verdict = *known, .reason = or_empty(reason)};
+    Decision made{.verdict = *known, .reason = or_empty(reason)};
+    if (decision->answer) {
+      (*decision->answer)(std::move(made));
+    } else {
+      decision->decision = std::move(made);
+    }
     return {};
   });
 }
 
 void cellblock_reply_result(cellblock_reply* reply, const char* json) {
   (void)guarded(nullptr, [&]() -> Result<void> {
-    if (reply != nullptr && json != nullptr) reply->answer = std::string(json);
+    if (reply != nullptr && json != nullptr) reply->answer(std::string(json));
     return {};
   });
 }
@@ -64,11 +81,22 @@ void cellblock_reply_result(cellblock_reply* reply, const char* json) {
 void cellblock_reply_error(cellblock_reply* reply, int rpc_code, const char* text) {
   (void)guarded(nullptr, [&]() -> Result<void> {
     if (reply == nullptr) return {};
-    reply->answer = std::unexpected(
-        Error{.code = ErrorCode::rpc, .text = or_empty(text), .rpc_code = rpc_code});
+    reply->answer(std::unexpected(
+        Error{.code = ErrorCode::rpc, .text = or_empty(text), .rpc_code = rpc_code}));
     return {};
   });
 }
+
+cellblock_decision* cellblock_decision_keep(cellblock_decision* decision) {
+  return decision == nullptr || !decision->answer ? nullptr : kept(decision);
+}
+void cellblock_decision_free(cellblock_decision* decision) { delete decision; }
+
+cellblock_reply* cellblock_reply_keep(cellblock_reply* reply) { return kept(reply); }
+int cellblock_reply_is_wanted(const cellblock_reply* reply) {
+  return reply != nullptr && reply->answer.is_wanted() ? 1 : 0;
+}
+void cellblock_reply_free(cellblock_reply* reply) { delete reply; }
 
 cellblock_options* cellblock_options_new(void) {
   try {
@@ -149,8 +177,9 @@ cellblock_code cellblock_options_on_approval(cellblock_options* options, cellblo
   return with(options, [&](Options& all) -> Result<void> {
     all.on_approval = nullptr;
     if (decide == nullptr) return {};
-    all.on_approval = answered_at_once(
-        [decide, user](const CallToApprove& call) { return decided_by(decide, user, call); });
+    all.on_approval = [decide, user](const CallToApprove& call, const ApprovalAnswer& answer) {
+      ask(decide, user, call, answer);
+    };
     return {};
   });
 }
@@ -170,7 +199,12 @@ cellblock_code cellblock_options_on_notification(cellblock_options* options,
 cellblock_code cellblock_options_on_request(cellblock_options* options, cellblock_request_fn handle,
                                             void* user) {
   return with(options, [&](Options& all) -> Result<void> {
-    all.on_request = handle == nullptr ? RequestHandler() : handler_for(handle, user);
+    all.on_server_request = nullptr;
+    if (handle == nullptr) return {};
+    all.on_server_request = [handle, user](const ServerRequest& request,
+                                           const RequestAnswer& answer) {
+      ask(handle, user, request, answer);
+    };
     return {};
   });
 }

@@ -43,6 +43,12 @@ cellblock_code code_of(ErrorCode code) {
       return CELLBLOCK_UNAVAILABLE;
     case ErrorCode::rpc:
       return CELLBLOCK_RPC;
+    case ErrorCode::handler_failed:
+      return CELLBLOCK_HANDLER_FAILED;
+    case ErrorCode::in_use:
+      return CELLBLOCK_IN_USE;
+    case ErrorCode::other_process:
+      return CELLBLOCK_OTHER_PROCESS;
   }
   return CELLBLOCK_INTERNAL;
 }
@@ -128,7 +134,10 @@ const char* cellblock_code_name(cellblock_code code) {
                                           "unavailable",
                                           "rpc",
                                           "no_memory",
-                                          "internal"};
+                                          "internal",
+                                          "handler_failed",
+                                          "in_use",
+                                          "other_process"};
   const auto number = static_cast<unsigned>(code);
   return number < std::size(names) ? names[number] : "unknown";
 }
@@ -140,6 +149,9 @@ cellblock_code cellblock_error_code(const cellblock_error* error) {
 }
 const char* cellblock_error_text(const cellblock_error* error) {
   return error == nullptr ? "" : error->error.text.c_str();
+}
+const char* cellblock_error_advice(const cellblock_error* error) {
+  return error == nullptr ? "" : error->error.advice.c_str();
 }
 const char* cellblock_error_failure(const cellblock_error* error) {
   return error == nullptr ? "" : error->error.failure.c_str();

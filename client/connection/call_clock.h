@@ -13,11 +13,11 @@ class CallClock {
   using Duration = std::chrono::milliseconds;
 
   CallClock() = default;
-  /// Sent `now`. `at_most` below `timeout`: progress extends nothing.
+  /// Sent `now`. `at_most` below `timeout` is the deadline; 0: there is none but `timeout`.
   CallClock(TimePoint now, Duration timeout, Duration at_most)
       : timeout_(timeout),
-        deadline_(after(now, timeout)),
-        last_(std::max(deadline_, after(now, at_most))) {}
+        last_(after(now, at_most > Duration(0) ? at_most : timeout)),
+        deadline_(std::min(after(now, timeout), last_)) {}
 
   TimePoint deadline() const { return deadline_; }
 
@@ -37,8 +37,8 @@ class CallClock {
 
  private:
   Duration timeout_{};
-  TimePoint deadline_;
   TimePoint last_;
+  TimePoint deadline_;
   double progress_ = -std::numeric_limits<double>::infinity();
 };
 

@@ -1,6 +1,7 @@
 #include "client/connection/channel.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -18,6 +19,9 @@ namespace {
 
 namespace asio = boost::asio;
 using ErrorCodeOfAsio = boost::system::error_code;
+
+// How much longer than it may be a line is read to its end.
+constexpr std::size_t skipped_lines = 16;
 
 Error closed_by_peer(const ErrorCodeOfAsio& error) {
   return {.code = ErrorCode::disconnected,
@@ -134,26 +138,53 @@ void Channel::read() {
   const auto room = lines_.writable();
   socket_.async_read_some(
       asio::buffer(room.data(), room.size()),
-      [self = shared_from_this()](const ErrorCodeOfAsio& error, std::size_t count) {
+      [self = shared_from_this(), room](const ErrorCodeOfAsio& error, std::size_t count) {
         if (!self->socket_.is_open()) return;
         if (error) return self->end(closed_by_peer(error));
         self->lines_.written(count);
-        self->handle_lines();
+        self->received({room.data(), count});
       });
 }
 
-void Channel::handle_lines() {
+void Channel::received(std::string_view bytes) {
+  if (!long_line_) return handle_lines({});
+  const auto newline = bytes.find('\n');
+  if (!long_line_->add(bytes.substr(0, newline))) return end(too_long());
+  if (newline == std::string_view::npos) return handle_lines({});
+  skipped_line();
+  handle_lines(bytes.substr(newline + 1));
+}
+
+// `behind`: what has come behind a line that is being skipped.
+void Channel::handle_lines(std::string_view behind) {
   // A handler may close the channel.
   while (socket_.is_open()) {
+    const auto unread = lines_.unread().value_or(behind);
     const auto next = lines_.next();
     if (next.kind == LineSplitter::Kind::need_more) return read();
-    if (next.kind == LineSplitter::Kind::too_long) {
-      return end(
-          {.code = ErrorCode::too_large,
-           .text = fmt::format("the daemon sent a message over {} bytes", limits_.incoming_line)});
+    if (next.kind == LineSplitter::Kind::line) {
+      handlers_.line(next.line);
+    } else {
+      // What it skips is where it was until the next call.
+      skip_line(unread.substr(0, next.length), unread.size() > next.length);
     }
-    handlers_.line(next.line);
   }
+}
+
+void Channel::skip_line(std::string_view beginning, bool is_whole) {
+  long_line_.emplace(beginning, skipped_lines * limits_.incoming_line);
+  if (!long_line_->is_object()) return end(too_long());
+  if (is_whole) skipped_line();
+}
+
+void Channel::skipped_line() {
+  const auto line = *std::exchange(long_line_, std::nullopt);
+  if (!handlers_.long_line(line) && socket_.is_open()) end(too_long());
+}
+
+Error Channel::too_long() const {
+  return {.code = ErrorCode::too_large,
+          .text = fmt::format("the daemon sent a message over {} bytes", limits_.incoming_line)};
 }
 
 void Channel::end(Error why) {
@@ -171,6 +202,11 @@ void Channel::close() {
     finish_connect(
         std::unexpected(Error{.code = ErrorCode::cancelled, .text = "the session was closed"}));
   }
+}
+
+// Asio's own close would take the descriptor out of an epoll set that the parent has too.
+void Channel::abandon() {
+  if (socket_.is_open()) ::close(socket_.native_handle());
 }
 
 }  // namespace cellblock::client

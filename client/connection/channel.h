@@ -6,11 +6,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cellblock/types.h"
 #include "client/connection/fd.h"
+#include "client/connection/long_line.h"
 #include "policy/jsonrpc/line_splitter.h"
 
 /// Lines over the daemon's socket: a bounded queue out, bounded lines in. Knows nothing of JSON.
@@ -22,6 +24,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// A line is valid during the call. The end is told once, unless close() came first.
   struct Handlers {
     std::function<void(std::string_view line)> line;
+    /// One over the bound, which has been skipped. False: nobody can tell whose it is, and the
+    /// connection ends.
+    std::function<bool(const LongLine& line)> long_line;
     std::function<void(Error why)> ended;
   };
 
@@ -35,13 +40,21 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   void close();
 
+  /// In a child of fork(), where everything else belongs to the parent: closes the descriptor, and
+  /// leaves the rest as it is, for good. Nothing else may be done with it then.
+  void abandon();
+
  private:
   void attempt(unsigned number);
   void retry(unsigned number);
   void connected(OwnedFd socket);
   void finish_connect(Result<void> result);
   void read();
-  void handle_lines();
+  void received(std::string_view bytes);
+  void handle_lines(std::string_view behind);
+  void skip_line(std::string_view beginning, bool is_whole);
+  void skipped_line();
+  Error too_long() const;
   void write();
   void write_attached();
   void write_attached_later();
@@ -52,6 +65,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   boost::asio::steady_timer timer_;
   Limits limits_;
   LineSplitter lines_;
+  std::optional<LongLine> long_line_;  ///< what is being skipped
   Handlers handlers_;
   Completion<void> connecting_;
   std::string path_;

@@ -60,15 +60,14 @@ Result<std::string> Upstream::notify(std::string_view method, std::string_view p
   return bounded(request_line({}, method, object), limits_.outgoing_line);
 }
 
-Result<std::string> Upstream::answer(const Asked& request,
-                                     const Result<std::string>& result) const {
+Result<std::string> Upstream::answer(std::string_view id, const Result<std::string>& result) const {
   if (result) {
     const auto object = CELLBLOCK_TRY(one_line_object(*result));
-    return bounded(result_line(request.id, object), limits_.outgoing_line);
+    return bounded(result_line(id, object), limits_.outgoing_line);
   }
   const auto& error = result.error();
   const int code = error.rpc_code == 0 ? mcp::internal_error : error.rpc_code;
-  return bounded(error_line(request.id, code, error.text), limits_.outgoing_line);
+  return bounded(error_line(id, code, error.text), limits_.outgoing_line);
 }
 
 Result<Event> Upstream::receive(std::string_view line) {
@@ -100,6 +99,18 @@ Event Upstream::answered(std::string_view line, const Message& message) {
     return Answered{*id, std::unexpected(error_in(line, message))};
   }
   return Answered{*id, std::string(message.result.in(line))};
+}
+
+std::optional<Event> Upstream::skipped(const LongLine& line) {
+  const auto id = line.id();
+  Error why{.code = ErrorCode::too_large,
+            .text = fmt::format("the message has more than {} bytes", limits_.incoming_line)};
+  // A notification that nobody reads is one that nobody has.
+  if (line.has_method()) return id.empty() ? Event(Ignored{}) : Event(Refused{id, std::move(why)});
+  const auto call = own_id(id);
+  if (!call) return std::nullopt;
+  if (open_.erase(*call) == 0) return Ignored{};
+  return Answered{*call, std::unexpected(std::move(why))};
 }
 
 std::optional<std::string> Upstream::give_up(std::uint64_t id, std::string_view reason) {

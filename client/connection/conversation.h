@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cellblock/types.h"
+#include "client/connection/long_line.h"
 #include "policy/jsonrpc/jsonrpc.h"
 
 /// This side of a JSON-RPC conversation as a machine over lines: which calls are open, what an
@@ -39,9 +40,14 @@ struct Asked {
 struct FailedUnnamed {
   Error error;
 };
+/// A question that is too long to be read: its asker is told so.
+struct Refused {
+  std::string id;  ///< raw JSON
+  Error why;
+};
 /// The answer to a call that was given up, or a blank line.
 struct Ignored {};
-using Event = std::variant<Ignored, Answered, Notified, Asked, FailedUnnamed>;
+using Event = std::variant<Ignored, Answered, Notified, Asked, Refused, FailedUnnamed>;
 
 class Upstream {
  public:
@@ -53,11 +59,16 @@ class Upstream {
   /// `params` is a JSON object; white space between its parts may hold newlines.
   Result<OpenedCall> open(std::string_view method, std::string_view params);
   Result<std::string> notify(std::string_view method, std::string_view params) const;
-  Result<std::string> answer(const Asked& request, const Result<std::string>& result) const;
+  /// `id` is raw JSON.
+  Result<std::string> answer(std::string_view id, const Result<std::string>& result) const;
 
   /// `line` as LineSplitter gives it: without newline, with readable padding behind it. An error
   /// means that the other side does not speak the protocol and the connection is of no more use.
   Result<Event> receive(std::string_view line);
+
+  /// What a line means that is too long to be read, as far as that can be told: a call of ours has
+  /// failed (`too_large`), or a question of the server's has (a Refused); nullopt: nobody knows.
+  std::optional<Event> skipped(const LongLine& line);
 
   /// The caller no longer waits. Gives the line that tells the server, if it is to be told.
   std::optional<std::string> give_up(std::uint64_t id, std::string_view reason);

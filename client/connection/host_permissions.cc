@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "client/connection/handler_failure.h"
 #include "client/connection/raw_member.h"
 #include "client/connection/rpc_text.h"
 #include "policy/access/resource_uri.h"
@@ -147,11 +148,16 @@ Result<Judged> HostPermissions::judge(std::string_view server, std::string_view 
   if (is_open || !needs_permission(method)) return Judged{.decision = Decision::allow()};
   auto call = CELLBLOCK_TRY(read(server, method, params));
   auto decision = by_rules(call);
+  std::optional<Error> failure;
   if (handler_ && decision.verdict != Verdict::deny) {
-    if (auto said = handler_(call); said.verdict > decision.verdict) decision = std::move(said);
+    Decision said;
+    failure = failure_of("on_permission", [&] { said = handler_(call); });
+    if (failure) said = Decision::deny(failure->text);
+    if (said.verdict > decision.verdict) decision = std::move(said);
   }
   call.reason = decision.reason;
-  return Judged{.decision = std::move(decision), .call = std::move(call)};
+  return Judged{
+      .decision = std::move(decision), .call = std::move(call), .failure = std::move(failure)};
 }
 
 }  // namespace cellblock::client

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace cellblock::client {
 
 struct Judged {
   Decision decision;
-  CallToApprove call;  ///< empty, where nobody had to look at it
+  CallToApprove call = {};            ///< empty, where nobody had to look at it
+  std::optional<Error> failure = {};  ///< the handler threw, so it is denied
 };
 
 class HostPermissions {

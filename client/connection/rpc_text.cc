@@ -106,7 +106,15 @@ Error read_error(std::string_view error_object) {
   error.data = raw_member(error_object, "data");
   error.code = code_of_rpc(error.rpc_code);
   error.failure = name_of_rpc(error.rpc_code);
+  if (error.failure.empty()) return error;
+  error.text = on_one_line(std::move(error.text));
+  error.advice = decoded(raw_member(error.data, "advice"));
   return error;
+}
+
+std::string on_one_line(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
 }
 
 }  // namespace cellblock::client

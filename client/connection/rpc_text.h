@@ -27,4 +27,7 @@ ErrorCode code_of_failure(std::string_view name);
 /// The member `error` of an answer.
 Error read_error(std::string_view error_object);
 
+/// A text of cellblock's own on one line, as logs want it.
+std::string on_one_line(std::string text);
+
 }  // namespace cellblock::client

@@ -55,6 +55,12 @@ std::string_view items_of(std::string_view result, ResultShape shape) {
   return raw_member(result, "messages");
 }
 
+std::string first_text(std::string_view result) {
+  const auto items = raw_elements(raw_member(result, "content"));
+  if (!items || items->empty()) return {};
+  return text_of(items->front(), ResultShape::tool_call).value_or("");
+}
+
 }  // namespace
 
 std::string joined_text(std::string_view result, ResultShape shape) {
@@ -97,17 +103,18 @@ std::string tool_page_params(std::string_view cursor) {
 
 Result<ToolResult> read_tool_result(std::string result) {
   if (!raw_members(result)) return unexpected_answer("tool result");
-  auto text = joined_text(result, ResultShape::tool_call);
-  // The gateway's own failure.
+  // The gateway's own failure: its sentence, and the advice behind it.
   const auto failure = raw_member(raw_member(result, "_meta"), mcp::meta_key::error);
   if (const auto members = raw_members(failure)) {
     const auto code = text_member(*members, "code");
     return std::unexpected(Error{.code = code_of_failure(code),
-                                 .text = std::move(text),
+                                 .text = on_one_line(first_text(result)),
                                  .rpc_code = 0,
                                  .data = std::string(failure),
-                                 .failure = code});
+                                 .failure = code,
+                                 .advice = text_member(*members, "advice")});
   }
+  auto text = joined_text(result, ResultShape::tool_call);
   const bool is_error = says_error(result);
   return ToolResult{.json = std::move(result), .text = std::move(text), .is_error = is_error};
 }

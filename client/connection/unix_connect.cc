@@ -20,7 +20,7 @@
 namespace cellblock::client {
 namespace {
 
-std::unexpected<Error> refuse(ErrorCode code, std::string text) {
+std::unexpected<Error> unreached(ErrorCode code, std::string text) {
   return std::unexpected(Error{.code = code, .text = std::move(text)});
 }
 
@@ -31,16 +31,16 @@ ErrorCode code_for(int number) {
 }
 
 std::unexpected<Error> cannot_reach(const std::string& path, int number) {
-  return refuse(code_for(number), fmt::format("socket {}: {}", path, message_of(number)));
+  return unreached(code_for(number), fmt::format("socket {}: {}", path, message_of(number)));
 }
 
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
-    return refuse(ErrorCode::invalid_argument,
-                  fmt::format("socket {}: the path is longer than {} bytes", path,
-                              sizeof(address.sun_path) - 1));
+    return unreached(ErrorCode::invalid_argument,
+                     fmt::format("socket {}: the path is longer than {} bytes", path,
+                                 sizeof(address.sun_path) - 1));
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
@@ -71,7 +71,7 @@ Result<void> prove_listener(int socket, const std::string& path) {
   facts.directories = CELLBLOCK_TRY(directories_to(path));
   const auto reason = distrust(facts);
   if (reason.empty()) return {};
-  return refuse(ErrorCode::untrusted_listener, fmt::format("socket {}: {}", path, reason));
+  return unreached(ErrorCode::untrusted_listener, fmt::format("socket {}: {}", path, reason));
 }
 
 int connect_once(int socket, const sockaddr_un& address) {

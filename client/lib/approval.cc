@@ -2,17 +2,9 @@
 
 #include <utility>
 
+#include "policy/mcp/error_codes.h"
+
 namespace cellblock::client {
-
-void PendingApproval::answer(Decision decision) {
-  const std::lock_guard lock(mutex_);
-  if (auto deliver = std::exchange(deliver_, nullptr)) deliver(std::move(decision));
-}
-
-void PendingApproval::withdraw() {
-  const std::lock_guard lock(mutex_);
-  deliver_ = nullptr;
-}
 
 /// What all copies share: with the last of them the question is over.
 struct ApprovalAnswer::Impl {
@@ -32,6 +24,32 @@ void ApprovalAnswer::operator()(Decision decision) const {
 
 ApprovalAnswer answer_to(std::shared_ptr<PendingApproval> pending) {
   return ApprovalAnswer(std::make_shared<ApprovalAnswer::Impl>(std::move(pending)));
+}
+
+/// The same.
+struct RequestAnswer::Impl {
+  explicit Impl(std::shared_ptr<PendingRequest> which) : pending(std::move(which)) {}
+  ~Impl() {
+    pending->answer(std::unexpected(Error{.code = ErrorCode::rpc,
+                                          .text = "the host gave no answer",
+                                          .rpc_code = mcp::internal_error}));
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  std::shared_ptr<PendingRequest> pending;
+};
+
+RequestAnswer::RequestAnswer(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+void RequestAnswer::operator()(Result<std::string> answer) const {
+  if (impl_) impl_->pending->answer(std::move(answer));
+}
+
+bool RequestAnswer::is_wanted() const { return impl_ && impl_->pending->is_wanted(); }
+
+RequestAnswer answer_to(std::shared_ptr<PendingRequest> pending) {
+  return RequestAnswer(std::make_shared<RequestAnswer::Impl>(std::move(pending)));
 }
 
 }  // namespace cellblock::client

@@ -1,31 +1,19 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <mutex>
+#include <string>
 
 #include "cellblock/permission.h"
+#include "cellblock/server_request.h"
+#include "client/lib/pending_answer.h"
 
 namespace cellblock::client {
 
-/// An answer on its way to the call that waits for it: from any thread, once, and never to a call
-/// that has gone.
-class PendingApproval {
- public:
-  /// Runs on the answering thread with the lock held: may only post.
-  using Deliver = std::move_only_function<void(Decision)>;
+using PendingApproval = PendingAnswer<Decision>;
+using PendingRequest = PendingAnswer<Result<std::string>>;
 
-  explicit PendingApproval(Deliver deliver) : deliver_(std::move(deliver)) {}
-
-  void answer(Decision decision);
-  /// Nothing is delivered from now on.
-  void withdraw();
-
- private:
-  std::mutex mutex_;
-  Deliver deliver_;
-};
-
+/// What the host's handlers are handed.
 ApprovalAnswer answer_to(std::shared_ptr<PendingApproval> pending);
+RequestAnswer answer_to(std::shared_ptr<PendingRequest> pending);
 
 }  // namespace cellblock::client

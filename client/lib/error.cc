@@ -38,6 +38,12 @@ std::string_view name_of(ErrorCode code) {
       return "unavailable";
     case ErrorCode::rpc:
       return "rpc";
+    case ErrorCode::handler_failed:
+      return "handler_failed";
+    case ErrorCode::in_use:
+      return "in_use";
+    case ErrorCode::other_process:
+      return "other_process";
   }
   return "unknown";
 }

@@ -2,12 +2,15 @@
 
 #include <utility>
 
+#include "client/connection/options_check.h"
 #include "client/connection/rpc_text.h"
 #include "client/connection/tool_text.h"
 #include "client/connection/workspace_directory.h"
+#include "client/lib/kept_for_good.h"
 #include "client/lib/reconnecting.h"
 #include "client/lib/session_core.h"
 #include "client/lib/tool_listing.h"
+#include "client/lib/unusable.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 #include "policy/mcp/methods.h"
@@ -20,6 +23,34 @@ namespace {
 
 Error closed_by_caller() {
   return {.code = ErrorCode::cancelled, .text = "the session was closed"};
+}
+
+using Shared = std::shared_ptr<Session::Impl>;
+
+std::optional<Error> why_unusable(const Shared& impl) {
+  if (!impl) return moved_from();
+  if (impl->is_of_other_process()) return of_other_process();
+  return std::nullopt;
+}
+
+// Shared, since a handler may destroy the session that it is called from. Where nothing can be done
+// with it, `done` hears why.
+template <class T>
+Shared usable(const boost::asio::any_io_executor& executor, const Shared& impl,
+              Completion<T>& done) {
+  auto why = why_unusable(impl);
+  if (!why) return impl;
+  boost::asio::post(executor, [done = std::move(done), why = *std::move(why)]() mutable {
+    done(std::unexpected(std::move(why)));
+  });
+  return nullptr;
+}
+
+void release(Shared impl) {
+  if (!impl) return;
+  if (!impl->is_of_other_process()) return impl->close(closed_by_caller());
+  impl->channel->abandon();
+  keep_for_good(std::move(impl));
 }
 
 }  // namespace
@@ -62,6 +93,9 @@ void Session::Impl::initialize(milliseconds timeout, Completion<std::string> don
 }
 
 void Session::Impl::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
+  if (auto checked = check_reconnect(with); !checked) {
+    return post<Attached>(std::move(done), std::unexpected(checked.error()));
+  }
   if (reconnecting) {
     return post<Attached>(std::move(done),
                           std::unexpected(Error{.code = ErrorCode::invalid_argument,
@@ -74,17 +108,20 @@ void Session::Impl::reconnect(const ReconnectOptions& with, Completion<Attached>
 }
 
 Session::Session(boost::asio::any_io_executor executor, Options options)
-    : impl_(std::make_shared<Impl>(std::move(executor), std::move(options))) {}
-Session::~Session() {
-  if (impl_) close();
-}
-Session::Session(Session&&) noexcept = default;
+    : executor_(executor), impl_(std::make_shared<Impl>(std::move(executor), std::move(options))) {}
+Session::~Session() { release(std::move(impl_)); }
+Session::Session(Session&& other) noexcept
+    : executor_(other.executor_), impl_(std::move(other.impl_)) {}
 Session& Session::operator=(Session&& other) noexcept {
-  std::swap(impl_, other.impl_);
+  if (this == &other) return *this;
+  release(std::exchange(impl_, std::move(other.impl_)));
+  executor_ = other.executor_;
   return *this;
 }
 
-void Session::connect(Completion<void> done) { impl_->connect(std::move(done)); }
+void Session::connect(Completion<void> done) {
+  if (const auto impl = usable(executor_, impl_, done)) impl->connect(std::move(done));
+}
 
 void Session::attach(std::string_view server, milliseconds deadline, Completion<Attached> done) {
   attach(server, AttachOptions{}, deadline, std::move(done));
@@ -92,19 +129,23 @@ void Session::attach(std::string_view server, milliseconds deadline, Completion<
 
 void Session::attach(std::string_view server, const AttachOptions& with, milliseconds deadline,
                      Completion<Attached> done) {
-  impl_->attach(server, with, deadline, std::move(done));
+  if (const auto impl = usable(executor_, impl_, done)) {
+    impl->attach(server, with, deadline, std::move(done));
+  }
 }
 
 void Session::initialize(milliseconds deadline, Completion<std::string> done) {
-  impl_->initialize(deadline, std::move(done));
+  if (const auto impl = usable(executor_, impl_, done)) impl->initialize(deadline, std::move(done));
 }
 
 void Session::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
-  impl_->reconnect(with, std::move(done));
+  if (const auto impl = usable(executor_, impl_, done)) impl->reconnect(with, std::move(done));
 }
 
 void Session::list_tools(milliseconds deadline, Completion<std::vector<Tool>> done) {
-  list_all_tools(impl_, deadline, std::move(done));
+  if (const auto impl = usable(executor_, impl_, done)) {
+    list_all_tools(impl, deadline, std::move(done));
+  }
 }
 
 CallId Session::call_tool(std::string_view tool, std::string_view arguments, milliseconds deadline,
@@ -114,12 +155,14 @@ CallId Session::call_tool(std::string_view tool, std::string_view arguments, mil
 
 CallId Session::call_tool(std::string_view tool, std::string_view arguments,
                           const CallOptions& options, Completion<ToolResult> done) {
+  const auto impl = usable(executor_, impl_, done);
+  if (!impl) return CallId::none;
   auto params = tool_call_params(tool, arguments);
   if (!params) {
-    impl_->post<ToolResult>(std::move(done), std::unexpected(params.error()));
+    impl->post<ToolResult>(std::move(done), std::unexpected(params.error()));
     return CallId::none;
   }
-  return impl_->request(
+  return impl->request(
       mcp::method::tools_call, *params, options,
       [done = std::move(done)](Result<std::string> answer) mutable {
         done(answer ? read_tool_result(*std::move(answer)) : std::unexpected(answer.error()));
@@ -133,24 +176,34 @@ CallId Session::request(std::string_view method, std::string_view params, millis
 
 CallId Session::request(std::string_view method, std::string_view params,
                         const CallOptions& options, Completion<std::string> done) {
-  return impl_->request(method, params, options, std::move(done));
+  const auto impl = usable(executor_, impl_, done);
+  return impl ? impl->request(method, params, options, std::move(done)) : CallId::none;
 }
 
 Result<void> Session::notify(std::string_view method, std::string_view params) {
-  return impl_->send(CELLBLOCK_TRY(impl_->conversation.notify(method, params)));
+  const auto impl = impl_;
+  if (auto why = why_unusable(impl)) return std::unexpected(*std::move(why));
+  return impl->send(CELLBLOCK_TRY(impl->conversation.notify(method, params)));
 }
 
 void Session::cancel(CallId call) {
-  impl_->give_up(static_cast<std::uint64_t>(call),
-                 {.code = ErrorCode::cancelled, .text = "cancelled by the caller"});
+  const auto impl = impl_;
+  if (why_unusable(impl)) return;
+  impl->give_up(static_cast<std::uint64_t>(call),
+                {.code = ErrorCode::cancelled, .text = "cancelled by the caller"});
 }
 
 void Session::cancel_all() {
+  const auto impl = impl_;
+  if (why_unusable(impl)) return;
   const Error why{.code = ErrorCode::cancelled, .text = "cancelled by the caller"};
-  if (const auto going = std::exchange(impl_->reconnecting, nullptr)) going->stop(why);
-  impl_->give_up_all(why);
+  if (const auto going = std::exchange(impl->reconnecting, nullptr)) going->stop(why);
+  impl->give_up_all(why);
 }
 
-void Session::close() { impl_->close(closed_by_caller()); }
+void Session::close() {
+  const auto impl = impl_;
+  if (!why_unusable(impl)) impl->close(closed_by_caller());
+}
 
 }  // namespace cellblock::client

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "client/connection/notice_reader.h"
+#include "client/connection/options_check.h"
 #include "client/connection/raw_member.h"
 #include "client/connection/rpc_text.h"
 #include "client/lib/reconnecting.h"
 #include "policy/base/result.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
 
 namespace cellblock::client {
@@ -41,9 +41,15 @@ Session::Impl::Impl(asio::any_io_executor where, Options chosen)
       channel(std::make_shared<Channel>(executor, options.limits)) {}
 
 void Session::Impl::connect(Completion<void> done) {
+  if (auto checked = check_options(options); !checked) return post<void>(std::move(done), checked);
   auto handlers = Channel::Handlers{.line =
                                         [weak = weak_from_this()](std::string_view line) {
                                           if (const auto self = weak.lock()) self->handle(line);
+                                        },
+                                    .long_line =
+                                        [weak = weak_from_this()](const LongLine& line) {
+                                          const auto self = weak.lock();
+                                          return self && self->handle_long(line);
                                         },
                                     .ended =
                                         [weak = weak_from_this()](const Error& why) {
@@ -60,7 +66,7 @@ void Session::Impl::connect(Completion<void> done) {
 Result<void> Session::Impl::send(std::string line, OwnedFd attached) {
   const auto seen = options.on_frame ? line.substr(0, line.size() - 1) : std::string();
   CELLBLOCK_CHECK(channel->send(std::move(line), std::move(attached)));
-  if (options.on_frame) options.on_frame(FrameDirection::to_daemon, seen);
+  if (options.on_frame) run("on_frame", [&] { options.on_frame(FrameDirection::to_daemon, seen); });
   return {};
 }
 
@@ -76,6 +82,7 @@ CallId Session::Impl::request(std::string_view method, std::string_view params,
   if (!object) return fail(object.error());
   auto judged = gate.judge(attachment ? attachment->server : "", method, *object);
   if (!judged) return fail(judged.error());
+  if (judged->failure) report(*judged->failure);
   const auto& decision = judged->decision;
   if (decision.verdict == Verdict::deny) return fail(denied("the host", decision.reason));
   if (decision.verdict == Verdict::ask && !options.on_approval) {
@@ -84,21 +91,25 @@ CallId Session::Impl::request(std::string_view method, std::string_view params,
   auto opened = conversation.open(method, *object);
   if (!opened) return fail(opened.error());
   const auto id = opened->id;
-  if (decision.verdict == Verdict::allow) {
-    if (auto gone = send(std::move(opened->line), std::move(attached)); !gone) {
-      (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
-      return fail(farewell.value_or(gone.error()));
-    }
-  }
   auto& call = calls.try_emplace(id, executor, how, std::move(done)).first->second;
   if (decision.verdict == Verdict::allow) {
-    sent(id);
+    if (!send_call(id, std::move(opened->line), std::move(attached))) return CallId::none;
   } else {
     call.held = std::move(opened->line);
     hold(id, std::move(judged->call));
   }
   watch_stop(id);
   return CallId{id};
+}
+
+bool Session::Impl::send_call(std::uint64_t id, std::string line, OwnedFd attached) {
+  if (auto gone = send(std::move(line), std::move(attached)); !gone) {
+    (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
+    complete(id, std::unexpected(farewell.value_or(gone.error())));
+    return false;
+  }
+  sent(id);
+  return true;
 }
 
 void Session::Impl::hold(std::uint64_t id, CallToApprove call) {
@@ -112,9 +123,7 @@ void Session::Impl::hold(std::uint64_t id, CallToApprove call) {
   set_timer(id, CallClock::after(Clock::now(), options.approval_timeout));
   asio::post(executor, [weak = weak_from_this(), id, pending, call = std::move(call)] {
     const auto self = weak.lock();
-    if (self && self->calls.contains(id)) {
-      self->options.on_approval(call, client::answer_to(pending));
-    }
+    if (self && self->calls.contains(id)) self->ask_for_approval(call, pending);
   });
 }
 
@@ -124,23 +133,23 @@ void Session::Impl::approved(std::uint64_t id, const Decision& decision) {
   if (decision.verdict != Verdict::allow) {
     return give_up(id, denied("whoever was asked", decision.reason));
   }
-  if (auto gone = send(std::exchange(found->second.held, {})); !gone) {
-    (void)conversation.give_up(id, {});
-    return complete(id, std::unexpected(farewell.value_or(gone.error())));
-  }
-  sent(id);
+  send_call(id, std::exchange(found->second.held, {}));
 }
 
+// Whoever saw the line leave may have ended the call.
 void Session::Impl::sent(std::uint64_t id) {
-  auto& call = calls.at(id);
+  const auto found = calls.find(id);
+  if (found == calls.end()) return;
+  auto& call = found->second;
   call.clock = CallClock(Clock::now(), call.how.timeout, call.how.at_most);
   set_timer(id, call.clock.deadline());
 }
 
 // From whichever thread stops it.
 void Session::Impl::watch_stop(std::uint64_t id) {
-  auto& call = calls.at(id);
-  if (!call.how.stop.stop_possible()) return;
+  const auto found = calls.find(id);
+  if (found == calls.end() || !found->second.how.stop.stop_possible()) return;
+  auto& call = found->second;
   call.stop.emplace(call.how.stop, [where = executor, weak = weak_from_this(), id] {
     asio::post(where, [weak, id] {
       if (const auto self = weak.lock()) self->give_up(id, cancelled_by_caller());
@@ -196,7 +205,7 @@ void Session::Impl::complete(std::uint64_t id, Result<std::string> result) {
 void Session::Impl::ended(const Error& why) {
   const Error told = farewell.value_or(why);
   // What each attempt meets is the affair of reconnecting.
-  if (options.on_ended && !reconnecting) options.on_ended(told);
+  if (options.on_ended && !reconnecting) run("on_ended", [&] { options.on_ended(told); });
   fail_all(told);
 }
 
@@ -216,20 +225,33 @@ void Session::Impl::close(const Error& why) {
 }
 
 void Session::Impl::handle(std::string_view line) {
-  if (options.on_frame) options.on_frame(FrameDirection::from_daemon, line);
+  if (options.on_frame)
+    run("on_frame", [&] { options.on_frame(FrameDirection::from_daemon, line); });
   auto event = conversation.receive(line);
   if (!event) {
     channel->close();
     return ended(event.error());
   }
-  std::visit([this](auto&& what) { handle(std::forward<decltype(what)>(what)); },
-             *std::move(event));
+  handle(*std::move(event));
+}
+
+bool Session::Impl::handle_long(const LongLine& line) {
+  auto event = conversation.skipped(line);
+  if (event) handle(*std::move(event));
+  return event.has_value();
+}
+
+void Session::Impl::handle(Event event) {
+  std::visit([this](auto&& what) { handle(std::forward<decltype(what)>(what)); }, std::move(event));
 }
 
 void Session::Impl::handle(Answered answer) { complete(answer.id, std::move(answer.result)); }
 
 void Session::Impl::handle(const Notified& notification) {
-  if (options.on_notification) options.on_notification(notification.method, notification.params);
+  if (options.on_notification) {
+    run("on_notification",
+        [&] { options.on_notification(notification.method, notification.params); });
+  }
   if (notification.method == mcp::notification::progress) return tell_progress(notification);
   if (notification.method == mcp::notification::cancelled) {
     take_question_back(std::string(raw_member(notification.params, "requestId")));
@@ -241,13 +263,19 @@ void Session::Impl::tell_notices(const Notified& notification) {
   // A copy: a handler may end the session.
   const auto tell = options.notices;
   if (tell.on_log && notification.method == mcp::notification::log_message) {
-    if (const auto message = read_log_message(notification.params)) tell.on_log(*message);
+    if (const auto message = read_log_message(notification.params)) {
+      run("on_log", [&] { tell.on_log(*message); });
+    }
   }
   if (tell.on_resource_updated && notification.method == mcp::notification::resource_updated) {
-    if (const auto uri = read_updated_uri(notification.params)) tell.on_resource_updated(*uri);
+    if (const auto uri = read_updated_uri(notification.params)) {
+      run("on_resource_updated", [&] { tell.on_resource_updated(*uri); });
+    }
   }
   if (tell.on_list_changed) {
-    if (const auto list = changed_list(notification.method)) tell.on_list_changed(*list);
+    if (const auto list = changed_list(notification.method)) {
+      run("on_list_changed", [&] { tell.on_list_changed(*list); });
+    }
   }
 }
 
@@ -259,7 +287,11 @@ void Session::Impl::tell_progress(const Notified& notification) {
   if (!call.held.empty() || !call.clock.progressed(read->progress.progress, Clock::now())) return;
   set_timer(read->token, call.clock.deadline());
   // A copy: the handler may end the call.
-  if (const auto tell = call.how.on_progress) tell(read->progress);
+  const auto tell = call.how.on_progress;
+  if (!tell) return;
+  if (auto failure = run("on_progress", [&] { tell(read->progress); })) {
+    give_up(read->token, *std::move(failure));
+  }
 }
 
 void Session::Impl::handle(const FailedUnnamed& failure) {
@@ -267,26 +299,10 @@ void Session::Impl::handle(const FailedUnnamed& failure) {
   fail_all(failure.error);
 }
 
-void Session::Impl::handle(const Asked& request) {
-  if (options.on_approval && questions.size() < options.limits.calls_in_flight) {
-    auto question = read_question(request.method, request.params);
-    if (question) return ask_person(request.id, *std::move(question));
-  }
-  auto line = conversation.answer(request, answer_to(request));
-  if (!line) line = error_line(request.id, mcp::internal_error, line.error().text);
-  // Full or closed: the asker gives up by itself.
-  static_cast<void>(send(*std::move(line)));
-}
-
-Result<std::string> Session::Impl::answer_to(const Asked& request) {
-  if (request.method == mcp::method::ping) return "{}";
-  if (options.on_request) return options.on_request(request.method, request.params);
-  // Such hosts can be asked for approvals alone.
-  if (options.on_approval && request.method == mcp::method::elicitation_create) {
-    return R"({"action":"cancel"})";
-  }
-  return std::unexpected(
-      Error{.code = ErrorCode::rpc, .text = "Method not found", .rpc_code = mcp::method_not_found});
+// For the host's log; one that throws as well is past help.
+void Session::Impl::report(const Error& failure) {
+  if (!options.on_handler_failure) return;
+  static_cast<void>(failure_of("on_handler_failure", [&] { options.on_handler_failure(failure); }));
 }
 
 }  // namespace cellblock::client

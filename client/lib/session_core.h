@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
@@ -16,6 +18,7 @@
 #include "client/connection/call_clock.h"
 #include "client/connection/channel.h"
 #include "client/connection/conversation.h"
+#include "client/connection/handler_failure.h"
 #include "client/connection/host_permissions.h"
 #include "client/lib/approval.h"
 
@@ -67,6 +70,9 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void close(const Error& why);
   void drop_connection(const Error& why);
 
+  /// Made before fork(), in the process that this is not.
+  bool is_of_other_process() const { return process != ::getpid(); }
+
   Result<void> send(std::string line, OwnedFd attached = OwnedFd());
 
   template <class T>
@@ -89,30 +95,50 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   bool is_initialized = false;
   /// Questions of the gateway that a person looks at, by their raw id.
   std::map<std::string, Question> questions;
+  /// Requests of the server that the host has not answered yet, by their raw id.
+  std::map<std::string, std::shared_ptr<PendingRequest>> requests;
   std::shared_ptr<Reconnecting> reconnecting;
+  const pid_t process = ::getpid();
 
  private:
   void hold(std::uint64_t id, CallToApprove call);
   void approved(std::uint64_t id, const Decision& decision);
+  bool send_call(std::uint64_t id, std::string line, OwnedFd attached = OwnedFd());
   void sent(std::uint64_t id);
   void watch_stop(std::uint64_t id);
   void set_timer(std::uint64_t id, CallClock::TimePoint when);
   void expired(std::uint64_t id);
 
   void handle(std::string_view line);
+  bool handle_long(const LongLine& line);
+  void handle(Event event);
   void handle(Ignored) {}
   void handle(Answered answer);
   void handle(const Notified& notification);
   void handle(const Asked& request);
+  void handle(const Refused& request);
   void handle(const FailedUnnamed& failure);
   void ask_person(const std::string& id, ApprovalQuestion question);
   void person_answered(const std::string& id, Verdict verdict);
+  void ask_for_approval(const CallToApprove& call, const std::shared_ptr<PendingApproval>& pending);
+  void ask_host(const Asked& request);
+  void host_answered(const std::string& id, const Result<std::string>& result);
+  void answer(const std::string& id, const Result<std::string>& result);
   void take_question_back(const std::string& id);
   void take_all_questions_back();
   void tell_notices(const Notified& notification);
   void tell_progress(const Notified& notification);
 
-  Result<std::string> answer_to(const Asked& request);
+  Result<std::string> answer_at_once(const Asked& request);
+
+  /// Runs a handler; gives what it threw, of which the host has been told.
+  template <class Call>
+  std::optional<Error> run(std::string_view handler, Call&& call) {
+    auto failure = failure_of(handler, std::forward<Call>(call));
+    if (failure) report(*failure);
+    return failure;
+  }
+  void report(const Error& failure);
   void ended(const Error& why);
   void fail_all(const Error& why);
   void complete(std::uint64_t id, Result<std::string> result);

@@ -3,8 +3,10 @@
 
 #include "client/connection/rpc_text.h"
 #include "client/lib/session_core.h"
+#include "policy/mcp/error_codes.h"
+#include "policy/mcp/methods.h"
 
-/// What the gateway asks the user, through his host.
+/// What the gateway asks the user, through his host, and what servers ask the host.
 namespace cellblock::client {
 
 using Clock = std::chrono::steady_clock;
@@ -17,7 +19,89 @@ std::uint64_t number_in(std::string_view raw) {
   return fault == std::errc() && end == raw.data() + raw.size() ? id : 0;
 }
 
+// Not what it threw: that is no affair of a server's.
+Error handler_threw() {
+  return {
+      .code = ErrorCode::rpc, .text = "the host failed to answer", .rpc_code = mcp::internal_error};
+}
+
+Error too_many_questions() {
+  return {.code = ErrorCode::rpc,
+          .text = "the host has a question of this id, or too many of them, open already",
+          .rpc_code = mcp::internal_error};
+}
+
 }  // namespace
+
+void Session::Impl::handle(const Asked& request) {
+  if (options.on_approval && questions.size() < options.limits.calls_in_flight) {
+    auto question = read_question(request.method, request.params);
+    if (question) return ask_person(request.id, *std::move(question));
+  }
+  if (request.method != mcp::method::ping && options.on_server_request) return ask_host(request);
+  answer(request.id, answer_at_once(request));
+}
+
+void Session::Impl::handle(const Refused& request) {
+  answer(request.id, std::unexpected(request.why));
+}
+
+void Session::Impl::answer(const std::string& id, const Result<std::string>& result) {
+  auto line = conversation.answer(id, result);
+  if (!line) line = error_line(id, mcp::internal_error, line.error().text);
+  // Full or closed: the asker gives up by itself.
+  static_cast<void>(send(*std::move(line)));
+}
+
+Result<std::string> Session::Impl::answer_at_once(const Asked& request) {
+  if (request.method == mcp::method::ping) return "{}";
+  if (options.on_request) {
+    Result<std::string> said;
+    const auto failure =
+        run("on_request", [&] { said = options.on_request(request.method, request.params); });
+    return failure ? std::unexpected(handler_threw()) : std::move(said);
+  }
+  // Such hosts can be asked for approvals alone.
+  if (options.on_approval && request.method == mcp::method::elicitation_create) {
+    return R"({"action":"cancel"})";
+  }
+  return std::unexpected(
+      Error{.code = ErrorCode::rpc, .text = "Method not found", .rpc_code = mcp::method_not_found});
+}
+
+void Session::Impl::ask_host(const Asked& request) {
+  if (requests.contains(request.id) || requests.size() >= options.limits.calls_in_flight) {
+    return answer(request.id, std::unexpected(too_many_questions()));
+  }
+  auto deliver = [where = executor, weak = weak_from_this(),
+                  id = request.id](Result<std::string> result) {
+    boost::asio::post(where, [weak, id, result = std::move(result)] {
+      if (const auto self = weak.lock()) self->host_answered(id, result);
+    });
+  };
+  const auto pending = std::make_shared<PendingRequest>(std::move(deliver));
+  requests[request.id] = pending;
+  // Held here, so that what the handler throws is the answer, and not that there is none.
+  const auto answer = client::answer_to(pending);
+  // A copy: the handler may end the session.
+  const auto ask = options.on_server_request;
+  const auto failure = run("on_server_request", [&] {
+    ask({.method = request.method, .params = request.params}, answer);
+  });
+  if (failure) answer(std::unexpected(handler_threw()));
+}
+
+void Session::Impl::host_answered(const std::string& id, const Result<std::string>& result) {
+  if (requests.erase(id) != 0) answer(id, result);
+}
+
+void Session::Impl::ask_for_approval(const CallToApprove& call,
+                                     const std::shared_ptr<PendingApproval>& pending) {
+  // Held here: see above.
+  const auto answer = client::answer_to(pending);
+  const auto failure = run("on_approval", [&] { options.on_approval(call, answer); });
+  if (failure) answer(Decision::deny(failure->text));
+}
 
 void Session::Impl::ask_person(const std::string& id, ApprovalQuestion question) {
   auto deliver = [where = executor, weak = weak_from_this(), id](const Decision& decision) {
@@ -34,7 +118,7 @@ void Session::Impl::ask_person(const std::string& id, ApprovalQuestion question)
                     [weak = weak_from_this(), id, pending, call = std::move(question.call)] {
                       const auto self = weak.lock();
                       if (self && self->questions.contains(id)) {
-                        self->options.on_approval(call, client::answer_to(pending));
+                        self->ask_for_approval(call, pending);
                       }
                     });
 }
@@ -48,6 +132,7 @@ void Session::Impl::person_answered(const std::string& id, Verdict verdict) {
 }
 
 void Session::Impl::take_question_back(const std::string& id) {
+  if (const auto request = requests.extract(id); !request.empty()) request.mapped()->withdraw();
   const auto found = questions.extract(id);
   if (found.empty()) return;
   found.mapped().pending->withdraw();
@@ -56,6 +141,7 @@ void Session::Impl::take_question_back(const std::string& id) {
 
 void Session::Impl::take_all_questions_back() {
   for (const auto& [id, question] : std::exchange(questions, {})) question.pending->withdraw();
+  for (const auto& [id, request] : std::exchange(requests, {})) request->withdraw();
 }
 
 }  // namespace cellblock::client

@@ -58,7 +58,10 @@ Outcome Agent::carry_out(const ToolCall& call) {
 // In words by which a model can help itself.
 Outcome Agent::told(const client::Error& error) {
   std::cout << "       " << client::name_of(error.code) << ": " << plain(error.text) << '\n';
-  if (error.code != client::ErrorCode::disconnected) return {.text = error.text, .is_error = true};
+  if (error.code != client::ErrorCode::disconnected) {
+    const auto advice = error.advice.empty() ? "" : "\n" + error.advice;
+    return {.text = error.text + advice, .is_error = true};
+  }
   const auto again = client_.reconnect();
   std::string text = "The connection was lost. The call may have been carried out or not.";
   if (!again) text += " It could not be made again: " + again.error().text;

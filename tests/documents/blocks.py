@@ -39,6 +39,7 @@ SKIPPED = {
     ("docs/configuration/installation.md", "mkdir /sys/fs/cgroup/cellblock"): "for machines without a service manager",
     ("docs/configuration/server.md", "sudo python3 -m venv"): "needs Python's package index",
     ("docs/configuration/network-and-secrets.md", "# /etc/systemd/system/cellblock.service.d/"): "names secrets that nobody has made",
+    ("docs/client-library.md", "c++ -std=c++20 first_host.cc"): "the program is on the page: tests/library/headers_test.py compiles it",
     ("examples/agent_host/README.md", "./agent_host"): "needs two servers of cellblock's tests",
 }
 

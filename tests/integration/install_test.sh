@@ -19,20 +19,39 @@ mkdir "$work/app"
 cat >"$work/app/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.25)
 project(app LANGUAGES CXX)
-find_package(cellblock 0.1 REQUIRED)
+find_package(cellblock 0.1 REQUIRED COMPONENTS client)
 add_executable(minimal_host "$source/examples/minimal_host.cc")
 target_link_libraries(minimal_host PRIVATE cellblock::client)
+if(TARGET cellblock::client-static)
+  add_executable(static_host "$source/examples/minimal_host.cc")
+  target_link_libraries(static_host PRIVATE cellblock::client-static)
+endif()
 CMAKE
-cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_CXX_COMPILER="$cxx" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+# configured OPTION...: whoever wants no Asio needs no Boost.
+configured() {
+  cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" "$@" >"$work/log" 2>&1
+}
+configured -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON || { cat "$work/log"; exit 1; }
 cmake --build "$work/app/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-echo "built with find_package"
+echo "built with find_package, without Boost"
+
+echo 'find_package(cellblock 0.1 REQUIRED COMPONENTS session)
+if(NOT TARGET cellblock::session)
+  message(FATAL_ERROR "no cellblock::session")
+endif()' >>"$work/app/CMakeLists.txt"
+configured -DCMAKE_DISABLE_FIND_PACKAGE_Boost=OFF || { cat "$work/log"; exit 1; }
+if configured -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON; then
+  echo "the component session was found without Boost"
+  exit 1
+fi
+grep -q "needs Boost" "$work/log" || { cat "$work/log"; exit 1; }
+echo "only the component session needs Boost"
 
 pc=$(dirname "$(find "$prefix" -name cellblock-client.pc)")
 # The prefix was chosen after configuring, so it is told to pkg-config as well.
 flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$prefix" --cflags --libs cellblock-client)
 # shellcheck disable=SC2086 # flags are words
-"$cxx" -std=c++23 "$source/examples/minimal_host.cc" $flags -o "$work/minimal_host"
+"$cxx" -std=c++20 "$source/examples/minimal_host.cc" $flags -o "$work/minimal_host"
 echo "built with pkg-config"
 
 cc=${CC:-cc}
@@ -46,7 +65,7 @@ echo "a host in C and the one with an agent are built with it too"
 for header in "$prefix"/include/cellblock/*.h; do
   # shellcheck disable=SC2086
   echo "#include <cellblock/$(basename "$header")>" |
-    "$cxx" -std=c++23 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $flags -x c++ - || { echo "$header"; exit 1; }
+    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $flags -x c++ - || { echo "$header"; exit 1; }
 done
 # shellcheck disable=SC2086
 echo '#include <cellblock/cellblock.h>' |
@@ -64,8 +83,23 @@ if command -v nm >/dev/null; then
   echo "the library shows what the C header declares"
 fi
 
+hosts="$work/app/build/minimal_host $work/minimal_host $work/minimal_host_c"
+# A host that has the whole library in itself.
+if [ -e "$library/libcellblock-client.a" ]; then
+  static=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$prefix" --static --cflags --libs cellblock-client |
+    sed 's/-lcellblock-client/-l:libcellblock-client.a/')
+  # shellcheck disable=SC2086
+  "$cc" -std=c99 "$source/examples/minimal_host.c" $static -o "$work/static_host_c"
+  hosts="$hosts $work/app/build/static_host $work/static_host_c"
+  if ldd "$work/static_host_c" "$work/app/build/static_host" | grep cellblock; then
+    echo "a host that is linked statically needs the shared library"
+    exit 1
+  fi
+  echo "linked statically"
+fi
+
 # All run, and say that there is no daemon here.
-for host in "$work/app/build/minimal_host" "$work/minimal_host" "$work/minimal_host_c"; do
+for host in $hosts; do
   if LD_LIBRARY_PATH=$library CELLBLOCK_SOCKET=$work/none.sock "$host" files 2>"$work/said"; then
     echo "$host reached a daemon that is not there"
     exit 1

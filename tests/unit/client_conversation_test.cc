@@ -83,12 +83,13 @@ TEST(Upstream, TranslatesTheDaemonsFailures) {
   (void)conversation.open("m", "{}");
   const auto answer = expect<Answered>(receive(
       conversation,
-      R"({"jsonrpc":"2.0","id":1,"error":{"code":-31003,"message":"gone","data":{"code":"server_failed"}}})"));
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":-31003,"message":"gone","data":{"advice":"wait"}}})"));
   EXPECT_EQ(answer.result.error(), (Error{.code = ErrorCode::server_failed,
                                           .text = "gone",
                                           .rpc_code = -31003,
-                                          .data = R"({"code":"server_failed"})",
-                                          .failure = "server_failed"}));
+                                          .data = R"({"advice":"wait"})",
+                                          .failure = "server_failed",
+                                          .advice = "wait"}));
 }
 
 TEST(Upstream, TakesAnErrorWithoutAnIdForAllOpenCalls) {
@@ -105,7 +106,7 @@ TEST(Upstream, KnowsNotificationsAndRequests) {
   EXPECT_EQ(told.params, R"({"a":1})");
   const auto asked =
       expect<Asked>(receive(conversation, R"({"jsonrpc":"2.0","id":"x","method":"roots/list"})"));
-  EXPECT_EQ(*conversation.answer(asked, R"({"roots":[]})"),
+  EXPECT_EQ(*conversation.answer(asked.id, R"({"roots":[]})"),
             R"({"jsonrpc":"2.0","id":"x","result":{"roots":[]}})"
             "\n");
 }
@@ -125,6 +126,39 @@ TEST(Upstream, EndsOnWhatIsNotJsonRpc) {
 
 TEST(RpcText, QuotesWhatIsNotUtf8) {
   EXPECT_EQ(json_string("a\xff\"\n"), "\"a\xEF\xBF\xBD\\\"\\n\"");
+}
+
+TEST(LongLine, HasItsIdBeforeOrBehindWhatIsLarge) {
+  const auto id_in = [](const std::string& beginning, std::string_view end) {
+    LongLine line(beginning + std::string(2000, 'x'), 100'000);
+    EXPECT_TRUE(line.add(std::string(2000, 'x')));
+    EXPECT_TRUE(line.add(end));
+    return line.id();
+  };
+  EXPECT_EQ(id_in(R"({"jsonrpc":"2.0","id":7,"result":{"a":")", R"("}})"), "7");
+  EXPECT_EQ(id_in(R"( { "id" : "a\"b" , "result":{"a":")", R"("}})"), R"("a\"b")");
+  EXPECT_EQ(id_in(R"({"result":{"a":")", R"("},"jsonrpc":"2.0","id":7})"), "7");
+  EXPECT_EQ(id_in(R"({"result":{"a":")", "\"}, \"id\" : 7 }\r"), "7");
+}
+
+TEST(LongLine, HasNoIdThatStandsInsideOfWhatIsLarge) {
+  const auto id_in = [](const std::string& beginning, std::string_view end) {
+    LongLine line(beginning + std::string(2000, 'x'), 100'000);
+    EXPECT_TRUE(line.add(end));
+    return line.id();
+  };
+  EXPECT_EQ(id_in(R"({"result":{"id":7,"a":")", R"("}})"), "");
+  EXPECT_EQ(id_in(R"({"result":{"a":")", R"(","id":7}})"), "");
+  EXPECT_EQ(id_in(R"({"result":{"a":")", R"(,\"id\":7}"}})"), "");
+  EXPECT_EQ(id_in(R"({"result":{"a":")", R"("},"x":",\"id\":7"})"), "");
+  EXPECT_EQ(id_in(R"({"id":{"a":")", R"("}})"), "");
+  EXPECT_EQ(id_in("", ""), "");
+}
+
+TEST(LongLine, IsReadOnWithinABound) {
+  LongLine line("{", 10);
+  EXPECT_TRUE(line.add("123456789"));
+  EXPECT_FALSE(line.add("0"));
 }
 
 }  // namespace

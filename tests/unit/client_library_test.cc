@@ -186,14 +186,17 @@ TEST(ClientLibrary, ShowsAnObserverWhatIsSentAndWhatComes) {
 TEST(ClientLibrary, MakesAnErrorOfAFailureThatIsDressedForTheModel) {
   FakeGateway gateway([](FakeConnection& peer) {
     peer.answer(peer.read_line().value_or(""),
-                R"({"content":[{"type":"text","text":"crashed"}],"isError":true,)"
-                R"("_meta":{"cellblock/error":{"code":"server_failed","cause":"exited"}}})");
+                R"({"content":[{"type":"text","text":"crashed\nhere"},)"
+                R"({"type":"text","text":"try again later"}],"isError":true,)"
+                R"("_meta":{"cellblock/error":{"code":"server_failed","advice":"try again later",)"
+                R"("cause":"exited"}}})");
     (void)peer.read_line();
   });
   auto client = connect_to(gateway);
   const auto result = client.call_tool("a");
   EXPECT_EQ(result.error().code, ErrorCode::server_failed);
-  EXPECT_EQ(result.error().text, "crashed");
+  EXPECT_EQ(result.error().text, "crashed here") << "one line";
+  EXPECT_EQ(result.error().advice, "try again later");
 }
 
 TEST(ClientLibrary, ReportsWhyTheDaemonTurnedItAway) {
@@ -204,7 +207,7 @@ TEST(ClientLibrary, ReportsWhyTheDaemonTurnedItAway) {
     connected.wait();
   });
   auto client = connect_to(gateway);
-  client.serve_for(milliseconds(1));
+  ASSERT_TRUE(client.serve_for(milliseconds(1)));
   connected.count_down();
   EXPECT_EQ(client.attach("files").error().code, ErrorCode::too_many);
 }

@@ -104,7 +104,8 @@ client::Error follow(const Context& context, const std::string& server, unsigned
     }
     print_page(context, server, *page);
     params = {{"server", server}, {"lines", most_lines}, {"after", page->next}};
-    if (page->lines.size() < most_lines) connection->serve_for(poll_pause);
+    // A connection that has gone is told by the next request.
+    if (page->lines.size() < most_lines) static_cast<void>(connection->serve_for(poll_pause));
   }
 }
 

@@ -97,7 +97,7 @@ Exit show_once(const Context& context, const TopRequest& request) {
   if (!connection) return explain(context, connection.error());
   const auto before = ask(*connection, request.server);
   if (!before) return explain(context, before.error());
-  connection->serve_for(request.interval);
+  static_cast<void>(connection->serve_for(request.interval));
   const auto now = ask(*connection, request.server);
   if (!now) return explain(context, now.error());
   auto rows = top_rows(&*before, *now);

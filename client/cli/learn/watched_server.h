@@ -28,7 +28,7 @@ class WatchedServer {
   client::Result<State> state();
 
   /// Lets that time pass.
-  void wait(std::chrono::milliseconds time) { connection_.serve_for(time); }
+  void wait(std::chrono::milliseconds time) { static_cast<void>(connection_.serve_for(time)); }
 
  private:
   WatchedServer(client::Client connection, std::string server, std::int64_t since_ms)

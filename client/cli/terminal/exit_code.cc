@@ -36,6 +36,9 @@ Exit exit_for(const client::Error& error) {
     case ErrorCode::protocol:
     case ErrorCode::too_large:
     case ErrorCode::cancelled:
+    case ErrorCode::handler_failed:
+    case ErrorCode::in_use:
+    case ErrorCode::other_process:
       break;
   }
   return Exit::error;

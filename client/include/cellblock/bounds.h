@@ -46,12 +46,12 @@ struct WithheldPart {
 };
 
 struct BoundedResult {
-  std::string json;       ///< a valid result; where nothing was left out, as the server wrote it
-  std::string text;       ///< its texts, joined by newlines. Untrusted
+  std::string json = {};  ///< a valid result; where nothing was left out, as the server wrote it
+  std::string text = {};  ///< its texts, joined by newlines. Untrusted
   bool is_error = false;  ///< the tool says so; or structuredContent that a schema wants is missing
   bool is_bounded = false;  ///< something was left out; `_meta["cellblock/bounded"]` says what
   std::size_t tokens = 0;   ///< of `text`, roughly
-  std::vector<WithheldPart> withheld;
+  std::vector<WithheldPart> withheld = {};
 };
 
 /// invalid_argument: bounds below the least, or `json` is no JSON object.

@@ -22,8 +22,13 @@
 ///
 /// Threads: one thread at a time for one client and what it was made of; different clients know
 /// nothing of each other. Only cellblock_cancel() is for any thread. Callbacks run on the calling
-/// thread, inside whichever function waits; they must not call a function with the same client, but
-/// cellblock_cancel(), nor throw. What they are handed is gone when they return.
+/// thread, inside whichever function waits; what they are handed is gone when they return, unless
+/// it says otherwise. A callback that calls a function with the same client is CELLBLOCK_IN_USE,
+/// but cellblock_cancel() and cellblock_client_free() are for callbacks too: what waits then
+/// returns CELLBLOCK_CANCELLED.
+///
+/// After fork() a client belongs to the parent: in the child every function with it is
+/// CELLBLOCK_OTHER_PROCESS, and cellblock_client_free() closes the descriptor and nothing more.
 ///
 /// The interface grows: structs begin with their size, and enumerations get further values. Numbers
 /// and functions keep their meaning as long as the library has the same SONAME.
@@ -53,7 +58,10 @@ typedef enum cellblock_code {
   CELLBLOCK_UNAVAILABLE = 16,
   CELLBLOCK_RPC = 17,
   CELLBLOCK_NO_MEMORY = 18,
-  CELLBLOCK_INTERNAL = 19  ///< a mistake in the library, or a callback that threw
+  CELLBLOCK_INTERNAL = 19,        ///< a mistake in the library
+  CELLBLOCK_HANDLER_FAILED = 20,  ///< a callback threw (of a host in C++)
+  CELLBLOCK_IN_USE = 21,          ///< the client is in a call already: a callback called into it
+  CELLBLOCK_OTHER_PROCESS = 22    ///< the client was made before fork(), and is the parent's
 } cellblock_code;
 
 /// "timed_out". Never null.
@@ -67,8 +75,11 @@ CELLBLOCK_CLIENT_API const char* cellblock_version(void);
 typedef struct cellblock_error cellblock_error;
 
 CELLBLOCK_CLIENT_API cellblock_code cellblock_error_code(const cellblock_error* error);
-/// One sentence. Where it came from a server it is not escaped.
+/// One sentence, on one line where it is cellblock's. Where it came from a server it is not
+/// escaped.
 CELLBLOCK_CLIENT_API const char* cellblock_error_text(const cellblock_error* error);
+/// What to do about it, or "": cellblock does not say.
+CELLBLOCK_CLIENT_API const char* cellblock_error_advice(const cellblock_error* error);
 /// Cellblock's stable code of the failure ("rate_limited", docs/errors.md), or "".
 CELLBLOCK_CLIENT_API const char* cellblock_error_failure(const cellblock_error* error);
 /// JSON-RPC `error.code`, or 0; `error.data` as JSON text, or "".
@@ -105,30 +116,44 @@ CELLBLOCK_CLIENT_API const char* cellblock_call_reason(const cellblock_call* cal
 /// Where a callback's decision goes. Not decided: denied.
 typedef struct cellblock_decision cellblock_decision;
 
-/// `reason` may be null.
+/// `reason` may be null. Of an approval the first one counts, of a permission the last.
 CELLBLOCK_CLIENT_API void cellblock_decide(cellblock_decision* decision, cellblock_verdict verdict,
                                            const char* reason);
 
-/// Of permission and of approval; the latter may wait for a person as long as it likes.
+/// Of an approval: keeps it beyond its callback, for a person who thinks. The client goes on
+/// meanwhile, in whichever function waits. It is decided once, from any thread, and freed, which
+/// denies where nothing was decided; also when the client is gone: then nothing happens. Null: no
+/// memory, or a decision about a permission, which is made at once.
+CELLBLOCK_CLIENT_API cellblock_decision* cellblock_decision_keep(cellblock_decision* decision);
+CELLBLOCK_CLIENT_API void cellblock_decision_free(cellblock_decision* decision);
+
+/// Of permission and of approval; the latter may wait for a person, or keep the decision.
 typedef void (*cellblock_decide_fn)(void* user, const cellblock_call* call,
                                     cellblock_decision* decision);
 
 /// --- options -----------------------------------------------------------------------------------
 
 /// How to connect. Copied by cellblock_connect(); `user` pointers have to live as long as the
-/// client.
+/// client. What a setter refuses, and what cannot mean what it says, is an error of
+/// cellblock_connect() as well.
 typedef struct cellblock_options cellblock_options;
 
 /// `params` is a JSON object or "".
 typedef void (*cellblock_notification_fn)(void* user, const char* method, const char* params);
 
-/// A request of the server to this host. Not answered: an internal error is.
+/// A request of the server to this host. The first answer counts; without one it is an internal
+/// error.
 typedef struct cellblock_reply cellblock_reply;
 typedef void (*cellblock_request_fn)(void* user, const char* method, const char* params,
                                      cellblock_reply* reply);
 CELLBLOCK_CLIENT_API void cellblock_reply_result(cellblock_reply* reply, const char* json);
 CELLBLOCK_CLIENT_API void cellblock_reply_error(cellblock_reply* reply, int rpc_code,
                                                 const char* text);
+/// Keeps it beyond its callback, as cellblock_decision_keep(). Null: no memory.
+CELLBLOCK_CLIENT_API cellblock_reply* cellblock_reply_keep(cellblock_reply* reply);
+/// Not 0: not answered yet, and the server still waits. From any thread.
+CELLBLOCK_CLIENT_API int cellblock_reply_is_wanted(const cellblock_reply* reply);
+CELLBLOCK_CLIENT_API void cellblock_reply_free(cellblock_reply* reply);
 
 /// The connection has ended, and not by the caller.
 typedef void (*cellblock_ended_fn)(void* user, cellblock_code code, const char* text);
@@ -185,6 +210,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_connect(const cellblock_options* o
                                                       cellblock_client** client,
                                                       cellblock_error** error);
 /// Ends the connection, if it has not ended. No other thread may be in a function with the client.
+/// A callback may free the client that it is called by.
 CELLBLOCK_CLIENT_API void cellblock_client_free(cellblock_client* client);
 
 /// From any thread: ends what another thread is waiting for with this client, which then returns
@@ -216,7 +242,9 @@ typedef void (*cellblock_progress_fn)(void* user, double progress, double total,
 typedef struct cellblock_call_options {
   size_t size;          ///< sizeof(cellblock_call_options)
   uint64_t timeout_ms;  ///< from when it is sent
-  uint64_t at_most_ms;  ///< more than that: progress gives the call its timeout anew, up to this
+  /// In all. More than `timeout_ms`: progress gives the call that time anew, up to this. Less: it
+  /// is the deadline. 0: `timeout_ms` is.
+  uint64_t at_most_ms;
   cellblock_progress_fn on_progress;  ///< or null
   void* user;                         ///< handed to it
 } cellblock_call_options;

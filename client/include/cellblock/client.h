@@ -12,8 +12,14 @@
 /// The synchronous face: one connection, blocking calls with a deadline.
 /// For more than one call at a time use session.h.
 ///
-/// Threads: one thread at a time. A std::stop_token may be triggered from any thread. Handlers of
-/// Options run on the calling thread, inside whichever function is waiting.
+/// Threads: one thread at a time; a call beside another one is refused (`in_use`). From any thread:
+/// a std::stop_token, close(), and the answer to an approval or to a question of the server.
+/// Handlers of Options run on the calling thread, inside whichever function is waiting. They must
+/// not call into their own client, which is `in_use`, but may close or destroy it: what waits then
+/// ends with `cancelled`. What they throw is caught (Options::on_handler_failure).
+///
+/// After fork() a client belongs to the parent: in the child every function is `other_process`, and
+/// destroying it closes the descriptor and nothing more. One that was moved from is `disconnected`.
 namespace cellblock::client {
 
 class CELLBLOCK_CLIENT_API Client {
@@ -39,14 +45,16 @@ class CELLBLOCK_CLIENT_API Client {
   Result<Attached> reconnect(const ReconnectOptions& with = {}, const CallOptions& options = {});
 
   /// Lets handlers run for this long while nothing is being called.
-  void serve_for(std::chrono::milliseconds duration);
+  Result<void> serve_for(std::chrono::milliseconds duration);
 
+  /// Ends the connection. What waits in another thread, or has called the handler that this is
+  /// called from, ends with `cancelled`.
   void close();
 
  private:
   struct Impl;
-  explicit Client(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Client(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;  ///< also of the call that waits: a handler may destroy the client
 };
 
 }  // namespace cellblock::client

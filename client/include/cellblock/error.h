@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <string>
 #include <string_view>
 
 #include "cellblock/export.h"
+#include "cellblock/result.h"
 
 /// Errors of libcellblock-client, as values: no function of the library throws, except for
 /// std::bad_alloc.
@@ -35,6 +35,10 @@ enum class ErrorCode : std::uint8_t {
   unavailable,        ///< the daemon is stopping or cannot write its audit log: try again later
   // What the server answered.
   rpc,  ///< a JSON-RPC error of the server's own: rpc_code, text, data
+  // Of the host's code around the library.
+  handler_failed,  ///< one of its handlers threw; `text` says which, and what
+  in_use,          ///< the Client is in a call already: of a handler, or of another thread
+  other_process,   ///< the connection was made before fork(), and belongs to the parent
 };
 
 /// "timed_out": stable, for programs and logs.
@@ -42,16 +46,19 @@ CELLBLOCK_CLIENT_API std::string_view name_of(ErrorCode code);
 
 struct Error {
   ErrorCode code{};
-  std::string text = {};  ///< one sentence. Where it came from a server it is not escaped
+  /// One sentence, on one line where it is the library's or cellblock's. Where it came from a
+  /// server it is not escaped.
+  std::string text = {};
   int rpc_code = 0;       ///< JSON-RPC `error.code`, or 0
   std::string data = {};  ///< JSON-RPC `error.data` as JSON text, or empty
   /// Cellblock's stable code of the failure ("rate_limited"), or empty: not cellblock's.
   std::string failure = {};
+  std::string advice = {};  ///< what to do about it, or empty: cellblock does not say
 
   bool operator==(const Error&) const = default;
 };
 
 template <class T>
-using Result = std::expected<T, Error>;
+using Result = Expected<T, Error>;
 
 }  // namespace cellblock::client

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "cellblock/language.h"
+
 /// What a server says without being asked, read. Texts are untrusted, and not escaped.
 ///
 /// Threads: handlers run on the session's executor (of a Client: on the calling thread, inside
@@ -15,25 +17,25 @@ namespace cellblock::client {
 /// Of one call: CallOptions::on_progress. Where it does not rise it is not told.
 struct Progress {
   double progress = 0;
-  std::optional<double> total;
-  std::string message;  ///< may be empty
+  std::optional<double> total = {};
+  std::string message = {};  ///< may be empty
 };
 using ProgressHandler = std::function<void(const Progress& progress)>;
 
 struct LogMessage {
-  std::string level;   ///< "warning"; as the server says it
-  std::string logger;  ///< may be empty
-  std::string data;    ///< JSON text of any type
+  std::string level = {};   ///< "warning"; as the server says it
+  std::string logger = {};  ///< may be empty
+  std::string data = {};    ///< JSON text of any type
 };
 
 enum class ListKind : std::uint8_t { tools, resources, prompts };
 
 /// Those without a handler reach Options::on_notification alone, which hears of all.
 struct NoticeHandlers {
-  std::function<void(const LogMessage& message)> on_log;
+  std::function<void(const LogMessage& message)> on_log = {};
   /// What was listed before may be out of date.
-  std::function<void(ListKind list)> on_list_changed;
-  std::function<void(const std::string& uri)> on_resource_updated;
+  std::function<void(ListKind list)> on_list_changed = {};
+  std::function<void(const std::string& uri)> on_resource_updated = {};
 };
 
 }  // namespace cellblock::client

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cellblock/export.h"
+#include "cellblock/language.h"
 
 /// What the host program lets its model do, decided before anything leaves the library.
 ///
@@ -28,13 +29,14 @@ enum class CallKind : std::uint8_t { tool, resource, prompt, other };
 /// A request that has not left yet. Its texts may come from a model or a server: escape them before
 /// they are shown. `params` are the very bytes that will be sent, whatever happens meanwhile.
 struct CallToApprove {
-  std::string server;  ///< as it was attached; empty: all as one, where names are `SERVER__NAME`
+  std::string server =
+      {};  ///< as it was attached; empty: all as one, where names are `SERVER__NAME`
   CallKind kind = CallKind::other;
-  std::string method;     ///< "tools/call"
-  std::string name;       ///< of the tool or prompt, the URI of the resource, else the method
-  std::string arguments;  ///< of a tool or prompt: JSON as it stands in `params`; else empty
-  std::string params;     ///< a JSON object
-  std::string reason;     ///< to the approval handler: why it is asked; may be empty
+  std::string method = {};     ///< "tools/call"
+  std::string name = {};       ///< of the tool or prompt, the URI of the resource, else the method
+  std::string arguments = {};  ///< of a tool or prompt: JSON as it stands in `params`; else empty
+  std::string params = {};     ///< a JSON object
+  std::string reason = {};     ///< to the approval handler: why it is asked; may be empty
 };
 
 /// `reason` is told to whoever made the call, and of an `ask` to the approval handler.

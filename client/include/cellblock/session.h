@@ -15,8 +15,16 @@
 ///
 /// Threads: a session is not locked. Call it only from its executor, and let that be a strand if
 /// several threads run the context. What may come from any thread: CallOptions::stop, and the
-/// answer to an approval. Every completion and handler runs there, never inside the call that
-/// started it; exactly once each, also when the session is closed or destroyed.
+/// answer to an approval or to a question of the server. Every completion and handler runs there,
+/// never inside the call that started it, but for Options::on_permission; exactly once each, also
+/// when the session is closed or destroyed. Handlers may call into their session, and destroy it.
+///
+/// What a handler throws is caught (Options::on_handler_failure). What a completion throws passes
+/// through the executor to whoever runs it, and the session goes on.
+///
+/// After fork() a session belongs to the parent: in the child every operation is `other_process`,
+/// and destroying it closes the descriptor and nothing more. The child must not run the executor's
+/// context. One that was moved from is `disconnected`.
 ///
 /// Build against the same Boost as the library: the executor crosses as it is.
 namespace cellblock::client {
@@ -37,8 +45,9 @@ class CELLBLOCK_CLIENT_API Session {
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
 
-  /// Reaches the daemon and proves that its listener is root, this user, or placed by them, before
-  /// a byte is sent. A full backlog is retried for about two seconds.
+  /// Holds the options to what they can mean (`invalid_argument`), reaches the daemon, and proves
+  /// that its listener is root, this user, or placed by them, before a byte is sent. A full backlog
+  /// is retried for about two seconds.
   void connect(Completion<void> done);
 
   /// Starts a cell of this server for this connection; done when its program runs. Once only.
@@ -89,6 +98,7 @@ class CELLBLOCK_CLIENT_API Session {
   void close();
 
  private:
+  boost::asio::any_io_executor executor_;  ///< also of what was moved from, for its completions
   std::shared_ptr<Impl> impl_;
 };
 

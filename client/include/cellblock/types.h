@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "cellblock/completion.h"
 #include "cellblock/error.h"
 #include "cellblock/export.h"
 #include "cellblock/notices.h"
 #include "cellblock/permission.h"
+#include "cellblock/server_request.h"
 
 /// What both faces (session.h: asynchronous, client.h: synchronous) speak of.
 ///
@@ -34,12 +36,6 @@ struct Limits {
 /// A message of the server that answers nothing. `params` is a JSON object as text, or empty.
 using NotificationHandler = std::function<void(std::string_view method, std::string_view params)>;
 
-/// A request of the server to this host (sampling, elicitation, roots; they arrive only if the
-/// administrator allows them and `capabilities` declares them). Returns the result as JSON text, or
-/// the error to answer with (`rpc_code`, `text`).
-using RequestHandler =
-    std::function<Result<std::string>(std::string_view method, std::string_view params)>;
-
 /// Which way a frame goes.
 enum class FrameDirection : std::uint8_t { to_daemon, from_daemon };
 
@@ -53,16 +49,25 @@ using FrameObserver = std::function<void(FrameDirection direction, std::string_v
 /// were open are completed with the same error.
 using EndHandler = std::function<void(const Error& why)>;
 
+/// One of the host's own handlers threw. What it was called for has failed already; this is for its
+/// log. Where a call was concerned, that call has ended with the same error.
+using HandlerFailureHandler = std::function<void(const Error& what)>;
+
+/// Checked by connect(): what cannot mean what it says is `invalid_argument`.
 struct Options {
-  std::string socket;  ///< empty: default_socket_path()
-  Limits limits;
+  std::string socket = {};  ///< empty: default_socket_path()
+  Limits limits = {};
   std::string client_name = "cellblock-client";  ///< told to the server
   std::string client_version = "0.1.0";
   std::string capabilities = "{}";  ///< MCP client capabilities, a JSON object
-  NotificationHandler on_notification;
-  RequestHandler on_request;  ///< none: every request is answered -32601
-  FrameObserver on_frame;
-  EndHandler on_ended;
+  NotificationHandler on_notification = {};
+  /// Questions of the server: answered by what it returns, or later from any thread. One of both;
+  /// none: every question is answered -32601.
+  RequestHandler on_request = {};
+  ServerRequestHandler on_server_request = {};
+  FrameObserver on_frame = {};
+  EndHandler on_ended = {};
+  HandlerFailureHandler on_handler_failure = {};
   NoticeHandlers notices = {};
   PermissionRules permission = {};
   PermissionHandler on_permission = {};
@@ -76,7 +81,8 @@ struct CallOptions {
   /// From when it is sent.
   std::chrono::milliseconds timeout{60'000};
   std::stop_token stop = {};  ///< ends it early, from any thread: `cancelled`, the server is told
-  /// More than `timeout`: progress that rises gives the call `timeout` anew, up to this in all.
+  /// How long the call may take in all. More than `timeout`: progress that rises gives the call
+  /// `timeout` anew, up to this. Less: it is the deadline. 0: `timeout` is.
   std::chrono::milliseconds at_most{0};
   ProgressHandler on_progress = {};
 };
@@ -94,10 +100,6 @@ struct ReconnectOptions {
 /// Where a daemon listens: the environment's CELLBLOCK_SOCKET, the user's own daemon
 /// ($XDG_RUNTIME_DIR/cellblock/cellblock.sock) if it is there, /run/cellblock/cellblock.sock.
 CELLBLOCK_CLIENT_API std::string default_socket_path();
-
-/// Where the outcome of an asynchronous operation goes: called exactly once.
-template <class T>
-using Completion = std::move_only_function<void(Result<T>)>;
 
 /// What runs in the cell.
 enum class CellProgram : std::uint8_t {
@@ -121,16 +123,16 @@ enum class ToolListing : std::uint8_t {
 /// What goes along with an attach. A workspace is a directory that the server is to see at
 /// /workspace, if its declaration allows it to.
 struct AttachOptions {
-  std::string workspace;          ///< a path, opened (O_PATH) by this process; empty: none
+  std::string workspace = {};     ///< a path, opened (O_PATH) by this process; empty: none
   int workspace_descriptor = -1;  ///< or a directory that is open: it stays the caller's
   CellProgram program = CellProgram::server;
   StartWhen start = StartWhen::now;
   /// Whom the session works for, for the audit log: at most 8, names of [a-z0-9_.-]{1,32}, values
   /// of at most 128 printable bytes. No permission depends on them.
-  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> labels = {};
   /// The role that the session narrows itself to; empty: all that the user may do. For good on this
   /// connection.
-  std::string role;
+  std::string role = {};
   /// A list that leaves room in a model's context. With `search`, call_tool() of any tool works as
   /// before, under its own name; list_tools() has few, and the result of `cellblock_find_tools`
   /// names others, with their input schemas, that fit its `words`.
@@ -138,21 +140,21 @@ struct AttachOptions {
 };
 
 struct Attached {
-  std::string server;
-  std::string session;
-  std::string cell;        ///< empty: none has been started yet
+  std::string server = {};
+  std::string session = {};
+  std::string cell = {};   ///< empty: none has been started yet
   bool workspace = false;  ///< the server sees the directory that was passed
 };
 
 struct Tool {
-  std::string name;
-  std::string description;  ///< untrusted text; may be empty
-  std::string json;         ///< the whole definition, as the server wrote it
+  std::string name = {};
+  std::string description = {};  ///< untrusted text; may be empty
+  std::string json = {};         ///< the whole definition, as the server wrote it
 };
 
 struct ToolResult {
-  std::string json;       ///< the whole result, as the server wrote it
-  std::string text;       ///< its text blocks, joined by newlines. Untrusted
+  std::string json = {};  ///< the whole result, as the server wrote it
+  std::string text = {};  ///< its text blocks, joined by newlines. Untrusted
   bool is_error = false;  ///< the tool ran and says that it failed
 };
 

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "cellblock/error.h"
+
+namespace cellblock::client {
+
+/// Where the outcome of an asynchronous operation goes: called exactly once. Any function of a
+/// Result<T>, which is moved in and need not be copyable.
+template <class T>
+class Completion {
+ public:
+  Completion() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): as functions have it
+  Completion(std::nullptr_t) {}
+  template <class Function>
+    requires(!std::is_same_v<std::remove_cvref_t<Function>, Completion> &&
+             std::is_invocable_v<std::decay_t<Function>&, Result<T>>)
+  // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): as functions have it
+  Completion(Function&& function)
+      : holder_(
+            std::make_unique<Holding<std::decay_t<Function>>>(std::forward<Function>(function))) {}
+
+  explicit operator bool() const noexcept { return holder_ != nullptr; }
+
+  /// There is one.
+  void operator()(Result<T> outcome) { holder_->call(std::move(outcome)); }
+
+ private:
+  struct Holder {
+    Holder() = default;
+    Holder(const Holder&) = delete;
+    Holder& operator=(const Holder&) = delete;
+    virtual ~Holder() = default;
+    virtual void call(Result<T> outcome) = 0;
+  };
+  template <class Function>
+  struct Holding final : Holder {
+    template <class From>
+    explicit Holding(From&& from) : function(std::forward<From>(from)) {}
+    void call(Result<T> outcome) override { function(std::move(outcome)); }
+
+    Function function;
+  };
+
+  std::unique_ptr<Holder> holder_;
+};
+
+}  // namespace cellblock::client

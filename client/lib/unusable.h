@@ -1,0 +1,17 @@
+#pragma once
+
+#include "cellblock/error.h"
+
+/// What is said where a Client or a Session is there in name only.
+namespace cellblock::client {
+
+inline Error moved_from() {
+  return {.code = ErrorCode::disconnected, .text = "it was moved from, and has no connection"};
+}
+
+inline Error of_other_process() {
+  return {.code = ErrorCode::other_process,
+          .text = "the connection was made before fork(), and is the parent's; connect anew"};
+}
+
+}  // namespace cellblock::client
