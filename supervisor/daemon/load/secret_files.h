@@ -7,6 +7,7 @@
 #include <string>
 
 #include "policy/base/result.h"
+#include "supervisor/os/sys.h"
 
 /// Files and credentials that hold secrets. Read once, by the supervisor alone.
 namespace cellblock {
@@ -24,5 +25,15 @@ Result<std::string> read_secret_file(const std::string& path, std::span<const ui
 /// given.
 Result<std::string> read_credential(const std::string& directory, const std::string& name,
                                     std::span<const uid_t> owners);
+
+/// The same from that directory, which was opened (O_PATH) by who may look above it; how it was
+/// reached is not judged.
+Result<std::string> read_credential(const Fd& opened, const std::string& directory,
+                                    const std::string& name, std::span<const uid_t> owners);
+
+/// Of a service of the system's manager, opened by root: "/run/credentials/NAME.service". A reload
+/// reads there as the daemon's user, who may not pass the directory above. Not valid: no such
+/// directory, or another path, which root opens for nobody.
+Fd open_service_credentials(const std::string& directory);
 
 }  // namespace cellblock

@@ -37,15 +37,17 @@ std::string value_of(const SecretVariable& secret, const SecretTexts& texts) {
 }  // namespace
 
 SecretTexts read_secret_texts(const FactsWanted& wanted, std::span<const uid_t> owners,
-                              HostFacts& facts) {
+                              HostFacts& facts, const Fd* credentials) {
   SecretTexts texts;
   for (const std::string& path : wanted.secrets) {
     put(path, read_secret_file(path, owners), texts.files, facts.bad_secrets);
   }
   if (facts.credentials == Credentials::not_here) return texts;
   for (const std::string& name : wanted.credentials) {
-    put(name, read_credential(facts.credentials_directory, name, owners), texts.credentials,
-        facts.bad_credentials);
+    auto text = credentials == nullptr
+                    ? read_credential(facts.credentials_directory, name, owners)
+                    : read_credential(*credentials, facts.credentials_directory, name, owners);
+    put(name, std::move(text), texts.credentials, facts.bad_credentials);
   }
   return texts;
 }
