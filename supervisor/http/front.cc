@@ -72,6 +72,7 @@ Front::Admission Front::admit(const Request& head, const std::optional<Caller>& 
     if (idle_tokens_.contains(*token)) admission.refusal = not_allowlisted();
   } else {
     const bool has_token = Credentials::carries_token(head.header("authorization").value_or(""));
+    admission.is_wrong_token = has_token;
     admission.refusal = has_token ? wrong_token() : no_token();
   }
   if (!admission.refusal) admission.refusal = refuse_head(head);

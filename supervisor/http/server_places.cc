@@ -19,8 +19,10 @@ constexpr int accepts_per_wake = 16;
 // can fills the kernel's queue, where the others keep their turn, and pushes out only itself.
 constexpr Milliseconds stranger_time{100};
 
-Fd accept_one(int socket) {
-  return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+Fd accept_one(int socket, sockaddr_storage& from) {
+  socklen_t size = sizeof from;
+  return Fd(
+      ::accept4(socket, reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
 // Nothing of the next one's: the socket itself is of no use any more.
@@ -40,9 +42,10 @@ void Server::accept_some() {
       static_cast<void>(listening_.want_read(false));
       return pause_.set(retry_pause);
     }
-    Fd socket = accept_one(listener_.get());
+    sockaddr_storage from{};
+    Fd socket = accept_one(listener_.get(), from);
     if (socket.valid()) {
-      welcome(std::move(socket), std::nullopt);
+      welcome(std::move(socket), std::nullopt, address_text(from));
       continue;
     }
     if (is_broken(errno)) return fail_listening(errno);

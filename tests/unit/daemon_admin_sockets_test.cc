@@ -40,6 +40,7 @@ class AdminDoorsTest : public ::testing::Test {
         loop_, config_,
         {.at_door = [this](std::uint32_t user, Fd socket) { came(user, std::move(socket)); },
          .at_switch = [this](AdminSwitch which, Fd) { stood_.push_back(which); },
+         .at_status = [this](Fd) { ++asked_; },
          .close_later = [this](Fd) { ++closed_later_; }});
     ASSERT_TRUE(doors) << doors.error().text;
     admin_sockets_ = std::move(*doors);
@@ -74,6 +75,7 @@ class AdminDoorsTest : public ::testing::Test {
   std::vector<AdminSwitch> stood_;
   std::vector<Fd> held_;
   int closed_later_ = 0;
+  int asked_ = 0;
   std::unique_ptr<AdminSockets> admin_sockets_;
 };
 
@@ -99,6 +101,14 @@ TEST_F(AdminDoorsTest, AtASwitchStandsWhoeverConnectsThere) {
   const Fd other = connect("enable");
   turn();
   EXPECT_THAT(stood_, ::testing::UnorderedElementsAre(AdminSwitch::disable, AdminSwitch::enable));
+}
+
+TEST_F(AdminDoorsTest, TheStatusHasASocketOfItsOwn) {
+  make();
+  const Fd one = connect("status");
+  turn();
+  EXPECT_EQ(asked_, 1);
+  EXPECT_THAT(stood_, IsEmpty());
 }
 
 TEST_F(AdminDoorsTest, WhoeverStandsBeforeADoorThatClosesIsStillToldSo) {

@@ -48,9 +48,10 @@ std::string advice_to_nobody() {
     return "Ask the administrator to name this user in allow.users, or a group of his in "
            "allow.groups, of a server.";
   }
-  return "root has no rights here but those that the configuration gives him. Act as a user who is "
-         "allowed:\n  setpriv --reuid USER --regid GROUP --init-groups cellblock ...\n"
-         "  What was done is in the audit log (daemon.audit_log in the configuration).";
+  return "root is not a user of any server. For all users: cellblock status; for one: --for USER, "
+         "where a command has it. To use a server, act as a user who may:\n"
+         "  setpriv --reuid USER --regid GROUP --init-groups cellblock ...\n"
+         "  What was done is in the audit log: cellblock audit.";
 }
 
 // A user's own daemon is asked where its socket is, and hides the system's.

@@ -56,6 +56,9 @@ Result<std::unique_ptr<AdminSockets>> AdminSockets::make(boost::asio::io_context
   CELLBLOCK_CHECK(doors->open("reload", for_root_and_us, [&all = *doors](Fd socket) {
     all.around_.at_reload(std::move(socket));
   }));
+  CELLBLOCK_CHECK(doors->open("status", doors->mode_, [&all = *doors](Fd socket) {
+    all.around_.at_status(std::move(socket));
+  }));
   return doors;
 }
 

@@ -24,10 +24,13 @@ class AdminSockets {
     std::function<void(AdminSwitch, Fd)> at_switch;
     /// `<socket>.admin.reload`: for root, and rootless for the user himself.
     std::function<void(Fd)> at_reload;
+    /// `<socket>.admin.status`: whoever comes is told what there is, and asked nothing.
+    std::function<void(Fd)> at_status;
     std::function<void(Fd)> close_later;
   };
 
-  /// Removes what an earlier daemon left, and opens the switches. `listen`'s socket is bound by us.
+  /// Removes what an earlier daemon left, and opens the switches and that of the status. `listen`'s
+  /// socket is bound by us.
   static Result<std::unique_ptr<AdminSockets>> make(boost::asio::io_context& loop,
                                                     const Config& config, Around around);
   ~AdminSockets();

@@ -40,6 +40,7 @@ void Daemon::on_reload_door(Fd socket) {
   const auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
   if (!may_reload(*peer, config_)) {
+    record_refused(*peer, "reload", "");
     write_refusal(socket.get(), FailureCode::denied, for_root_only);
     return turn_away(std::move(socket));
   }
