@@ -35,9 +35,10 @@ Reply wrong_token() {
 }
 
 Reply not_allowlisted() {
-  return error_page(403, {}, no_server,
-                    "This user may use no server of cellblock: no allow list names him.",
-                    R"({"code":"not_allowlisted"})");
+  return error_page(
+      403, {}, no_server,
+      "This user may use no server of cellblock: no server's allow or rule names him.",
+      R"({"code":"not_allowlisted"})");
 }
 
 // One line, as the socket's protocol wants it. A newline of a valid message is white space.

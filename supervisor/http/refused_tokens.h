@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/socket.h>
-
 #include <string>
 #include <vector>
 
@@ -9,9 +7,6 @@
 #include "supervisor/os/clock.h"
 
 namespace cellblock::http {
-
-/// "192.0.2.7" or "2001:db8::1" of what accept4(2) has told; "an unknown address".
-std::string address_text(const sockaddr_storage& address);
 
 /// The log's lines about bearer tokens that are none of cellblock's: by address, a few a minute and
 /// a count. Of the token itself no line has a byte. Pure.

@@ -1,10 +1,14 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "supervisor/http/server.h"
@@ -23,6 +27,19 @@ Fd accept_one(int socket, sockaddr_storage& from) {
   socklen_t size = sizeof from;
   return Fd(
       ::accept4(socket, reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+// "192.0.2.7", "2001:db8::1"
+std::string address_text(const sockaddr_storage& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address.ss_family == AF_INET) bytes = &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+  if (address.ss_family == AF_INET6) {
+    bytes = &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  }
+  const bool is_known = bytes != nullptr &&
+                        ::inet_ntop(address.ss_family, bytes, text.data(), text.size()) != nullptr;
+  return is_known ? text.data() : "an unknown address";
 }
 
 // Nothing of the next one's: the socket itself is of no use any more.

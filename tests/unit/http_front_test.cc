@@ -189,7 +189,7 @@ TEST_F(HttpFront, ATokenWhoseUserMayUseNothingIsForbiddenInAllButName) {
   const auto refusal = idle.admit(post(""), std::nullopt).refusal;
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->status, 403U);
-  EXPECT_THAT(refusal->body, HasSubstr("no allow list names him"));
+  EXPECT_THAT(refusal->body, HasSubstr("no server's allow or rule names him"));
   EXPECT_THAT(refusal->body, HasSubstr("-31001"));
 }
 

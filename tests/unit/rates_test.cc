@@ -452,7 +452,7 @@ TEST_F(CallPlacesTest, EachRefusalSaysWhichBoundAndWhenToTryAgain) {
             "too many calls of server \"files\" at one time: 4 are allowed, and 2 more wait; try "
             "again when one is answered, or in 500ms");
   EXPECT_THAT(text({.why = Why::waited, .of = BoundOf::session, .retry_after = 500ms}),
-              HasSubstr("waited in vain for a place among the calls of this session"));
+              HasSubstr("no place became free in time among the calls of this session"));
   EXPECT_THAT(text({.of = BoundOf::user, .bounds = {.rate = Rate{}}}),
               HasSubstr("of yours, all servers together"));
 }

@@ -1,6 +1,7 @@
 #include "client/cli/common/advice.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -135,14 +136,29 @@ std::string at_door(ErrorCode code, const std::string& whose) {
   return "Only root and those whom daemon.admins names look after other users' servers.";
 }
 
+// Where the mode lets nobody in, no group helps.
+std::string on_closed_socket(const std::string& socket) {
+  constexpr mode_t group_writes = S_IWGRP;
+  constexpr mode_t others_write = S_IWOTH;
+  struct stat status{};
+  const bool is_known = ::stat(socket.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
+  if (is_known && (status.st_mode & (group_writes | others_write)) == 0) {
+    return fmt::format(
+        "Its mode {:04o} lets nobody but its owner in: see SocketMode= of "
+        "cellblock.socket, and mode of [socket].",
+        status.st_mode & 07777U);
+  }
+  return fmt::format("You need to be in the group of that socket: see \"ls -l {}\".",
+                     safe_line(socket));
+}
+
 std::string on_connection(ErrorCode code, const Situation& situation) {
   switch (code) {
     case ErrorCode::unreachable:
       return "Start cellblockd, or name the socket of one that runs with --socket PATH "
              "(or CELLBLOCK_SOCKET).";
     case ErrorCode::no_access:
-      return fmt::format("You need to be in the group of that socket: see \"ls -l {}\".",
-                         safe_line(situation.socket));
+      return on_closed_socket(situation.socket);
     case ErrorCode::untrusted_listener:
       return "Nothing was sent. Put the socket where only root, you or the daemon can write.";
     case ErrorCode::disconnected:
