@@ -155,6 +155,21 @@ TEST_F(AdminDoorsTest, OnlyRootAndTheDaemonReachThemWhereNobodyElseIsNamed) {
   EXPECT_EQ(mode_of(path("disable")), 0666U);
 }
 
+TEST_F(AdminDoorsTest, AReloadOpensThemToTheFirstAdministratorAndClosesThemAfterTheLast) {
+  make();
+  ASSERT_TRUE(admin_sockets_->open(1000));
+  config_.admins = {1001};
+  ASSERT_TRUE(admin_sockets_->reconfigure(config_));
+  ASSERT_TRUE(admin_sockets_->open(1002));
+  for (const char* name : {"disable", "status", "1000", "1002"}) {
+    EXPECT_EQ(mode_of(path(name)), 0666U) << name;
+  }
+  EXPECT_EQ(mode_of(path("reload")), 0600U) << "root's alone";
+  config_.admins.clear();
+  ASSERT_TRUE(admin_sockets_->reconfigure(config_));
+  EXPECT_EQ(mode_of(path("1000")), 0600U);
+}
+
 TEST_F(AdminDoorsTest, NoDoorIsLeftWhenTheyAreGone) {
   make();
   ASSERT_TRUE(admin_sockets_->open(1000));

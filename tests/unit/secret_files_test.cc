@@ -104,6 +104,18 @@ TEST(SecretFiles, ReadsACredentialBelowADirectoryThatIsClosedWhereItIsOpenAlread
   EXPECT_EQ(by_descriptor, "plum");
 }
 
+TEST(SecretFiles, AreClosedToWhoMayNotReadThem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to close a file to others";
+  const ScratchDirectory scratch;
+  const std::string file = scratch.write("secret", "plum", 0600);
+  EXPECT_FALSE(is_closed_to_us(file));
+  ASSERT_EQ(::seteuid(64001), 0);
+  const bool is_closed = is_closed_to_us(file);
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_TRUE(is_closed);
+  EXPECT_FALSE(is_closed_to_us(scratch.path() + "/none")) << "missing is another thing";
+}
+
 TEST(SecretFiles, RootOpensADirectoryOfCredentialsNowhereElse) {
   for (const char* path : {"", "/", "/etc", "/run/credentials", "/run/credentials/",
                            "/run/credentials/..", "/run/credentials/a/../../root"}) {

@@ -163,7 +163,8 @@ class Loader {
     facts.cgroup = find_cgroup(wanted.cgroup);
     const Owners secret_owners = owners_of_secrets(facts);
     find_credentials(facts);
-    SecretTexts secrets = read_secret_texts(wanted, secret_owners, facts, request_.credentials);
+    SecretTexts secrets = read_secret_texts(
+        wanted, {secret_owners, request_.credentials, is_somebody_else(facts)}, facts);
     for (const std::string& path : wanted.tokens) {
       facts.tokens[path] = look_at_token(path, secret_owners);
     }
@@ -342,6 +343,13 @@ class Loader {
   // root, whoever will.
   Owners owners_of_secrets(const HostFacts& facts) const {
     return {0, ::geteuid(), identity_of(facts).uid};
+  }
+
+  // Who may read the configuration may check and explain it; secrets are the daemon's.
+  bool is_somebody_else(const HostFacts& facts) const {
+    const uid_t reader = ::geteuid();
+    return request_.mode == RunMode::system && reader != 0 && reader != identity_of(facts).uid &&
+           request_.purpose == daemon::LookPurpose::check && request_.in_use == nullptr;
   }
 
   void find_credentials(HostFacts& facts) const {

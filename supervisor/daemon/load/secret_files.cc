@@ -117,6 +117,10 @@ Result<std::string> read_credential(const Fd& opened, const std::string& directo
   return credential_in(known, name, owners);
 }
 
+bool is_closed_to_us(const std::string& path) {
+  return ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
 Fd open_service_credentials(const std::string& directory) {
   if (!directory.starts_with(of_services)) return {};
   const std::string service = directory.substr(of_services.size());

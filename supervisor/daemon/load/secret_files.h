@@ -20,6 +20,9 @@ inline constexpr std::size_t max_secret_bytes = 64U << 10;
 /// left.
 Result<std::string> read_secret_file(const std::string& path, std::span<const uid_t> owners);
 
+/// Whether this process may not read that file, or not look where it is.
+bool is_closed_to_us(const std::string& path);
+
 /// The content of the file `name` (policy/config_check/credential_name.h) in `directory`, which
 /// systemd has made for this service; both judged like a secret file. Empty: no credentials were
 /// given.

@@ -44,6 +44,9 @@ class AdminSockets {
   void close(std::uint32_t user);
   void close_all();
 
+  /// Another configuration holds: with administrators besides root others reach the sockets too.
+  Result<void> reconfigure(const Config& config);
+
   /// As Listener's.
   void hold();
   void go_on();
@@ -62,7 +65,7 @@ class AdminSockets {
 
   boost::asio::io_context& loop_;
   const std::string prefix_;  ///< `<socket>.admin.`
-  const std::uint32_t mode_;
+  std::uint32_t mode_;
   Around around_;
   Doors admin_sockets_;  ///< bounded by the gateways
   bool held_ = false;

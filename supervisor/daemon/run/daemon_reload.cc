@@ -145,6 +145,10 @@ void Daemon::on_reload_answer(const wire::LauncherReport& report) {
 // let in goes by the new rules from here.
 void Daemon::use_reloaded() {
   config_ = std::move(reload_->config);
+  if (admin_sockets_) {
+    const auto admitted = admin_sockets_->reconfigure(config_);
+    if (!admitted) spdlog::error("administrators' sockets: {}", admitted.error().text);
+  }
   const bool is_open = config_.enabled && !switch_.is_off();
   act(table_.admit(is_open ? Admission::open : Admission::disabled));
   if (!is_open) end_leaving_soon();
