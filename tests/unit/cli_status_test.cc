@@ -304,6 +304,8 @@ TEST(MachineStatus, SaysWhoSwitchedEverythingOffAndThatNoCallIsRecorded) {
   EXPECT_THAT(text, HasSubstr("switched off by uid 0: fire"));
   EXPECT_THAT(text, HasSubstr("audit log: cannot be written; its writer has ended"));
   EXPECT_THAT(text, HasSubstr("cellblock itself: the audit writer died"));
+  EXPECT_THAT(cli::status_text(R"({"switch":{"off":false},"audit":{"written":true}})", {}),
+              HasSubstr("audit log: written\n"));
 }
 
 }  // namespace

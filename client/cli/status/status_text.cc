@@ -122,7 +122,8 @@ std::string audit_line(const Json& status, Style style) {
                            : "its writer has ended, and calls are refused");
   }
   const auto anchor = text_of(audit, "anchor");
-  return anchor.empty() ? "" : fmt::format("\naudit log: anchor {}\n", anchor);
+  if (!anchor.empty()) return fmt::format("\naudit log: anchor {}\n", anchor);
+  return status.contains("switch") ? "\naudit log: written\n" : "";
 }
 
 std::string http_line(const Json& status, const std::string& whose) {

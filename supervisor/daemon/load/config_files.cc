@@ -345,7 +345,7 @@ class Loader {
     return {0, ::geteuid(), identity_of(facts).uid};
   }
 
-  // Who may read the configuration may check and explain it; secrets are the daemon's.
+  // Who may read the configuration may check it; secrets are the daemon's.
   bool is_somebody_else(const HostFacts& facts) const {
     const uid_t reader = ::geteuid();
     return request_.mode == RunMode::system && reader != 0 && reader != identity_of(facts).uid &&
