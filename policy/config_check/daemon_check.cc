@@ -17,7 +17,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::size_t most_admins = 1024;
+constexpr std::size_t most_admins = 4096;
 
 constexpr std::uint32_t owner_bits = 0600;
 
