@@ -127,6 +127,8 @@ struct HostFacts {
   ByName<SourceFacts> sources;      ///< by path as written
   ByName<CommandFacts> commands;    ///< by server name
   ByName<std::string> bad_secrets;  ///< by path: why the file cannot be used
+  /// By path: files that whoever checks by hand may not read, which says nothing about the daemon.
+  std::set<std::string, std::less<>> closed_secrets;
   Credentials credentials = Credentials::looked_at;
   std::string credentials_directory;     ///< $CREDENTIALS_DIRECTORY; empty: none was given
   ByName<std::string> bad_credentials;   ///< by name: why it cannot be used

@@ -17,6 +17,8 @@
 namespace cellblock {
 namespace {
 
+constexpr std::size_t most_admins = 4096;
+
 constexpr std::uint32_t owner_bits = 0600;
 
 constexpr std::string_view needs_ids =
@@ -144,6 +146,20 @@ void refuse_root_directory(const Scope& scope, Place at, std::string_view key,
   if (path == "/") scope.error(at, key, "\"/\" is the whole host; allowed: a place of its own");
 }
 
+// As it is now: who joins the group later decides after the next reload.
+void add_admins_of(const Scope& scope, const std::string& group, Place at, const HostFacts& facts,
+                   std::vector<std::uint32_t>& uids) {
+  const auto gid = check_group(scope, "admins", {group, at}, facts);
+  const auto members = gid ? facts.members.find(*gid) : facts.members.end();
+  if (members == facts.members.end()) return;
+  for (const ClientId& member : members->second.users) {
+    if (member.uid != 0) uids.push_back(member.uid);
+  }
+  if (members->second.users.empty()) {
+    scope.warning(at, "admins", fmt::format("nobody is in the group \"{}\"", group));
+  }
+}
+
 }  // namespace
 
 void read_daemon(Complaints& complaints, const ConfigText& text, Config& config) {
@@ -213,9 +229,20 @@ std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText
   }
   std::vector<std::uint32_t> uids;
   for (const auto& admin : admins->value) {
-    if (const auto uid = check_user(scope, "admins", admin, facts)) uids.push_back(*uid);
+    if (const auto group = admin_group(admin.value)) {
+      add_admins_of(scope, *group, admin.at, facts, uids);
+    } else if (const auto uid = check_user(scope, "admins", admin, facts)) {
+      uids.push_back(*uid);
+    }
   }
   std::ranges::sort(uids);
+  const auto same = std::ranges::unique(uids);
+  uids.erase(same.begin(), same.end());
+  if (uids.size() > most_admins) {
+    scope.error(admins->at, "admins",
+                fmt::format("are {} users with the members of the groups; allowed: at most {}",
+                            uids.size(), most_admins));
+  }
   return uids;
 }
 

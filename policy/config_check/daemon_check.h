@@ -28,7 +28,8 @@ Listen check_listen(Complaints& complaints, const ConfigText& text, RunMode mode
 void check_storage(Complaints& complaints, const ConfigText& text, const HostFacts& facts,
                    Config& config);
 
-/// `daemon.admins`: uids, sorted. Rootless the one user decides for himself.
+/// `daemon.admins`: uids, sorted, those of the members of its groups among them. Rootless the one
+/// user decides for himself.
 std::vector<std::uint32_t> check_admins(Complaints& complaints, const ConfigText& text,
                                         RunMode mode, const HostFacts& facts);
 

@@ -27,6 +27,17 @@ void want_names(const IdList& ids, std::set<std::string>& names) {
   for (const auto& id : ids) want_name(id.value, names);
 }
 
+void want_admins(const IdList& admins, FactsWanted& wanted) {
+  for (const auto& admin : admins) {
+    if (const auto group = admin_group(admin.value)) {
+      wanted.groups.insert(*group);
+      wanted.member_groups.insert(*group);
+    } else {
+      want_name(admin.value, wanted.users);
+    }
+  }
+}
+
 void want_binds(const TextList& texts, Access access, std::vector<Bind>& binds) {
   for (const TextAt& text : texts) {
     if (auto bind = parse_bind(text.value, access)) binds.push_back(std::move(*bind));
@@ -195,6 +206,12 @@ CgroupChoice cgroup_of(std::span<const ConfigText> files) {
 
 }  // namespace
 
+std::optional<std::string> admin_group(const IdText& text) {
+  const auto* name = std::get_if<std::string>(&text);
+  if (name == nullptr || !name->starts_with('%')) return std::nullopt;
+  return name->substr(1);
+}
+
 FactsWanted facts_wanted(std::span<const ConfigText> files) {
   FactsWanted wanted;
   wanted.users.insert(default_account);
@@ -202,9 +219,7 @@ FactsWanted facts_wanted(std::span<const ConfigText> files) {
   wanted.cgroup = cgroup_of(files);
   for (const ConfigText& file : files) {
     want_name(file.daemon.id("user"), wanted.users);
-    if (const auto admins = file.daemon.get<IdList>("admins")) {
-      want_names(admins->value, wanted.users);
-    }
+    if (const auto admins = file.daemon.get<IdList>("admins")) want_admins(admins->value, wanted);
     want_name(file.daemon.id("group"), wanted.groups);
     want_name(file.socket.id("group"), wanted.groups);
     want_http(file, wanted);

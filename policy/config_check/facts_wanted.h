@@ -49,6 +49,9 @@ struct FactsWanted {
 /// The account whose ids cellblock takes when the configuration names none.
 inline constexpr const char* default_account = "cellblock";
 
+/// The group of "%sudo" in `daemon.admins`; nothing: it names a user.
+std::optional<std::string> admin_group(const IdText& text);
+
 FactsWanted facts_wanted(std::span<const ConfigText> files);
 
 }  // namespace cellblock

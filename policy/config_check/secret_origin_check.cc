@@ -29,6 +29,12 @@ bool check_file(const Scope& scope, const SecretText& text, const HostFacts& fac
                 SecretVariable& secret) {
   check_path(scope, text.name.value, text.file, secret.from);
   if (secret.from.empty()) return false;
+  if (facts.closed_secrets.contains(secret.from)) {
+    scope.warning(
+        text.at, text.name.value,
+        fmt::format("\"{}\" is not looked at here: this user may not read it", secret.from));
+    return true;
+  }
   const auto bad = facts.bad_secrets.find(secret.from);
   if (bad == facts.bad_secrets.end()) return true;
   scope.broken(text.at, text.name.value,

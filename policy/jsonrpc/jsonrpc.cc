@@ -129,7 +129,12 @@ Message message_of(MessageKind kind, Sightings& seen) {
 }
 
 Refused refused(const WalkFault& fault) {
-  return {fault.fault, fmt::format("byte {}: {}", fault.offset, fault.reason), {}};
+  // Whoever tells it says what the fault is, and the detail behind it.
+  const bool is_more = fault.reason != explain(fault.fault);
+  return {
+      fault.fault,
+      fmt::format("byte {}{}{}", fault.offset, is_more ? ": " : "", is_more ? fault.reason : ""),
+      {}};
 }
 
 Refused refused(const Judgement& judgement, const Sightings& seen) {

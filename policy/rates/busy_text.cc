@@ -38,7 +38,7 @@ std::string busy_text(const Busy& busy, std::string_view server, std::string_vie
           "try again in {} (an administrator can make the log larger: audit.keep, audit.max_bytes)",
           calls, again);
     case Busy::Why::waited:
-      return fmt::format("waited in vain for a place among the calls {}; try again in {}", calls,
+      return fmt::format("no place became free in time among the calls {}; try again in {}", calls,
                          again);
     case Busy::Why::in_flight:
       break;

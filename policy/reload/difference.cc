@@ -198,8 +198,6 @@ Keys keys_at_start(const Config& used, const Config& fresh) {
   if (fresh.mode == RunMode::system && used.clients != fresh.clients) {
     keys.emplace_back("run_as = \"client\" of further users");
   }
-  // The doors of administrators have the mode that they were opened with.
-  if (used.admins.empty() && !fresh.admins.empty()) keys.emplace_back("daemon.admins (the first)");
   return keys;
 }
 

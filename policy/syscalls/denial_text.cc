@@ -96,8 +96,9 @@ std::string call_of(const DeniedCall& denied) {
 
 // The C library looks for nscd in each program that asks for a user or a name.
 constexpr std::string_view unix_sockets_reason =
-    "no Unix sockets; programs that look for nscd do without, only browsers need profile = "
-    "\"browser\"";
+    "no Unix sockets in a cell; the C library asks nscd for names of users so, and goes on "
+    "without: "
+    "harmless; only browsers need profile = \"browser\"";
 
 bool is_unix_socket(std::string_view call, const DeniedCall& denied) {
   return call == "socket" && denied.words[0] == AF_UNIX;

@@ -90,7 +90,8 @@ Result<void> ChainedLog::write() {
     written = ::write(log_.get(), waiting_.data(), waiting_.size());
   } while (written < 0 && errno == EINTR);
   if (written < 0) return sys_fail("write");
-  if (static_cast<std::size_t>(written) != waiting_.size()) return fail("the audit log is full");
+  if (static_cast<std::size_t>(written) != waiting_.size())
+    return fail("no space left on the disk of the audit log");
   if (durability_ == wire::Durability::synced && ::fdatasync(log_.get()) < 0) {
     return sys_fail("fdatasync");
   }

@@ -153,6 +153,7 @@ void Gateway::give_up(std::string_view why) {
 void Gateway::record(const AuditEntry& record) {
   const Time now = loop_.now();
   meter(record);
+  if (const auto news = news_.recorded(record, user_.uid, now)) spdlog::warn("{}", *news);
   if (takes_of_share(record)) policy_.places.note_in_log(now);
   limiter_.add(record, now);
   const auto due = limiter_.next_due();

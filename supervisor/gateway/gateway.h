@@ -27,6 +27,7 @@
 #include "supervisor/gateway/records/audit_limiter.h"
 #include "supervisor/gateway/records/cell_incidents.h"
 #include "supervisor/gateway/records/meter.h"
+#include "supervisor/gateway/records/server_news.h"
 #include "supervisor/gateway/session/session_runner.h"
 #include "supervisor/gateway/supervisor_channel.h"
 
@@ -188,6 +189,7 @@ class Gateway final : private GatewayServices {
   bool ending_ = false;
   Timer patience_;
   AuditLimiter limiter_;
+  ServerNews news_;
   Timer sums_due_;
   Meter meter_;
   Timer queues_due_;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
@@ -172,6 +173,8 @@ void Gateway::cell_news(const wire::CellEvent& event) {
 
 void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
   history_[cell.cell().plan().server].last_end = LastEnd{failure, unix_milliseconds()};
+  const auto news = news_.ended(cell.cell().server().name, cell.cell().id(), failure, loop_.now());
+  if (news) spdlog::warn("{}", *news);
   gate_.ended(cell, failure);
   // They have been started before it was known, and none that answers would prove otherwise.
   if (!is_well(cell.cell().plan().server)) spares_.replace(cell.cell().plan().server);

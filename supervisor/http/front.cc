@@ -35,9 +35,10 @@ Reply wrong_token() {
 }
 
 Reply not_allowlisted() {
-  return error_page(403, {}, no_server,
-                    "This user may use no server of cellblock: no allow list names him.",
-                    R"({"code":"not_allowlisted"})");
+  return error_page(
+      403, {}, no_server,
+      "This user may use no server of cellblock: no server's allow or rule names him.",
+      R"({"code":"not_allowlisted"})");
 }
 
 // One line, as the socket's protocol wants it. A newline of a valid message is white space.
@@ -72,6 +73,7 @@ Front::Admission Front::admit(const Request& head, const std::optional<Caller>& 
     if (idle_tokens_.contains(*token)) admission.refusal = not_allowlisted();
   } else {
     const bool has_token = Credentials::carries_token(head.header("authorization").value_or(""));
+    admission.is_wrong_token = has_token;
     admission.refusal = has_token ? wrong_token() : no_token();
   }
   if (!admission.refusal) admission.refusal = refuse_head(head);

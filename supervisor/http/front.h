@@ -32,6 +32,7 @@ class Front {
   struct Admission {
     std::optional<Reply> refusal;
     Caller caller;
+    bool is_wrong_token = false;  ///< it carries one, and that is none of ours
   };
   /// `peer`: of a Unix socket, as the supervisor said; none: over TCP.
   Admission admit(const Request& head, const std::optional<Caller>& peer) const;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -49,6 +50,13 @@ ShareBudget::Bounds body_bounds(const Config& config) {
   return {std::max(most_body_bytes, 2 * longest), std::max(body_share, longest + line_slack)};
 }
 
+// The supervisor reads it, and writes it into the daemon's log.
+void say(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    static_cast<void>(std::fprintf(stderr, "cellblock-http: warning: %s\n", line.c_str()));
+  }
+}
+
 // An answer is never too long for a queue that is empty.
 std::size_t queue_bound(const Config& config) {
   return std::max({most_queued, 2 * longest_to_host(config), 2 * longest_from_host(config)});
@@ -83,7 +91,7 @@ Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener
                  if (found != backends_.end()) found->second->connect(std::move(socket));
                },
            .refused = [this](std::uint32_t request) { backend_ended(request); },
-           .peer = [this](Fd socket, const Caller& peer) { welcome(std::move(socket), peer); },
+           .peer = [this](Fd socket, const Caller& peer) { welcome(std::move(socket), peer, {}); },
            .gone = [this] { finish(); }}),
       front_(*this, *config.http, idle_tokens(config)),
       ticks_(loop, [this] { tick(); }),
@@ -123,7 +131,7 @@ void Server::fail_listening(int error) {
   last_moment_.set(retry_pause);
 }
 
-void Server::welcome(Fd socket, std::optional<Caller> peer) {
+void Server::welcome(Fd socket, std::optional<Caller> peer, std::string from) {
   const GuestId id = next_guest_++;
   const Transport transport = peer ? Transport::unix_socket : Transport::tcp;
   if (!peer) {
@@ -133,6 +141,7 @@ void Server::welcome(Fd socket, std::optional<Caller> peer) {
   }
   Guest& guest = guests_[id];
   guest.peer = peer;
+  guest.from = std::move(from);
   guest.since = loop_.now();
   guest.connection =
       std::make_unique<Connection>(loop_, std::move(socket), transport, bounds_, events_of(id));
@@ -159,6 +168,7 @@ Connection::Events Server::events_of(GuestId id) {
 
 std::optional<Reply> Server::look_at(Guest& guest, const Request& head) {
   Front::Admission admission = front_.admit(head, guest.peer);
+  if (admission.is_wrong_token) say(refused_tokens_.add(guest.from, loop_.now()));
   if (admission.refusal) return std::move(admission.refusal);
   const bool is_new =
       guest.connection->is_stranger() || key_of(guest.caller) != key_of(admission.caller);
@@ -288,6 +298,7 @@ void Server::backend_ended(BackendId backend) {
 
 void Server::tick() {
   front_.tick(duration_cast<Milliseconds>(loop_.now().time_since_epoch()));
+  say(refused_tokens_.tick(loop_.now()));
   ticks_.set(tick_interval);
 }
 

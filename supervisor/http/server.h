@@ -10,6 +10,7 @@
 #include "policy/config/config.h"
 #include "supervisor/http/backend.h"
 #include "supervisor/http/front.h"
+#include "supervisor/http/refused_tokens.h"
 #include "supervisor/http/share_budget.h"
 #include "supervisor/http/supervisor_link.h"
 #include "supervisor/http_connection/connection.h"
@@ -47,6 +48,7 @@ class Server final : public HttpContext {
     std::optional<Caller> peer;  ///< of the Unix socket
     Caller caller;               ///< of the request at hand
     ExchangeId exchange = 0;     ///< 0: none
+    std::string from;            ///< its address; empty: of the Unix socket
     Time since{};                ///< when it came
   };
   using GuestId = std::uint64_t;
@@ -59,7 +61,7 @@ class Server final : public HttpContext {
   bool has_place_for(const Guest& newcomer, const Caller& caller);
   std::vector<GuestId> strangers() const;
   void fail_listening(int error);
-  void welcome(Fd socket, std::optional<Caller> peer);
+  void welcome(Fd socket, std::optional<Caller> peer, std::string from);
   Connection::Events events_of(GuestId id);
   std::optional<Reply> look_at(Guest& guest, const Request& head);
   std::optional<Reply> charge(const Guest& guest, std::uint64_t bytes);
@@ -83,6 +85,7 @@ class Server final : public HttpContext {
   Watch listening_;
   SupervisorLink supervisor_;
   Front front_;
+  RefusedTokens refused_tokens_;
   Timer ticks_;
   Timer pause_;
   Timer last_moment_;

@@ -1,10 +1,14 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "supervisor/http/server.h"
@@ -19,8 +23,23 @@ constexpr int accepts_per_wake = 16;
 // can fills the kernel's queue, where the others keep their turn, and pushes out only itself.
 constexpr Milliseconds stranger_time{100};
 
-Fd accept_one(int socket) {
-  return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+Fd accept_one(int socket, sockaddr_storage& from) {
+  socklen_t size = sizeof from;
+  return Fd(
+      ::accept4(socket, reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+// "192.0.2.7", "2001:db8::1"
+std::string address_text(const sockaddr_storage& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address.ss_family == AF_INET) bytes = &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+  if (address.ss_family == AF_INET6) {
+    bytes = &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  }
+  const bool is_known = bytes != nullptr &&
+                        ::inet_ntop(address.ss_family, bytes, text.data(), text.size()) != nullptr;
+  return is_known ? text.data() : "an unknown address";
 }
 
 // Nothing of the next one's: the socket itself is of no use any more.
@@ -40,9 +59,10 @@ void Server::accept_some() {
       static_cast<void>(listening_.want_read(false));
       return pause_.set(retry_pause);
     }
-    Fd socket = accept_one(listener_.get());
+    sockaddr_storage from{};
+    Fd socket = accept_one(listener_.get(), from);
     if (socket.valid()) {
-      welcome(std::move(socket), std::nullopt);
+      welcome(std::move(socket), std::nullopt, address_text(from));
       continue;
     }
     if (is_broken(errno)) return fail_listening(errno);

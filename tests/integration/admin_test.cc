@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/integration/daemon.h"
@@ -14,8 +15,10 @@ namespace cellblock::harness {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const User root{0, 0, {}};
 
@@ -81,6 +84,51 @@ TEST_P(Admin, SeesTheServersOfAUser) {
   EXPECT_EQ(all.exit, 0) << all.text;
   EXPECT_THAT(all.text, HasSubstr("uid " + whose()));
   EXPECT_THAT(all.text, HasSubstr("echo"));
+}
+
+TEST_P(Admin, SeesEveryDeclaredServerBeforeAnybodyIsConnected) {
+  if (!is_system()) GTEST_SKIP() << "rootless there is one user, whose status it is";
+  start("", "admins = [64102]");
+  for (const User& user : {root, bob}) {
+    const Said nobody = run({"status"}, user);
+    EXPECT_EQ(nobody.exit, 0) << nobody.text;
+    EXPECT_THAT(nobody.text, AllOf(HasSubstr("echo"), HasSubstr("stopped"), HasSubstr("USERS"),
+                                   HasSubstr("no user is connected")));
+  }
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  const Said said = run({"--json", "status"}, root);
+  const json status = json::parse(said.text);
+  EXPECT_EQ(status["servers"][0]["state"], "ready") << said.text;
+  EXPECT_EQ(status["servers"][0]["users"], 1);
+  EXPECT_EQ(status["users"][0]["uid"], daemon_.user().uid);
+  EXPECT_THAT(run({"status"}, alice).text, Not(HasSubstr("USERS"))) << "no administrator";
+}
+
+TEST_P(Admin, SeesWhoHasSwitchedEverythingOff) {
+  if (!is_system()) GTEST_SKIP() << "rootless there is one user, whose status it is";
+  start();
+  ASSERT_EQ(run({"disable", "--reason", "the lift is on fire"}, root).exit, 0);
+  const Said off = run({"status"}, root);
+  EXPECT_EQ(off.exit, 0) << off.text;
+  EXPECT_THAT(off.text,
+              AllOf(HasSubstr("switched off by uid 0: the lift is on fire"), HasSubstr("echo")));
+}
+
+TEST_P(Admin, ARefusedAttemptAtTheirSocketsIsRecorded) {
+  if (!is_system()) GTEST_SKIP() << "rootless there is nobody else";
+  start("", "admins = [64102]");
+  const User stranger{64103, 64103, {hosts_group}};
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(run({"disable"}, stranger).exit, 4);
+  EXPECT_NE(run({"status"}, stranger).exit, 0) << "asks by itself, and is not recorded";
+  daemon_.stop();
+  const Said recorded = run({"audit", "--denied", "--kind", "switched", "--json", "--log",
+                             daemon_.directory().path("log/audit.log")},
+                            root);
+  const auto lines = std::ranges::count(recorded.text, '\n');
+  EXPECT_EQ(lines, 5) << recorded.text;
+  EXPECT_THAT(recorded.text, HasSubstr("by uid 64103"));
+  EXPECT_THAT(daemon_.log(), HasSubstr("refused an attempt of uid 64103"));
 }
 
 TEST_P(Admin, StopsTheCellsOfAUser) {

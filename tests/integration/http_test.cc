@@ -137,6 +137,26 @@ TEST_P(Http, NobodyIsLetInWithoutTheTokenOrUnderAStrangersName) {
       StartsWith("HTTP/1.1 403 "));
 }
 
+TEST_P(Http, AnUnknownTokenIsInTheLogWithItsAddressAndNotWithItsBytes) {
+  const std::string guess(40, 'x');
+  EXPECT_THAT(ask({.more = "Authorization: Bearer " + guess + "\r\n"}),
+              StartsWith("HTTP/1.1 401 "));
+  daemon_.stop();
+  EXPECT_THAT(daemon_.log(), HasSubstr("refused an unknown bearer token from 127.0.0.1"));
+  EXPECT_THAT(daemon_.log(), Not(HasSubstr(guess)));
+}
+
+TEST_P(Http, TheSwitchIsToldAsTheSwitch) {
+  const User admin = GetParam() == Mode::system ? User{0, 0, {}} : daemon_.user();
+  const auto off = daemon_.command({"disable", "--reason", "incident 42"}, admin);
+  ASSERT_EQ(off->wait().value_or(-1), 0) << off->errors().all();
+  for (int i = 0; i < 3; ++i) {
+    const Json error = body_of(ask({}))["error"];
+    EXPECT_EQ(error["data"]["code"], "disabled") << error;
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("incident 42"));
+  }
+}
+
 TEST_P(Http, WhatIsTooLongIsRefused) {
   EXPECT_THAT(ask({.more = "X: " + std::string(20'000, 'x') + "\r\n"}),
               StartsWith("HTTP/1.1 431 "));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/status/machine_status.h"
 #include "client/cli/status/server_table.h"
 #include "client/cli/status/status_text.h"
 #include "client/cli/status/waiting_text.h"
@@ -268,6 +269,43 @@ TEST(CliStatus, WrapsWhyAServerEnded) {
   const auto text = cli::status_text(one_line(status), {.width = 40});
   EXPECT_THAT(text, HasSubstr("git: last end: 1970-01-01 00:00:00:\n    early_crash: exited with "
                               "code 1\n"));
+}
+
+TEST(MachineStatus, HasEveryServerWithWhatAllItsUsersHave) {
+  const auto user = [](std::string name, std::string servers) {
+    return cli::UserStatus{1000, std::move(name), R"({"servers":[)" + servers + "]}"};
+  };
+  const auto merged = nlohmann::json::parse(cli::machine_status(
+      R"({"version":"1","mode":"system","enabled":true,"servers":[)"
+      R"({"name":"files","state":"stopped","command":"/bin/f","network":"none"},)"
+      R"({"name":"git","state":"stopped","command":"/bin/g","network":"none"}]})",
+      {user("alice", R"({"name":"files","state":"ready","cells":[{"cell":"1"}],"denied_total":2,)"
+                     R"("last_end":{"verdict":"early_crash","at_ms":5,"cause":"x"}})"),
+       user("bob", R"({"name":"files","state":"quarantined","cells":[{"cell":"2"}],)"
+                   R"("denied_total":1,"pins":{"withheld":3},)"
+                   R"("last_end":{"verdict":"idle","at_ms":9}})")}));
+  const auto& files = merged["servers"][0];
+  EXPECT_EQ(files["state"], "quarantined") << "what has to be looked at first";
+  EXPECT_EQ(files["users"], 2);
+  EXPECT_EQ(files["cells"].size(), 2U);
+  EXPECT_EQ(files["denied_total"], 3);
+  EXPECT_EQ(files["pins"]["withheld"], 3);
+  EXPECT_EQ(files["last_end"]["user"], "alice") << "an end on purpose hides no crash";
+  EXPECT_EQ(merged["servers"][1]["users"], 0);
+  EXPECT_EQ(merged["servers"][1]["state"], "stopped");
+}
+
+TEST(MachineStatus, SaysWhoSwitchedEverythingOffAndThatNoCallIsRecorded) {
+  const auto text = cli::status_text(
+      R"({"version":"1","mode":"system","enabled":false,"switch":{"off":true,"by":0,)"
+      R"("reason":"fire"},"audit":{"written":false},"last_failure":"the audit writer died",)"
+      R"("servers":[{"name":"files","state":"stopped","users":0,"cells":[]}]})",
+      {});
+  EXPECT_THAT(text, HasSubstr("switched off by uid 0: fire"));
+  EXPECT_THAT(text, HasSubstr("audit log: cannot be written; its writer has ended"));
+  EXPECT_THAT(text, HasSubstr("cellblock itself: the audit writer died"));
+  EXPECT_THAT(cli::status_text(R"({"switch":{"off":false},"audit":{"written":true}})", {}),
+              HasSubstr("audit log: written\n"));
 }
 
 }  // namespace

@@ -595,5 +595,22 @@ TEST(ConfigCheck, ATokenWhoseUserNoServerAllowsIsAWarningAndAnOpenSocketAWeakeni
   EXPECT_THAT(weakenings_of(open), Contains(HasSubstr("listen.http.mode = \"0666\"")));
 }
 
+TEST(ConfigCheck, AdministratorsAreUsersAndTheMembersOfGroups) {
+  HostFacts facts = example_facts();
+  facts.members[2000] = {.users = {{1005, 1005}, {1001, 1001}, {0, 0}}, .unknown = {}};
+  const auto admins = [&](const std::string& list) {
+    return check_files({{"c.toml", "[daemon]\nadmins = " + list + "\n"}}, facts);
+  };
+  const Checked good = admins(R"(["%agents", "alice"])");
+  EXPECT_THAT(good.errors(), IsEmpty()) << lines_of(good.errors());
+  EXPECT_THAT(good.config.admins, ElementsAre(1001, 1005)) << "each once, and root is one anyway";
+  EXPECT_THAT(lines_of(admins(R"(["%nobody-here"])").errors()),
+              HasSubstr("there is no group \"nobody-here\" here"));
+  facts.members.clear();
+  facts.members[2000] = {};
+  EXPECT_THAT(lines_of(admins(R"(["%agents"])").warnings()),
+              HasSubstr("nobody is in the group \"agents\""));
+}
+
 }  // namespace
 }  // namespace cellblock

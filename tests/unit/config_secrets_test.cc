@@ -127,6 +127,16 @@ TEST(ConfigSecrets, StandOnceInAllTablesWhereverTheyComeFrom) {
       ElementsAre(HasSubstr("T_FILE is taken already")));
 }
 
+TEST(ConfigSecrets, OfFilesThatAreClosedToWhoChecksAreAWarning) {
+  HostFacts facts = facts_of_host();
+  facts.closed_secrets = {"/s/closed"};
+  const Checked checked = check("secret_files = { T = \"/s/closed\" }\n", facts);
+  EXPECT_THAT(checked.errors, IsEmpty());
+  EXPECT_THAT(
+      checked.warnings,
+      Contains(HasSubstr("\"/s/closed\" is not looked at here: this user may not read it")));
+}
+
 TEST(ConfigSecrets, OfCredentialsAreWarnedOfWhereACheckByHandHasNone) {
   HostFacts facts = facts_of_host();
   facts.credentials = Credentials::not_here;

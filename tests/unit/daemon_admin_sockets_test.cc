@@ -40,6 +40,7 @@ class AdminDoorsTest : public ::testing::Test {
         loop_, config_,
         {.at_door = [this](std::uint32_t user, Fd socket) { came(user, std::move(socket)); },
          .at_switch = [this](AdminSwitch which, Fd) { stood_.push_back(which); },
+         .at_status = [this](Fd) { ++asked_; },
          .close_later = [this](Fd) { ++closed_later_; }});
     ASSERT_TRUE(doors) << doors.error().text;
     admin_sockets_ = std::move(*doors);
@@ -74,6 +75,7 @@ class AdminDoorsTest : public ::testing::Test {
   std::vector<AdminSwitch> stood_;
   std::vector<Fd> held_;
   int closed_later_ = 0;
+  int asked_ = 0;
   std::unique_ptr<AdminSockets> admin_sockets_;
 };
 
@@ -99,6 +101,14 @@ TEST_F(AdminDoorsTest, AtASwitchStandsWhoeverConnectsThere) {
   const Fd other = connect("enable");
   turn();
   EXPECT_THAT(stood_, ::testing::UnorderedElementsAre(AdminSwitch::disable, AdminSwitch::enable));
+}
+
+TEST_F(AdminDoorsTest, TheStatusHasASocketOfItsOwn) {
+  make();
+  const Fd one = connect("status");
+  turn();
+  EXPECT_EQ(asked_, 1);
+  EXPECT_THAT(stood_, IsEmpty());
 }
 
 TEST_F(AdminDoorsTest, WhoeverStandsBeforeADoorThatClosesIsStillToldSo) {
@@ -143,6 +153,21 @@ TEST_F(AdminDoorsTest, OnlyRootAndTheDaemonReachThemWhereNobodyElseIsNamed) {
   config_.admins = {1001};
   make();
   EXPECT_EQ(mode_of(path("disable")), 0666U);
+}
+
+TEST_F(AdminDoorsTest, AReloadOpensThemToTheFirstAdministratorAndClosesThemAfterTheLast) {
+  make();
+  ASSERT_TRUE(admin_sockets_->open(1000));
+  config_.admins = {1001};
+  ASSERT_TRUE(admin_sockets_->reconfigure(config_));
+  ASSERT_TRUE(admin_sockets_->open(1002));
+  for (const char* name : {"disable", "status", "1000", "1002"}) {
+    EXPECT_EQ(mode_of(path(name)), 0666U) << name;
+  }
+  EXPECT_EQ(mode_of(path("reload")), 0600U) << "root's alone";
+  config_.admins.clear();
+  ASSERT_TRUE(admin_sockets_->reconfigure(config_));
+  EXPECT_EQ(mode_of(path("1000")), 0600U);
 }
 
 TEST_F(AdminDoorsTest, NoDoorIsLeftWhenTheyAreGone) {

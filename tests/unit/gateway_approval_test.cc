@@ -71,6 +71,26 @@ TEST_F(ApprovalTest, IsHeldUntilSomebodyAllowsItAndSentAsItWasShown) {
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::ok)));
 }
 
+TEST_F(ApprovalTest, TellsWhoAskedForProgressThatItWaitsAndGoesOnTelling) {
+  attach_and_run();
+  host_says(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"push","arguments":{"to":"a"},"_meta":{"progressToken":"p"}}})");
+  const Json first = effects_.last_to_host();
+  EXPECT_EQ(first["method"], "notifications/progress");
+  EXPECT_EQ(first["params"]["progressToken"], "p");
+  EXPECT_EQ(first["params"]["message"],
+            "waits for an administrator's approval (number 1), 120 s left");
+  effects_.ring(now_ += 14s);
+  EXPECT_THAT(effects_.host, SizeIs(1)) << "not oftener than every 15 s";
+  effects_.ring(now_ += 1s);
+  const Json second = effects_.last_to_host();
+  EXPECT_THAT(std::string(second["params"]["message"]), HasSubstr("105 s left"));
+  EXPECT_GT(second["params"]["progress"], first["params"]["progress"]) << "it rises";
+  EXPECT_LT(second["params"]["progress"], 0.001) << "below what the server says later";
+  say(Word::allow);
+  EXPECT_THAT(effects_.cell, SizeIs(1));
+}
+
 TEST_F(ApprovalTest, HoldsUpTheDeadlineOfNoOtherCall) {
   ask_the_user();
   attach_and_run();

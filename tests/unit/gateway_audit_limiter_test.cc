@@ -5,6 +5,7 @@
 
 #include "supervisor/gateway/records/audit_limiter.h"
 #include "supervisor/gateway/records/audit_record.h"
+#include "supervisor/gateway/records/server_news.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -146,6 +147,51 @@ TEST_F(AuditSieveTest, ItsMemoryDoesNotGrowWithTheCellsAndReasonsThatPeersFind) 
   EXPECT_LE(records_.size(), (AuditLimiter::max_budgets + 1) * AuditBudget::burst);
   limiter_.finish();
   EXPECT_EQ(total(), 30'000U);
+}
+
+Failure crash_of(const std::string& server) {
+  Failure failure;
+  failure.server = server;
+  failure.verdict = "early_crash";
+  failure.cause = "exited with code 3 before it answered; last words: \"database is locked\"";
+  return failure;
+}
+
+TEST(ServerNewsTest, ACrashIsALineThatNamesServerCellAndCause) {
+  ServerNews news;
+  EXPECT_EQ(news.ended("loop", 10, crash_of("loop"), Time(1h)),
+            "[MCP:stdio:loop] cell 10: early_crash: exited with code 3 before it answered; last "
+            "words: \"database is locked\"");
+  Failure idle = crash_of("loop");
+  idle.verdict = "idle";
+  EXPECT_EQ(news.ended("loop", 11, idle, Time(1h)), std::nullopt) << "ended on purpose";
+}
+
+TEST(ServerNewsTest, ACrashLoopIsAFewLinesAMinuteAndACount) {
+  ServerNews news;
+  int lines = 0;
+  for (std::uint64_t cell = 0; cell < 100; ++cell) {
+    lines += news.ended("loop", cell, crash_of("loop"), Time(1h)) ? 1 : 0;
+  }
+  EXPECT_EQ(lines, ServerNews::lines_per_span);
+  EXPECT_TRUE(news.ended("other", 1, crash_of("other"), Time(1h))) << "each server has its own";
+  const auto later = news.ended("loop", 200, crash_of("loop"), Time(1h) + ServerNews::span);
+  EXPECT_THAT(later.value_or(""), testing::HasSubstr("(94 more lines were left out before)"));
+}
+
+TEST(ServerNewsTest, AWithheldDefinitionAndACallThatWaitsAreLines) {
+  ServerNews news;
+  const auto line = [&](const AuditNote& note) {
+    return news.recorded(audit_record({.server = "git"}, note), 1003, Time(1h)).value_or("");
+  };
+  EXPECT_EQ(line({.kind = AuditKind::pin, .tool = "push", .reason = "withheld: changed"}),
+            "[MCP:stdio:git] \"push\" is withheld: changed: \"cellblock pin diff git --for 1003\" "
+            "shows it");
+  EXPECT_EQ(line({.kind = AuditKind::approval, .tool = "push", .reason = "asked"}),
+            "[MCP:stdio:git] \"push\" waits for an approval: \"cellblock approve\" lists it");
+  EXPECT_EQ(line({.kind = AuditKind::approval, .tool = "push", .reason = "expired"}), "");
+  EXPECT_THAT(line({.kind = AuditKind::pin, .tool = "a\nb", .reason = "withheld: new"}),
+              testing::HasSubstr("\"a\\x0ab\""));
 }
 
 }  // namespace

@@ -144,7 +144,10 @@ TEST(EgressText, SaysOfANameWithoutANetworkThatItWantsOneAndTheRule) {
   ASSERT_TRUE(denied);
   EXPECT_EQ(denied->what, "resolve api.example.org");
   EXPECT_EQ(denied->reason, "no name exists for a cell without a network: `network = \"none\"`");
-  EXPECT_EQ(denied->allow, "network = \"egress\" and egress.allow = [\"api.example.org:443\"]");
+  EXPECT_EQ(
+      denied->allow,
+      "network = \"egress\" and egress.allow = [\"api.example.org:443\"] (443 stands for the port "
+      "that it wants)");
 }
 
 Denied refused_at(InternetAddress address, std::uint16_t port) {

@@ -113,7 +113,10 @@ TEST_F(GatewayDenial, AnswersForNamesToACellWithoutANetworkAndTellsThem) {
   EXPECT_EQ(reply[3] & 0xf, 3) << "NXDOMAIN";
   const Json denied = denied_when_there(host)[0];
   EXPECT_EQ(denied["what"], "resolve api.example.org");
-  EXPECT_EQ(denied["allow"], "network = \"egress\" and egress.allow = [\"api.example.org:443\"]");
+  EXPECT_EQ(
+      denied["allow"],
+      "network = \"egress\" and egress.allow = [\"api.example.org:443\"] (443 stands for the port "
+      "that it wants)");
 
   end_cell(cell, {.kind = EndKind::exited});
 }

@@ -6,6 +6,7 @@
 
 #include "policy/encoding/sha256.h"
 #include "supervisor/http/front.h"
+#include "supervisor/http/refused_tokens.h"
 
 namespace cellblock::http {
 namespace {
@@ -188,7 +189,7 @@ TEST_F(HttpFront, ATokenWhoseUserMayUseNothingIsForbiddenInAllButName) {
   const auto refusal = idle.admit(post(""), std::nullopt).refusal;
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->status, 403U);
-  EXPECT_THAT(refusal->body, HasSubstr("no allow list names him"));
+  EXPECT_THAT(refusal->body, HasSubstr("no server's allow or rule names him"));
   EXPECT_THAT(refusal->body, HasSubstr("-31001"));
 }
 
@@ -535,6 +536,20 @@ TEST_F(HttpFront, AWaitThatIsLongBecomesAStream) {
   EXPECT_FALSE(around_.streams.contains(1));
   front_.tick(std::chrono::milliseconds{30'000});
   EXPECT_THAT(around_.streams.at(1), testing::StartsWith(":"));
+}
+
+TEST(RefusedTokensTest, OfAnAddressAreToldAFewTimesAndThenCounted) {
+  using namespace std::chrono_literals;
+  const gateway::Time now(1h);
+  RefusedTokens tokens;
+  std::vector<std::string> lines;
+  for (int i = 0; i < 20; ++i) {
+    for (std::string& line : tokens.add("192.0.2.7", now)) lines.push_back(std::move(line));
+  }
+  EXPECT_THAT(lines, testing::SizeIs(RefusedAttempts::recorded_each));
+  EXPECT_EQ(lines.front(), "refused an unknown bearer token from 192.0.2.7");
+  EXPECT_THAT(tokens.tick(now + RefusedTokens::span),
+              testing::ElementsAre("refused 15 more unknown bearer tokens from 192.0.2.7"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "policy/rates/call_slots.h"
 #include "policy/rates/log_share.h"
 #include "policy/rates/rate_text.h"
+#include "policy/rates/refused_attempts.h"
 
 namespace cellblock {
 namespace {
@@ -451,7 +452,7 @@ TEST_F(CallPlacesTest, EachRefusalSaysWhichBoundAndWhenToTryAgain) {
             "too many calls of server \"files\" at one time: 4 are allowed, and 2 more wait; try "
             "again when one is answered, or in 500ms");
   EXPECT_THAT(text({.why = Why::waited, .of = BoundOf::session, .retry_after = 500ms}),
-              HasSubstr("waited in vain for a place among the calls of this session"));
+              HasSubstr("no place became free in time among the calls of this session"));
   EXPECT_THAT(text({.of = BoundOf::user, .bounds = {.rate = Rate{}}}),
               HasSubstr("of yours, all servers together"));
 }
@@ -517,6 +518,27 @@ TEST(CallDeadline, WhateverTheServerTellsItIsOverAtTheLongest) {
     }
     ASSERT_TRUE(deadline.is_over(now, runs) && deadline.is_over(now, stands));
   }
+}
+
+TEST(RefusedAttempts, OfOneUserAreRecordedAFewTimesAndThenCounted) {
+  RefusedAttempts attempts;
+  for (std::uint32_t i = 0; i < RefusedAttempts::recorded_each; ++i) {
+    EXPECT_TRUE(attempts.add("1001"));
+  }
+  EXPECT_FALSE(attempts.add("1001"));
+  EXPECT_FALSE(attempts.add("1001"));
+  EXPECT_TRUE(attempts.add("1002")) << "another user's is told";
+  EXPECT_THAT(attempts.end_span().left_out,
+              testing::ElementsAre(RefusedAttempts::LeftOut{"1001", 2}));
+  EXPECT_TRUE(attempts.add("1001")) << "a new span";
+}
+
+TEST(RefusedAttempts, OfManyUsersAreBoundedTogether) {
+  RefusedAttempts attempts;
+  for (std::size_t i = 0; i < RefusedAttempts::most_known; ++i)
+    EXPECT_TRUE(attempts.add(std::to_string(i)));
+  EXPECT_FALSE(attempts.add("5000"));
+  EXPECT_EQ(attempts.end_span().of_others, 1U);
 }
 
 }  // namespace

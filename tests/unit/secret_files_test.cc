@@ -1,5 +1,6 @@
 #include "supervisor/daemon/load/secret_files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@ namespace cellblock {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Result<std::string> read(const std::string& path) {
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
@@ -80,6 +82,45 @@ TEST(SecretFiles, ReadsACredentialAsSystemdGivesIt) {
   EXPECT_THAT(read_credential_in("", "token").error().text,
               HasSubstr("started without credentials ($CREDENTIALS_DIRECTORY is not set)"));
   EXPECT_FALSE(read_credential_in(directory + "/none", "token").has_value());
+}
+
+TEST(SecretFiles, ReadsACredentialBelowADirectoryThatIsClosedWhereItIsOpenAlready) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to close a directory to others";
+  const ScratchDirectory scratch;
+  const std::string above = scratch.make_directory("credentials", 0700);
+  const std::string directory = scratch.make_directory("credentials/cellblock.service", 0700);
+  scratch.write("credentials/cellblock.service/token", "plum\n", 0400);
+  for (const std::string& path : {directory, directory + "/token"}) {
+    ASSERT_EQ(::chown(path.c_str(), 64001, 64001), 0);
+  }
+  const Fd opened = std::move(*open_at(AT_FDCWD, directory.c_str(), O_PATH | O_DIRECTORY));
+  ASSERT_EQ(::seteuid(64001), 0);
+  const auto by_path = read_credential_in(directory, "token");
+  const std::array<uid_t, 2> owners = {0, 64001};
+  const auto by_descriptor = read_credential(opened, directory, "token", owners);
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_THAT(by_path.error().text, HasSubstr("uid 64001 may not look there"));
+  EXPECT_THAT(by_path.error().text, Not(HasSubstr("chown"))) << "it is systemd's";
+  EXPECT_EQ(by_descriptor, "plum");
+}
+
+TEST(SecretFiles, AreClosedToWhoMayNotReadThem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to close a file to others";
+  const ScratchDirectory scratch;
+  const std::string file = scratch.write("secret", "plum", 0600);
+  EXPECT_FALSE(is_closed_to_us(file));
+  ASSERT_EQ(::seteuid(64001), 0);
+  const bool is_closed = is_closed_to_us(file);
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_TRUE(is_closed);
+  EXPECT_FALSE(is_closed_to_us(scratch.path() + "/none")) << "missing is another thing";
+}
+
+TEST(SecretFiles, RootOpensADirectoryOfCredentialsNowhereElse) {
+  for (const char* path : {"", "/", "/etc", "/run/credentials", "/run/credentials/",
+                           "/run/credentials/..", "/run/credentials/a/../../root"}) {
+    EXPECT_FALSE(open_service_credentials(path).valid()) << path;
+  }
 }
 
 TEST(SecretFiles, ReadsACredentialThatAnAclOpensToTheDaemon) {

@@ -1,11 +1,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/cli/commands/commands.h"
@@ -28,6 +36,8 @@ constexpr Option decision_word{
 constexpr Option call_id{.name = "ID", .what = "which call, as the list names it"};
 constexpr Option call_digest{.name = "--digest",
                              .what = "only if its digest begins so, as show printed it"};
+
+constexpr Option follow_calls = flag("--follow", "go on, and tell calls as they come");
 
 struct ApproveRequest {
   std::string word;    ///< "show", "allow" or "deny"
@@ -147,6 +157,82 @@ Exit list(const Context& context) {
   return worst;
 }
 
+// --- as they come
+// ------------------------------------------------------------------------------
+
+/// Connections that stay: each new one would be a record in the audit log.
+using Watched = std::map<std::uint32_t, client::Client>;
+
+constexpr int look_again_ms = 1'000;
+
+std::vector<Json> calls_at(client::Client& gateway) {
+  const auto answer = gateway.request(control_method::approvals, "{}");
+  return answer ? objects_of(Json::parse(*answer, nullptr, false), "approvals")
+                : std::vector<Json>{};
+}
+
+// A gateway that has ended is asked anew when its socket is there again. One's own says no.
+void watch_new_gateways(const Context& context, Watched& watched, std::set<std::uint32_t>& closed) {
+  const auto doors = list_admin_sockets(context.socket);
+  if (!doors) return;
+  const auto is_there = [&](std::uint32_t uid) {
+    return std::ranges::find(*doors, uid, &AdminSocket::uid) != doors->end();
+  };
+  std::erase_if(watched, [&](const auto& entry) { return !is_there(entry.first); });
+  std::erase_if(closed, [&](std::uint32_t uid) { return !is_there(uid); });
+  for (const AdminSocket& door : *doors) {
+    if (watched.contains(door.uid) || closed.contains(door.uid)) continue;
+    auto gateway = open(behind(context, door));
+    const bool is_heard = gateway && gateway->request(control_method::approvals, "{}").has_value();
+    if (is_heard) watched.emplace(door.uid, std::move(*gateway));
+    if (!is_heard) closed.insert(door.uid);
+  }
+}
+
+// Its sockets for administrators go with it; that for hosts may be systemd's.
+bool has_ended(const Context& context) {
+  return ::access(switch_path(context.socket, "disable").c_str(), F_OK) != 0;
+}
+
+client::Error no_daemon(const Context& context) {
+  return daemon_fault(context).value_or(
+      client::Error{.code = client::ErrorCode::unreachable,
+                    .text = "no cellblockd with sockets for administrators runs here"});
+}
+
+void tell_new_call(const Context& context, std::uint32_t uid, Json call) {
+  if (context.output == Output::human) {
+    print_line(uid, call);
+  } else {
+    call["uid"] = uid;
+    call["id"] = fmt::format("{}.{}", uid, number_of(call, "approval"));
+    fmt::print("{}\n", dumped(call));
+  }
+  static_cast<void>(std::fflush(stdout));
+}
+
+// Until it is interrupted, or nobody reads what it prints, or the daemon ends.
+Exit follow(const Context& context) {
+  Watched watched;
+  std::set<std::uint32_t> closed;
+  std::set<std::string> told;
+  for (;;) {
+    watch_new_gateways(context, watched, closed);
+    if (has_ended(context)) return explain(context, no_daemon(context));
+    std::set<std::string> waiting;
+    for (auto& [uid, gateway] : watched) {
+      for (Json& call : calls_at(gateway)) {
+        auto id = fmt::format("{}.{}", uid, number_of(call, "approval"));
+        if (!told.contains(id)) tell_new_call(context, uid, std::move(call));
+        waiting.insert(std::move(id));
+      }
+    }
+    told = std::move(waiting);
+    pollfd reader{STDOUT_FILENO, 0, 0};
+    if (::poll(&reader, 1, look_again_ms) > 0) return Exit::ok;
+  }
+}
+
 Exit none_waits(const Context& context, const std::string& id) {
   return explain(context,
                  {.code = client::ErrorCode::refused,
@@ -207,7 +293,15 @@ Exit run_approve(const Context& context, const Words& words) {
   const ApproveRequest request{.word = words.text(decision_word),
                                .id = words.text(call_id),
                                .digest = words.text(call_digest)};
+  if (words.has(follow_calls)) return follow(context);
   if (request.word.empty()) return list(context);
+  if (request.id.empty()) {
+    return explain(context,
+                   {.code = client::ErrorCode::invalid_argument,
+                    .text = fmt::format("\"{}\" needs the number of a call, as \"cellblock "
+                                        "approve\" lists it",
+                                        request.word)});
+  }
   const auto name = call_name(request.id);
   if (!name) {
     return explain(context, {.code = client::ErrorCode::invalid_argument,
@@ -229,8 +323,9 @@ Command approve_command() {
               "cellblock approve\n  cellblock approve show 1000.3\n  cellblock approve "
               "allow 1000.3\n  cellblock approve deny 1000.3",
           .optional = {&decision_word, &call_id},
-          .options = {&call_digest},
-          .needs = {{&decision_word, &call_id}, {&call_digest, &call_id}},
+          .options = {&call_digest, &follow_calls},
+          .excludes = {{&follow_calls, &decision_word}},
+          .needs = {{&call_digest, &call_id}},
           .run = run_approve};
 }
 

@@ -269,6 +269,14 @@ Exit accept_nothing(const Context& context, const PinRequest& request, const Jso
                  advice_on_withheld(context, request, named_or_all(withheld, request)));
 }
 
+// About one's own definitions somebody else decides.
+Exit explain_decision(const Context& context, const client::Error& error) {
+  if (context.whose.empty() && error.failure == "denied") {
+    return explain(context, error, "Ask root or a user of daemon.admins.");
+  }
+  return explain(context, error);
+}
+
 Exit run_pin_list(const Context& context, const Words& words) {
   return print_pins(context, pin_request(words), "There is no server that you may use.\n",
                     list_text);
@@ -295,7 +303,7 @@ Exit run_pin_accept(const Context& context, const Words& words) {
       fmt::print("{}", withheld_text(servers->front(), one, Style::for_stdout()));
     }
     const auto accepted = accept_one(context, request, one, tally);
-    if (!accepted) return explain(context, accepted.error());
+    if (!accepted) return explain_decision(context, accepted.error());
   }
   return end_with(context, tally);
 }
@@ -305,7 +313,7 @@ Exit run_pin_forget(const Context& context, const Words& words) {
   Json params{{"server", request.server}};
   if (!request.name.empty()) params["name"] = request.name;
   const auto forgotten = ask_daemon(context, control_method::pin_forget, dumped(params));
-  if (!forgotten) return explain(context, forgotten.error());
+  if (!forgotten) return explain_decision(context, forgotten.error());
   const Json json = Json::parse(*forgotten, nullptr, false);
   if (!request.name.empty() && objects_of(json, "forgotten").empty()) {
     return explain(context, unknown_definition(request), advice_to_list(context, request));

@@ -9,11 +9,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/cli/audit/log_files.h"
 #include "client/cli/audit/log_path.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/admin_sockets.h"
+#include "client/cli/common/installation_status.h"
+#include "client/cli/status/machine_status.h"
 #include "client/cli/status/status_text.h"
 #include "client/cli/status/waiting_text.h"
 #include "client/cli/table/shared_options.h"
@@ -100,6 +103,10 @@ void print_status(const Context& context, std::uint32_t uid, const std::string& 
 
 Exit status_of_one(const Context& context, const std::string& server) {
   auto status = ask_daemon(context, control_method::status, "{}");
+  // An administrator's own is not behind a door.
+  if (!status && !context.whose.empty() && uid_of(context.whose) == ::geteuid()) {
+    return status_of_one({.socket = context.daemon, .output = context.output}, server);
+  }
   if (!status) return explain_status(context, status.error());
   if (!server.empty()) *status = only_server(*status, server);
   if (status->empty()) return explain(context, no_such_server(context, server));
@@ -161,10 +168,83 @@ Exit status_of_all(const Context& context, const std::string& server) {
   return worst;
 }
 
+// --- the whole machine
+// ------------------------------------------------------------------------------
+
+/// Those whose gateways run, and which of their calls wait.
+struct Users {
+  std::vector<UserStatus> statuses;
+  std::string waiting;
+};
+
+// Of a gateway that does not answer it is said, and the others are shown.
+Users ask_users(const Context& context, const std::string& server) {
+  Users users;
+  for (const AdminSocket& door :
+       list_admin_sockets(context.socket).value_or(std::vector<AdminSocket>{})) {
+    auto found = find_status(context, door);
+    if (!found) {
+      static_cast<void>(explain(behind(context, door), found.error()));
+      continue;
+    }
+    if (context.output == Output::human) users.waiting += what_waits(found->from, door.uid, server);
+    users.statuses.push_back({door.uid, found->from.whose, std::move(found->status)});
+  }
+  return users;
+}
+
+void print_machine(const Context& context, const std::string& status, const Users& users) {
+  fmt::print("{}", status_text(status, {.style = Style::for_stdout(),
+                                        .whose = "USER",
+                                        .waiting = users.waiting,
+                                        .width = terminal_width()}));
+  std::string names;
+  for (const UserStatus& user : users.statuses) names += (names.empty() ? "" : ", ") + user.user;
+  fmt::print("\n{}{}", reach_of_log(context),
+             users.statuses.empty()
+                 ? "no user is connected\n"
+                 : wrapped(fmt::format("users: {} (\"cellblock status --for USER\" shows one)\n",
+                                       safe_line(names)),
+                           terminal_width(), 4));
+}
+
+Exit status_of_machine(const Context& context, const std::string& installation,
+                       const std::string& server) {
+  const Users users = ask_users(context, server);
+  auto status = machine_status(installation, users.statuses);
+  if (!server.empty()) status = only_server(status, server);
+  if (status.empty()) {
+    return explain(context, {.code = client::ErrorCode::refused,
+                             .text = fmt::format("no server \"{}\" is declared", server),
+                             .data = dumped(Json{{"server", server}}),
+                             .failure = "not_allowlisted"});
+  }
+  if (context.output == Output::json) return print_json(status);
+  print_machine(context, status, users);
+  return Exit::ok;
+}
+
+// Administrators see what there is, whoever is connected. Without root a daemon has one user, whose
+// own status says more.
+std::optional<std::string> installation_for(const Context& context) {
+  const bool may_ask =
+      context.whose.empty() && ::access(installation_socket(context).c_str(), R_OK | W_OK) == 0;
+  if (!may_ask) return std::nullopt;
+  auto installation = ask_installation(context);
+  if (!installation) return std::nullopt;
+  const auto json = Json::parse(*installation, nullptr, false);
+  if (raw_text(json, "mode") != "system") return std::nullopt;
+  return std::move(*installation);
+}
+
 Exit run_status(const Context& context, const Words& words) {
   if (words.has(watch_option)) return run_top(context, words);
   const auto server = words.text(server_name);
-  return words.has(of_all_users) ? status_of_all(context, server) : status_of_one(context, server);
+  if (words.has(of_all_users)) return status_of_all(context, server);
+  if (const auto installation = installation_for(context)) {
+    return status_of_machine(context, *installation, server);
+  }
+  return status_of_one(context, server);
 }
 
 }  // namespace

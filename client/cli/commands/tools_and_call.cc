@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -29,8 +30,12 @@ constexpr Option call_words{.name = "ARGUMENTS",
 constexpr Option only_weight =
     flag("--weight", "only what each server's list takes: bytes, and about how many tokens");
 
+// As a server's max_deadline: the gateway bounds the call, and this one only its silence.
+constexpr std::chrono::milliseconds longest_call = std::chrono::hours(1);
+
 struct CallRequest {
   ServerRequest to;
+  std::chrono::milliseconds at_most{0};  ///< as client::CallOptions has it
   std::string tool;
   std::vector<std::string> arguments;  ///< as call_arguments() takes them
 };
@@ -62,12 +67,22 @@ Exit print_weight(const std::vector<ListWeight>& weights, Output output) {
   return Exit::ok;
 }
 
+// The gateway's word alone, and no other progress: stderr is for what a person has to know.
+void say_that_it_waits(const client::Progress& progress) {
+  if (!progress.message.starts_with("waits for an administrator's approval (number ")) return;
+  fmt::print(stderr, "{}\n", safe_line(progress.message));
+}
+
 client::Result<client::ToolResult> call(const Context& context, const CallRequest& request) {
   const auto arguments = CELLBLOCK_TRY(call_arguments(request.arguments));
   auto server = CELLBLOCK_TRY(open_server(
       context, request.to.server, {.workspace = request.to.workspace, .role = request.to.role},
       request.to.timeout));
-  return server.call_tool(request.tool, arguments, {.timeout = request.to.timeout, .stop = {}});
+  return server.call_tool(request.tool, arguments,
+                          {.timeout = request.to.timeout,
+                           .stop = {},
+                           .at_most = request.at_most,
+                           .on_progress = say_that_it_waits});
 }
 
 // What was left out is kept for as long as its session, and this one ends now.
@@ -93,7 +108,9 @@ std::string call_mistake(const Words& words) {
 }
 
 CallRequest call_request(const Words& words) {
+  const bool is_bounded = words.has(timeout_option);
   CallRequest request{.to = server_request(words),
+                      .at_most = is_bounded ? std::chrono::milliseconds(0) : longest_call,
                       .tool = words.text(called_tool),
                       .arguments = words.all(call_words)};
   if (calls_tool_of_all(words)) {
@@ -137,10 +154,19 @@ Exit run_tools(const Context& context, const Words& words) {
   return exit;
 }
 
+// "n=1" is a number: a tool that takes text says so, and not how a shell sends it.
+Exit explain_call(const Context& context, const client::Error& error) {
+  const bool wants_text = error.failure == "invalid_arguments" &&
+                          error.text.find("a string, and it is") != std::string::npos;
+  if (!wants_text) return explain(context, error);
+  return explain(context, error,
+                 R"(To send text that reads as a number or a word of JSON: 'NAME="1"'.)");
+}
+
 Exit run_call(const Context& context, const Words& words) {
   const auto request = call_request(words);
   const auto result = call(context, request);
-  if (!result) return explain(context, result.error());
+  if (!result) return explain_call(context, result.error());
   if (context.output == Output::json) {
     print_json(result->json);
   } else {

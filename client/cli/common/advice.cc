@@ -1,6 +1,7 @@
 #include "client/cli/common/advice.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -48,9 +49,10 @@ std::string advice_to_nobody() {
     return "Ask the administrator to name this user in allow.users, or a group of his in "
            "allow.groups, of a server.";
   }
-  return "root has no rights here but those that the configuration gives him. Act as a user who is "
-         "allowed:\n  setpriv --reuid USER --regid GROUP --init-groups cellblock ...\n"
-         "  What was done is in the audit log (daemon.audit_log in the configuration).";
+  return "root is not a user of any server. For all users: cellblock status; for one: --for USER, "
+         "where a command has it. To use a server, act as a user who may:\n"
+         "  setpriv --reuid USER --regid GROUP --init-groups cellblock ...\n"
+         "  What was done is in the audit log: cellblock audit.";
 }
 
 // A user's own daemon is asked where its socket is, and hides the system's.
@@ -134,14 +136,29 @@ std::string at_door(ErrorCode code, const std::string& whose) {
   return "Only root and those whom daemon.admins names look after other users' servers.";
 }
 
+// Where the mode lets nobody in, no group helps.
+std::string on_closed_socket(const std::string& socket) {
+  constexpr mode_t group_writes = S_IWGRP;
+  constexpr mode_t others_write = S_IWOTH;
+  struct stat status{};
+  const bool is_known = ::stat(socket.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
+  if (is_known && (status.st_mode & (group_writes | others_write)) == 0) {
+    return fmt::format(
+        "Its mode {:04o} lets nobody but its owner in: see SocketMode= of "
+        "cellblock.socket, and mode of [socket].",
+        status.st_mode & 07777U);
+  }
+  return fmt::format("You need to be in the group of that socket: see \"ls -l {}\".",
+                     safe_line(socket));
+}
+
 std::string on_connection(ErrorCode code, const Situation& situation) {
   switch (code) {
     case ErrorCode::unreachable:
       return "Start cellblockd, or name the socket of one that runs with --socket PATH "
              "(or CELLBLOCK_SOCKET).";
     case ErrorCode::no_access:
-      return fmt::format("You need to be in the group of that socket: see \"ls -l {}\".",
-                         safe_line(situation.socket));
+      return on_closed_socket(situation.socket);
     case ErrorCode::untrusted_listener:
       return "Nothing was sent. Put the socket where only root, you or the daemon can write.";
     case ErrorCode::disconnected:

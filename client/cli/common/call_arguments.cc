@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/jsonrpc/jsonrpc.h"
+
 namespace cellblock::cli {
 namespace {
 
@@ -27,10 +29,27 @@ Json value_of(const std::string& text) {
   return json.is_discarded() ? Json(text) : json;
 }
 
+// The gateway refuses such a message whole; here it is known whose mistake it is.
+bool has_a_key_twice(const std::string& json) {
+  std::string line =
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":)" + json +
+      "}}";
+  std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  const std::size_t size = line.size();
+  line.append(MessageScanner::padding, '\0');
+  const auto message = MessageScanner().scan(std::string_view(line).substr(0, size));
+  return !message && message.error().fault == MessageFault::duplicate_key;
+}
+
 }  // namespace
 
 client::Result<std::string> call_arguments(const std::string& json,
                                            const std::vector<std::string>& pairs) {
+  if (!json.empty() && has_a_key_twice(json)) {
+    return wrong(
+        "an object in the arguments has the same key twice: a server could take the other "
+        "one than cellblock judges");
+  }
   // Untouched where there is nothing to add: the server gets what was typed.
   if (pairs.empty()) return json.empty() ? "{}" : json;
   auto object = json.empty() ? Json::object() : Json::parse(json, nullptr, false);

@@ -85,6 +85,7 @@ TableRow row_of(const Json& server, const Cells& cells) {
           {state.empty() ? "-" : state, colour_of(state)},
           {up_text(cells)},
           {number_of_cells(cells)},
+          {or_dash(number_of(server, "users"))},
           {cells.serving == 0 ? "-" : fmt::format("{}", cells.calls)},
           {cpu_text(cells)},
           {memory_text(cells)},
@@ -98,6 +99,7 @@ std::vector<TableColumn> columns() {
           {"STATE"},
           {"UP", Align::right, 3},
           {"CELLS", Align::left, 2},
+          {"USERS", Align::right, 3},
           {"CALLS", Align::right, 4},
           {"CPU", Align::right, 4},
           {"MEMORY", Align::right, 3},
@@ -106,13 +108,22 @@ std::vector<TableColumn> columns() {
           {"COMMAND", Align::left, 6}};
 }
 
+void drop(const char* title, std::vector<TableColumn>& shown, std::vector<TableRow>& rows) {
+  const auto column = std::ranges::find(shown, title, &TableColumn::title);
+  for (TableRow& row : rows) row.erase(row.begin() + (column - shown.begin()));
+  shown.erase(column);
+}
+
 // Where no cell has a control group, or the host no controller, there is nothing to show.
 void drop_if_unknown(std::int64_t Cells::* number, const char* title, const std::vector<Cells>& all,
                      std::vector<TableColumn>& shown, std::vector<TableRow>& rows) {
   if (std::ranges::any_of(all, [&](const Cells& cells) { return cells.*number != 0; })) return;
-  const auto column = std::ranges::find(shown, title, &TableColumn::title);
-  for (TableRow& row : rows) row.erase(row.begin() + (column - shown.begin()));
-  shown.erase(column);
+  drop(title, shown, rows);
+}
+
+// Of one user's status it is always he.
+bool are_of_many(const std::vector<Json>& servers) {
+  return std::ranges::any_of(servers, [](const Json& server) { return server.contains("users"); });
 }
 
 }  // namespace
@@ -127,6 +138,7 @@ std::string server_table(const std::vector<Json>& servers, Style style, std::siz
   std::vector<TableColumn> shown = columns();
   drop_if_unknown(&Cells::cpu_ms, "CPU", cells, shown, rows);
   drop_if_unknown(&Cells::memory_bytes, "MEMORY", cells, shown, rows);
+  if (!are_of_many(servers)) drop("USERS", shown, rows);
   return table_text(shown, rows, style, width);
 }
 

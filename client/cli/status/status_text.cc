@@ -28,11 +28,14 @@ std::string last_end_of(const Json& server, const StatusPage& page) {
   const auto end = object_of(server, "last_end");
   const auto verdict = text_of(end, "verdict");
   if (end.empty() || is_on_purpose(verdict)) return {};  // nothing to look at
+  const auto user = text_of(end, "user");
   std::string text =
-      "\n" + line_led_by(text_of(server, "name") + ": last end:", Colour::bad,
-                         fmt::format(" {}: {}: {}\n", moment_text(number_of(end, "at_ms")), verdict,
-                                     text_of(end, "cause")),
-                         page);
+      "\n" +
+      line_led_by(text_of(server, "name") + (user.empty() ? "" : " of " + user) + ": last end:",
+                  Colour::bad,
+                  fmt::format(" {}: {}: {}\n", moment_text(number_of(end, "at_ms")), verdict,
+                              text_of(end, "cause")),
+                  page);
   for (const auto& line : texts_of(end, "stderr")) text += fmt::format("  | {}\n", line);
   return text;
 }
@@ -113,11 +116,14 @@ std::string host_lacks(const Json& status) {
 std::string audit_line(const Json& status, Style style) {
   const Json audit = object_of(status, "audit");
   if (const auto written = audit.find("written"); written != audit.end() && *written == false) {
-    return fmt::format("\naudit log: {}; {} records wait\n",
-                       style.paint(Colour::bad, "cannot be written"), number_of(audit, "waiting"));
+    return fmt::format("\naudit log: {}; {}\n", style.paint(Colour::bad, "cannot be written"),
+                       audit.contains("waiting")
+                           ? fmt::format("{} records wait", number_of(audit, "waiting"))
+                           : "its writer has ended, and calls are refused");
   }
   const auto anchor = text_of(audit, "anchor");
-  return anchor.empty() ? "" : fmt::format("\naudit log: anchor {}\n", anchor);
+  if (!anchor.empty()) return fmt::format("\naudit log: anchor {}\n", anchor);
+  return status.contains("switch") ? "\naudit log: written\n" : "";
 }
 
 std::string http_line(const Json& status, const std::string& whose) {
@@ -135,14 +141,30 @@ std::string http_line(const Json& status, const std::string& whose) {
                      whose.empty() ? "yours" : safe_line(whose));
 }
 
+// Who has switched everything off, where that is told.
+std::string switch_line(const Json& status, Style style) {
+  const Json off = object_of(status, "switch");
+  if (off.empty() || off.value("off", Json()) != Json(true)) return {};
+  const auto reason = text_of(off, "reason");
+  return fmt::format("{} by uid {}{}; \"cellblock enable\" takes it back\n",
+                     style.paint(Colour::bad, "switched off"), number_of(off, "by"),
+                     reason.empty() ? "" : ": " + reason);
+}
+
+std::string own_failure_line(const Json& status, const StatusPage& page) {
+  const auto failure = text_of(status, "last_failure");
+  if (failure.empty()) return {};
+  return "\n" + line_led_by("cellblock itself:", Colour::bad, fmt::format(" {}\n", failure), page);
+}
+
 std::string headline(const Json& status, const StatusPage& page) {
   const bool off = status.contains("enabled") && status["enabled"] == false;
   const auto counts =
       page.view == StatusView::summary ? server_counts(objects_of(status, "servers")) : "";
   return fmt::format(
-      "cellblock {}, {} mode{}\n{}{}\n", text_of(status, "version"), text_of(status, "mode"),
+      "cellblock {}, {} mode{}\n{}{}{}\n", text_of(status, "version"), text_of(status, "mode"),
       off ? ", " + page.style.paint(Colour::bad, "disabled: nothing is started") : "",
-      http_line(status, page.whose), counts);
+      switch_line(status, page.style), http_line(status, page.whose), counts);
 }
 
 std::string servers_text(const std::vector<Json>& servers, const StatusPage& page) {
@@ -157,7 +179,8 @@ std::string status_text(std::string_view status_json, const StatusPage& page) {
   const auto status = Json::parse(status_json, nullptr, false);
   if (!status.is_object()) return "the daemon's status cannot be read\n";
   const auto servers = objects_of(status, "servers");
-  std::string ends = page.view == StatusView::summary ? broken_parts_of(status, page) : "";
+  std::string ends = own_failure_line(status, page);
+  if (page.view == StatusView::summary) ends += broken_parts_of(status, page);
   std::string details;
   std::string notes = page.waiting + weakenings_of("everywhere", status, page);
   for (const auto& server : servers) {

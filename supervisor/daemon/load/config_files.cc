@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "policy/config/find_server.h"
 #include "policy/config/leave_out.h"
 #include "policy/config_check/daemon_check.h"
 #include "policy/config_check/facts_wanted.h"
@@ -162,7 +163,8 @@ class Loader {
     facts.cgroup = find_cgroup(wanted.cgroup);
     const Owners secret_owners = owners_of_secrets(facts);
     find_credentials(facts);
-    SecretTexts secrets = read_secret_texts(wanted, secret_owners, facts);
+    SecretTexts secrets = read_secret_texts(
+        wanted, {secret_owners, request_.credentials, is_somebody_else(facts)}, facts);
     for (const std::string& path : wanted.tokens) {
       facts.tokens[path] = look_at_token(path, secret_owners);
     }
@@ -170,7 +172,7 @@ class Loader {
     loaded.config =
         check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
     refuse_foreign_cells(loaded.config);
-    refuse_lost_credentials(facts);
+    refuse_missing_credentials(facts);
     find_disks(loaded.config);
     for (Server& server : loaded.config.servers) {
       if (server.breakage.is_broken()) continue;  // its paths may not answer
@@ -198,21 +200,35 @@ class Loader {
     if (foreign) complaints_.error(main_path_, {}, "daemon.cgroup", *foreign);
   }
 
-  // What a running server was given at the start has not gone because this one may not read it.
-  void refuse_lost_credentials(const HostFacts& facts) {
-    if (request_.in_use == nullptr) return;
-    for (const Server& server : request_.in_use->servers) {
-      for (const SecretVariable& secret : server.secrets) {
-        const auto bad = facts.bad_credentials.find(secret.from);
-        if (secret.origin != SecretOrigin::credential || bad == facts.bad_credentials.end())
-          continue;
-        complaints_.error(file_of(server.name), {},
-                          fmt::format("server.{}.{}", server.name, secret.name),
-                          fmt::format("the credential \"{}\" is the running server's, and this "
-                                      "reload cannot read it: {}; remedy: restart cellblockd, or "
-                                      "run `cellblock reload` as root",
-                                      bad->first, bad->second));
+  // A service is given its credentials when it starts: a reload that wants another one comes too
+  // early, and would only end the server's sessions. A server that was left out before stays so.
+  void refuse_missing_credentials(const HostFacts& facts) {
+    if (request_.in_use == nullptr || facts.bad_credentials.empty()) return;
+    for (const ConfigText& text : texts_) {
+      for (const ServerText& server : text.servers) {
+        const auto known = server_index(*request_.in_use, server.name.value);
+        if (known && request_.in_use->servers[*known].breakage.is_broken()) continue;
+        for (const auto* secrets :
+             {&server.env_from_file, &server.secret_files, &server.secret_memfds}) {
+          refuse_missing_credentials(facts, server, *secrets);
+        }
       }
+    }
+  }
+
+  void refuse_missing_credentials(const HostFacts& facts, const ServerText& server,
+                                  const std::vector<SecretText>& secrets) {
+    for (const SecretText& secret : secrets) {
+      if (!secret.credential) continue;
+      const auto bad = facts.bad_credentials.find(secret.credential->value);
+      if (bad == facts.bad_credentials.end()) continue;
+      complaints_.error(
+          server.file, secret.at,
+          fmt::format("server.{}.{}.credential", server.name.value, secret.name.value),
+          fmt::format("\"{0}\" {1}; remedy: where it is new, add "
+                      "LoadCredential={0}:/path to cellblockd's unit and restart it; "
+                      "else run `cellblock reload` as root",
+                      bad->first, bad->second));
     }
   }
 
@@ -327,6 +343,13 @@ class Loader {
   // root, whoever will.
   Owners owners_of_secrets(const HostFacts& facts) const {
     return {0, ::geteuid(), identity_of(facts).uid};
+  }
+
+  // Who may read the configuration may check it; secrets are the daemon's.
+  bool is_somebody_else(const HostFacts& facts) const {
+    const uid_t reader = ::geteuid();
+    return request_.mode == RunMode::system && reader != 0 && reader != identity_of(facts).uid &&
+           request_.purpose == daemon::LookPurpose::check && request_.in_use == nullptr;
   }
 
   void find_credentials(HostFacts& facts) const {

@@ -11,6 +11,7 @@
 #include "policy/config/config_bytes.h"
 #include "policy/config_check/config_check.h"
 #include "supervisor/daemon/load/cgroup_text.h"
+#include "supervisor/os/sys.h"
 
 /// Reads the configuration from disk: the main file, then `servers.d/*.toml` beside it. Every file
 /// is opened once, and owner, mode and the whole chain of directories above it are checked on
@@ -25,6 +26,8 @@ struct LoadRequest {
   /// Of a daemon that runs, which knows what whoever reads the files may not see: its control
   /// group, and the owners of directories that are closed to the reader. Null: there is none.
   const Config* in_use = nullptr;
+  /// $CREDENTIALS_DIRECTORY, where it is open already (open_service_credentials); null: it is not.
+  const Fd* credentials = nullptr;
 };
 
 struct LoadedConfig {

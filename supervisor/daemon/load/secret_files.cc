@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "supervisor/daemon/load/trusted_path.h"
@@ -54,6 +56,17 @@ Result<std::string> secret_in(const TrustedFile& file, std::span<const uid_t> ow
   return fail("has a NUL in it");
 }
 
+constexpr std::string_view of_services = "/run/credentials/";
+
+// Where only systemd's own directory is closed, its owner is not to be changed.
+std::string unusable(const std::string& directory, const WalkFailure& why) {
+  const std::string text =
+      why.kind == WalkFailure::Kind::closed
+          ? fmt::format("uid {} may not look there; run `cellblock reload` as root", ::geteuid())
+          : why.text;
+  return fmt::format("cannot be used: {}: {}", directory, text);
+}
+
 Result<TrustedFile> open_in(const TrustedFile& directory, const std::string& name) {
   auto fd = open_at(directory.fd.get(), name.c_str(), O_PATH | O_NOFOLLOW);
   if (!fd && fd.error().number == ENOENT) {
@@ -63,6 +76,18 @@ Result<TrustedFile> open_in(const TrustedFile& directory, const std::string& nam
   TrustedFile file{std::move(*fd), {}, directory.path + "/" + name};
   if (::fstat(file.fd.get(), &file.status) < 0) return sys_fail("fstat");
   return file;
+}
+
+Result<std::string> credential_in(const TrustedFile& directory, const std::string& name,
+                                  std::span<const uid_t> owners) {
+  if (!S_ISDIR(directory.status.st_mode)) {
+    return fail("cannot be used: " + directory.path + " is no directory");
+  }
+  if (auto problem = openness_of(directory.status, owners)) {
+    return fail("cannot be used: " + directory.path + " " + *problem);
+  }
+  const TrustedFile file = CELLBLOCK_TRY(open_in(directory, name));
+  return secret_in(file, owners);
 }
 
 }  // namespace
@@ -81,14 +106,28 @@ Result<std::string> read_credential(const std::string& directory, const std::str
         "($CREDENTIALS_DIRECTORY is not set)");
   }
   const auto opened = open_trusted(directory, {owners, LastLink::follow, {}});
-  if (!opened) return fail("cannot be used: " + directory + ": " + opened.error().text);
-  if (!S_ISDIR(opened->status.st_mode))
-    return fail("cannot be used: " + directory + " is no directory");
-  if (auto problem = openness_of(opened->status, owners)) {
-    return fail("cannot be used: " + directory + " " + *problem);
-  }
-  const TrustedFile file = CELLBLOCK_TRY(open_in(*opened, name));
-  return secret_in(file, owners);
+  if (!opened) return fail(unusable(directory, opened.error()));
+  return credential_in(*opened, name, owners);
+}
+
+Result<std::string> read_credential(const Fd& opened, const std::string& directory,
+                                    const std::string& name, std::span<const uid_t> owners) {
+  TrustedFile known{CELLBLOCK_TRY(duplicate(opened.get())), {}, directory};
+  if (::fstat(known.fd.get(), &known.status) < 0) return sys_fail("fstat");
+  return credential_in(known, name, owners);
+}
+
+bool is_closed_to_us(const std::string& path) {
+  return ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
+Fd open_service_credentials(const std::string& directory) {
+  if (!directory.starts_with(of_services)) return {};
+  const std::string service = directory.substr(of_services.size());
+  if (service.empty() || service.starts_with('.') || service.find('/') != std::string::npos)
+    return {};
+  auto opened = open_at(AT_FDCWD, directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  return opened ? std::move(*opened) : Fd();
 }
 
 }  // namespace cellblock

@@ -36,16 +36,23 @@ std::string value_of(const SecretVariable& secret, const SecretTexts& texts) {
 
 }  // namespace
 
-SecretTexts read_secret_texts(const FactsWanted& wanted, std::span<const uid_t> owners,
+SecretTexts read_secret_texts(const FactsWanted& wanted, const SecretReader& reader,
                               HostFacts& facts) {
   SecretTexts texts;
   for (const std::string& path : wanted.secrets) {
-    put(path, read_secret_file(path, owners), texts.files, facts.bad_secrets);
+    if (reader.is_somebody_else && is_closed_to_us(path)) {
+      facts.closed_secrets.insert(path);
+      continue;
+    }
+    put(path, read_secret_file(path, reader.owners), texts.files, facts.bad_secrets);
   }
   if (facts.credentials == Credentials::not_here) return texts;
   for (const std::string& name : wanted.credentials) {
-    put(name, read_credential(facts.credentials_directory, name, owners), texts.credentials,
-        facts.bad_credentials);
+    auto text = reader.credentials == nullptr
+                    ? read_credential(facts.credentials_directory, name, reader.owners)
+                    : read_credential(*reader.credentials, facts.credentials_directory, name,
+                                      reader.owners);
+    put(name, std::move(text), texts.credentials, facts.bad_credentials);
   }
   return texts;
 }

@@ -19,6 +19,10 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
+std::uint32_t mode_for(const Config& config) {
+  return config.admins.empty() ? for_root_and_us : for_whoever_is_asked;
+}
+
 bool is_socket(const std::string& path) {
   struct stat status{};
   return ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
@@ -56,6 +60,9 @@ Result<std::unique_ptr<AdminSockets>> AdminSockets::make(boost::asio::io_context
   CELLBLOCK_CHECK(doors->open("reload", for_root_and_us, [&all = *doors](Fd socket) {
     all.around_.at_reload(std::move(socket));
   }));
+  CELLBLOCK_CHECK(doors->open("status", doors->mode_, [&all = *doors](Fd socket) {
+    all.around_.at_status(std::move(socket));
+  }));
   return doors;
 }
 
@@ -64,7 +71,7 @@ Result<std::unique_ptr<AdminSockets>> AdminSockets::make(boost::asio::io_context
 AdminSockets::AdminSockets(boost::asio::io_context& loop, const Config& config, Around around)
     : loop_(loop),
       prefix_(config.listen.socket + ".admin."),
-      mode_(config.admins.empty() ? for_root_and_us : for_whoever_is_asked),
+      mode_(mode_for(config)),
       around_(std::move(around)) {}
 
 AdminSockets::~AdminSockets() { close_all(); }
@@ -101,6 +108,19 @@ void AdminSockets::close(Doors::iterator door) {
 
 void AdminSockets::close_all() {
   while (!admin_sockets_.empty()) close(admin_sockets_.begin());
+}
+
+// That of the reload stays closed: it is root's alone.
+Result<void> AdminSockets::reconfigure(const Config& config) {
+  const std::uint32_t mode = mode_for(config);
+  if (mode == std::exchange(mode_, mode)) return {};
+  for (const auto& [name, door] : admin_sockets_) {
+    const std::string path = prefix_ + name;
+    if (name != "reload" && ::chmod(path.c_str(), mode) != 0) {
+      return fail(path + ": " + sys_fail("chmod").error().text());
+    }
+  }
+  return {};
 }
 
 void AdminSockets::hold() {

@@ -24,10 +24,13 @@ class AdminSockets {
     std::function<void(AdminSwitch, Fd)> at_switch;
     /// `<socket>.admin.reload`: for root, and rootless for the user himself.
     std::function<void(Fd)> at_reload;
+    /// `<socket>.admin.status`: whoever comes is told what there is, and asked nothing.
+    std::function<void(Fd)> at_status;
     std::function<void(Fd)> close_later;
   };
 
-  /// Removes what an earlier daemon left, and opens the switches. `listen`'s socket is bound by us.
+  /// Removes what an earlier daemon left, and opens the switches and that of the status. `listen`'s
+  /// socket is bound by us.
   static Result<std::unique_ptr<AdminSockets>> make(boost::asio::io_context& loop,
                                                     const Config& config, Around around);
   ~AdminSockets();
@@ -40,6 +43,9 @@ class AdminSockets {
   /// from inside its own at_door.
   void close(std::uint32_t user);
   void close_all();
+
+  /// Another configuration holds: with administrators besides root others reach the sockets too.
+  Result<void> reconfigure(const Config& config);
 
   /// As Listener's.
   void hold();
@@ -59,7 +65,7 @@ class AdminSockets {
 
   boost::asio::io_context& loop_;
   const std::string prefix_;  ///< `<socket>.admin.`
-  const std::uint32_t mode_;
+  std::uint32_t mode_;
   Around around_;
   Doors admin_sockets_;  ///< bounded by the gateways
   bool held_ = false;

@@ -302,6 +302,7 @@ void Daemon::sweep_later() {
     if (error) return;
     // Said once a sweep: a peer that is refused in a loop must not fill the log.
     if (refused_ > 0) spdlog::warn("refused {} connections", std::exchange(refused_, 0));
+    tell_refused_attempts();
     unidentified_said_ = false;
     not_taken_said_.clear();
     act(table_.sweep());

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "policy/config/config.h"
+#include "policy/rates/refused_attempts.h"
+#include "supervisor/daemon/report/installation_report.h"
 #include "supervisor/daemon/run/admin_sockets.h"
 #include "supervisor/daemon/run/audit_link.h"
 #include "supervisor/daemon/run/connection_closer.h"
@@ -92,6 +94,7 @@ class Daemon {
   void on_gateway_broken(std::uint32_t uid, const Error& why);
   void on_launcher_well(const wire::LauncherReport& report);
   void on_reload_door(Fd socket);
+  void on_status_asked(Fd socket);
   Result<ReloadMessage> offer_reload() const;
   void on_reload_asked(const ReloadServer::Asker& asker, ReloadRequest request);
   void on_reload_answer(const wire::LauncherReport& report);
@@ -105,7 +108,9 @@ class Daemon {
 
   // What is done about it.
   void refuse(Fd socket, FailureCode code);
-  void refuse_admin(Fd socket);
+  void refuse_admin(Fd socket, const Peer& peer, std::string_view which, const std::string& whose);
+  void record_refused(const Peer& peer, std::string_view which, const std::string& whose);
+  void tell_refused_attempts();
   void turn_away(Fd socket);
   void close_later(Fd socket);
   void on_stuck(std::size_t stuck, const ConnectionOwner* owner);
@@ -130,6 +135,7 @@ class Daemon {
   std::string_view disable(std::uint32_t by, const std::string& reason);
   std::string_view enable(std::uint32_t by);
   void end_leaving_soon();
+  InstallationState state() const;
   std::chrono::milliseconds stop_patience() const;
 
   void start_pulse(const ServiceOffer& offer);
@@ -202,6 +208,7 @@ class Daemon {
 
   Connection last_connection_ = 0;
   std::uint64_t refused_ = 0;               ///< since the last sweep
+  RefusedAttempts refused_attempts_;        ///< at administrators' sockets, likewise
   bool unidentified_said_ = false;          ///< since the last sweep
   std::set<std::uint32_t> not_taken_said_;  ///< likewise, by uid
   bool stopping_ = false;

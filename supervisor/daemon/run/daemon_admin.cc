@@ -1,6 +1,10 @@
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -21,6 +25,14 @@ constexpr std::string_view not_kept =
 constexpr std::string_view not_enabled =
     "Still switched off: the file that says so cannot be removed from the state directory.";
 
+// A file has room for all servers, which a socket may not have.
+SysResult<void> send_status(int socket, const std::string& json) {
+  const Fd sealed = CELLBLOCK_TRY(make_sealed("cellblock-status", std::as_bytes(std::span(json))));
+  constexpr char mark = 'S';
+  const std::array fds{sealed.get()};
+  return send_record(socket, mark, fds, MSG_DONTWAIT);
+}
+
 /// Constants only: what an administrator said is for those whom it refuses.
 void tell_switched(int socket, AdminSwitch which) {
   const std::string line =
@@ -39,6 +51,7 @@ void Daemon::make_doors() {
       {.at_door = [this](std::uint32_t user, Fd socket) { on_admin(user, std::move(socket)); },
        .at_switch = [this](AdminSwitch which, Fd socket) { on_switch(which, std::move(socket)); },
        .at_reload = [this](Fd socket) { on_reload_door(std::move(socket)); },
+       .at_status = [this](Fd socket) { on_status_asked(std::move(socket)); },
        .close_later = [this](Fd socket) { close_later(std::move(socket)); }});
   if (doors) {
     admin_sockets_ = std::move(*doors);
@@ -60,22 +73,74 @@ void Daemon::close_door(std::uint32_t user) {
 void Daemon::on_admin(std::uint32_t user, Fd socket) {
   auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
-  if (!may_administer(*peer, user, config_)) return refuse_admin(std::move(socket));
+  if (!may_administer(*peer, user, config_)) {
+    return refuse_admin(std::move(socket), *peer, "connect",
+                        fmt::format("the gateway of uid {}", user));
+  }
   peer->via = wire::SessionVia::admin;
   const Connection connection = next_connection();
   pending_.emplace(connection, Pending{std::move(socket), std::move(*peer)});
   act(table_.admin_connected(user, connection));
 }
 
-void Daemon::refuse_admin(Fd socket) {
+void Daemon::refuse_admin(Fd socket, const Peer& peer, std::string_view which,
+                          const std::string& whose) {
+  record_refused(peer, which, whose);
   write_refusal(socket.get(), FailureCode::denied, for_admins_only);
   turn_away(std::move(socket));
+}
+
+// In words of our own alone: what the kernel says of a peer, and which socket it was.
+void Daemon::record_refused(const Peer& peer, std::string_view which, const std::string& whose) {
+  if (!refused_attempts_.add(std::to_string(peer.uid))) return;
+  spdlog::warn("refused an attempt of uid {} (pid {}) at administrators' socket \"{}\"{}", peer.uid,
+               peer.pid, which, whose.empty() ? "" : ": " + whose);
+  audit_queue_.add(
+      record_of(Switched{
+          .which = which, .by = peer.uid, .pid = peer.pid, .outcome = wire::AuditOutcome::denied}),
+      whose);
+}
+
+void Daemon::tell_refused_attempts() {
+  const auto span = refused_attempts_.end_span();
+  for (const auto& [uid, count] : span.left_out) {
+    spdlog::warn("refused {} more attempts of uid {} at administrators' sockets", count, uid);
+  }
+  if (span.of_others > 0) {
+    spdlog::warn("refused {} attempts of other users at administrators' sockets", span.of_others);
+  }
+}
+
+// Whoever may not know it asks nothing with this: "cellblock status" tries here by itself.
+void Daemon::on_status_asked(Fd socket) {
+  const auto peer = identify(socket.get());
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  if (!is_admin(*peer, config_)) {
+    write_refusal(socket.get(), FailureCode::denied, for_admins_only);
+    return turn_away(std::move(socket));
+  }
+  if (const auto sent = send_status(socket.get(), installation_json(config_, state())); !sent) {
+    spdlog::warn("uid {} could not be sent the status: {}", peer->uid, sent.error().text());
+  }
+  ::shutdown(socket.get(), SHUT_RDWR);
+  close_later(std::move(socket));
+}
+
+InstallationState Daemon::state() const {
+  const auto& why = switch_.why();
+  return {.switched_off = switch_.is_off(),
+          .switched_by = why ? std::optional(why->by) : std::nullopt,
+          .reason = why ? why->reason : "",
+          .audit_runs = audit_.running(),
+          .users = gateways_.size(),
+          .cells = cells_,
+          .last_failure = last_failure_};
 }
 
 void Daemon::on_switch(AdminSwitch which, Fd socket) {
   const auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
-  if (!is_admin(*peer, config_)) return refuse_admin(std::move(socket));
+  if (!is_admin(*peer, config_)) return refuse_admin(std::move(socket), *peer, name_of(which), "");
   desk_.add({.which = which, .uid = peer->uid, .pid = peer->pid}, std::move(socket));
 }
 

@@ -40,6 +40,7 @@ void Daemon::on_reload_door(Fd socket) {
   const auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
   if (!may_reload(*peer, config_)) {
+    record_refused(*peer, "reload", "");
     write_refusal(socket.get(), FailureCode::denied, for_root_only);
     return turn_away(std::move(socket));
   }
@@ -144,6 +145,10 @@ void Daemon::on_reload_answer(const wire::LauncherReport& report) {
 // let in goes by the new rules from here.
 void Daemon::use_reloaded() {
   config_ = std::move(reload_->config);
+  if (admin_sockets_) {
+    const auto admitted = admin_sockets_->reconfigure(config_);
+    if (!admitted) spdlog::error("administrators' sockets: {}", admitted.error().text);
+  }
   const bool is_open = config_.enabled && !switch_.is_off();
   act(table_.admit(is_open ? Admission::open : Admission::disabled));
   if (!is_open) end_leaving_soon();

@@ -47,7 +47,7 @@ std::string busy() {
 
 std::string forbidden() {
   return page("403 Forbidden", FailureCode::not_allowlisted,
-              "This user may use no server of cellblock: no allow list names him.");
+              "This user may use no server of cellblock: no server's allow or rule names him.");
 }
 
 // It is closed next either way.

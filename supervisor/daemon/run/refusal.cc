@@ -17,7 +17,7 @@ std::string_view sentence_of(FailureCode code) {
     case FailureCode::shutting_down:
       return "cellblock is stopping.";
     case FailureCode::not_allowlisted:
-      return "This user may use no server of cellblock: no allow list names him.";
+      return "This user may use no server of cellblock: no server's allow or rule names him.";
     default:
       return "cellblock could not start the process that serves this user; its log says why.";
   }

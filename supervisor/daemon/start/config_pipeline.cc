@@ -53,8 +53,10 @@ bool is_told_later(const Complaint& complaint) {
 
 }  // namespace
 
-Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Config* in_use) {
-  auto loaded = load_config({options.config, options.mode, options.socket, purpose, in_use});
+Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Config* in_use,
+                          const Fd* credentials) {
+  auto loaded =
+      load_config({options.config, options.mode, options.socket, purpose, in_use, credentials});
   if (!loaded) return fail(check_report(options.config, loaded));
   // Each line says itself that it is a warning.
   for (const Complaint& warning : loaded->warnings) {

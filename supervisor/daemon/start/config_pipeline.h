@@ -13,9 +13,10 @@
 /// another configuration is brought to a daemon that runs. Blocking, with one thread.
 namespace cellblock::daemon {
 
-/// Warnings are logged; the error is the whole report. `in_use`: as LoadRequest has it.
+/// Warnings are logged; the error is the whole report. `in_use`, `credentials`: as LoadRequest has
+/// them.
 Result<LoadedConfig> load(const Options& options, LookPurpose purpose,
-                          const Config* in_use = nullptr);
+                          const Config* in_use = nullptr, const Fd* credentials = nullptr);
 
 /// The one whom the configuration names, with CAP_SETUID and CAP_SETGID; rootless nothing is done.
 Result<void> become_user_of(const Config& config);

@@ -24,6 +24,7 @@
 #include "policy/reload/merge.h"
 #include "supervisor/daemon/load/host_facts.h"
 #include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/load/secret_files.h"
 #include "supervisor/daemon/load/wait_readable.h"
 #include "supervisor/daemon/load/wipe.h"
 #include "supervisor/daemon/start/config_pipeline.h"
@@ -48,6 +49,7 @@ constexpr std::size_t longest_answer = 64U << 10;
 struct InUse {
   Config config;
   ReloadFacts facts;
+  Fd credentials;  ///< opened while that could be done; not valid: it was not necessary, or none
 };
 
 Result<void> wait_for(int socket, milliseconds patience) {
@@ -94,8 +96,10 @@ Result<void> become_reader(const ReloadFacts& facts, int socket) {
   return become_daemon_user({listener.uid, listener.gid, {}}, Keep::mounting);
 }
 
-void take_credentials(const ReloadFacts& facts) {
-  if (::geteuid() == 0 || facts.credentials.empty() || !credentials_directory().empty()) return;
+// Root reads nowhere that a peer points to, but in systemd's own directory.
+void take_credentials(const ReloadFacts& facts, const Fd& opened) {
+  if (facts.credentials.empty()) return;
+  if (!opened.valid() && (::geteuid() == 0 || !credentials_directory().empty())) return;
   ::setenv("CREDENTIALS_DIRECTORY", facts.credentials.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
 }
 
@@ -114,6 +118,7 @@ Result<InUse> take_offer(int socket) {
     return fail(fmt::format("cellblockd {} runs, and this is {}: restart it",
                             printable(in_use.facts.version, 64), CELLBLOCK_VERSION));
   }
+  if (::geteuid() == 0) in_use.credentials = open_service_credentials(in_use.facts.credentials);
   CELLBLOCK_CHECK(become_reader(in_use.facts, socket));
   CELLBLOCK_CHECK(hide_memory());  // after each change of ids, which sets the default again
   in_use.config = CELLBLOCK_TRY(read_sealed_config(offer->config.get()));
@@ -199,11 +204,13 @@ Result<void> complete(LoadedConfig& loaded, int socket) {
 Result<Brought> prepare(const Options& options, int socket) {
   const InUse in_use = CELLBLOCK_TRY(take_offer(socket));
   CELLBLOCK_CHECK(check_same(options, in_use.facts));
-  take_credentials(in_use.facts);
+  take_credentials(in_use.facts, in_use.credentials);
   Options its = options;
   its.mode = in_use.facts.mode;
   if (!in_use.facts.socket.empty()) its.socket = in_use.facts.socket;
-  LoadedConfig loaded = CELLBLOCK_TRY(load(its, LookPurpose::check, &in_use.config));
+  LoadedConfig loaded =
+      CELLBLOCK_TRY(load(its, LookPurpose::check, &in_use.config,
+                         in_use.credentials.valid() ? &in_use.credentials : nullptr));
   auto mounts = make_mounts(in_use, loaded.config);
   auto completed = mounts ? complete(loaded, socket) : std::unexpected(mounts.error());
   if (!completed) wipe(loaded.secrets);

@@ -64,6 +64,8 @@ struct UnsentCall {
   std::string argument_text;         ///< that may stand in its record; empty: none may
   std::size_t bytes = 0;             ///< of the caller's line
   std::optional<JudgedCall> judged;  ///< only of one that waits for a place, or for somebody's word
+  std::uint32_t told_waiting = 0;    ///< how often the caller has been told that it waits
+  Time tell_waiting_at{};            ///< when it is told again
 };
 
 struct Call {

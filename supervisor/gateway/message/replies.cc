@@ -47,6 +47,13 @@ std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
                      mcp::notification::cancelled, id, dump_json(Json(reason)));
 }
 
+std::string waiting_notification(std::string_view token, std::uint32_t step,
+                                 std::string_view message) {
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","method":"{}","params":{{"progressToken":{},"progress":{:.6f},"message":{}}}}})",
+      mcp::notification::progress, token, step * 1e-6, dump_json(Json(message)));
+}
+
 std::string ended_notification(std::string_view reason, const Failure* failure) {
   const std::string what =
       failure == nullptr ? std::string{}

@@ -31,6 +31,11 @@ std::string attached_reply(std::string_view id, const AttachedReply& reply);
 /// notifications/cancelled for one of our own ids.
 std::string cancelled_notification(std::uint64_t id, std::string_view reason);
 
+/// notifications/progress of ours, about a call that the server has not been sent. `token` is raw
+/// JSON. `step`: rises with each of one call; together they are less than any step of a server's.
+std::string waiting_notification(std::string_view token, std::uint32_t step,
+                                 std::string_view message);
+
 /// cellblock/ended; `failure` may be null.
 std::string ended_notification(std::string_view reason, const Failure* failure);
 /// Likewise, of a session that can go on. `resume` is raw JSON.

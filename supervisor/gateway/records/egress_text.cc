@@ -77,6 +77,8 @@ bool has_proposal(const EgressEvent& event) {
   return event.reason == EgressReason::not_allowed && !is_of_many(event);
 }
 
+constexpr std::string_view unknown_port = " (443 stands for the port that it wants)";
+
 constexpr std::string_view without_network =
     "no name exists for a cell without a network: `network = \"none\"`";
 
@@ -94,8 +96,9 @@ std::string allow_for(const EgressEvent& event, NetworkMode network) {
       if (!has_proposal(event)) return {};
       const std::string rule = proposal_for(event).rule;
       if (rule.empty()) return {};
-      return fmt::format("{}egress.allow = [\"{}\"]",
-                         network == NetworkMode::none ? "network = \"egress\" and " : "", rule);
+      return fmt::format("{}egress.allow = [\"{}\"]{}",
+                         network == NetworkMode::none ? "network = \"egress\" and " : "", rule,
+                         event.port == 0 ? unknown_port : "");
     }
     case EgressReason::private_address:
       return "egress.allow with the range of that address, such as \"10.0.0.0/8:443\"";

@@ -35,11 +35,21 @@ std::string digest_text(const ApprovalRequest& request, const Config& config) {
                                       request.method, request.name, request.params)));
 }
 
+// By which the gateway and the server tell calls apart, and nothing else.
+bool is_progress_token_alone(const RawMember& member) {
+  constexpr std::string_view beginning = R"({"progressToken":)";
+  const std::string_view value = member.value;
+  return member.name == "_meta" && value.starts_with(beginning) && value.ends_with('}') &&
+         std::ranges::all_of(value.substr(beginning.size(), value.size() - beginning.size() - 1),
+                             [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // What a list does not show, and goes to the server as well.
 Json names_besides(const ApprovalRequest& request) {
   Json names = Json::array();
   for (const RawMember& member : raw_members(request.params).value_or(std::vector<RawMember>{})) {
     if (member.name == "name" || member.name == "arguments" || member.name == "uri") continue;
+    if (is_progress_token_alone(member)) continue;
     names.push_back(names.size() < named_besides ? printable(member.name, longest_name) : "…");
     if (names.size() > named_besides) break;
   }

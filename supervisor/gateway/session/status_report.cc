@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/audit/chain.h"
+#include "policy/config/command_text.h"
 #include "policy/config/names.h"
 #include "policy/failures/end_verdict.h"
 #include "policy/sandbox/missing_landlock_features.h"
@@ -154,7 +155,7 @@ Json json_of(const ServerRow& row, const Config& config, const CellClient& user)
   for (const CellRow& cell : row.cells) cells.push_back(json_of(cell));
   Json json{{"name", server.name},
             {"state", state_of(row)},
-            {"command", server.command.empty() ? "" : server.command.front()},
+            {"command", command_text(server.command)},
             {"profile", profile_name(server.syscalls)},
             {"network", name_of(server.network)},
             {"era", name_of(server.era)},

@@ -169,6 +169,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
                                                 const EditedMessage& edited, Time now);
   void approval_decided() override { place_is_free(); }
   void ask_user(Call& call, Time now);
+  void tell_that_it_waits(Call& call, Time now);
   void user_answers(std::string_view line, const Message& message, std::uint64_t about, Time now);
   bool may_still_go(const Call& call, Time now);
   bool is_what_was_shown(const Call& call) const;

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -19,6 +22,8 @@ using wire::AuditKind;
 using wire::AuditOutcome;
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::seconds tells_waiting_every{15};
 
 /// No id of a server's, in raw JSON, is spelt so.
 constexpr std::string_view nobodys_id = "approval";
@@ -98,6 +103,21 @@ void Upstream::ask_user(Call& call, Time now) {
       question(call.question, question_text(call.approval, server_), details(call, server_.name)));
 }
 
+// Of a person's word nobody else hears: who asked for progress is told, again and again, so that
+// hosts whose patience progress extends do not give up before the person has decided.
+void Upstream::tell_that_it_waits(Call& call, Time now) {
+  const PendingApproval& entry = call.approval.entry();
+  const bool is_told = !call.progress_token.empty() && entry.request.approver == Approver::admin;
+  if (!is_told || now < call.unsent->tell_waiting_at) return;
+  const auto left = std::chrono::duration_cast<std::chrono::seconds>(entry.until - now);
+  say_to_host(waiting_notification(
+      call.progress_token, call.unsent->told_waiting++,
+      fmt::format("waits for an administrator's approval (number {}), {} s left", entry.number,
+                  left.count())));
+  call.unsent->tell_waiting_at = now + tells_waiting_every;
+  wake_for(call, now);
+}
+
 // Whatever is not a plain yes is a no.
 void Upstream::user_answers(std::string_view line, const Message& message, std::uint64_t about,
                             Time now) {
@@ -148,7 +168,10 @@ bool Upstream::may_still_go(const Call& call, Time now) {
 // One that was is sent as it was shown, and once.
 bool Upstream::is_approved(Call& call, Time now) {
   const bool waits = call.approval.waits();
-  if (waits && now < call.approval.entry().until) return false;
+  if (waits && now < call.approval.entry().until) {
+    tell_that_it_waits(call, now);
+    return false;
+  }
   const ApprovalRequest& request = call.approval.entry().request;
   const bool is_allowed = !waits && !call.approval.is_denied();
   effects_.record({.kind = AuditKind::approval,

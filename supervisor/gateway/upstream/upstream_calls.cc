@@ -53,7 +53,9 @@ void Upstream::begin(Call call, UnsentCall unsent, const EditedMessage& edited, 
   calls_.open(std::move(call));
   Call& opened = *calls_.find(ours);
   if (!waits) return go_on(opened);
-  if (opened.approval.waits()) ask_user(opened, now);
+  if (!opened.approval.waits()) return;
+  ask_user(opened, now);
+  tell_that_it_waits(opened, now);
 }
 
 // From here on it is recorded, and has an end in the log.
@@ -165,6 +167,7 @@ void Upstream::wake_for(const Call& call, Time now) {
   const auto at_latest = [&due](Time when) { due = due ? std::min(*due, when) : when; };
   if (call.place.waits()) at_latest(call.place.until());
   if (call.approval.waits()) at_latest(call.approval.entry().until);
+  if (call.unsent && call.unsent->told_waiting > 0) at_latest(call.unsent->tell_waiting_at);
   if (!due || (wakes_ && *wakes_ <= *due)) return;
   wakes_ = due;
   effects_.wake_in(std::chrono::ceil<Milliseconds>(std::max(*due - now, Time::duration::zero())));

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "cellblock/error.h"
+#include "client/cli/common/context.h"
+
+namespace cellblock::cli {
+
+/// Where administrators are told of the whole installation.
+std::string installation_socket(const Context& context);
+
+/// What the daemon says of its whole installation, raw JSON: every declared server, whoever is
+/// connected. For administrators: `refused` for others, `unreachable` without such a socket.
+client::Result<std::string> ask_installation(const Context& context);
+
+}  // namespace cellblock::cli

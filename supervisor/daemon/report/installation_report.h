@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "policy/config/config.h"
+
+/// What an administrator is told of the whole installation, whoever is connected: raw JSON.
+namespace cellblock {
+
+/// What the running daemon knows beside its configuration.
+struct InstallationState {
+  bool switched_off = false;                 ///< by an administrator
+  std::optional<std::uint32_t> switched_by;  ///< a uid; nothing: not known
+  std::string reason;                        ///< his, of switching it off
+  bool audit_runs = true;                    ///< the audit writer
+  std::size_t users = 0;                     ///< that have a gateway
+  std::uint32_t cells = 0;
+  std::string last_failure;  ///< of one of cellblock's own processes; empty: none
+};
+
+/// Every declared server, roles and tokens that are left out, and the state. Of commands it has the
+/// program and its script; arguments and secrets stay out.
+std::string installation_json(const Config& config, const InstallationState& state);
+
+}  // namespace cellblock
