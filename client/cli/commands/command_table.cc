@@ -1,5 +1,14 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/table/shared_options.h"
+#include "client/cli/tool_rows/add.h"
+#include "client/cli/tool_rows/added.h"
+#include "client/cli/tool_rows/doctor.h"
+#include "client/cli/tool_rows/export.h"
+#include "client/cli/tool_rows/import.h"
+#include "client/cli/tool_rows/inspect.h"
+#include "client/cli/tool_rows/learn.h"
+#include "client/cli/tool_rows/run.h"
+#include "client/cli/tool_rows/watch.h"
 
 namespace cellblock::cli {
 namespace {

@@ -61,6 +61,24 @@ inline bool is_positional(const Option& option) { return !option.name.starts_wit
 /// What a command is for: `--help` shows them so.
 enum class Group : std::uint8_t { use, see, decide, change, set_up };
 
+/// What `cellblock-tools` carries out, which has the libraries that few commands need: `cellblock`
+/// executes it with the same words.
+enum class Tool : std::uint8_t {
+  none,
+  add,
+  added_list,
+  added_removal,
+  added_update,
+  audit_verify,
+  connect_by_line,
+  doctor,
+  export_to_host,
+  import_from_host,
+  inspect,
+  learn,
+  watch,
+};
+
 using OptionPairs = std::vector<std::pair<const Option*, const Option*>>;
 
 struct Command {
@@ -76,12 +94,19 @@ struct Command {
   std::vector<const Option*> options = {};
   OptionPairs excludes = {};  ///< not both
   OptionPairs needs = {};     ///< the first not without the second
-  /// None: one of `below` has to be named.
+  /// What `cellblock` does; none: it executes `cellblock-tools` for `tool`. Without either one of
+  /// `below` has to be named.
   Exit (*run)(const Context& context, const Words& words) = nullptr;
+  Tool tool = Tool::none;
   /// What is wrong with the words together; empty: nothing.
   std::string (*mistake)(const Words& words) = nullptr;
   std::vector<Command> below = {};
 };
+
+/// False: one of `below` has to be named.
+inline bool is_complete(const Command& command) {
+  return command.run != nullptr || command.tool != Tool::none;
+}
 
 /// "-n,--lines": {"-n", "--lines"}.
 std::vector<std::string_view> spellings(const Option& option);

@@ -114,7 +114,7 @@ void add_command(CLI::App& above, const Command& command, Reached& reached) {
     app->parse_complete_callback([app, &command] { check_together(*app, command); });
   }
   for (const Command& below : command.below) add_command(*app, below, reached);
-  app->require_subcommand(command.run == nullptr ? 1 : 0, command.below.empty() ? 0 : 1);
+  app->require_subcommand(is_complete(command) ? 0 : 1, command.below.empty() ? 0 : 1);
   app->callback([app, &command, &reached] {
     if (app->get_subcommands().empty()) reached = {&command, app};
   });

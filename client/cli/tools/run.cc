@@ -1,3 +1,5 @@
+#include "client/cli/tool_rows/run.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -11,25 +13,22 @@
 
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/origin.h"
-#include "client/cli/commands/commands.h"
 #include "client/cli/common/argument_pointers.h"
 #include "client/cli/common/first_request.h"
+#include "client/cli/common/installation.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/propose.h"
 #include "client/cli/import/proposed_command.h"
 #include "client/cli/install/places.h"
-#include "client/cli/install/program_output.h"
 #include "client/cli/table/words.h"
+#include "client/cli/tools/tools.h"
 
 // What stands before any host's line: the server that was added with that line, through cellblock.
 namespace cellblock::cli {
 namespace {
 
 using Line = std::vector<std::string>;
-
-constexpr Option started_line{
-    .name = "COMMAND", .what = "a host's line, behind --", .values = Values::rest};
 
 // A host that asks nothing for this long shows no error either.
 constexpr std::chrono::seconds longest_wait{10};
@@ -84,7 +83,7 @@ Exit refuse(const Context& context, const std::string& why) {
 }
 
 Exit become_connect(const Context& context, Mode mode, const std::string& server) {
-  Line words{own_program()};
+  Line words{own_installation().command};
   if (mode == Mode::user) words.emplace_back("--user");
   if (mode == Mode::system) words.insert(words.end(), {"--socket", context.socket});
   words.insert(words.end(), {"connect", server});
@@ -95,6 +94,8 @@ Exit become_connect(const Context& context, Mode mode, const std::string& server
                                                std::generic_category().message(errno))});
 }
 
+}  // namespace
+
 Exit run_run(const Context& context, const Words& words) {
   std::error_code ignored;
   const auto here = std::filesystem::current_path(ignored).string();
@@ -102,17 +103,6 @@ Exit run_run(const Context& context, const Words& words) {
   const auto known = known_servers(context, line);
   if (known.names.size() != 1) return refuse(context, refusal_of(known, line));
   return become_connect(context, known.mode, known.names.front());
-}
-
-}  // namespace
-
-Command run_command() {
-  return {.name = "run",
-          .group = Group::use,
-          .what = "connect to the server that was added with a host's line, put before that line",
-          .example = R"({"command": "cellblock", "args": ["run", "--", "npx", "-y", "PACKAGE"]})",
-          .required = {&started_line},
-          .run = run_run};
 }
 
 }  // namespace cellblock::cli

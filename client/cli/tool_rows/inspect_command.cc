@@ -1,4 +1,4 @@
-#include "client/cli/inspect/command.h"
+#include "client/cli/tool_rows/inspect_command.h"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,5 @@
+#include "client/cli/tool_rows/watch.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,10 +11,10 @@
 #include <optional>
 #include <utility>
 
-#include "client/cli/commands/commands.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tools/tools.h"
 #include "client/cli/top/page.h"
 #include "client/cli/top/screen.h"
 #include "policy/base/result.h"
@@ -25,17 +27,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds answer_time{10};
-
-constexpr std::array<Unit, 2> interval_units{{{"ms", 0.001}, {"s", 1}}};
-constexpr double shortest_interval = 0.2;
-constexpr double longest_interval = 60;
-
-// What was typed has become seconds by now.
-std::string interval_mistake(const std::string& seconds) {
-  const auto number = number_in(seconds);
-  const bool is_allowed = number && *number >= shortest_interval && *number <= longest_interval;
-  return is_allowed ? std::string() : "allowed: 200ms to 60s";
-}
 
 struct TopRequest {
   std::string server;  ///< empty: all
@@ -191,22 +182,6 @@ Exit not_here(const char* why) {
 
 }  // namespace
 
-constinit const Option interval_option{
-    .name = "--interval",
-    .what = "ask anew after this long: 500ms, 2s; a number alone is seconds",
-    .placeholder = "TIME",
-    .standard = "1s",
-    .units = interval_units,
-    .check = interval_mistake};
-constinit const Option sort_option{
-    .name = "--sort",
-    .what = "by cpu, memory, calls (a second) or name",
-    .placeholder = "ORDER",
-    .standard = "cpu",
-    .choices = [] { return std::vector<std::string>{"cpu", "memory", "calls", "name"}; }};
-constinit const Option once_option =
-    flag("--once", "print one table after that long, without a screen");
-
 Exit run_top(const Context& context, const Words& words) {
   const auto request = top_request(words);
   if (words.has(once_option)) return show_once(context, request);
@@ -221,16 +196,6 @@ Exit run_top(const Context& context, const Words& words) {
   const auto ended = run_until_quit(*screen, *connection, request);
   screen.reset();
   return ended ? end_as_told() : explain(context, ended.error());
-}
-
-Command top_command() {
-  return {.name = "top",
-          .group = Group::see,
-          .is_listed = false,
-          .what = "what servers use and do, as it changes",
-          .example = "cellblock top\n  cellblock top --once --sort memory",
-          .options = {&interval_option, &sort_option, &once_option, &for_user},
-          .run = run_top};
 }
 
 }  // namespace cellblock::cli

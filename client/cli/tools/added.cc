@@ -1,3 +1,5 @@
+#include "client/cli/tool_rows/added.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,9 +16,9 @@
 #include "client/cli/add/origin.h"
 #include "client/cli/add/running_daemon.h"
 #include "client/cli/add/server_update.h"
-#include "client/cli/commands/commands.h"
 #include "client/cli/table/words.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tools/tools.h"
 
 // Servers that `cellblock add` made: a list of them, another version, the end.
 namespace cellblock::cli {
@@ -24,16 +26,6 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
-
-constexpr Option added_name{.name = "NAME",
-                            .what = "the server, as `cellblock servers` lists it",
-                            .completes = Completes::servers};
-constexpr Option without_question{
-    .name = "--yes", .what = "without being asked", .values = Values::none};
-constexpr Option home_option{
-    .name = "--home", .what = "also what it kept in its home", .values = Values::none};
-constexpr Option back_option{
-    .name = "--rollback", .what = "back to the version before", .values = Values::none};
 
 struct UpdateRequest {
   std::string server;      ///< empty: all that were added
@@ -113,6 +105,14 @@ Exit update_all(const Context& context, const AddPlaces& places, const UpdateReq
   return exit;
 }
 
+bool is_removal_meant(const std::string& server, const std::string& home) {
+  const Interruption interruption;
+  return agrees(interruption, fmt::format("Remove \"{}\", its declaration, program and secrets{}?",
+                                          server, home));
+}
+
+}  // namespace
+
 Exit run_update(const Context& context, const Words& words) {
   const UpdateRequest request{.server = words.text(added_name),
                               .agrees = words.has(without_question),
@@ -126,12 +126,6 @@ Exit run_update(const Context& context, const Words& words) {
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
   return update_all(with_mode(context, *places), *places, request, interruption);
-}
-
-bool is_removal_meant(const std::string& server, const std::string& home) {
-  const Interruption interruption;
-  return agrees(interruption, fmt::format("Remove \"{}\", its declaration, program and secrets{}?",
-                                          server, home));
 }
 
 Exit run_remove(const Context& context, const Words& words) {
@@ -173,36 +167,6 @@ Exit run_servers(const Context& context, const Words& /*none*/) {
   for (const auto& server : servers) fmt::print("{}\n", server_line(*places, server, width));
   if (servers.empty()) tell(context, "no server was added with `cellblock add`");
   return Exit::ok;
-}
-
-}  // namespace
-
-Command servers_command() {
-  return {.name = "servers",
-          .group = Group::set_up,
-          .what = "the servers that were added, and their versions",
-          .example = "cellblock servers",
-          .run = run_servers};
-}
-
-Command update_command() {
-  return {.name = "update",
-          .group = Group::set_up,
-          .what = "the newest version of an added server, or of all, once it works",
-          .example = "cellblock update files\n  cellblock update --rollback files",
-          .optional = {&added_name},
-          .options = {&without_question, &back_option},
-          .run = run_update};
-}
-
-Command remove_command() {
-  return {.name = "remove",
-          .group = Group::set_up,
-          .what = "remove an added server: its declaration, program and secrets",
-          .example = "cellblock remove files",
-          .required = {&added_name},
-          .options = {&home_option, &without_question},
-          .run = run_remove};
 }
 
 }  // namespace cellblock::cli

@@ -1,3 +1,5 @@
+#include "client/cli/tool_rows/import.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -6,7 +8,6 @@
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/addition.h"
 #include "client/cli/add/conversation.h"
-#include "client/cli/commands/commands.h"
 #include "client/cli/common/configuration.h"
 #include "client/cli/host_files/host_change.h"
 #include "client/cli/import/bounded_file.h"
@@ -19,44 +20,11 @@
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tools/tools.h"
 
 // Servers of hosts' configurations, as cells.
 namespace cellblock::cli {
 namespace {
-
-constexpr Option imported_file{.name = "FILE",
-                               .what = "the configuration, server.json or manifest; - is stdin",
-                               .completes = Completes::files};
-constexpr Option import_from{.name = "--from",
-                             .what = "what it is, where that cannot be seen",
-                             .placeholder = "FORMAT",
-                             .choices = import_format_names};
-
-constexpr Option install_option{
-    .name = "--install",
-    .what = "add each of them, as `cellblock add` does: installed, tried, shown, declared",
-    .values = Values::none};
-constexpr Option installed_for{.name = "--allow",
-                               .what = "who may use them, where root installs",
-                               .values = Values::each,
-                               .placeholder = "USER"};
-constexpr Option passed_on{
-    .name = "--env",
-    .what = "a variable of your environment that the file's servers may have, with --install",
-    .values = Values::each,
-    .placeholder = "NAME"};
-constexpr Option into_host_option{
-    .name = "--into-host",
-    .what =
-        "change that file, or those of this machine's hosts: servers that cellblock has become "
-        "`cellblock connect NAME`",
-    .values = Values::none};
-constexpr Option undo_option{.name = "--undo",
-                             .what = "with --into-host: give them their old lines back",
-                             .values = Values::none};
-constexpr Option without_asking{.name = "--yes",
-                                .what = "without being asked, with --install and --into-host",
-                                .values = Values::none};
 
 // Whose daemon it is for decides where its servers and secrets are.
 Places places_for(const Context& context) {
@@ -151,13 +119,7 @@ Exit change_hosts(const Context& context, const Words& words) {
   return words.has(undo_option) ? restore_hosts(context, change) : connect_hosts(context, change);
 }
 
-std::string import_mistake(const Words& words) {
-  if (words.text(imported_file).empty() && !words.has(into_host_option)) {
-    return "FILE is required, but with --into-host";
-  }
-  const bool asks = words.has(install_option) || words.has(into_host_option);
-  return words.has(without_asking) && !asks ? "--yes: allowed with --install and --into-host" : "";
-}
+}  // namespace
 
 Exit run_import(const Context& context, const Words& words) {
   if (words.has(into_host_option)) return change_hosts(context, words);
@@ -172,26 +134,6 @@ Exit run_import(const Context& context, const Words& words) {
                                        proposals.error().text));
   }
   return hand_out(context, words.text(output_file), *proposals);
-}
-
-}  // namespace
-
-Command import_command() {
-  return {.name = "import",
-          .group = Group::set_up,
-          .what = "propose cells for the servers of a host's configuration, or add them",
-          .example =
-              "cellblock import ~/.cursor/mcp.json --output servers.toml\n  cellblock import "
-              "~/.cursor/mcp.json --install",
-          .optional = {&imported_file},
-          .options = {&import_from, &output_file, &install_option, &installed_for, &passed_on,
-                      &into_host_option, &undo_option, &without_asking},
-          .excludes = {{&into_host_option, &install_option}, {&into_host_option, &output_file}},
-          .needs = {{&installed_for, &install_option},
-                    {&passed_on, &install_option},
-                    {&undo_option, &into_host_option}},
-          .run = run_import,
-          .mistake = import_mistake};
 }
 
 }  // namespace cellblock::cli

@@ -1,14 +1,16 @@
+#include "client/cli/tool_rows/export.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "client/cli/commands/commands.h"
+#include "client/cli/common/listed_servers.h"
 #include "client/cli/export/host_entry.h"
-#include "client/cli/export/listed_servers.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
+#include "client/cli/tools/tools.h"
 #include "client/connection/default_socket.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
@@ -16,13 +18,6 @@
 // What hosts need to know of the servers that there are.
 namespace cellblock::cli {
 namespace {
-
-constexpr Option exported_host{
-    .name = "HOST", .what = "whose configuration", .choices = host_names};
-constexpr Option exported_servers{.name = "SERVER",
-                                  .what = "only these; else all that you may use",
-                                  .values = Values::rest,
-                                  .completes = Completes::servers};
 
 client::Error no_such_server(const std::string& server) {
   return {.code = client::ErrorCode::refused,
@@ -58,6 +53,8 @@ Exit print(const Context& context, Host host, const std::string& text) {
   return Exit::ok;
 }
 
+}  // namespace
+
 Exit run_export(const Context& context, const Words& words) {
   const auto host = host_named(words.text(exported_host));
   if (!host) return Exit::usage;  // the parser has checked it
@@ -74,18 +71,6 @@ Exit run_export(const Context& context, const Words& words) {
   }
   return print(context, *host,
                host_configuration(*host, {.flags = flags_for(context), .servers = servers}));
-}
-
-}  // namespace
-
-Command export_command() {
-  return {.name = "export",
-          .group = Group::set_up,
-          .what = "what a host's configuration says so that it uses these servers",
-          .example = "cellblock export vscode files git",
-          .required = {&exported_host},
-          .optional = {&exported_servers},
-          .run = run_export};
 }
 
 }  // namespace cellblock::cli

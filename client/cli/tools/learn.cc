@@ -1,3 +1,5 @@
+#include "client/cli/tool_rows/learn.h"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -16,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/commands/commands.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/learn/learned_toml.h"
@@ -26,6 +27,7 @@
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tools/tools.h"
 #include "client/connection/fd.h"
 #include "policy/base/result.h"
 #include "policy/egress/egress_declaration.h"
@@ -36,11 +38,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-constexpr Option session_words{
-    .name = "SESSION",
-    .what = "a command that uses it, behind --; without one until Ctrl-C",
-    .values = Values::rest};
 
 constexpr milliseconds watch_pause{250};
 // A cell ends after its session, and its egress helper may have a last word a second later.
@@ -180,6 +177,8 @@ void say_that_it_watches(const std::string& server) {
              safe_line(server));
 }
 
+}  // namespace
+
 Exit run_learn(const Context& context, const Words& words) {
   const auto name = words.text(server_name);
   auto server = WatchedServer::open(context, name);
@@ -198,21 +197,6 @@ Exit run_learn(const Context& context, const Words& words) {
   if (!failed.empty()) fmt::print(stderr, "cellblock: the session {}\n", failed);
   return learned ? hand_out(context, words.text(output_file), *learned)
                  : explain(context, learned.error());
-}
-
-}  // namespace
-
-Command learn_command() {
-  return {.name = "learn",
-          .group = Group::set_up,
-          .what = "propose what a server's declaration lacks, from what it was refused",
-          .example =
-              "cellblock learn files\n  cellblock learn files --output proposal.toml -- "
-              "cellblock call files list_directory path=/srv/data",
-          .required = {&server_name},
-          .optional = {&session_words},
-          .options = {&output_file},
-          .run = run_learn};
 }
 
 }  // namespace cellblock::cli

@@ -1,4 +1,4 @@
-#include "client/cli/import/import_format.h"
+#include "client/cli/tool_rows/import_format.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "client/cli/export/listed_servers.h"
+#include "client/cli/common/listed_servers.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -1,3 +1,5 @@
+#include "client/cli/tool_rows/doctor.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,13 +8,13 @@
 #include <vector>
 
 #include "client/cli/add/conversation.h"
-#include "client/cli/commands/commands.h"
 #include "client/cli/doctor/cell_trial.h"
 #include "client/cli/doctor/daemon_checks.h"
 #include "client/cli/doctor/findings_text.h"
 #include "client/cli/doctor/machine_findings.h"
 #include "client/cli/terminal/style.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tools/tools.h"
 #include "client/connection/default_socket.h"
 
 // What this machine can and cannot do for cells, and what mends it.
@@ -68,6 +70,8 @@ Exit exit_of(Outlook outlook) {
   return Exit::error;
 }
 
+}  // namespace
+
 Exit run_doctor(const Context& asked, const Words&) {
   const Context context = context_meant(asked);
   if (context.mode == Mode::user && ::geteuid() == 0) {
@@ -81,20 +85,6 @@ Exit run_doctor(const Context& asked, const Words&) {
     fmt::print("{}", findings_text(findings, Style::for_stdout(), terminal_width()));
   }
   return exit;
-}
-
-}  // namespace
-
-Command doctor_command() {
-  return {.name = "doctor",
-          .group = Group::set_up,
-          .what = "what this machine can and cannot do for cells, and the command that mends it",
-          .note =
-              "Tries it, with what cells are made of. Ends with 0: servers run in full cells, 13: "
-              "in\nweaker ones, 6: they could, but no daemon serves them, 14: nothing is against "
-              "cells, but none\nwas tried (that needs root), 1: in none.\n",
-          .example = "cellblock doctor",
-          .run = run_doctor};
 }
 
 }  // namespace cellblock::cli

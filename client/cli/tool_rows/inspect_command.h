@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cellblock/error.h"
-#include "client/cli/inspect/list_kind.h"
+#include "client/cli/tool_rows/list_kind.h"
 
 /// What `cellblock inspect` is told to do: the same words as arguments and at its prompt.
 namespace cellblock::cli {

@@ -1,3 +1,5 @@
+#include "client/cli/tool_rows/inspect.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -5,36 +7,20 @@
 #include <cstdio>
 #include <utility>
 
-#include "client/cli/commands/commands.h"
 #include "client/cli/common/missing_servers.h"
-#include "client/cli/inspect/command.h"
 #include "client/cli/inspect/console.h"
 #include "client/cli/inspect/frame_text.h"
 #include "client/cli/inspect/inspection.h"
 #include "client/cli/inspect/peer.h"
 #include "client/cli/table/shared_options.h"
+#include "client/cli/tool_rows/inspect_command.h"
+#include "client/cli/tools/tools.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr Option inspect_words{
-    .name = "COMMAND",
-    .what = "and its words; without one there is a prompt: help",
-    .values = Values::rest,
-    .placeholder = "",
-    .suggestions = [] { return command_words(CommandSource::arguments); }};
-constexpr Option inspects_all =
-    flag("--all", "all servers at once; then the first word is a command");
-constexpr Option frames_option = flag("--frames", "show each message of the connection, on stderr");
-constexpr Option timings_option = flag("--timings", "tell how long it took, on stderr");
-constexpr Option era_option{
-    .name = "--era",
-    .what = "what is spoken: legacy (initialize) or modern (2026-07-28); bridged if need be",
-    .placeholder = "ERA",
-    .choices = [] { return std::vector<std::string>{"legacy", "modern"}; }};
 
 std::chrono::microseconds since(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
@@ -105,9 +91,7 @@ InspectRequest inspect_request(const Words& words) {
   return request;
 }
 
-std::string inspect_mistake(const Words& words) {
-  return workspace_mistake(words, inspect_request(words).to.server);
-}
+}  // namespace
 
 Exit run_inspect(const Context& context, const Words& words) {
   const auto request = inspect_request(words);
@@ -117,22 +101,6 @@ Exit run_inspect(const Context& context, const Words& words) {
   }
   const auto command = read_command(request.words, CommandSource::arguments);
   return command ? run_once(context, request, *command) : explain(context, command.error());
-}
-
-}  // namespace
-
-Command inspect_command() {
-  return {
-      .name = "inspect",
-      .group = Group::use,
-      .what = "look at a server, or at all, by hand: one command, or a prompt",
-      .note = "Commands:\n" + command_help(CommandSource::arguments),
-      .example = "cellblock inspect files\n  cellblock inspect files read file:///data/a --frames",
-      .optional = {&server_name, &inspect_words},
-      .options = {&argument_pair, &inspects_all, &frames_option, &timings_option, &era_option,
-                  &workspace_directory, &timeout_option},
-      .run = run_inspect,
-      .mistake = inspect_mistake};
 }
 
 }  // namespace cellblock::cli
