@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* tools_name = "cellblock-tools";
 
-std::string own_path() {
+std::string program_path() {
   std::array<char, PATH_MAX> path{};
   const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
   return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
@@ -31,13 +31,13 @@ fs::path command_directory(const fs::path& program) {
                                           : directory;
 }
 
-bool exists(const fs::path& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool is_there(const fs::path& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 // Installed, cellblock-tools is not beside cellblock.
 bool is_installed(const fs::path& program) {
   const auto directory = program.parent_path();
-  return program.filename() == tools_name ? !exists(directory / "cellblock")
-                                          : exists(directory / CELLBLOCK_BIN_TO_LIBEXEC);
+  return program.filename() == tools_name ? !is_there(directory / "cellblock")
+                                          : is_there(directory / CELLBLOCK_BIN_TO_LIBEXEC);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Installation installation_of(const std::string& program) {
 
 const Installation& own_installation() {
   static const Installation own = [] {
-    const auto path = own_path();
+    const auto path = program_path();
     return is_installed(path) ? installation_of(path) : build_tree_of(path);
   }();
   return own;

@@ -15,8 +15,7 @@ namespace cellblock::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Words = std::span<const std::string>;
-using client::Result;
+using WordSpan = std::span<const std::string>;
 
 struct CommandFacts {
   std::string_view word;
@@ -65,20 +64,20 @@ std::unexpected<client::Error> misused(const CommandFacts& command) {
       fmt::format("it is: {}{}{}", command.word, command.usage.empty() ? "" : " ", command.usage));
 }
 
-Result<void> check_pair(const std::string& word) {
+client::Result<void> check_pair(const std::string& word) {
   const auto equals = word.find('=');
   if (equals != std::string::npos && equals != 0) return {};
   return wrong(fmt::format("{}: expected name=value", word));
 }
 
-Result<Json> object_in(const std::string& text) {
+client::Result<Json> object_in(const std::string& text) {
   auto object = Json::parse(text, nullptr, false);
   if (!object.is_object()) return wrong("parameters are one JSON object");
   return object;
 }
 
 // A prompt's arguments are texts, whatever they look like.
-Result<Json> texts_in(Words words) {
+client::Result<Json> texts_in(WordSpan words) {
   auto texts = Json::object();
   for (const auto& word : without_arg_flags({words.begin(), words.end()})) {
     CELLBLOCK_CHECK(check_pair(word));
@@ -88,7 +87,7 @@ Result<Json> texts_in(Words words) {
   return texts;
 }
 
-Result<void> fill_call(InspectCommand& command, Words words) {
+client::Result<void> fill_call(InspectCommand& command, WordSpan words) {
   const auto rest = words.subspan(1);
   const auto text = CELLBLOCK_TRY(call_arguments({rest.begin(), rest.end()}));
   auto arguments = CELLBLOCK_TRY(object_in(text));
@@ -98,7 +97,7 @@ Result<void> fill_call(InspectCommand& command, Words words) {
   return {};
 }
 
-Result<void> fill_get(InspectCommand& command, Words words) {
+client::Result<void> fill_get(InspectCommand& command, WordSpan words) {
   auto arguments = CELLBLOCK_TRY(texts_in(words.subspan(1)));
   command.method = mcp::method::prompts_get;
   command.params["name"] = words[0];
@@ -106,13 +105,14 @@ Result<void> fill_get(InspectCommand& command, Words words) {
   return {};
 }
 
-Result<void> fill_read(InspectCommand& command, Words words) {
+client::Result<void> fill_read(InspectCommand& command, WordSpan words) {
   command.method = mcp::method::resources_read;
   command.params["uri"] = words[0];
   return {};
 }
 
-Result<void> fill_complete(InspectCommand& command, Words words, const CommandFacts& facts) {
+client::Result<void> fill_complete(InspectCommand& command, WordSpan words,
+                                   const CommandFacts& facts) {
   const bool prompt = words[0] == "prompt";
   if (!prompt && words[0] != "resource" && words[0] != "template") return misused(facts);
   command.method = mcp::method::complete;
@@ -123,13 +123,14 @@ Result<void> fill_complete(InspectCommand& command, Words words, const CommandFa
   return {};
 }
 
-Result<void> fill_raw(InspectCommand& command, Words words) {
+client::Result<void> fill_raw(InspectCommand& command, WordSpan words) {
   command.method = words[0];
   if (words.size() > 1) command.params = CELLBLOCK_TRY(object_in(words[1]));
   return {};
 }
 
-Result<void> fill_describe(InspectCommand& command, Words words, const CommandFacts& facts) {
+client::Result<void> fill_describe(InspectCommand& command, WordSpan words,
+                                   const CommandFacts& facts) {
   const auto* kind = std::ranges::find(list_table, words[0], &ListFacts::singular);
   if (kind == list_table.end()) return misused(facts);
   command.kind = kind->kind;
@@ -137,13 +138,14 @@ Result<void> fill_describe(InspectCommand& command, Words words, const CommandFa
   return {};
 }
 
-Result<void> fill_frames(InspectCommand& command, Words words, const CommandFacts& facts) {
+client::Result<void> fill_frames(InspectCommand& command, WordSpan words,
+                                 const CommandFacts& facts) {
   if (words[0] != "on" && words[0] != "off") return misused(facts);
   command.name = words[0];
   return {};
 }
 
-Result<void> fill(InspectCommand& command, Words words, const CommandFacts& facts) {
+client::Result<void> fill(InspectCommand& command, WordSpan words, const CommandFacts& facts) {
   switch (facts.verb) {
     case Verb::list:
       command.kind = std::ranges::find(list_table, facts.word, &ListFacts::word)->kind;
@@ -178,14 +180,15 @@ const CommandFacts* find_command(const std::string& word, CommandSource source) 
 
 }  // namespace
 
-Result<InspectCommand> read_command(const std::vector<std::string>& words, CommandSource source) {
+client::Result<InspectCommand> read_command(const std::vector<std::string>& words,
+                                            CommandSource source) {
   const auto* facts = words.empty() ? nullptr : find_command(words.front(), source);
   if (facts == nullptr) {
     return wrong(fmt::format("there is no command \"{}\"; there are: {}",
                              words.empty() ? "" : words.front(),
                              fmt::join(command_words(source), ", ")));
   }
-  const auto rest = Words(words).subspan(1);
+  const auto rest = WordSpan(words).subspan(1);
   if (rest.size() < facts->least || rest.size() > facts->most) return misused(*facts);
   InspectCommand command;
   command.verb = facts->verb;
