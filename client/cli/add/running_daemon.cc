@@ -47,7 +47,7 @@ Result<void> check_configuration(const Context& context, const AddPlaces& places
 void forget_pins(const Context& context, const AddPlaces& places, const std::string& server) {
   if (places.mode != Mode::user || !client::connect_blocking(context.socket)) return;
   auto words = own_words(context, places);
-  words.insert(words.end(), {"pin", "forget", server});
+  words.insert(words.end(), {"forget", server});
   static_cast<void>(output_of(words, Errors::caught));
 }
 

@@ -219,8 +219,8 @@ Exit run_audit(const Context& context, const Words& words) {
 
 Command tail_command() {
   return {.name = "tail",
-          .is_listed = false,
           .what = "the last lines of the log",
+          .newer = "audit",
           .example = "cellblock audit tail -n 50 --denied",
           .options = {&audit_log_option, &audit_lines, &follow_option, &about_user, &about_server,
                       &only_denied},
@@ -229,8 +229,8 @@ Command tail_command() {
 
 Command search_command() {
   return {.name = "search",
-          .is_listed = false,
           .what = "the lines for which all of this holds",
+          .newer = "audit",
           .example = "cellblock audit search --server files --since 2h",
           .options = {&audit_log_option, &about_user, &about_server, &only_denied, &about_tool,
                       &of_kind, &with_outcome, &of_session, &with_label, &since_time, &until_time},

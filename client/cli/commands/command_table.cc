@@ -11,16 +11,6 @@
 #include "client/cli/tool_rows/watch.h"
 
 namespace cellblock::cli {
-namespace {
-
-// A word that people try, or that stands in their scripts.
-Command unlisted(Command command, std::string_view name) {
-  command.name = name;
-  command.is_listed = false;
-  return command;
-}
-
-}  // namespace
 
 Command program() {
   return {
@@ -44,7 +34,8 @@ Command program() {
                 explain_command(),
                 errors_command(),
                 approve_command(),
-                pin_command(),
+                pinned_command(),
+                forget_command(),
                 stop_command(),
                 restart_command(),
                 home_command(),
@@ -61,10 +52,11 @@ Command program() {
                 import_command(),
                 export_command(),
                 probe_command(),
+                pin_command(),
                 top_command(),
                 version_command(),
-                unlisted(status_command(), "list"),
-                unlisted(status_command(), "ps")}};
+                older(status_command(), "list", "status"),
+                older(status_command(), "ps", "status")}};
 }
 
 }  // namespace cellblock::cli

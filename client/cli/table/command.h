@@ -84,9 +84,10 @@ using OptionPairs = std::vector<std::pair<const Option*, const Option*>>;
 struct Command {
   std::string_view name;
   Group group = Group::use;
-  /// Else it works, and neither `--help` nor the manual page nor completion names it.
-  bool is_listed = true;
   std::string_view what;  ///< one line
+  /// Of an older word: what is written now. It works, the manual page tells what it stands for, and
+  /// neither `--help` nor completion names it.
+  std::string_view newer = {};
   std::string note = {};  ///< lines below the options in `--help`, before the example
   std::string_view example = {};
   std::vector<const Option*> required = {};  ///< positional arguments, in their order
@@ -107,6 +108,16 @@ struct Command {
 inline bool is_complete(const Command& command) {
   return command.run != nullptr || command.tool != Tool::none;
 }
+
+inline bool is_listed(const Command& command) { return command.newer.empty(); }
+
+/// Below a word that is older itself all are named.
+inline bool is_named_below(const Command& above, const Command& command) {
+  return is_listed(command) || !is_listed(above);
+}
+
+/// That command as an older word for `newer`.
+Command older(Command command, std::string_view name, std::string_view newer);
 
 /// "-n,--lines": {"-n", "--lines"}.
 std::vector<std::string_view> spellings(const Option& option);

@@ -42,8 +42,8 @@ constinit const Option once_option =
 Command top_command() {
   return {.name = "top",
           .group = Group::see,
-          .is_listed = false,
           .what = "what servers use and do, as it changes",
+          .newer = "status --watch",
           .example = "cellblock top\n  cellblock top --once --sort memory",
           .options = {&interval_option, &sort_option, &once_option, &for_user},
           .tool = Tool::watch};
