@@ -50,7 +50,7 @@ std::string list_text(const Context& context, const Json& server, const PinReque
                       Style style) {
   std::string text = server_line(server, for_flag(context));
   for (const auto& one : objects_of(server, "definitions")) {
-    if (!is_meant(one, request)) continue;
+    if (!is_of_request(one, request)) continue;
     text += definition_text(one, style);
   }
   return text;

@@ -22,7 +22,7 @@ std::string diffs_text(const Context& /*context*/, const Json& server, const Pin
                        Style style) {
   std::string text;
   for (const auto& one : objects_of(server, "definitions")) {
-    if (is_withheld(one) && is_meant(one, request)) text += withheld_text(server, one, style);
+    if (is_withheld(one) && is_of_request(one, request)) text += withheld_text(server, one, style);
   }
   return text;
 }
@@ -118,14 +118,14 @@ std::string why_nothing(const PinRequest& request, const Json& server) {
 // Of a name that is withheld, that alone.
 std::vector<Json> named_or_all(const std::vector<Json>& withheld, const PinRequest& request) {
   auto named = withheld;
-  std::erase_if(named, [&](const Json& one) { return !is_meant(one, request); });
+  std::erase_if(named, [&](const Json& one) { return !is_of_request(one, request); });
   return named.empty() ? withheld : named;
 }
 
 Exit accept_nothing(const Context& context, const PinRequest& request, const Json& server) {
   const auto known = objects_of(server, "definitions");
   const auto is_done = [&](const Json& one) {
-    return !is_withheld(one) && is_meant(one, request) && has_digest(one, request.digest);
+    return !is_withheld(one) && is_of_request(one, request) && has_digest(one, request.digest);
   };
   const auto withheld = withheld_of(server);
   const bool names_none = request.name.empty() && request.digest.empty();
@@ -163,7 +163,7 @@ client::Result<std::string> ask_for_pins(const Context& context, const PinReques
   return ask_daemon(context, control_method::pins, dumped(params));
 }
 
-bool is_meant(const Json& definition, const PinRequest& request) {
+bool is_of_request(const Json& definition, const PinRequest& request) {
   return request.name.empty() || raw_text(definition, "name") == request.name;
 }
 
@@ -188,7 +188,7 @@ bool knows(const std::vector<Json>& servers, const PinRequest& request) {
            return pins_nothing(server) ||
                   std::ranges::any_of(
                       objects_of(server, "definitions"),
-                      [&](const Json& definition) { return is_meant(definition, request); });
+                      [&](const Json& definition) { return is_of_request(definition, request); });
          });
 }
 
@@ -260,7 +260,7 @@ Exit accept_pins(const Context& context, const PinRequest& request) {
   if (!servers) return explain(context, servers.error());
   auto meant = withheld_of(servers->front());
   std::erase_if(meant, [&](const Json& one) {
-    return !is_meant(one, request) || !has_digest(one, request.digest);
+    return !is_of_request(one, request) || !has_digest(one, request.digest);
   });
   if (meant.empty()) return accept_nothing(context, request, servers->front());
   Tally tally;

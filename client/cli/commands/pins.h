@@ -25,7 +25,7 @@ client::Result<std::string> ask_for_pins(const Context& context, const PinReques
 client::Result<std::vector<Json>> servers_in(const Context& context, const std::string& pins,
                                              const PinRequest& request);
 
-bool is_meant(const Json& definition, const PinRequest& request);
+bool is_of_request(const Json& definition, const PinRequest& request);
 /// One of them has shown a definition of that name, or none is named.
 bool knows(const std::vector<Json>& servers, const PinRequest& request);
 std::vector<Json> withheld_of(const Json& server);
