@@ -32,6 +32,7 @@ install(FILES docs/client-library.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/li
         COMPONENT client-dev)
 
 install(TARGETS cellblock COMPONENT command)
+install(TARGETS cellblock-tools RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock COMPONENT command)
 install(DIRECTORY client/cli/add/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock COMPONENT command
         FILES_MATCHING PATTERN *.toml)
 install(TARGETS cellblockd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR} COMPONENT daemon)

@@ -48,7 +48,7 @@ endfunction()
 
 # cellblock_program(NAME main.cc lib...)
 function(cellblock_program name main)
-  add_executable(${name} ${main})
+  add_executable(${name} ${main} ${PROJECT_BINARY_DIR}/generated/build_id.cc)
   target_link_libraries(${name} PRIVATE ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -12,7 +12,7 @@ calls_protector() {
     ours && /__stack_chk_fail/ { found = 1 } END { exit !found }'
 }
 
-for name in cellblockd cellblock cellblock-launcher cellblock-gateway cellblock-audit cellblock-http cellblock-metrics cellblock-egress cellblock-probe; do
+for name in cellblockd cellblock cellblock-launcher cellblock-gateway cellblock-audit cellblock-http cellblock-metrics cellblock-egress cellblock-probe cellblock-tools; do
   program=$directory/$name
   [ -e "$program" ] || { complain "$name" "is not there"; continue; }
   header=$(readelf --wide --file-header "$program")

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "policy/base/user_directory.h"
+
 namespace cellblock::client {
 namespace {
 
@@ -17,7 +19,7 @@ std::string named_socket_path() { return environment("CELLBLOCK_SOCKET"); }
 std::string system_socket_path() { return "/run/cellblock/cellblock.sock"; }
 
 std::string user_socket_path() {
-  const auto runtime = environment("XDG_RUNTIME_DIR");
+  const auto runtime = absolute_or_none(environment("XDG_RUNTIME_DIR"));
   return runtime.empty() ? std::string() : runtime + "/cellblock/cellblock.sock";
 }
 

@@ -1,50 +1,6 @@
 #include "policy/audit/chain.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
-#include <chrono>
-#include <system_error>
-
 namespace cellblock::audit {
-namespace {
-
-constexpr std::string_view head = R"({"seq":)";
-constexpr std::string_view before_hash = R"(,"hash":")";
-constexpr std::string_view after_hash = R"("})";
-constexpr std::size_t hex_digits = 64;
-constexpr std::size_t seal_size = before_hash.size() + hex_digits + after_hash.size();
-
-std::optional<std::uint8_t> value_of(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
-  if (digit >= 'a' && digit <= 'f') return static_cast<std::uint8_t>(digit - 'a' + 10);
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::string hex_of(const Sha256& digest) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(hex_digits);
-  for (const std::uint8_t byte : digest) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 0xfU];
-  }
-  return text;
-}
-
-std::optional<Sha256> digest_of_hex(std::string_view hex) {
-  if (hex.size() != hex_digits) return std::nullopt;
-  Sha256 digest{};
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    const auto high = value_of(hex[2 * i]);
-    const auto low = value_of(hex[(2 * i) + 1]);
-    if (!high || !low) return std::nullopt;
-    digest.at(i) = static_cast<std::uint8_t>((*high << 4U) | *low);
-  }
-  return digest;
-}
 
 Result<Sha256> chained(const Sha256& former, std::string_view body) {
   const std::string_view bytes(reinterpret_cast<const char*>(former.data()), former.size());
@@ -53,8 +9,8 @@ Result<Sha256> chained(const Sha256& former, std::string_view body) {
 
 Result<std::string> seal(std::string_view fields, ChainPoint& at) {
   std::string line;
-  line.reserve(head.size() + 20 + fields.size() + seal_size + 1);
-  line.append(head).append(std::to_string(at.sequence + 1)).append(fields);
+  line.reserve(line_head.size() + 20 + fields.size() + seal_size + 1);
+  line.append(line_head).append(std::to_string(at.sequence + 1)).append(fields);
   at.hash = CELLBLOCK_TRY(chained(at.hash, line));
   ++at.sequence;
   line += before_hash;
@@ -62,45 +18,6 @@ Result<std::string> seal(std::string_view fields, ChainPoint& at) {
   line += after_hash;
   line += '\n';
   return line;
-}
-
-std::optional<SealedLine> sealed_line(std::string_view line) {
-  if (line.size() < head.size() + seal_size || !line.starts_with(head)) return std::nullopt;
-  const std::string_view seal = line.substr(line.size() - seal_size);
-  if (!seal.starts_with(before_hash) || !seal.ends_with(after_hash)) return std::nullopt;
-  const auto hash = digest_of_hex(seal.substr(before_hash.size(), hex_digits));
-  if (!hash) return std::nullopt;
-  SealedLine sealed{.body = line.substr(0, line.size() - seal_size), .hash = *hash};
-  const char* const end = sealed.body.data() + sealed.body.size();
-  const auto [rest, error] =
-      std::from_chars(sealed.body.data() + head.size(), end, sealed.sequence);
-  if (error != std::errc() || (rest != end && *rest != ',')) return std::nullopt;
-  return sealed;
-}
-
-std::optional<std::int64_t> time_of(std::string_view body) {
-  constexpr std::string_view name = R"("time":")";
-  constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
-  const std::size_t at = body.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view text = body.substr(at + name.size(), form.size());
-  if (text.size() != form.size()) return std::nullopt;
-  for (std::size_t i = 0; i < form.size(); ++i) {
-    const bool is_digit = text[i] >= '0' && text[i] <= '9';
-    if (form[i] == 'd' ? !is_digit : text[i] != form[i]) return std::nullopt;
-  }
-  const auto number = [&](std::size_t from, std::size_t count) {
-    int value = 0;
-    for (const char c : text.substr(from, count)) value = value * 10 + (c - '0');
-    return value;
-  };
-  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
-                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-  if (!day.ok()) return std::nullopt;
-  const auto moment = std::chrono::sys_days(day) + std::chrono::hours(number(11, 2)) +
-                      std::chrono::minutes(number(14, 2)) + std::chrono::seconds(number(17, 2));
-  return std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
 }
 
 LogEnd log_end(std::string_view tail) {

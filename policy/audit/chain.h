@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "policy/audit/sealed_line.h"
 #include "policy/base/result.h"
 #include "policy/encoding/sha256.h"
 
@@ -20,27 +21,10 @@ struct ChainPoint {
   bool operator==(const ChainPoint&) const = default;
 };
 
-/// 64 digits, lower case.
-std::string hex_of(const Sha256& digest);
-std::optional<Sha256> digest_of_hex(std::string_view hex);
-
 Result<Sha256> chained(const Sha256& former, std::string_view body);
 
 /// The next line, with its newline; `at` moves on to it. `fields` begins with a comma, or is empty.
 Result<std::string> seal(std::string_view fields, ChainPoint& at);
-
-struct SealedLine {
-  std::uint64_t sequence = 0;
-  std::string_view body;
-  Sha256 hash{};  ///< as it says
-};
-
-/// By its shape alone; `line` is without its newline. Nothing: it is none, or not whole.
-std::optional<SealedLine> sealed_line(std::string_view line);
-
-/// When the line was written, in seconds of Unix time: of its body's `"time":"…Z"`, as the writer
-/// writes it. Nothing: it says none.
-std::optional<std::int64_t> time_of(std::string_view body);
 
 /// Where a file of the log ends.
 struct LogEnd {

@@ -16,8 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
 BIN = pathlib.Path(os.environ.get("CELLBLOCK_TEST_BIN", HERE.parent.parent / "build/dev/bin"))
 PROGRAMS = ["cellblockd", "cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-http",
-            "cellblock-metrics", "cellblock-egress", "cellblock-probe", "cellblock", "libcellblock-client.so.0.2",
-            "echo_server", "misbehaving_server"]
+            "cellblock-metrics", "cellblock-egress", "cellblock-probe", "cellblock", "cellblock-tools",
+            "libcellblock-client.so.0.2", "echo_server", "misbehaving_server"]
 OWN_ID = 64011
 HOSTS_GROUP = 64110
 USERS = [64111, 64112, 64113, 64114]

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view programs[] = {
     "cellblockd",        "cellblock-launcher",        "cellblock-gateway", "cellblock-audit",
     "cellblock-http",    "cellblock-egress",          "cellblock-probe",   "cellblock",
-    "cellblock-metrics", "libcellblock-client.so.0.2"};
+    "cellblock-metrics", "cellblock-tools", "libcellblock-client.so.0.2"};
 
 // newuidmap wants a user that /etc/passwd knows.
 const User nobody{65534, 65534, {}};

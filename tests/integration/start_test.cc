@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
+#include "policy/base/build_id.h"
 #include "tests/integration/daemon.h"
 
 namespace cellblock::harness {
@@ -23,8 +26,25 @@ TEST(Start, NeedsEveryProgramOfItsOwn) {
     const std::string said = daemon.start_in_vain(
         {.servers = server_of_build(daemon, "echo", "echo_server") + http_table(daemon) + metrics,
          .overlays = {{cover, directory.path("bin/" + name)}}});
-    EXPECT_THAT(said, testing::HasSubstr("/" + name + ": "));
+    EXPECT_THAT(said, testing::HasSubstr(directory.path("bin/" + name) + ": Permission denied"));
   }
+}
+
+TEST(Start, TakesNoHelperOfAnotherBuild) {
+  if (!running_as_root()) GTEST_SKIP() << "only root can cover a file";
+  Daemon daemon{Mode::system};
+  const auto& directory = daemon.directory();
+  const auto gateway = directory.path("bin/cellblock-gateway");
+  std::ifstream file(gateway, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto id = build_id_in(bytes.substr(0, build_id_within)).value_or("");
+  ASSERT_NE(id, "");
+  bytes.replace(bytes.find(id), 1, "9");
+  const std::string other = directory.write("other", bytes, 0755);
+  const std::string said = daemon.start_in_vain(
+      {.servers = server_of_build(daemon, "echo", "echo_server"), .overlays = {{other, gateway}}});
+  EXPECT_THAT(said, testing::HasSubstr(gateway + ": it is of build 9" + id.substr(1) +
+                                       ", and cellblockd of build " + id));
 }
 
 }  // namespace

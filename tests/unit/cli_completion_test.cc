@@ -40,7 +40,7 @@ class WordCompletion : public ::testing::Test {
 
 TEST_F(WordCompletion, OffersEveryCommandWithWhatItDoes) {
   const auto completion = complete({""});
-  const auto listed = std::ranges::count_if(program_.below, &cli::Command::is_listed);
+  const auto listed = std::ranges::count_if(program_.below, cli::is_listed);
   ASSERT_EQ(std::ssize(completion.offered), listed);
   EXPECT_EQ(completion.offered.front().word, "connect");
   EXPECT_EQ(completion.offered.front().what, program_.below.front().what);

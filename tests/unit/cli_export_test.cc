@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/common/listed_servers.h"
 #include "client/cli/export/host_entry.h"
-#include "client/cli/export/listed_servers.h"
 #include "client/cli/import/input_json.h"
 
 namespace cellblock::cli {

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include "client/cli/inspect/command.h"
 #include "client/cli/inspect/completion.h"
 #include "client/cli/inspect/words.h"
+#include "client/cli/tool_rows/inspect_command.h"
 
 namespace cellblock::cli {
 namespace {

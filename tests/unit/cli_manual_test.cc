@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ void add_declared(const cli::Command& command, const std::string& path,
   }
   all.push_back(one);
   for (const auto& below : command.below) {
-    if (!below.is_listed) continue;
+    if (!is_listed(below)) continue;
     const std::string name(below.name);
     add_declared(below, path.empty() ? name : path + " " + name, all);
   }
@@ -75,6 +76,21 @@ TEST_F(CliManual, HasEveryCommandWithItsOptions) {
       if (option == "-h" || option == "--help") continue;  // told once, of the program
       EXPECT_THAT(section, HasSubstr("\\fB" + escaped(option) + "\\fR")) << path;
     }
+  }
+}
+
+TEST_F(CliManual, SaysWhatOlderWordsStandFor) {
+  const auto older = between(cli::manual_page(program_, "1.2.3"), ".SH OLDER WORDS\n", ".SH EXIT");
+  const std::map<std::string, std::string> words{{"top", "status --watch"},
+                                                 {"probe", "explain NAME --prove"},
+                                                 {"audit tail", "audit"},
+                                                 {"audit search", "audit"},
+                                                 {"pin accept", "approve allow NAME/DEFINITION"},
+                                                 {"pin list", "pinned"},
+                                                 {"ps", "status"},
+                                                 {"version", "--version"}};
+  for (const auto& [word, newer] : words) {
+    EXPECT_THAT(older, HasSubstr(".TP\n\\fB" + word + "\\fR\nis \\fB" + escaped(newer) + "\\fR\n"));
   }
 }
 

@@ -90,13 +90,56 @@ TEST(CliPinAccept, TakesNoEmptyWordForAll) {
   EXPECT_EQ(pin(gateway, {"accept", ""}).exit_code, 2);
 }
 
+Subprocess::Ended approve(const FakeGateway& gateway, std::vector<std::string> words) {
+  std::vector<std::string> all{CELLBLOCK_CLI, "--socket", gateway.path(), "approve"};
+  all.insert(all.end(), words.begin(), words.end());
+  return run(std::move(all));
+}
+
+TEST(CliApprove, ListsWhatIsWithheld) {
+  FakeGateway gateway(with_pins(pins()));
+  const auto ended = approve(gateway, {});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("files/write  withheld: the tool has changed\n"));
+  EXPECT_THAT(approve(gateway, {"--json"}).out,
+              AllOf(HasSubstr(R"("approvals":[],)"), HasSubstr(R"("id":"files/write")"),
+                    HasSubstr(shown_digest)));
+}
+
+TEST(CliApprove, ShowsAndAllowsADefinition) {
+  FakeGateway gateway(with_pins(pins()));
+  EXPECT_THAT(approve(gateway, {"show", "files/write"}).out, HasSubstr("digest " + shown_digest));
+  EXPECT_THAT(approve(gateway, {"show", "files"}).out, HasSubstr("digest " + shown_digest));
+  const auto ended = approve(gateway, {"allow", "files/write", "--digest", "aaaaaaaa"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("accepted tool \"write\"\n"));
+  EXPECT_EQ(approve(gateway, {"allow", "files/write", "--digest", "abababab"}).exit_code, 4);
+}
+
+TEST(CliApprove, TakesNoHalfNameForADefinition) {
+  FakeGateway gateway(with_pins(pins()));
+  for (const char* id : {"files/", "/write", "/", ""}) {
+    EXPECT_EQ(approve(gateway, {"allow", id}).exit_code, 2) << id;
+  }
+  EXPECT_EQ(approve(gateway, {"allow", "files/write", "--digest", "aaa"}).exit_code, 2);
+  EXPECT_EQ(approve(gateway, {"deny", "files/write"}).exit_code, 1);
+  EXPECT_EQ(approve(gateway, {"--for", "0"}).exit_code, 2);
+}
+
+TEST(CliPinned, IsTheOlderPinList) {
+  FakeGateway gateway(with_pins(pins()));
+  const auto pinned = run({CELLBLOCK_CLI, "--socket", gateway.path(), "pinned", "files"});
+  EXPECT_EQ(pinned.exit_code, 0) << pinned.err;
+  EXPECT_EQ(pinned.out, pin(gateway, {"list", "files"}).out);
+}
+
 TEST(CliPin, TellsAnUnknownNameFromOneThatNothingIsWithheldOf) {
   FakeGateway gateway(with_pins(pins()));
   for (const char* verb : {"list", "diff", "forget"}) {
     const auto ended = pin(gateway, {verb, "files", "wriet"});
     EXPECT_EQ(ended.exit_code, 4) << verb;
     EXPECT_THAT(ended.err, HasSubstr("files has shown no tool, prompt or template \"wriet\"\n"
-                                     "  \"cellblock pin list files\" lists"));
+                                     "  \"cellblock pinned files\" lists"));
   }
   EXPECT_EQ(pin(gateway, {"diff", "files", "read"}).out, "Nothing is withheld.\n");
 }

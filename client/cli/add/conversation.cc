@@ -13,15 +13,6 @@
 
 namespace cellblock::cli {
 
-// Of what was typed or of npm, not of the daemon: there is no advice to give.
-Exit cannot(const Context& context, const std::string& why) {
-  fmt::print(stderr, "cellblock: {}\n", safe_text(why));
-  if (context.output == Output::json) {
-    print_json(error_json({.code = client::ErrorCode::invalid_argument, .text = why}, Exit::error));
-  }
-  return Exit::error;
-}
-
 void tell(const Context& context, const std::string& line) {
   if (context.output == Output::human) fmt::print(stderr, "cellblock: {}\n", line);
 }

@@ -9,9 +9,6 @@
 /// result.
 namespace cellblock::cli {
 
-/// Tells why it ends; with --json also as an object on stdout.
-Exit cannot(const Context& context, const std::string& why);
-
 /// One line about what is done now; not with --json.
 void tell(const Context& context, const std::string& line);
 

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "client/cli/common/installation.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/members.h"
-#include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
@@ -40,11 +40,6 @@ Result<void> refuse_unknown_keys(const Ordered& table) {
     }
   }
   return {};
-}
-
-// Beside this program's directory: in a build tree as in any prefix.
-fs::path recipes_directory() {
-  return fs::path(own_program()).parent_path().parent_path() / "share/cellblock/recipes";
 }
 
 // "@scope/name" has a file of its own too.
@@ -90,7 +85,7 @@ Result<Recipe> read_recipe(const std::string& text) {
 }
 
 Result<std::optional<Recipe>> recipe_for(const std::string& package) {
-  const auto path = recipes_directory() / file_for(package);
+  const auto path = fs::path(own_installation().recipes) / file_for(package);
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
   const auto text = CELLBLOCK_TRY(bounded_file(path.string(), max_import_bytes));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/cli/common/daemon_program.h"
+#include "client/cli/common/installation.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
@@ -22,10 +23,10 @@ std::string start_advice(const AddPlaces& places) {
              : "no cellblockd runs: `systemctl enable --now cellblock.socket`, or `cellblockd`";
 }
 
-// This program, and which daemon it is about.
+// The command, and which daemon it is about.
 Words own_words(const Context& context, const AddPlaces& places) {
-  if (places.mode == Mode::user) return {own_program(), "--user"};
-  return {own_program(), "--socket", context.socket};
+  if (places.mode == Mode::user) return {own_installation().command, "--user"};
+  return {own_installation().command, "--socket", context.socket};
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ Result<void> check_configuration(const Context& context, const AddPlaces& places
 void forget_pins(const Context& context, const AddPlaces& places, const std::string& server) {
   if (places.mode != Mode::user || !client::connect_blocking(context.socket)) return;
   auto words = own_words(context, places);
-  words.insert(words.end(), {"pin", "forget", server});
+  words.insert(words.end(), {"forget", server});
   static_cast<void>(output_of(words, Errors::caught));
 }
 

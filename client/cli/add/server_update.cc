@@ -198,7 +198,7 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
     remove_version(work.places, server, origin.previous);
   }
   return UpdateOutcome{
-      fmt::format("{} -> {}; definitions that changed are withheld until `cellblock pin accept "
+      fmt::format("{} -> {}; definitions that changed are withheld until `cellblock approve allow "
                   "{}`; `cellblock update --rollback {}` takes it back",
                   origin.version, version->version(), server, server),
       true};

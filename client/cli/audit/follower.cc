@@ -9,7 +9,7 @@
 
 #include "client/cli/audit/log_files.h"
 #include "client/connection/fd.h"
-#include "policy/audit/chain.h"
+#include "policy/audit/sealed_line.h"
 
 namespace cellblock::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "client/connection/fd.h"
-#include "policy/audit/chain.h"
 #include "policy/audit/log_names.h"
+#include "policy/audit/sealed_line.h"
 
 namespace cellblock::cli {
 namespace {

@@ -1,22 +1,15 @@
 #include "client/cli/audit/log_path.h"
 
-#include <fmt/format.h>
-
 #include <fstream>
 #include <iterator>
-#include <string_view>
+#include <string>
 
-#include "client/cli/common/program_start.h"
+#include "client/cli/common/own_directory.h"
 #include "policy/config_reader/complaint.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock::cli {
 namespace {
-
-std::string own(const char* name, std::string_view below_home) {
-  const std::string given = environment_variable(name);
-  return given.empty() ? fmt::format("{}{}", environment_variable("HOME"), below_home) : given;
-}
 
 ConfigText text_of(const std::string& path) {
   std::ifstream file(path);
@@ -33,7 +26,7 @@ std::string audit_log_path(const Configuration& configuration) {
   if (configuration.mode != Mode::user) return "/var/log/cellblock/audit.jsonl";
   if (const auto state = config.daemon.text("state_directory"))
     return state->value + "/audit.jsonl";
-  return own("XDG_STATE_HOME", "/.local/state") + "/cellblock/audit.jsonl";
+  return own_directory(state_home) + "/cellblock/audit.jsonl";
 }
 
 }  // namespace cellblock::cli

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/pins.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/escaped_json.h"
@@ -25,7 +26,8 @@
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 
-// What administrators say about calls that wait. A call is named "UID.NUMBER".
+// What is decided about calls that wait, and about definitions that are withheld. A call is named
+// "UID.NUMBER", a definition "SERVER/NAME".
 namespace cellblock::cli {
 namespace {
 
@@ -33,7 +35,10 @@ constexpr Option decision_word{
     .name = "WORD", .what = "show, allow or deny; without it: a list", .choices = [] {
       return std::vector<std::string>{"show", "allow", "deny"};
     }};
-constexpr Option call_id{.name = "ID", .what = "which call, as the list names it"};
+constexpr Option call_id{.name = "ID",
+                         .what =
+                             "which call or definition, as the list names it; of a server's "
+                             "name alone, all that is withheld of it"};
 constexpr Option call_digest{.name = "--digest",
                              .what = "only if its digest begins so, as show printed it"};
 
@@ -124,6 +129,19 @@ std::optional<client::Error> fault_without(const Context& context,
   return doors.empty() ? daemon_fault(context) : std::nullopt;
 }
 
+// Of one's own, as far as there are any, and of the users behind these doors.
+Json all_withheld(const Context& context, const std::vector<AdminSocket>& doors) {
+  Json all = Json::array();
+  const auto take = [&all](const Context& from) {
+    for (const Json& one : withheld_at(from)) all.push_back(one);
+  };
+  take(context);
+  for (const AdminSocket& door : doors) {
+    if (door.uid != ::geteuid()) take(behind(context, door));
+  }
+  return all;
+}
+
 Exit list(const Context& context) {
   const auto doors = list_admin_sockets(context.socket);
   if (!doors) return explain(context, doors.error());
@@ -151,9 +169,11 @@ Exit list(const Context& context) {
   }
   if (context.output == Output::json) {
     if (worst != Exit::ok) return worst;  // which has been said, as a document
-    return print_json(dumped(Json{{"approvals", all}}));
+    return print_json(
+        dumped(Json{{"approvals", all}, {"withheld", all_withheld(context, *doors)}}));
   }
   if (all.empty() && worst == Exit::ok) print_none(whose);
+  for (const Json& one : all_withheld(context, *doors)) print_withheld(one);
   return worst;
 }
 
@@ -289,6 +309,34 @@ Exit decide(const Context& context, const CallName& name, const ApproveRequest& 
   return Exit::ok;
 }
 
+client::Error misnamed(const std::string& id) {
+  return {.code = client::ErrorCode::invalid_argument,
+          .text = fmt::format("\"{}\" is no call and no definition: \"cellblock approve\" lists "
+                              "those that wait, as UID.NUMBER and SERVER/NAME",
+                              id)};
+}
+
+Exit decide_on_definition(const Context& context, const ApproveRequest& request) {
+  const auto slash = request.id.find('/');
+  const bool has_name = slash != std::string::npos;
+  const PinRequest pins{.server = request.id.substr(0, slash),
+                        .name = has_name ? request.id.substr(slash + 1) : std::string(),
+                        .digest = request.digest};
+  if (pins.server.empty() || (has_name && pins.name.empty())) {
+    return explain(context, misnamed(request.id));
+  }
+  if (request.word == "show") return show_withheld(context, pins);
+  if (request.word == "deny") {
+    return cannot(context,
+                  "a definition that nobody allows stays withheld: there is nothing to deny");
+  }
+  const auto mistake = request.digest.empty() ? std::string() : digest_mistake(request.digest);
+  if (!mistake.empty()) {
+    return explain(context, {.code = client::ErrorCode::invalid_argument, .text = mistake});
+  }
+  return accept_pins(context, pins);
+}
+
 Exit run_approve(const Context& context, const Words& words) {
   const ApproveRequest request{.word = words.text(decision_word),
                                .id = words.text(call_id),
@@ -303,30 +351,39 @@ Exit run_approve(const Context& context, const Words& words) {
                                         request.word)});
   }
   const auto name = call_name(request.id);
-  if (!name) {
-    return explain(context, {.code = client::ErrorCode::invalid_argument,
-                             .text = fmt::format("\"{}\" is no call: \"cellblock approve\" lists "
-                                                 "those that wait, as UID.NUMBER",
-                                                 request.id)});
-  }
+  if (!name) return decide_on_definition(context, request);
   return request.word == "show" ? show(context, *name, request.id)
                                 : decide(context, *name, request);
+}
+
+// A call's name tells whose it is.
+std::string approve_mistake(const Words& words) {
+  const bool is_idle =
+      words.has(for_user) && (!words.has(call_id) || call_name(words.text(call_id)));
+  return is_idle ? "--for: goes with a definition, SERVER/NAME" : "";
 }
 
 }  // namespace
 
 Command approve_command() {
-  return {.name = "approve",
-          .group = Group::decide,
-          .what = "calls that wait for an approval, of all users",
-          .example =
-              "cellblock approve\n  cellblock approve show 1000.3\n  cellblock approve "
-              "allow 1000.3\n  cellblock approve deny 1000.3",
-          .optional = {&decision_word, &call_id},
-          .options = {&call_digest, &follow_calls},
-          .excludes = {{&follow_calls, &decision_word}},
-          .needs = {{&call_digest, &call_id}},
-          .run = run_approve};
+  return {
+      .name = "approve",
+      .group = Group::decide,
+      .what = "calls that wait for an approval, and definitions of servers that are withheld",
+      .note =
+          "A definition of a tool, prompt or template is pinned when it is first seen or "
+          "allowed;\nwhat is new or changed after that is withheld until somebody allows it, as "
+          "it is shown then.\n",
+      .example =
+          "cellblock approve\n  cellblock approve show 1000.3\n  cellblock approve "
+          "allow 1000.3\n  cellblock approve deny 1000.3\n  cellblock approve show "
+          "files/read_file\n  cellblock approve allow files/read_file --digest 9f86d081884c",
+      .optional = {&decision_word, &call_id},
+      .options = {&call_digest, &follow_calls, &for_user},
+       .excludes = {{&follow_calls, &decision_word}},
+      .needs = {{&call_digest, &call_id}},
+      .run = run_approve,
+      .mistake = approve_mistake};
 }
 
 }  // namespace cellblock::cli

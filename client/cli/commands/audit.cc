@@ -9,17 +9,16 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/audit/audit_options.h"
 #include "client/cli/audit/filter.h"
 #include "client/cli/audit/follower.h"
 #include "client/cli/audit/kinds.h"
 #include "client/cli/audit/line_text.h"
 #include "client/cli/audit/log_files.h"
-#include "client/cli/audit/log_path.h"
-#include "client/cli/audit/report_text.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/terminal_text.h"
-#include "policy/audit/log_verifier.h"
+#include "policy/audit/sealed_line.h"
 #include "policy/base/suggestion.h"
 
 // The audit log, read where it lies: no daemon is asked.
@@ -49,10 +48,6 @@ std::string_view kinds_text() {
   return text;
 }
 
-constexpr Option log_path{.name = "--log",
-                          .what = "the log's path; else daemon.audit_log of the configuration",
-                          .placeholder = "PATH",
-                          .completes = Completes::files};
 constexpr Option audit_lines{
     .name = "-n,--lines",
     .what = "the last so many lines; with --since or --until all, unless this is given",
@@ -89,25 +84,6 @@ constexpr Option since_time{
 constexpr Option until_time{.name = "--until",
                             .what = "up to then, and with all that begins so: a day is whole",
                             .placeholder = "TIME"};
-constexpr Option anchor_option{.name = "--anchor",
-                               .what = "what an earlier verify printed, kept elsewhere",
-                               .placeholder = "SEQ:HASH"};
-
-Exit tell(const Context& context, const Error& error, Exit exit) {
-  fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
-  if (context.output == Output::json) {
-    print_json(
-        PlainJson{{"error", {{"message", error.text}, {"exit_code", static_cast<int>(exit)}}}}.dump(
-            -1, ' ', false, PlainJson::error_handler_t::replace));
-  }
-  return exit;
-}
-
-std::string path_of(const Context& context, const Words& words) {
-  const auto path = words.text(log_path);
-  return path.empty() ? audit_log_path(configuration_of(context)) : path;
-}
-
 Result<std::uint32_t> uid_of(const std::string& who) {
   const passwd* user = ::getpwnam(who.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
   if (user != nullptr) return user->pw_uid;
@@ -201,13 +177,13 @@ bool wants_whole_span(const Words& words) {
 
 Exit run_audit_tail(const Context& context, const Words& words) {
   auto question = question_of(words);
-  if (!question) return tell(context, question.error(), Exit::usage);
-  const std::string path = path_of(context, words);
+  if (!question) return audit_failure(context, question.error(), Exit::usage);
+  const std::string path = audit_log_in(context, words);
   Printer printer(context, std::move(*question));
   const std::size_t most =
       wants_whole_span(words) ? std::numeric_limits<std::size_t>::max() : words.number(audit_lines);
   const auto last = print_last(path, printer, most);
-  if (!last) return tell(context, last.error(), Exit::error);
+  if (!last) return audit_failure(context, last.error(), Exit::error);
   if (!words.has(follow_option)) return Exit::ok;
   static_cast<void>(std::fflush(stdout));
   const auto followed = follow_log(path, *last, [&printer](std::string_view line) {
@@ -215,14 +191,14 @@ Exit run_audit_tail(const Context& context, const Words& words) {
     printer.print(line);
     static_cast<void>(std::fflush(stdout));
   });
-  return followed ? Exit::ok : tell(context, followed.error(), Exit::error);
+  return followed ? Exit::ok : audit_failure(context, followed.error(), Exit::error);
 }
 
 Exit run_audit_search(const Context& context, const Words& words) {
   auto question = question_of(words);
-  if (!question) return tell(context, question.error(), Exit::usage);
-  const auto files = log_files(path_of(context, words));
-  if (!files) return tell(context, files.error(), Exit::error);
+  if (!question) return audit_failure(context, question.error(), Exit::usage);
+  const auto files = log_files(audit_log_in(context, words));
+  if (!files) return audit_failure(context, files.error(), Exit::error);
   Printer printer(context, std::move(*question));
   const LineTaker taker{.line =
                             [&printer](std::string_view line) {
@@ -231,7 +207,7 @@ Exit run_audit_search(const Context& context, const Words& words) {
                         .rest = {}};
   for (const LogFile& file : *files) {
     const auto read = read_lines(file.path, 0, taker);
-    if (!read) return tell(context, read.error(), Exit::error);
+    if (!read) return audit_failure(context, read.error(), Exit::error);
   }
   return Exit::ok;
 }
@@ -241,49 +217,23 @@ Exit run_audit(const Context& context, const Words& words) {
   return is_search ? run_audit_search(context, words) : run_audit_tail(context, words);
 }
 
-Exit run_audit_verify(const Context& context, const Words& words) {
-  std::optional<audit::ChainPoint> anchor;
-  if (const auto written = words.text(anchor_option); !written.empty()) {
-    const auto read = read_anchor(written);
-    if (!read) return tell(context, read.error(), Exit::usage);
-    anchor = *read;
-  }
-  const auto files = log_files(path_of(context, words));
-  if (!files) return tell(context, files.error(), Exit::error);
-  audit::LogVerifier verifier(anchor);
-  const LineTaker taker{.line = [&verifier](std::string_view line) { verifier.line(line); },
-                        .rest = [&verifier](std::string_view bytes) { verifier.rest(bytes); }};
-  for (const LogFile& file : *files) {
-    verifier.begin_file(file.path);
-    const auto read = read_lines(file.path, 0, taker);
-    if (!read) return tell(context, read.error(), Exit::error);
-  }
-  const audit::LogReport report = verifier.finish();
-  if (context.output == Output::json) {
-    print_json(report_json(report));
-  } else {
-    fmt::print("{}", report_text(report, Style::for_stdout()));
-  }
-  return report.broken == 0 && report.lost == 0 ? Exit::ok : Exit::audit_broken;
-}
-
 Command tail_command() {
   return {.name = "tail",
-          .is_listed = false,
           .what = "the last lines of the log",
+          .newer = "audit",
           .example = "cellblock audit tail -n 50 --denied",
-          .options = {&log_path, &audit_lines, &follow_option, &about_user, &about_server,
+          .options = {&audit_log_option, &audit_lines, &follow_option, &about_user, &about_server,
                       &only_denied},
           .run = run_audit_tail};
 }
 
 Command search_command() {
   return {.name = "search",
-          .is_listed = false,
           .what = "the lines for which all of this holds",
+          .newer = "audit",
           .example = "cellblock audit search --server files --since 2h",
-          .options = {&log_path, &about_user, &about_server, &only_denied, &about_tool, &of_kind,
-                      &with_outcome, &of_session, &with_label, &since_time, &until_time},
+          .options = {&audit_log_option, &about_user, &about_server, &only_denied, &about_tool,
+                      &of_kind, &with_outcome, &of_session, &with_label, &since_time, &until_time},
           .run = run_audit_search};
 }
 
@@ -291,8 +241,8 @@ Command verify_command() {
   return {.name = "verify",
           .what = "whether the log is whole and unchanged",
           .example = "cellblock audit verify --anchor 4711:9f86d0...",
-          .options = {&log_path, &anchor_option},
-          .run = run_audit_verify};
+          .options = {&audit_log_option, &anchor_option},
+          .tool = Tool::audit_verify};
 }
 
 }  // namespace
@@ -306,7 +256,7 @@ Command audit_command() {
           .example =
               "cellblock audit --follow\n  cellblock audit --denied --since 2h\n  cellblock "
               "audit verify",
-          .options = {&log_path, &audit_lines, &follow_option, &about_user, &about_server,
+          .options = {&audit_log_option, &audit_lines, &follow_option, &about_user, &about_server,
                       &only_denied, &about_tool, &of_kind, &with_outcome, &of_session, &with_label,
                       &since_time, &until_time},
           .run = run_audit,

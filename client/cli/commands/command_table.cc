@@ -1,17 +1,16 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/table/shared_options.h"
+#include "client/cli/tool_rows/add.h"
+#include "client/cli/tool_rows/added.h"
+#include "client/cli/tool_rows/doctor.h"
+#include "client/cli/tool_rows/export.h"
+#include "client/cli/tool_rows/import.h"
+#include "client/cli/tool_rows/inspect.h"
+#include "client/cli/tool_rows/learn.h"
+#include "client/cli/tool_rows/run.h"
+#include "client/cli/tool_rows/watch.h"
 
 namespace cellblock::cli {
-namespace {
-
-// A word that people try, or that stands in their scripts.
-Command unlisted(Command command, std::string_view name) {
-  command.name = name;
-  command.is_listed = false;
-  return command;
-}
-
-}  // namespace
 
 Command program() {
   return {
@@ -35,7 +34,8 @@ Command program() {
                 explain_command(),
                 errors_command(),
                 approve_command(),
-                pin_command(),
+                pinned_command(),
+                forget_command(),
                 stop_command(),
                 restart_command(),
                 home_command(),
@@ -52,10 +52,11 @@ Command program() {
                 import_command(),
                 export_command(),
                 probe_command(),
+                pin_command(),
                 top_command(),
                 version_command(),
-                unlisted(status_command(), "list"),
-                unlisted(status_command(), "ps")}};
+                older(status_command(), "list", "status"),
+                older(status_command(), "ps", "status")}};
 }
 
 }  // namespace cellblock::cli

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/export/listed_servers.h"
+#include "client/cli/common/listed_servers.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/table/word_completion.h"
 #include "client/cli/terminal/json_text.h"

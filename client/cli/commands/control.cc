@@ -68,8 +68,8 @@ Command restart_command() {
 Command version_command() {
   return {.name = "version",
           .group = Group::set_up,
-          .is_listed = false,
           .what = "print the version",
+          .newer = "--version",
           .example = "cellblock version --json",
           .run = run_version};
 }

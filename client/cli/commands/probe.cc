@@ -49,8 +49,8 @@ Exit run_probe(const Context& context, const Words& words) {
 Command probe_command() {
   return {.name = "probe",
           .group = Group::see,
-          .is_listed = false,
           .what = "try from inside a server's cell what it should not do",
+          .newer = "explain NAME --prove",
           .example = "cellblock probe files",
           .required = {&server_name},
           .options = {&workspace_directory, &timeout_option},

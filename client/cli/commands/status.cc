@@ -16,12 +16,14 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/common/installation_status.h"
+#include "client/cli/common/tools_program.h"
 #include "client/cli/status/machine_status.h"
 #include "client/cli/status/status_text.h"
 #include "client/cli/status/waiting_text.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tool_rows/watch.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 
@@ -238,7 +240,7 @@ std::optional<std::string> installation_for(const Context& context) {
 }
 
 Exit run_status(const Context& context, const Words& words) {
-  if (words.has(watch_option)) return run_top(context, words);
+  if (words.has(watch_option)) return execute_tools(context);
   const auto server = words.text(server_name);
   if (words.has(of_all_users)) return status_of_all(context, server);
   if (const auto installation = installation_for(context)) {
@@ -261,7 +263,8 @@ Command status_command() {
           .needs = {{&interval_option, &watch_option},
                     {&sort_option, &watch_option},
                     {&once_option, &watch_option}},
-          .run = run_status};
+          .run = run_status,
+          .tool = Tool::watch};
 }
 
 }  // namespace cellblock::cli

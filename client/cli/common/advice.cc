@@ -115,7 +115,7 @@ std::string on_failure(FailureCode failure, const Json& data, const Situation& s
       return on_rate(data);
     case FailureCode::quarantined:
       return fmt::format(
-          "\"cellblock pin diff {0}\" shows it; \"cellblock pin accept {0}\" is for "
+          "\"cellblock approve show {0}\" shows it; \"cellblock approve allow {0}\" is for "
           "administrators.",
           server);
     default:

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "client/cli/common/own_directory.h"
 #include "client/cli/common/program_start.h"
 #include "client/connection/default_socket.h"
 
@@ -10,14 +11,7 @@ namespace {
 
 constexpr const char* system_path = "/etc/cellblock/cellblock.toml";
 
-std::string directory_of_user(const char* name, const char* below_home) {
-  const auto given = environment_variable(name);
-  return given.empty() ? environment_variable("HOME") + below_home : given;
-}
-
-std::string own_path() {
-  return directory_of_user("XDG_CONFIG_HOME", "/.config") + "/cellblock/cellblock.toml";
-}
+std::string own_path() { return own_directory(configuration_home) + "/cellblock/cellblock.toml"; }
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
@@ -39,8 +33,6 @@ Configuration configuration_of(const Context& context) {
   return {.mode = mode, .path = mode == Mode::user ? own_path() : system_path};
 }
 
-std::string user_data_directory() {
-  return directory_of_user("XDG_DATA_HOME", "/.local/share") + "/cellblock";
-}
+std::string user_data_directory() { return own_directory(data_home) + "/cellblock"; }
 
 }  // namespace cellblock::cli

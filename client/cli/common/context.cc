@@ -154,4 +154,13 @@ Exit print_json(const std::string& json) {
   return Exit::ok;
 }
 
+// The daemon has not been asked: there is no advice to give.
+Exit cannot(const Context& context, const std::string& why) {
+  fmt::print(stderr, "cellblock: {}\n", safe_text(why));
+  if (context.output == Output::json) {
+    print_json(error_json({.code = client::ErrorCode::invalid_argument, .text = why}, Exit::error));
+  }
+  return Exit::error;
+}
+
 }  // namespace cellblock::cli

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ struct Context {
       {};  ///< the user whose gateway `socket` is the door to; empty: it is the daemon's
   std::string daemon = {};  ///< the daemon's own socket
   Patience patience = Patience::fixed;
+  /// The program's own, as main() got them: for a program that carries out the same command.
+  std::span<char* const> arguments = {};
 };
 
 /// As `rpc_code`: what was asked for has no such name there.
@@ -55,6 +58,10 @@ client::Error naming_workspace(client::Error error, const std::string& workspace
 Exit explain(const Context& context, const client::Error& error);
 /// With this advice, lines without a last newline that nobody else has written, or none.
 Exit explain(const Context& context, const client::Error& error, const std::string& advice);
+
+/// Tells why the command ends, where the daemon was not asked; with --json also as an object on
+/// stdout.
+Exit cannot(const Context& context, const std::string& why);
 
 /// Untrusted text, made harmless for a terminal and written to stdout.
 void say(const std::string& text);

@@ -3,36 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "client/cli/common/argument_pointers.h"
 #include "client/cli/common/configuration.h"
+#include "client/cli/common/installation.h"
 #include "client/cli/terminal/exit_code.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {
-
-std::string own_directory() {
-  std::array<char, PATH_MAX> path{};
-  const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
-  const std::string own(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  return own.substr(0, own.rfind('/'));
-}
-
-// Beside this program in a build tree; installed, they are in bin and sbin of one prefix.
-std::string daemon_path() {
-  const auto own = own_directory();
-  for (auto path : {own + "/cellblockd", own + "/../sbin/cellblockd"}) {
-    if (::access(path.c_str(), X_OK) == 0) return path;
-  }
-  return CELLBLOCK_SBINDIR "/cellblockd";
-}
 
 // Of the system's an ordinary user can read all but what a check needs as well.
 void say_which(const Context& context, const Configuration& found) {
@@ -53,7 +36,7 @@ void say_which(const Context& context, const Configuration& found) {
 
 // With a path the mode is the one that was asked for, or the system's.
 std::vector<std::string> daemon_words(const Context& context, const std::string& path) {
-  std::vector<std::string> words{daemon_path()};
+  std::vector<std::string> words{own_installation().daemon};
   const auto found = configuration_of(context);
   if (path.empty()) say_which(context, found);
   if ((path.empty() ? found.mode : context.mode) == Mode::user) words.emplace_back("--user");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "client/cli/import/cell_toml.h"
@@ -11,34 +10,6 @@ namespace cellblock::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Known {
-  Host host;
-  HostFacts facts;
-  const char* key;  ///< of the table of servers
-};
-
-constexpr std::array<Known, 7> hosts = {{
-    {Host::claude_desktop,
-     {"claude-desktop", "claude_desktop_config.json in ~/.config/Claude"},
-     "mcpServers"},
-    {Host::claude_code,
-     {"claude-code", ".mcp.json in the project, or ~/.claude.json"},
-     "mcpServers"},
-    {Host::vscode,
-     {"vscode", ".vscode/mcp.json in the workspace, or mcp.json of the profile"},
-     "servers"},
-    {Host::cursor,
-     {"cursor", ".cursor/mcp.json in the project, or ~/.cursor/mcp.json"},
-     "mcpServers"},
-    {Host::codex, {"codex", "~/.codex/config.toml"}, "mcp_servers"},
-    {Host::gemini,
-     {"gemini", ".gemini/settings.json in the project, or ~/.gemini/settings.json"},
-     "mcpServers"},
-    {Host::zed, {"zed", "~/.config/zed/settings.json"}, "context_servers"},
-}};
-
-const Known& known(Host host) { return hosts.at(static_cast<std::size_t>(host)); }
 
 std::vector<std::string> arguments_for(const ConnectCommand& command, const std::string& server) {
   auto arguments = command.flags;
@@ -75,22 +46,6 @@ std::string codex_configuration(const ConnectCommand& command) {
 
 }  // namespace
 
-std::vector<std::string> host_names() {
-  std::vector<std::string> names;
-  names.reserve(std::size(hosts));
-  for (const auto& one : hosts) names.emplace_back(one.facts.name);
-  return names;
-}
-
-std::optional<Host> host_named(std::string_view name) {
-  for (const auto& one : hosts) {
-    if (one.facts.name == name) return one.host;
-  }
-  return std::nullopt;
-}
-
-HostFacts facts_of(Host host) { return known(host).facts; }
-
 std::string host_configuration(Host host, const ConnectCommand& command) {
   if (host == Host::codex) return codex_configuration(command);
   Json servers = Json::object();
@@ -98,7 +53,7 @@ std::string host_configuration(Host host, const ConnectCommand& command) {
     servers[server] = entry_of(host, arguments_for(command, server));
   }
   Json document = Json::object();
-  document[known(host).key] = std::move(servers);
+  document[facts_of(host).key] = std::move(servers);
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

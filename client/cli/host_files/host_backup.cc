@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "client/cli/add/added_files.h"
-#include "client/cli/common/program_start.h"
+#include "client/cli/common/own_directory.h"
 #include "client/cli/host_files/file_at.h"
 #include "client/cli/host_files/host_file.h"
 #include "client/cli/import/input_json.h"
@@ -35,12 +35,9 @@ constexpr std::size_t max_backup_bytes = (2 * max_host_file_bytes) + (1U << 20);
 constexpr const char* own_part = "cellblock";
 constexpr const char* hosts_part = "hosts";
 
-// A relative path is to be ignored, as its specification says.
-Result<std::string> state_home() {
-  auto given = environment_variable("XDG_STATE_HOME");
-  if (given.starts_with('/')) return given;
-  const auto home = environment_variable("HOME");
-  if (home.starts_with('/')) return home + "/.local/state";
+Result<std::string> backup_home() {
+  auto home = own_directory(state_home);
+  if (!home.empty()) return home;
   return fail("XDG_STATE_HOME and HOME are not set: there is no place to keep the old text");
 }
 
@@ -84,7 +81,7 @@ struct BackupPlace {
 };
 
 Result<BackupPlace> open_place(const std::string& file, Making making) {
-  const auto home = CELLBLOCK_TRY(state_home());
+  const auto home = CELLBLOCK_TRY(backup_home());
   const auto name = CELLBLOCK_TRY(backup_name(file));
   if (making == Making::missing) CELLBLOCK_CHECK(make_place(home, directory_mode));
   const client::OwnedFd state(::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -101,7 +98,7 @@ Result<BackupPlace> open_place(const std::string& file, Making making) {
 }  // namespace
 
 Result<std::string> backup_of(const std::string& file) {
-  const auto home = CELLBLOCK_TRY(state_home());
+  const auto home = CELLBLOCK_TRY(backup_home());
   const auto name = CELLBLOCK_TRY(backup_name(file));
   return fmt::format("{}/{}/{}/{}", home, own_part, hosts_part, name);
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "client/cli/import/declared_server.h"
-#include "client/cli/import/import_format.h"
+#include "client/cli/tool_rows/import_format.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {

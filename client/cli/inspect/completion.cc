@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "client/cli/inspect/command.h"
 #include "client/cli/inspect/words.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tool_rows/inspect_command.h"
 
 namespace cellblock::cli {
 namespace {

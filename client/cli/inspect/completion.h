@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/inspect/list_kind.h"
+#include "client/cli/tool_rows/list_kind.h"
 
 /// What the word before the cursor may become.
 namespace cellblock::cli {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "client/cli/common/missing_servers.h"
-#include "client/cli/inspect/command.h"
 #include "client/cli/inspect/completion.h"
 #include "client/cli/inspect/frame_text.h"
 #include "client/cli/inspect/inspection.h"
@@ -20,6 +19,7 @@
 #include "client/cli/inspect/words.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tool_rows/inspect_command.h"
 
 namespace cellblock::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "client/cli/common/context.h"
-#include "client/cli/inspect/command.h"
 #include "client/cli/inspect/peer.h"
+#include "client/cli/tool_rows/inspect_command.h"
 
 namespace cellblock::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/inspect/list_kind.h"
+#include "client/cli/tool_rows/list_kind.h"
 
 /// What a server offers, for reading. All escaped.
 namespace cellblock::cli {

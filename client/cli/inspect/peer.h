@@ -13,7 +13,7 @@
 
 #include "cellblock/session.h"
 #include "client/cli/inspect/envelope.h"
-#include "client/cli/inspect/list_kind.h"
+#include "client/cli/tool_rows/list_kind.h"
 
 namespace cellblock::cli {
 

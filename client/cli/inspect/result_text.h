@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/cli/inspect/command.h"
+#include "client/cli/tool_rows/inspect_command.h"
 
 namespace cellblock::cli {
 

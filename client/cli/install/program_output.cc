@@ -59,10 +59,4 @@ Result<ProgramOutput> output_of(const std::vector<std::string>& words, Errors er
   return ProgramOutput{.text = std::move(text), .status = status_of(process)};
 }
 
-std::string own_program() {
-  std::array<char, 4096> path{};
-  const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
-  return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
-}
-
 }  // namespace cellblock::cli

@@ -19,7 +19,4 @@ enum class Errors : std::uint8_t { passed_on, caught };
 /// error: it cannot be run.
 Result<ProgramOutput> output_of(const std::vector<std::string>& words, Errors errors);
 
-/// This program itself.
-std::string own_program();
-
 }  // namespace cellblock::cli

@@ -44,9 +44,7 @@ std::string footer_of(const Command& command) {
   return roff_block(fmt::format("{}Example:\n  {}", command.note, command.example));
 }
 
-auto listed_below(const Command& command) {
-  return command.below | std::views::filter(&Command::is_listed);
-}
+auto listed_below(const Command& command) { return command.below | std::views::filter(is_listed); }
 
 // "audit tail": a command below another is called by both names.
 std::string section_of(const Command& command, const std::string& above) {
@@ -54,6 +52,19 @@ std::string section_of(const Command& command, const std::string& above) {
   std::string text = fmt::format(".SS {}\n{}\n{}{}", usage_of(command, path), roff(command.what),
                                  entries(command), footer_of(command));
   for (const Command& below : listed_below(command)) text += section_of(below, path + " ");
+  return text;
+}
+
+// "status --watch" in place of "top": what scripts still say.
+std::string older_words(const Command& above, const std::string& path) {
+  std::string text;
+  for (const Command& command : above.below) {
+    const auto words = path + std::string(command.name);
+    if (!is_listed(command)) {
+      text += fmt::format(".TP\n\\fB{}\\fR\nis \\fB{}\\fR\n", roff(words), roff(command.newer));
+    }
+    text += older_words(command, words + " ");
+  }
   return text;
 }
 
@@ -67,6 +78,7 @@ std::string manual_page(const Command& program, std::string_view version) {
       version, roff(program.what));
   page += entry(help_option) + entry(version_option) + entries(program) + ".SH COMMANDS\n";
   for (const Command& command : listed_below(program)) page += section_of(command, {});
+  page += ".SH OLDER WORDS\nThese still work, with all their options.\n" + older_words(program, {});
   page += ".SH EXIT STATUS\n" + footer_of(program);
   return page + ".SH SEE ALSO\n.BR cellblock.toml (5),\n.BR cellblockd (8)\n";
 }

@@ -85,7 +85,7 @@ std::string server_line(const Json& server, const std::string& for_flag) {
                   text_of(server, "pin"), pinned, withheld);
   if (is_member_true(server, "damaged")) {
     text += fmt::format(
-        "  what was pinned cannot be read, so nothing is let pass: \"cellblock pin "
+        "  what was pinned cannot be read, so nothing is let pass: \"cellblock "
         "forget {}{}\" begins anew\n",
         text_of(server, "server"), for_flag);
   }

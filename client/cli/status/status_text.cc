@@ -95,7 +95,7 @@ std::string withheld_summary(const Json& server, const StatusPage& page) {
   if (count == 0) return {};
   return line_led_by(
       "withheld", Colour::bad,
-      fmt::format(" {}: {} definition{} (\"cellblock pin diff {}{}\" shows {})\n", name, count,
+      fmt::format(" {}: {} definition{} (\"cellblock approve show {}{}\" shows {})\n", name, count,
                   count == 1 ? "" : "s", name, for_whom(page), count == 1 ? "it" : "them"),
       page);
 }

@@ -4,6 +4,12 @@
 
 namespace cellblock::cli {
 
+Command older(Command command, std::string_view name, std::string_view newer) {
+  command.name = name;
+  command.newer = newer;
+  return command;
+}
+
 std::vector<std::string_view> spellings(const Option& option) {
   std::vector<std::string_view> names;
   for (auto rest = option.name; !rest.empty();) {

@@ -61,14 +61,33 @@ inline bool is_positional(const Option& option) { return !option.name.starts_wit
 /// What a command is for: `--help` shows them so.
 enum class Group : std::uint8_t { use, see, decide, change, set_up };
 
+/// What `cellblock-tools` carries out, which has the libraries that few commands need: `cellblock`
+/// executes it with the same words.
+enum class Tool : std::uint8_t {
+  none,
+  add,
+  added_list,
+  added_removal,
+  added_update,
+  audit_verify,
+  connect_by_line,
+  doctor,
+  export_to_host,
+  import_from_host,
+  inspect,
+  learn,
+  watch,
+};
+
 using OptionPairs = std::vector<std::pair<const Option*, const Option*>>;
 
 struct Command {
   std::string_view name;
   Group group = Group::use;
-  /// Else it works, and neither `--help` nor the manual page nor completion names it.
-  bool is_listed = true;
   std::string_view what;  ///< one line
+  /// Of an older word: what is written now. It works, the manual page tells what it stands for, and
+  /// neither `--help` nor completion names it.
+  std::string_view newer = {};
   std::string note = {};  ///< lines below the options in `--help`, before the example
   std::string_view example = {};
   std::vector<const Option*> required = {};  ///< positional arguments, in their order
@@ -76,12 +95,29 @@ struct Command {
   std::vector<const Option*> options = {};
   OptionPairs excludes = {};  ///< not both
   OptionPairs needs = {};     ///< the first not without the second
-  /// None: one of `below` has to be named.
+  /// What `cellblock` does; none: it executes `cellblock-tools` for `tool`. Without either one of
+  /// `below` has to be named.
   Exit (*run)(const Context& context, const Words& words) = nullptr;
+  Tool tool = Tool::none;
   /// What is wrong with the words together; empty: nothing.
   std::string (*mistake)(const Words& words) = nullptr;
   std::vector<Command> below = {};
 };
+
+/// False: one of `below` has to be named.
+inline bool is_complete(const Command& command) {
+  return command.run != nullptr || command.tool != Tool::none;
+}
+
+inline bool is_listed(const Command& command) { return command.newer.empty(); }
+
+/// Below a word that is older itself all are named.
+inline bool is_named_below(const Command& above, const Command& command) {
+  return is_listed(command) || !is_listed(above);
+}
+
+/// That command as an older word for `newer`.
+Command older(Command command, std::string_view name, std::string_view newer);
 
 /// "-n,--lines": {"-n", "--lines"}.
 std::vector<std::string_view> spellings(const Option& option);

@@ -98,23 +98,23 @@ constexpr std::array<const char*, 5> group_titles{"Use servers", "See what happe
                                                   "Change", "Set up"};
 
 // A command without a group is not shown.
-std::string group_of(const CLI::App& above, const Command& command) {
-  if (!command.is_listed) return {};
+std::string group_of(const CLI::App& above, const Command& parent, const Command& command) {
+  if (!is_named_below(parent, command)) return {};
   const bool is_below = above.get_parent() != nullptr;
   return is_below ? "Subcommands" : group_titles.at(static_cast<std::size_t>(command.group));
 }
 
-void add_command(CLI::App& above, const Command& command, Reached& reached) {
+void add_command(CLI::App& above, const Command& parent, const Command& command, Reached& reached) {
   auto* app = above.add_subcommand(std::string(command.name), std::string(command.what));
-  app->group(group_of(above, command));
+  app->group(group_of(above, parent, command));
   app->footer(fmt::format("{}Example:\n  {}", command.note, command.example));
   app->fallthrough();
   add_options(*app, command);
   if (command.mistake != nullptr) {
     app->parse_complete_callback([app, &command] { check_together(*app, command); });
   }
-  for (const Command& below : command.below) add_command(*app, below, reached);
-  app->require_subcommand(command.run == nullptr ? 1 : 0, command.below.empty() ? 0 : 1);
+  for (const Command& below : command.below) add_command(*app, command, below, reached);
+  app->require_subcommand(is_complete(command) ? 0 : 1, command.below.empty() ? 0 : 1);
   app->callback([app, &command, &reached] {
     if (app->get_subcommands().empty()) reached = {&command, app};
   });
@@ -127,7 +127,7 @@ void add_program(CLI::App& app, const Command& program, Reached& reached) {
   app.footer(fmt::format("{}Example:\n  {}", program.note, program.example));
   app.require_subcommand(1);
   add_options(app, program);
-  for (const Command& below : program.below) add_command(app, below, reached);
+  for (const Command& below : program.below) add_command(app, program, below, reached);
 }
 
 // Words in brackets stay whole.

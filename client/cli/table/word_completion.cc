@@ -119,7 +119,7 @@ class WordReader {
 
   void offer_positional() {
     for (const Command& below : command_->below) {
-      if (below.is_listed) offer(below.name, below.what);
+      if (is_named_below(*command_, below)) offer(below.name, below.what);
     }
     if (const Option* option = next_positional()) offer_values(*option);
   }

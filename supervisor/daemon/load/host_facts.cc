@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "policy/base/user_directory.h"
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/command_file.h"
 #include "supervisor/daemon/load/program_tree.h"
@@ -17,19 +18,17 @@
 namespace cellblock {
 namespace {
 
-// An absolute path in the environment; anything else counts as unset, as the XDG rules say.
-std::string directory_in_environment(const char* name) {
+std::string variable_of_ours(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return value != nullptr && *value == '/' ? std::string(value) : std::string();
+  return value == nullptr ? std::string() : std::string(value);
 }
 
-std::string home_relative(const char* variable, const char* below_home) {
-  std::string directory = directory_in_environment(variable);
-  if (!directory.empty()) return directory;
-  std::string home = directory_in_environment("HOME");
-  if (home.empty()) home = home_of(::geteuid());
-  return home.empty() ? home : home + below_home;
+std::string directory_in_environment(const char* name) {
+  return absolute_or_none(variable_of_ours(name));
 }
+
+constexpr UserEnvironment own_environment{.variable = variable_of_ours,
+                                          .account_home = [] { return home_of(::geteuid()); }};
 
 std::uint64_t open_files_hard_limit() {
   rlimit limit{};
@@ -83,13 +82,13 @@ bool is_answering(const CommandWanted& command, const HostFacts& facts) {
 
 }  // namespace
 
-std::string user_config_home() { return home_relative("XDG_CONFIG_HOME", "/.config"); }
+std::string user_config_home() { return user_directory(configuration_home, own_environment); }
 
 std::string credentials_directory() { return directory_in_environment("CREDENTIALS_DIRECTORY"); }
 
 std::string user_runtime_directory() { return directory_in_environment("XDG_RUNTIME_DIR"); }
 
-std::string user_home() { return home_relative("HOME", ""); }
+std::string user_home() { return user_home(own_environment); }
 
 std::uint32_t landlock_abi() {
   constexpr unsigned ask_for_version = 1;  // LANDLOCK_CREATE_RULESET_VERSION
@@ -102,7 +101,7 @@ HostFacts gather_facts(const FactsWanted& wanted) {
   facts.uid = ::geteuid();
   facts.gid = ::getegid();
   facts.runtime_directory = user_runtime_directory();
-  facts.state_home = home_relative("XDG_STATE_HOME", "/.local/state");
+  facts.state_home = user_directory(state_home, own_environment);
   facts.open_files_hard = open_files_hard_limit();
   facts.landlock_abi = landlock_abi();
   gather_accounts(wanted, facts);

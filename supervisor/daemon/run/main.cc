@@ -26,7 +26,7 @@
 #include "supervisor/daemon/start/activated_socket.h"
 #include "supervisor/daemon/start/cgroup_setup.h"
 #include "supervisor/daemon/start/config_pipeline.h"
-#include "supervisor/daemon/start/helper_path.h"
+#include "supervisor/daemon/start/helper_program.h"
 #include "supervisor/daemon/start/http_sockets.h"
 #include "supervisor/daemon/start/kill_switch.h"
 #include "supervisor/daemon/start/launcher_process.h"
@@ -114,13 +114,6 @@ Result<Owned> open_owned(Config& config) {
   for (const std::string& warning : owned.groups.left) spdlog::warn("{}", warning);
   owned.owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(config));
   return owned;
-}
-
-Result<Fd> open_helper(const char* name) {
-  const std::string path = helper_path(name);
-  auto program = open_program(path);
-  if (!program) return fail(path + ": " + program.error().text());
-  return std::move(*program);
 }
 
 // Nobody needs it to be installed who does not use it.

@@ -35,17 +35,17 @@ PinView bits_of(const Json& capabilities, const ClientFeatures& allowed) {
 std::string quarantine_text(const PinSet& set, const Pin* pin, const std::string& name) {
   if (set.damaged()) {
     return "the record of what was pinned is damaged, so nothing of this server is let pass; an "
-           "admin can look at it with \"cellblock pin list\" and begin anew with \"cellblock pin "
+           "admin can look at it with \"cellblock pinned\" and begin anew with \"cellblock "
            "forget\"";
   }
   const std::string shown = printable(name, longest_name);
   if (pin == nullptr) {
     return fmt::format(
-        "\"{}\" has not been accepted yet; an admin can with \"cellblock pin accept\"", shown);
+        "\"{}\" has not been accepted yet; an admin can with \"cellblock approve allow\"", shown);
   }
   return fmt::format(
-      "\"{}\" {}; it is withheld until an admin has looked at it (\"cellblock pin diff\") and "
-      "accepted it (\"cellblock pin accept\")",
+      "\"{}\" {}; it is withheld until an admin has looked at it (\"cellblock approve show\") and "
+      "accepted it (\"cellblock approve allow\")",
       shown, withheld_text(*pin));
 }
 

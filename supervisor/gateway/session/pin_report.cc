@@ -105,7 +105,7 @@ Json pins_json(const PinSet& pins) {
   Json notices = Json::array();
   if (pins.damaged()) {
     notices.push_back(
-        "what was pinned cannot be read, so nothing is let pass: \"cellblock pin forget\" begins "
+        "what was pinned cannot be read, so nothing is let pass: \"cellblock forget\" begins "
         "anew");
   }
   for (const PinSet::Entry& entry : pins.entries()) {

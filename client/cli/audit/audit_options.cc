@@ -1,0 +1,43 @@
+#include "client/cli/audit/audit_options.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/audit/log_path.h"
+#include "client/cli/common/configuration.h"
+#include "client/cli/terminal/terminal_text.h"
+
+namespace cellblock::cli {
+namespace {
+
+using PlainJson = nlohmann::json;
+
+}  // namespace
+
+constinit const Option audit_log_option{
+    .name = "--log",
+    .what = "the log's path; else daemon.audit_log of the configuration",
+    .placeholder = "PATH",
+    .completes = Completes::files};
+constinit const Option anchor_option{.name = "--anchor",
+                                     .what = "what an earlier verify printed, kept elsewhere",
+                                     .placeholder = "SEQ:HASH"};
+
+Exit audit_failure(const Context& context, const Error& error, Exit exit) {
+  fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
+  if (context.output == Output::json) {
+    print_json(
+        PlainJson{{"error", {{"message", error.text}, {"exit_code", static_cast<int>(exit)}}}}.dump(
+            -1, ' ', false, PlainJson::error_handler_t::replace));
+  }
+  return exit;
+}
+
+std::string audit_log_in(const Context& context, const Words& words) {
+  const auto path = words.text(audit_log_option);
+  return path.empty() ? audit_log_path(configuration_of(context)) : path;
+}
+
+}  // namespace cellblock::cli

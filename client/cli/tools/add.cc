@@ -1,0 +1,43 @@
+#include "client/cli/tool_rows/add.h"
+
+#include <utility>
+
+#include "client/cli/add/add_request.h"
+#include "client/cli/add/addition.h"
+#include "client/cli/add/conversation.h"
+#include "client/cli/table/words.h"
+#include "client/cli/tools/tools.h"
+
+// A server that is installed, tried and declared in one command.
+namespace cellblock::cli {
+namespace {
+
+AddRequest request_in(const Words& words) {
+  return {.server = words.text(new_name),
+          .command = words.all(host_line),
+          .environment = words.all(variable_option),
+          .read = words.all(read_option),
+          .write = words.all(write_option),
+          .egress = words.all(egress_option),
+          .users = words.all(allow_option)};
+}
+
+}  // namespace
+
+Exit run_add(const Context& context, const Words& words) {
+  const auto request = request_in(words);
+  const AddOptions options{
+      .consent = words.has(yes_option) ? Consent::given : Consent::after_trial,
+      .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out};
+  if (options.consent != Consent::given && !can_ask(context)) {
+    return cannot(context, nobody_to_ask);
+  }
+  const Interruption interruption;
+  const auto places = add_places(context);
+  if (!places) return cannot(context, places.error().text);
+  auto added = added_server(request, *places);
+  if (!added) return cannot(context, added.error().text);
+  return add_server(context, *places, *std::move(added), options, interruption);
+}
+
+}  // namespace cellblock::cli

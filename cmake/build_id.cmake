@@ -1,0 +1,21 @@
+# Which build a program is of: programs that work together refuse those of another one. The same for all
+# that is built in a directory, whatever is edited in it later: of the sources as they were when it was
+# configured first, and of how they are compiled.
+set(CELLBLOCK_BUILD_ID "" CACHE STRING "which build the programs are of: at most 64 letters and digits; empty: of the sources")
+if(NOT CELLBLOCK_BUILD_ID)
+  file(GLOB_RECURSE product LIST_DIRECTORIES false policy/* supervisor/* client/*)
+  list(SORT product)
+  set(parts "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${CELLBLOCK_SANITIZE}")
+  foreach(file IN LISTS product)
+    file(SHA256 ${file} digest)
+    string(APPEND parts "${digest}\n")
+  endforeach()
+  string(SHA256 digest "${parts}")
+  string(SUBSTRING ${digest} 0 16 digest)
+  set_property(CACHE CELLBLOCK_BUILD_ID PROPERTY VALUE ${PROJECT_VERSION}-${digest})
+endif()
+string(LENGTH "${CELLBLOCK_BUILD_ID}" length)
+if(NOT CELLBLOCK_BUILD_ID MATCHES "^[A-Za-z0-9.+~-]+$" OR length GREATER 64)
+  message(FATAL_ERROR "CELLBLOCK_BUILD_ID: at most 64 letters, digits, dots, +, ~ and -")
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/build_id.cc.in ${PROJECT_BINARY_DIR}/generated/build_id.cc @ONLY)
