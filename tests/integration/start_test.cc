@@ -35,7 +35,7 @@ TEST(Start, TakesNoHelperOfAnotherBuild) {
   Daemon daemon{Mode::system};
   const auto& directory = daemon.directory();
   const auto gateway = directory.path("bin/cellblock-gateway");
-  std::ifstream file(gateway, std::ios::binary);
+  std::ifstream file(CELLBLOCK_TEST_BIN "/cellblock-gateway", std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   const auto id = build_id_in(bytes.substr(0, build_id_within)).value_or("");
   ASSERT_NE(id, "");
