@@ -1,15 +1,20 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "cellblock/error.h"
 #include "cellblock/types.h"
 #include "client/connection/fd.h"
 #include "client/connection/long_line.h"
@@ -18,6 +23,25 @@
 /// Lines over the daemon's socket: a bounded queue out, bounded lines in. Knows nothing of JSON.
 /// Everything runs on one executor; nothing is called back from inside a call.
 namespace cellblock::client {
+
+inline constexpr std::size_t max_sent_descriptors = 4;
+
+/// One sendmsg that never waits. SCM_RIGHTS is delivered with the first byte or not at all, so the
+/// bytes begin with that of the request. As sendmsg(2): how much was sent, or -1 and errno.
+ssize_t send_with_descriptors(int socket, std::string_view bytes, std::span<const int> descriptors);
+
+/// With EPERM nothing was sent: the connection takes no descriptors yet, since it is not with the
+/// user's gateway (docs/protocol.md). How long to wait before attempt `attempt` (from 1), or none
+/// to give up: two minutes in all, since the gateway before it may have to end first. What comes in
+/// meanwhile says that it will not be taken.
+std::optional<std::chrono::milliseconds> descriptors_backoff(unsigned attempt);
+
+/// Whether that errno means that nobody reads any more: what came in before may still say why.
+bool is_gone(int error);
+
+/// For any other errno; ETOOMANYREFS when more descriptors are in flight than the caller may have
+/// open.
+Error not_sent(int error);
 
 class Channel : public std::enable_shared_from_this<Channel> {
  public:

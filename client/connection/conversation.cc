@@ -8,8 +8,8 @@
 #include "client/connection/rpc_text.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::client {
 namespace {

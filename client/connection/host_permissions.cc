@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "client/connection/handler_failure.h"
-#include "client/connection/raw_member.h"
 #include "client/connection/rpc_text.h"
 #include "policy/access/resource_uri.h"
 #include "policy/access/rights.h"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/connection/raw_member.h"
+#include "client/connection/rpc_text.h"
 #include "policy/json/json_text.h"
 #include "policy/mcp/methods.h"
 

@@ -12,7 +12,6 @@
 #include "policy/access/name_pattern.h"
 #include "policy/base/printable.h"
 #include "policy/base/result.h"
-#include "policy/base/utf8.h"
 #include "policy/config/names.h"
 #include "policy/mcp/methods.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -7,6 +9,19 @@
 
 /// Composes JSON-RPC lines and reads the parts of answers. nlohmann_json stays behind this door.
 namespace cellblock::client {
+
+// Parts of JSON objects as they stand there, found without a tree. Keys are compared after
+// unescaping. Linear time.
+
+/// The value of a member, inside `object`, which is JSON; empty: there is none.
+std::string_view raw_member(std::string_view object, std::string_view key);
+
+/// The object with `_meta.progressToken`; the rest as it was. invalid_argument: it has one, or
+/// `_meta` is no object, or it is no object itself.
+Result<std::string> with_progress_token(std::string_view object, std::uint64_t token);
+
+/// `member` ("key":value) as the first one of the object whose brace is there.
+std::string with_first_member(std::string_view text, std::size_t brace, std::string_view member);
 
 /// The same object on one line; invalid_argument if it is not one JSON object.
 Result<std::string> one_line_object(std::string_view json);

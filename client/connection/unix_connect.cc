@@ -14,10 +14,93 @@
 #include <thread>
 #include <utility>
 
-#include "client/connection/listener_trust.h"
 #include "policy/base/result.h"
+#include "policy/base/user_directory.h"
 
 namespace cellblock::client {
+namespace {
+
+constexpr std::uint32_t writable_by_others = 0022;
+constexpr std::uint32_t sticky = 01000;
+
+bool root_or_self(std::uint32_t uid, const ListenerFacts& facts) {
+  return uid == 0 || uid == facts.self;
+}
+
+std::string not_ours(const DirectoryFacts& directory) {
+  return fmt::format("directory {} belongs to uid {}", directory.path, directory.owner);
+}
+
+std::string writable(const DirectoryFacts& directory) {
+  return fmt::format("directory {} can be written by others", directory.path);
+}
+
+// Nobody but root or us can have put there what `next` names.
+std::string distrust_above(const DirectoryFacts& directory, const DirectoryFacts& next,
+                           const ListenerFacts& facts) {
+  if (!root_or_self(directory.owner, facts)) return not_ours(directory);
+  if ((directory.mode & writable_by_others) == 0) return {};
+  const bool kept = (directory.mode & sticky) != 0 && root_or_self(next.owner, facts);
+  return kept ? std::string() : writable(directory);
+}
+
+std::string distrust_last(const DirectoryFacts& directory, const ListenerFacts& facts) {
+  const bool owned = root_or_self(directory.owner, facts) || directory.owner == facts.listener;
+  if (!owned) return not_ours(directory);
+  return (directory.mode & writable_by_others) == 0 ? std::string() : writable(directory);
+}
+
+std::string distrust_place(const ListenerFacts& facts) {
+  const auto& directories = facts.directories;
+  for (std::size_t i = 0; i + 1 < directories.size(); ++i) {
+    auto reason = distrust_above(directories[i], directories[i + 1], facts);
+    if (!reason.empty()) return reason;
+  }
+  return directories.empty() ? "its directory is not known"
+                             : distrust_last(directories.back(), facts);
+}
+
+}  // namespace
+
+std::string distrust(const ListenerFacts& facts) {
+  if (root_or_self(facts.listener, facts)) return {};
+  const auto reason = distrust_place(facts);
+  if (reason.empty()) return {};
+  return fmt::format("uid {} listens there, who is neither root nor you, and {}", facts.listener,
+                     reason);
+}
+
+bool may_pass(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::unreachable:
+    case ErrorCode::disconnected:
+    case ErrorCode::too_many:
+    case ErrorCode::unavailable:
+    case ErrorCode::timed_out:
+      return true;
+    default:  // whatever is not known to pass
+      return false;
+  }
+}
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
+
+std::string named_socket_path() { return environment("CELLBLOCK_SOCKET"); }
+
+std::string system_socket_path() { return "/run/cellblock/cellblock.sock"; }
+
+std::string user_socket_path() {
+  const auto runtime = absolute_or_none(environment("XDG_RUNTIME_DIR"));
+  return runtime.empty() ? std::string() : runtime + "/cellblock/cellblock.sock";
+}
+
 namespace {
 
 std::unexpected<Error> unreached(ErrorCode code, std::string text) {

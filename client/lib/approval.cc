@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::client {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/connection/transient_error.h"
+#include "client/connection/unix_connect.h"
 
 namespace cellblock::client {
 

@@ -6,7 +6,6 @@
 
 #include "client/connection/notice_reader.h"
 #include "client/connection/options_check.h"
-#include "client/connection/raw_member.h"
 #include "client/connection/rpc_text.h"
 #include "client/lib/reconnecting.h"
 #include "policy/base/result.h"

@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "cellblock/session.h"
-#include "client/connection/approval_question.h"
 #include "client/connection/call_clock.h"
 #include "client/connection/channel.h"
 #include "client/connection/conversation.h"
 #include "client/connection/handler_failure.h"
 #include "client/connection/host_permissions.h"
+#include "client/connection/tool_text.h"
 #include "client/lib/approval.h"
 
 /// The inside of a Session: acts on what the conversation, the gate and the clocks decide.

@@ -3,8 +3,8 @@
 
 #include "client/connection/rpc_text.h"
 #include "client/lib/session_core.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 
 /// What the gateway asks the user, through his host, and what servers ask the host.
 namespace cellblock::client {

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "client/connection/default_socket.h"
+#include "client/connection/unix_connect.h"
 
 namespace cellblock::client {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "policy/base/utf8.h"
+#include "policy/base/printable.h"
 
 namespace cellblock {
 namespace {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "policy/config/access_rule.h"
 #include "policy/rates/token_bucket.h"
@@ -16,6 +17,24 @@
 /// Calls that wait for somebody's word. An approval is of one call as it will be sent, and of no
 /// other: it goes with that call, is used once, and ends with the call's session, cell or time.
 /// Pure: what happens and when is handed in.
+namespace cellblock::approval_question {
+
+// How a gateway asks the user, through an `elicitation/create` of its own, whether a call may be
+// made; and how the host's library knows the question for what it is.
+
+/// What `message` begins with. No server's question does: these begin with "[server NAME] ".
+inline constexpr std::string_view beginning = "cellblock: may this call be made? ";
+
+/// In `params._meta` of a question that begins so: `id` of the host's call, `server`, `method`,
+/// `name`, `arguments` and `params`: JSON texts as the server will get them, and whole.
+inline constexpr const char* meta_key = "cellblock/approval";
+
+/// The member of the answer's `content` that has to be true. Hosts that answer questions without
+/// asking anybody say "accept" with an empty one.
+inline constexpr const char* answer_member = "allow";
+
+}  // namespace cellblock::approval_question
+
 namespace cellblock {
 
 class Approvals;

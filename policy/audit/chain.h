@@ -14,6 +14,22 @@
 /// inserts a line has to write all later ones anew. Pure.
 namespace cellblock::audit {
 
+/// More files than any log has: `audit.keep` and the one that is written.
+inline constexpr std::uint32_t most_files = 65;
+
+/// What a log's opening lines say of those behind them. From 2 on, each connection of an
+/// administrator to a gateway has a line of the supervisor's.
+inline constexpr std::uint32_t log_format = 2;
+
+/// `tool` of that line; its `text` begins with this and the gateway's name.
+inline constexpr std::string_view admin_connected = "connect";
+inline constexpr std::string_view gateway_beginning = "gateway ";
+
+/// The files of one log are written in turn: PATH, PATH.1, PATH.2 and so on, and again from PATH.
+inline std::string log_file_name(const std::string& path, std::uint32_t index) {
+  return index == 0 ? path : path + "." + std::to_string(index);
+}
+
 /// What the next line is chained to.
 struct ChainPoint {
   std::uint64_t sequence = 0;  ///< of the last line; 0: there is none

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "policy/audit/log_names.h"
+#include "policy/audit/chain.h"
 
 namespace cellblock::audit {
 namespace {

@@ -6,6 +6,20 @@
 
 namespace cellblock {
 
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t length = 0;  ///< in bytes; 0: what is there is no UTF-8
+};
+
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and values above
+/// U+10FFFF are no UTF-8.
+CodePoint first_code_point(std::string_view text);
+
+/// Of valid Unicode, above ASCII: what a reader does not see, or what moves, hides or reorders what
+/// he does see. C1 controls, line and paragraph separators, bidirectional controls, zero-width and
+/// other invisible characters, variation selectors, tags, and what is no character at all.
+bool is_hidden(char32_t value);
+
 inline constexpr std::size_t default_printable_limit = 1024;
 
 /// The only way for bytes of a server or a host to reach a terminal, a log or an error sentence.

@@ -8,18 +8,12 @@
 #include <vector>
 
 #include "policy/config/access_rule.h"
-#include "policy/config/audit_rules.h"
-#include "policy/config/bind_mount.h"
 #include "policy/config/breakage.h"
 #include "policy/config/call_rules.h"
 #include "policy/config/cell_rules.h"
-#include "policy/config/http_listen.h"
-#include "policy/config/metrics_listen.h"
+#include "policy/config/installation_rules.h"
 #include "policy/config/redaction_rules.h"
-#include "policy/config/restart_rules.h"
 #include "policy/config/result_rules.h"
-#include "policy/config/secret_mark.h"
-#include "policy/config/tool_listing.h"
 
 /// The checked configuration: values only, every name resolved, every unit converted, every default
 /// filled in. It is made once by the supervisor, sealed, and read by every process of cellblock

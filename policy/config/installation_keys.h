@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "policy/config/config.h"
-#include "policy/config/rate_keys.h"
-#include "policy/config/result_keys.h"
+#include "policy/config/server_keys.h"
 
 /// The keys of the tables that are no server's: one line for each, run by whoever reads, lists or
 /// prints them. A table's default is a default-made value.

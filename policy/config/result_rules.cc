@@ -1,7 +1,5 @@
 #include "policy/config/result_rules.h"
 
-#include <algorithm>
-
 namespace cellblock {
 
 const ResultBounds& bounds_of(const ServerResults& results, std::string_view tool) {

@@ -1,15 +1,63 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "policy/config/result_bounds.h"
-
 /// What the configuration says about results: values only.
 namespace cellblock {
+
+// How much of a server's result is handed on. Values only, for gateway and client library alike:
+// bounded_result.h makes a result of that size, page.h reads on in what was left out.
+
+enum class Bounding : std::uint8_t {
+  on,
+  off,  ///< results pass whole: a choice that `cellblock status` names
+};
+
+/// In bytes of UTF-8, as whoever reads the result gets them: a text counts unescaped, with what
+/// JSON stands around it.
+struct ResultBounds {
+  Bounding bounding = Bounding::on;
+  /// Of all text that a model reads; structuredContent, the same once more for programs, has as
+  /// much for itself. About 10,000 tokens: at or below what hosts cut at by themselves (Codex: the
+  /// same, without a way to read on; Claude Code: 50,000 characters; Gemini CLI: 40,000).
+  std::uint64_t max_bytes = 40'000;
+  std::uint64_t max_item_bytes = 40'000;  ///< of one text
+  /// Of images, audio and blobs together, in base64: hosts count these in pictures, not in bytes,
+  /// and models take up to 5 MB of one.
+  std::uint64_t max_media_bytes = 6ULL << 20;
+  std::uint64_t max_items = 1'000;
+  std::uint32_t max_depth = 64;  ///< of structuredContent and of what nobody knows
+
+  bool operator==(const ResultBounds&) const = default;
+};
+
+/// The least that max_bytes and max_item_bytes may be: below it the notes have no room.
+inline constexpr std::uint64_t least_result_bytes = 2'048;
+
+/// No message is nested more deeply (jsonrpc.h), so as a bound it is none.
+inline constexpr std::uint32_t deepest_result = 64;
+
+/// Whether a result of so many bytes of JSON may be over one of the bounds. If not, there is
+/// nothing to look at: no text is longer than the JSON that spells it, nothing that is an item is
+/// spelled with less than ten bytes, no level with less than two.
+inline bool may_exceed(std::size_t bytes, const ResultBounds& bounds) {
+  if (bounds.bounding == Bounding::off) return false;
+  std::uint64_t least = std::min(
+      {bounds.max_bytes, bounds.max_item_bytes, bounds.max_media_bytes, bounds.max_items * 10});
+  if (bounds.max_depth < deepest_result) least = std::min<std::uint64_t>(least, bounds.max_depth);
+  return bytes > least;
+}
+
+/// What a text costs in a model's context, roughly: tokenizers take 3 to 5 bytes of English or of
+/// code for one token, and 2 to 3 of most other scripts. Meant for a budget, not for a bill.
+constexpr std::size_t token_estimate(std::size_t bytes) { return (bytes + 3) / 4; }
 
 struct ToolResults {
   std::string name;

@@ -4,11 +4,37 @@
 #include <cstdint>
 
 #include "policy/config/config.h"
-#include "policy/config/rate_keys.h"
-#include "policy/config/result_keys.h"
 
 /// The keys of the tables of a server, as installation_keys.h has those of the rest.
 namespace cellblock {
+
+/// `[calls.user]`, `[calls.session]`, and part of `[server.NAME.calls]` and of a tool's table
+struct CallBoundsTable {
+  CallBounds& bounds;
+};
+
+template <class Keys>
+void visit_keys(Keys& k, CallBoundsTable v) {
+  k.rate(v.bounds.rate, "so many for good, and so many at once");
+  k.integer("in_flight", v.bounds.in_flight, 1, 100'000, "so many at one time");
+}
+
+inline constexpr std::uint64_t kib = 1ULL << 10;
+inline constexpr std::uint64_t mib = 1ULL << 20;
+inline constexpr std::uint64_t gib = 1ULL << 30;
+
+/// `[server.NAME.results]`, `[server.NAME.tool.TOOL.results]`, and part of `[results]`
+template <class Keys>
+void visit_keys(Keys& k, ResultBounds& v) {
+  k.choice("bounds", v.bounding, "\"off\": results pass whole");
+  k.size("max_bytes", v.max_bytes, least_result_bytes, 64 * mib, "of text that a model reads");
+  k.size("max_item_bytes", v.max_item_bytes, least_result_bytes, 64 * mib,
+         "of one text; max_bytes where that alone is written");
+  k.size("max_media_bytes", v.max_media_bytes, 0, 256 * mib,
+         "of images, audio and blobs, in base64");
+  k.integer("max_items", v.max_items, 1, 1'000'000, "of content, contents or messages");
+  k.integer("max_depth", v.max_depth, 1, deepest_result, "levels in structuredContent");
+}
 
 /// `[server.NAME.limits]`
 template <class Keys>

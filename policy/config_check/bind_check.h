@@ -9,7 +9,7 @@
 #include "policy/config/host_facts.h"
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/config_text.h"
-#include "policy/config_reader/server_text.h"
+#include "policy/config_reader/table_text.h"
 
 /// `read`, `write` and `program` of a server.
 namespace cellblock {
@@ -43,5 +43,20 @@ void check_shown(const Scope& scope, std::string_view key, const TextAt& text,
 /// path that others can change is a warning, and `found` has it.
 std::vector<Bind> check_binds(const Scope& scope, const ServerText& text, const PathsAround& around,
                               PathFindings& found);
+
+// What is written under one path and executed under another: `noexec` belongs to a mount, not to
+// the files in it. Sources are compared as the host resolves them.
+
+/// `server` has its binds and its workspace, `text` is what it was read from. An error where a
+/// writable source or prefix of a workspace is at, above or below `program`, or, without
+/// execute_writable, has files that the cell sees at another place too, from where they can be
+/// executed.
+void check_write_overlap(const Scope& scope, const ServerText& text, const Server& server,
+                         const PathsAround& around);
+
+/// Warns of declared paths that cells of `people` cannot use as declared, with whose cells and the
+/// remedy. `server` has its identity, and the ownership of its binds.
+void warn_of_sources(const Scope& scope, const ServerText& text, const Server& server,
+                     const std::vector<Person>& people, const Identity& identity);
 
 }  // namespace cellblock

@@ -6,26 +6,69 @@
 #include <cstddef>
 #include <utility>
 
-#include "policy/access/tokens_without_rights.h"
-#include "policy/audit/log_names.h"
-#include "policy/base/server_set.h"
-#include "policy/config_check/audit_check.h"
-#include "policy/config_check/calls_check.h"
-#include "policy/config_check/catalogue_check.h"
+#include "policy/access/rights.h"
+#include "policy/audit/chain.h"
+#include "policy/base/server_names.h"
+#include "policy/base/units.h"
+#include "policy/config/installation_keys.h"
 #include "policy/config_check/daemon_check.h"
-#include "policy/config_check/http_check.h"
-#include "policy/config_check/identity_choice.h"
-#include "policy/config_check/kernel_check.h"
-#include "policy/config_check/key_reader.h"
-#include "policy/config_check/metrics_check.h"
+#include "policy/config_check/limits_check.h"
+#include "policy/config_check/listen_check.h"
+#include "policy/config_check/people_check.h"
 #include "policy/config_check/redaction_check.h"
-#include "policy/config_check/results_check.h"
-#include "policy/config_check/role_check.h"
+#include "policy/config_check/run_as_check.h"
 #include "policy/config_check/server_check.h"
+#include "policy/config_check/value_check.h"
 #include "policy/sandbox/user_namespace_ids.h"
 
 namespace cellblock {
+
+static_assert(most_kept_logs == audit::most_files - 1);
+
+AuditRules check_audit(Complaints& complaints, const ConfigText& main) {
+  const Scope scope{complaints, main.file, "audit."};
+  AuditRules rules;
+  read_keys(scope, main.audit, rules);
+  if (rules.keep == 0 && main.audit.has("max_bytes")) {
+    scope.warning(main.audit.at("max_bytes"), "max_bytes",
+                  "does nothing beside keep = 0, with which there is one file that only grows");
+  }
+  return rules;
+}
+
+CatalogueRules check_catalogue(Complaints& complaints, const ConfigText& main) {
+  const Scope scope{complaints, main.file, "catalogue."};
+  CatalogueRules rules;
+  read_keys(scope, main.catalogue, rules);
+  // Else no legacy server that is silent when asked would ever be surveyed.
+  if (rules.era_probe < rules.survey) return rules;
+  scope.error(main.catalogue.at("era_timeout"), "era_timeout",
+              "is not shorter than catalogue.survey_timeout, which is for all of it; allowed: less "
+              "than " +
+                  duration_text(rules.survey));
+  return rules;
+}
+
 namespace {
+
+// `[sandbox]`: what the kernel must have. Nothing starts on less.
+Kernel check_kernel(Complaints& complaints, const ConfigText& main, const HostFacts& facts) {
+  const Scope scope{complaints, main.file, "sandbox."};
+  Kernel kernel;
+  kernel.landlock_abi = facts.landlock_abi;
+  read_keys(scope, main.sandbox, kernel);
+  if (kernel.landlock_abi >= kernel.min_landlock) return kernel;
+  const Place at = main.sandbox.at("min_landlock");
+  const std::string has = kernel.landlock_abi == 0
+                              ? std::string("has no Landlock")
+                              : fmt::format("has Landlock ABI {}", kernel.landlock_abi);
+  scope.error(at, "min_landlock",
+              fmt::format("this kernel {}, and {} is required; allowed: a newer kernel (6.1 has "
+                          "ABI 2), landlock among those of the boot parameter lsm=, or, as a "
+                          "weakening, sandbox.min_landlock = {}",
+                          has, kernel.min_landlock, kernel.landlock_abi));
+  return kernel;
+}
 
 using Extent = ProtectedPath::Extent;
 

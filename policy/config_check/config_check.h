@@ -15,6 +15,12 @@
 /// Plain text structs + facts about the host -> a checked Config, or all complaints at once. Pure.
 namespace cellblock {
 
+/// `[audit]`: how the log is kept.
+AuditRules check_audit(Complaints& complaints, const ConfigText& main);
+
+/// `[catalogue]`: what is kept of the servers' lists.
+CatalogueRules check_catalogue(Complaints& complaints, const ConfigText& main);
+
 struct CheckRequest {
   RunMode mode = RunMode::system;
   std::optional<std::string> socket_override;  ///< --socket: instead of socket.path

@@ -7,14 +7,33 @@
 
 #include "policy/config/installation_keys.h"
 #include "policy/config/path_rules.h"
-#include "policy/config_check/allow_check.h"
-#include "policy/config_check/cell_bounds_check.h"
-#include "policy/config_check/cgroup_choice.h"
 #include "policy/config_check/facts_wanted.h"
-#include "policy/config_check/key_reader.h"
-#include "policy/config_check/socket_check.h"
+#include "policy/config_check/listen_check.h"
+#include "policy/config_check/people_check.h"
+#include "policy/config_check/value_check.h"
 
 namespace cellblock {
+namespace {
+
+/// What one user has of them where that is not said: a part, so that there is one for the others.
+/// Rootless there are no others.
+std::uint32_t share_of(std::uint32_t in_all, RunMode mode) {
+  constexpr std::uint32_t shares = 4;
+  return mode == RunMode::user ? in_all : (in_all + shares - 1) / shares;
+}
+
+}  // namespace
+
+void check_cell_bounds(const Scope& scope, const Written& daemon, RunMode mode,
+                       CellBounds& bounds) {
+  if (!daemon.has("max_cells_per_user")) {
+    bounds.of_user = std::min(bounds.of_user, share_of(bounds.in_all, mode));
+  } else if (bounds.of_user > bounds.in_all) {
+    scope.error(daemon.at("max_cells_per_user"), "max_cells_per_user",
+                fmt::format("is more than max_cells; allowed: 1 to {}", bounds.in_all));
+  }
+}
+
 namespace {
 
 constexpr std::size_t most_admins = 4096;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/config/cell_rules.h"
 #include "policy/config/config.h"
 #include "policy/config/host_facts.h"
 #include "policy/config_check/value_check.h"
@@ -12,6 +13,10 @@
 
 /// [daemon] and [socket] -> the installation's part of Config.
 namespace cellblock {
+
+/// `scope`: of the daemon, whose keys have been read into `bounds`. Where only the sum is written,
+/// each user has a quarter of it, rounded up; rootless, where there is one user, all of it.
+void check_cell_bounds(const Scope& scope, const Written& daemon, RunMode mode, CellBounds& bounds);
 
 /// The keys of [daemon] that mean what they say on any host.
 void read_daemon(Complaints& complaints, const ConfigText& text, Config& config);

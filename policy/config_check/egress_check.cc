@@ -8,13 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "policy/egress/egress_declaration.h"
 #include "policy/egress/egress_rule.h"
 
 namespace cellblock {
 namespace {
 
-constexpr std::size_t most_rules = 256;
+constexpr std::size_t most_egress_rules = 256;
 constexpr std::size_t most_ports = 40;  // each is a listening socket of the cell's network
 constexpr std::uint16_t dns_port = 53;
 constexpr Range<std::int64_t> egress_connections_range{1, 1024};
@@ -38,9 +37,10 @@ void add_rule(const Scope& scope, const TextAt& text, Egress& egress) {
 }
 
 void check_rules(const Scope& scope, const EgressText& text, Egress& egress) {
-  if (text.allow.size() > most_rules) {
-    scope.error(text.at, "allow",
-                fmt::format("has {} entries; allowed: at most {}", text.allow.size(), most_rules));
+  if (text.allow.size() > most_egress_rules) {
+    scope.error(
+        text.at, "allow",
+        fmt::format("has {} entries; allowed: at most {}", text.allow.size(), most_egress_rules));
     return;
   }
   for (const TextAt& rule : text.allow) add_rule(scope, rule, egress);

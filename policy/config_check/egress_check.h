@@ -2,7 +2,7 @@
 
 #include "policy/config/config.h"
 #include "policy/config_check/value_check.h"
-#include "policy/config_reader/server_text.h"
+#include "policy/config_reader/table_text.h"
 
 namespace cellblock {
 

@@ -1,18 +1,34 @@
 #include "policy/config_check/facts_wanted.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "policy/config/path_rules.h"
-#include "policy/config_check/credential_name.h"
+#include "policy/config_check/secret_check.h"
 #include "policy/sandbox/workspace_match.h"
 
 namespace cellblock {
+
+Result<CgroupChoice> parse_cgroup_choice(std::string_view text) {
+  if (text == "auto") return CgroupChoice{};
+  if (text == "none") return CgroupChoice{.way = CgroupChoice::Way::none, .path = {}};
+  std::string path(text);
+  if (const auto problem = path_problem(path)) {
+    return fail(
+        fmt::format("{}; allowed: \"auto\", \"none\", or the whole path of a group, with "
+                    "the mount it is in, like \"/sys/fs/cgroup/cellblock\"",
+                    *problem));
+  }
+  return CgroupChoice{.way = CgroupChoice::Way::path, .path = std::move(path)};
+}
+
 namespace {
 
 // That are looked up; more are hardly paths by intent.
-constexpr std::size_t most_arguments = 64;
+constexpr std::size_t most_looked_at = 64;
 constexpr std::size_t most_path_variables = 64;
 
 void want_name(const IdText& id, std::set<std::string>& names) {
@@ -140,14 +156,14 @@ void want_workspace(const ServerText& server, FactsWanted& wanted) {
   }
 }
 
-bool is_option(const TextAt& part) { return part.value.starts_with('-'); }
+bool is_option_word(const TextAt& part) { return part.value.starts_with('-'); }
 
 void want_arguments(const TextList& parts, CommandWanted& command) {
-  for (std::size_t i = 1; i < parts.size() && command.arguments.size() < most_arguments; ++i) {
+  for (std::size_t i = 1; i < parts.size() && command.arguments.size() < most_looked_at; ++i) {
     const std::string& part = parts[i].value;
     if (part.starts_with('/') && !path_problem(part)) command.arguments.push_back(part);
   }
-  const auto script = std::find_if_not(parts.begin() + 1, parts.end(), is_option);
+  const auto script = std::find_if_not(parts.begin() + 1, parts.end(), is_option_word);
   if (script != parts.end() && script->value.starts_with('/')) command.script = script->value;
 }
 

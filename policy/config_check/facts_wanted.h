@@ -4,16 +4,32 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "policy/base/result.h"
 #include "policy/config/config.h"
 #include "policy/config/host_facts.h"
-#include "policy/config_check/cgroup_choice.h"
 #include "policy/config_reader/config_text.h"
 
 /// Which facts a configuration raises questions about: what has to be looked up before it can be
 /// checked. Pure.
 namespace cellblock {
+
+/// [daemon] cgroup: below which cgroup v2 group the cells get theirs.
+struct CgroupChoice {
+  enum class Way : std::uint8_t {
+    automatic,  ///< the supervisor's own group, if it is delegated to it
+    none,       ///< no groups: limits that need one cannot be enforced
+    path,       ///< this directory
+  };
+  Way way = Way::automatic;
+  std::string path;
+  bool operator==(const CgroupChoice&) const = default;
+};
+
+/// "auto", "none", or an absolute path.
+Result<CgroupChoice> parse_cgroup_choice(std::string_view text);
 
 enum class DigestWanted { no, yes };
 

@@ -5,7 +5,7 @@
 #include "policy/config/config.h"
 #include "policy/config_check/bind_check.h"
 #include "policy/config_check/value_check.h"
-#include "policy/config_reader/server_text.h"
+#include "policy/config_reader/table_text.h"
 
 /// `image` and `working_directory` of a server.
 namespace cellblock {

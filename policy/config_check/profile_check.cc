@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "policy/config/names.h"
-#include "policy/config_check/choice_check.h"
+#include "policy/config_check/value_check.h"
 #include "policy/syscalls/equivalent_syscalls.h"
 #include "policy/syscalls/syscall_rules.h"
 

@@ -6,7 +6,7 @@
 
 #include "policy/base/suggestion.h"
 #include "policy/config/names.h"
-#include "policy/config_check/choice_check.h"
+#include "policy/config_check/value_check.h"
 #include "policy/redaction/detectors.h"
 #include "policy/redaction/scanner.h"
 

@@ -6,7 +6,7 @@
 
 #include "policy/config/redaction_rules.h"
 #include "policy/config_check/value_check.h"
-#include "policy/config_reader/redaction_text.h"
+#include "policy/config_reader/table_text.h"
 
 namespace cellblock {
 

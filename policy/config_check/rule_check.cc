@@ -2,18 +2,143 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
-#include "policy/config_check/choice_check.h"
-#include "policy/config_check/condition_check.h"
-#include "policy/config_check/pattern_check.h"
+#include "policy/access/condition_match.h"
+#include "policy/config/path_rules.h"
+#include "policy/config_check/value_check.h"
 
 namespace cellblock {
 namespace {
+
+constexpr std::size_t most_conditions = 64;
+constexpr std::size_t most_values = 256;
+constexpr std::string_view forms =
+    "one of { equals = ... }, { one_of = [...] }, { min = ..., max = ... }, { below = \"/...\" }, "
+    "{ any = true }, each with or without optional = true";
+
+// As the arguments are read: what could be rounded is compared with nothing.
+std::optional<double> number_of(const ScalarText& text) {
+  if (const auto* integer = std::get_if<std::int64_t>(&text)) {
+    return exact_number(fmt::format("{}", *integer));
+  }
+  const double value = std::get<double>(text);
+  return std::isfinite(value) ? exact_number(fmt::format("{}", value)) : std::nullopt;
+}
+
+std::optional<Scalar> scalar_of(const Scope& scope, std::string_view key,
+                                const Located<ScalarText>& text) {
+  if (const auto* words = std::get_if<std::string>(&text.value)) {
+    return Scalar{.kind = ScalarKind::text, .text = *words};
+  }
+  if (const auto* boolean = std::get_if<bool>(&text.value)) {
+    return Scalar{.kind = ScalarKind::boolean, .boolean = *boolean};
+  }
+  if (const auto number = number_of(text.value)) {
+    return Scalar{.kind = ScalarKind::number, .number = *number};
+  }
+  scope.error(text.at, key,
+              "is no number that all parsers agree on; allowed: integers of at most "
+              "2^53-1, or 15 digits");
+  return std::nullopt;
+}
+
+void check_values(const Scope& scope, const ConditionText& text, Condition& condition) {
+  if (text.equals) {
+    if (auto scalar = scalar_of(scope, "equals", *text.equals))
+      condition.one_of = {std::move(*scalar)};
+    return;
+  }
+  if (text.one_of->value.empty() || text.one_of->value.size() > most_values) {
+    scope.error(
+        text.one_of->at, "one_of",
+        fmt::format("has {} values; allowed: 1 to {}", text.one_of->value.size(), most_values));
+    return;
+  }
+  for (const auto& value : text.one_of->value) {
+    if (auto scalar = scalar_of(scope, "one_of", value))
+      condition.one_of.push_back(std::move(*scalar));
+  }
+}
+
+void check_range(const Scope& scope, const ConditionText& text, Condition& condition) {
+  condition.kind = ConditionKind::range;
+  for (const auto& [key, bound, out] : {std::tuple{"min", &text.min, &condition.min},
+                                        std::tuple{"max", &text.max, &condition.max}}) {
+    if (!*bound) continue;
+    *out = number_of(ScalarText((*bound)->value));
+    if (!*out) {
+      scope.error((*bound)->at, key,
+                  "is no number that all parsers agree on; allowed: at most 15 digits");
+    }
+  }
+  if (condition.min && condition.max && *condition.min > *condition.max) {
+    scope.error(text.min->at, "min",
+                "is above max, so that nothing is between; allowed: min at "
+                "most max");
+  }
+}
+
+void check_below(const Scope& scope, const Located<std::string>& text, Condition& condition) {
+  condition.kind = ConditionKind::below;
+  condition.below = text.value;
+  if (const auto problem = path_problem(text.value)) {
+    scope.error(text.at, "below", fmt::format("\"{}\" {}", text.value, *problem));
+  }
+}
+
+std::size_t forms_in(const ConditionText& text) {
+  return (text.equals ? 1U : 0U) + (text.one_of ? 1U : 0U) + (text.min || text.max ? 1U : 0U) +
+         (text.below ? 1U : 0U) + (text.any ? 1U : 0U);
+}
+
+std::string form_fault(const ConditionText& text) {
+  const std::size_t count = forms_in(text);
+  if (count > 1) return fmt::format("has {} conditions at once", count);
+  return count == 1 && (!text.any || text.any->value) ? "" : "says not what may be there";
+}
+
+Condition check_condition(const Scope& scope, const ConditionText& text) {
+  Condition condition{.argument = text.name.value};
+  condition.is_optional = text.optional && text.optional->value;
+  if (const auto fault = form_fault(text); !fault.empty()) {
+    scope.error(text.name.at, text.name.value, fmt::format("{}; allowed: {}", fault, forms));
+    return condition;
+  }
+  const Scope here = scope.below(text.name.value);
+  if (text.equals || text.one_of) {
+    condition.kind = ConditionKind::one_of;
+    check_values(here, text, condition);
+  }
+  if (text.min || text.max) check_range(here, text, condition);
+  if (text.below) check_below(here, *text.below, condition);
+  return condition;
+}
+
+// `arguments` of a rule. `scope` is the rule's.
+std::vector<Condition> check_conditions(const Scope& scope,
+                                        const std::vector<ConditionText>& texts) {
+  std::vector<Condition> conditions;
+  if (texts.size() > most_conditions) {
+    scope.error(texts.front().name.at, "arguments",
+                fmt::format("has {} entries; allowed: at most {}", texts.size(), most_conditions));
+    return conditions;
+  }
+  const Scope here = scope.below("arguments");
+  for (const ConditionText& text : texts) {
+    conditions.push_back(check_condition(here, text));
+  }
+  return conditions;
+}
 
 constexpr std::size_t most_rules = 256;
 
@@ -127,6 +252,129 @@ std::vector<Rule> check_rules(const Scope& scope, const ServerText& text,
     rules.push_back(std::move(rule));
   }
   return rules;
+}
+
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+using Patterns = std::vector<NamePattern>;
+
+struct List {
+  std::string_view key;
+  Patterns Rule::* names;
+};
+constexpr std::array<List, 4> lists{{{"tools", &Rule::tools},
+                                     {"resources", &Rule::resources},
+                                     {"prompts", &Rule::prompts},
+                                     {"features", &Rule::features}}};
+
+bool names_nobody(const Rule& rule) {
+  return !rule.binds_everybody && rule.uids.empty() && rule.gids.empty() && rule.roles == 0;
+}
+
+bool names_nothing(const Rule& rule) {
+  return !rule.is_about_everything &&
+         std::ranges::all_of(lists, [&](const List& l) { return (rule.*l.names).empty(); });
+}
+
+bool holds_all(const Ids& all, const Ids& some) {
+  return std::ranges::all_of(
+      some, [&](std::uint32_t id) { return std::ranges::find(all, id) != all.end(); });
+}
+
+bool binds_all_of(const Rule& deny, const Rule& rule) {
+  if (deny.binds_everybody) return true;
+  return holds_all(deny.uids, rule.uids) && holds_all(deny.gids, rule.gids) &&
+         (rule.roles & ~deny.roles) == 0;
+}
+
+bool covers(const NamePattern& wide, const NamePattern& narrow) {
+  return wide.is_prefix ? narrow.text.starts_with(wide.text) : wide == narrow;
+}
+
+bool denies(const Rule& deny, const List& list, const NamePattern& pattern) {
+  return deny.is_about_everything || std::ranges::any_of(deny.*list.names, [&](const auto& wide) {
+           return covers(wide, pattern);
+         });
+}
+
+/// The one that denies this name to all whom `rule` gives it; null: none.
+const Rule* denier_of(const Server& server, const Rule& rule, const List& list,
+                      const NamePattern& pattern) {
+  const auto found = std::ranges::find_if(server.rules, [&](const Rule& deny) {
+    return deny.effect == Effect::deny && deny.arguments.empty() && binds_all_of(deny, rule) &&
+           denies(deny, list, pattern);
+  });
+  return found == server.rules.end() ? nullptr : &*found;
+}
+
+void warn_of_denied(const Scope& scope, const Server& server, const Rule& rule) {
+  for (const List& list : lists) {
+    for (const NamePattern& pattern : rule.*list.names) {
+      const Rule* denier = denier_of(server, rule, list, pattern);
+      if (denier == nullptr) continue;
+      // The short form gives these without having been asked to.
+      if (rule.name == "allow" && list.names != &Rule::tools) continue;
+      scope.warning({rule.line, 1}, fmt::format("{}.{}", rule.name, list.key),
+                    fmt::format("\"{}{}\" can never match: {} (line {}) denies it", pattern.text,
+                                pattern.is_prefix ? "*" : "", denier->name, denier->line));
+    }
+  }
+}
+
+void warn_of_features(const Scope& scope, const Server& server, const Rule& rule) {
+  if (rule.name == "allow" || rule.effect == Effect::deny) return;
+  const ClientFeatures& has = server.client_features;
+  for (const NamePattern& feature : rule.features) {
+    const bool is_there = feature.is_prefix || (feature.text == "roots" && has.roots) ||
+                          (feature.text == "sampling" && has.sampling) ||
+                          (feature.text == "elicitation" && has.elicitation);
+    if (is_there) continue;
+    scope.warning(
+        {rule.line, 1}, rule.name + ".features",
+        fmt::format("\"{}\" can never match: client_features does not name it", feature.text));
+  }
+}
+
+void warn_of_rule(const Scope& scope, const Server& server, const Rule& rule) {
+  const Place at{rule.line, 1};
+  if (names_nobody(rule)) {
+    return scope.warning(at, rule.name, "can never match: it names no user, group or role");
+  }
+  if (names_nothing(rule)) {
+    return scope.warning(at, rule.name,
+                         "can never match: it names no tool, resource, prompt or feature");
+  }
+  if (rule.effect == Effect::ask && !rule.features.empty()) {
+    scope.warning(
+        at, rule.name,
+        "asks about features, for which nobody is asked: they are refused (tools, prompts "
+        "and resources are asked about)");
+  }
+  if (rule.effect != Effect::deny) warn_of_denied(scope, server, rule);
+  warn_of_features(scope, server, rule);
+}
+
+bool gives(const Rule& rule) { return rule.effect != Effect::deny && !names_nobody(rule); }
+
+}  // namespace
+
+void warn_of_rules(const Scope& scope, const Server& server) {
+  // Of what is wrong nobody knows what it will say once it is mended.
+  const bool is_broken = scope.breakage != nullptr && scope.breakage->is_broken();
+  if (is_broken || scope.complaints.has_errors()) return;
+  for (const Rule& rule : server.rules) {
+    if (rule.name != "allow") {
+      warn_of_rule(scope, server, rule);
+    } else if (!names_nobody(rule)) {
+      warn_of_denied(scope, server, rule);
+    }
+  }
+  if (server.rules.empty() || std::ranges::any_of(server.rules, gives)) return;
+  if (server.rules.front().name == "allow") return;  // complained about as it was read
+  scope.warning({server.rules.front().line, 1}, "rule",
+                "gives nobody anything, so nobody can use "
+                "this server");
 }
 
 }  // namespace cellblock

@@ -1,13 +1,38 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "policy/config/config.h"
 #include "policy/config/host_facts.h"
 #include "policy/config_check/value_check.h"
-#include "policy/config_reader/server_text.h"
+#include "policy/config_reader/table_text.h"
 
 namespace cellblock {
+
+// `run_as = "auto"`: a dedicated id wherever it can do its work, else the client's. Pure.
+
+/// Of one configuration: each is a descriptor that goes to the launcher in one message.
+inline constexpr std::size_t max_owner_mounts = 200;
+
+struct IdentityChoice {
+  RunAs run_as;                    ///< own or client
+  std::vector<OwnerMount> mounts;  ///< with own, in system mode; sorted by uid and bind
+};
+
+/// Who may use a server.
+struct AllowedPeople {
+  std::vector<Person> here;
+  /// Its rules name somebody whom this host does not know now. Whoever is left is not alone.
+  bool are_some_unknown = false;
+
+  bool is_one() const { return here.size() == 1 && !are_some_unknown; }
+};
+
+/// `server` has its binds, their ownership and its workspace. `room`: how many owner mounts the
+/// configuration may still have.
+IdentityChoice choose_identity(const Server& server, const AllowedPeople& people, RunMode mode,
+                               const Identity& identity, const HostFacts& facts, std::size_t room);
 
 struct RunAsRules {
   RunMode mode = RunMode::system;
@@ -16,7 +41,7 @@ struct RunAsRules {
   const std::vector<Role>& roles;
 };
 
-/// Whether `run_as` is left to identity_choice.h.
+/// Whether `run_as` is left to run_as_check.h.
 bool is_automatic(const ServerText& text);
 
 /// `run_as` of a server: "own", "client", or a user; "auto" is "own" until it is chosen.

@@ -9,7 +9,7 @@
 #include "policy/config_check/profile_check.h"
 #include "policy/config_check/redaction_check.h"
 #include "policy/config_check/value_check.h"
-#include "policy/config_reader/server_text.h"
+#include "policy/config_reader/table_text.h"
 
 /// One server's text -> Server.
 namespace cellblock {

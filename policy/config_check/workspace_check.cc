@@ -6,13 +6,13 @@
 #include <string>
 
 #include "policy/config/path_rules.h"
-#include "policy/config_check/choice_check.h"
+#include "policy/config_check/value_check.h"
 #include "policy/sandbox/workspace_match.h"
 
 namespace cellblock {
 namespace {
 
-constexpr std::size_t most_patterns = 64;
+constexpr std::size_t most_workspace_patterns = 64;
 constexpr std::string_view allowed =
     "allowed: \"/home/*/src/**\" and the like: absolute, the first part fixed, * within a part, ** "
     "as a part";
@@ -118,11 +118,11 @@ std::optional<Workspace> check_workspace(const Scope& scope, const ServerText& t
   Workspace workspace;
   check_choice(here, "mode", text.workspace->mode, workspace.access);
   const TextList& patterns = text.workspace->allow;
-  const bool counted = !patterns.empty() && patterns.size() <= most_patterns;
+  const bool counted = !patterns.empty() && patterns.size() <= most_workspace_patterns;
   if (!counted && !here.mentioned("allow")) {
     here.error(text.workspace->at, "allow",
                fmt::format("has {} patterns, but 1 to {} are needed; {}", patterns.size(),
-                           most_patterns, allowed));
+                           most_workspace_patterns, allowed));
     return workspace;
   }
   for (const TextAt& pattern : patterns) {

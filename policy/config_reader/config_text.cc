@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "policy/config_reader/text_reader.h"
-#include "policy/config_reader/toml_depth.h"
 #include "policy/config_reader/toml_reader.h"
 
 namespace cellblock {

@@ -2,17 +2,46 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include "policy/config_reader/located.h"
+#include "policy/config_reader/complaint.h"
 
 /// A table as it is written: which of its keys are there with a value of the right type, and where.
 /// What the values mean says the table's visitor function (config/installation_keys.h,
 /// config/server_keys.h).
 namespace cellblock {
+
+// Values of a TOML file, each with its place.
+
+template <class T>
+struct Located {
+  T value{};
+  Place at;
+};
+
+template <class T>
+using Maybe = std::optional<Located<T>>;
+
+using TextAt = Located<std::string>;
+using TextList = std::vector<TextAt>;
+
+/// A user or group: a name, or a number.
+using IdText = std::variant<std::string, std::int64_t>;
+using IdList = std::vector<Located<IdText>>;
+
+/// A string, an integer, a fraction, or a boolean.
+using ScalarText = std::variant<std::string, std::int64_t, double, bool>;
+using ScalarList = std::vector<Located<ScalarText>>;
+
+struct VariableText {
+  TextAt name;
+  TextAt value;
+};
 
 using WrittenValue =
     std::variant<std::string, std::int64_t, double, bool, TextList, IdText, IdList>;

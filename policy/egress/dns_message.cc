@@ -1,8 +1,5 @@
 #include "policy/egress/dns_message.h"
 
-#include <cstddef>
-
-#include "policy/egress/byte_reader.h"
 #include "policy/egress/egress_policy.h"
 
 namespace cellblock::egress {

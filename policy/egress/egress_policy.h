@@ -12,6 +12,14 @@
 /// nothing is allowed by being left out.
 namespace cellblock {
 
+/// How many descriptors an egress helper uses at most: its sockets, its resolver's, and five for
+/// each connection while it is dialled (two afterwards).
+constexpr std::uint64_t egress_files(std::uint32_t max_connections) {
+  return 128 + 5ULL * max_connections;
+}
+
+inline constexpr std::uint32_t most_egress_connections = 1024;
+
 /// The one spelling that names are compared in: lower case, no dot at the end; letters, digits, '-'
 /// and '_' in labels of 1 to 63, at most 253 in all. None for anything else, and for what a lenient
 /// reader takes for an IPv4 address (last label a number: "127.1", "0x7f.1", "2130706433").

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <initializer_list>
 
-#include "policy/egress/synthetic_range.h"
-
 namespace cellblock {
 namespace {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "policy/syscalls/native_abi.h"
 #include "policy/syscalls/syscall_numbers.h"
+#include "policy/syscalls/syscall_policy.h"
 
 namespace cellblock {
 namespace {

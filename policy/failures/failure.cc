@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/failures/errno_and_signal_names.h"
-#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock {
 namespace {

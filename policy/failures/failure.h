@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/failures/end_facts.h"
+#include "policy/failures/end_verdict.h"
 
 /// cellblock's own failures as data: a stable code, a sentence for a person, and the facts. Turned
 /// into replies of each form by the functions below.

@@ -41,7 +41,7 @@ void write_array(const OrderedJson& array, std::string& text) {
   text += ']';
 }
 
-// A number that a double is not is there as its digits (supervisor/gateway/message/tree_reader.h).
+// A number that a double is not is there as its digits (supervisor/gateway/message/json_tree.h).
 void write(const OrderedJson& value, std::string& text) {
   if (value.is_object()) return write_object(value, text);
   if (value.is_array()) return write_array(value, text);

@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "policy/json/json_number.h"
+#include "policy/json/json_values.h"
 #include "policy/jsonrpc/jsonrpc_walk.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/foreign_framing.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock {
 namespace {

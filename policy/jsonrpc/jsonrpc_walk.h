@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/json/duplicate_keys.h"
+#include "policy/json/json_values.h"
 #include "policy/jsonrpc/jsonrpc.h"
 
 /// The inside of MessageScanner: one pass over a line that validates every byte of it and notes
@@ -77,7 +77,7 @@ class MessageWalk {
   /// Gives memory back after a large line; ends the life of every Found::text.
   void release();
 
-  /// Which members are looked for in the object at hand (jsonrpc_members.h).
+  /// Which members are looked for in the object at hand (below).
   enum class Place : std::uint8_t {
     elsewhere,
     message,

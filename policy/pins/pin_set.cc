@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "policy/base/printable.h"
-#include "policy/pins/name_fold.h"
 #include "policy/pins/suspicion.h"
 
 namespace cellblock {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "policy/pins/definition.h"
 
 /// Which definitions of one server somebody has accepted, and which it shows that nobody has. What
@@ -72,7 +72,7 @@ std::string_view name_of(PinEvent::What what);  ///< "withheld"
 class Neighbours {
  public:
   virtual ~Neighbours() = default;
-  /// Whose accepted tool has a name of this fold (name_fold.h), but not this name; empty: nobody.
+  /// Whose accepted tool has a name of this fold (suspicion.h), but not this name; empty: nobody.
   virtual std::string look_alike(mcp::ListKind kind, std::string_view name,
                                  std::string_view fold) const = 0;
   virtual const std::vector<std::string>& servers() const = 0;

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "policy/rates/log_share.h"
 #include "policy/rates/token_bucket.h"
 
 /// How many calls one user makes and has in flight: all together, in each session, of each server

@@ -7,6 +7,7 @@
 
 #include "policy/base/result.h"
 #include "policy/config/call_rules.h"
+#include "policy/rates/call_slots.h"
 
 /// Rates as they stand in the TOML. Strict, as units.h is.
 namespace cellblock {
@@ -21,5 +22,8 @@ std::string rate_text(const Rate& rate);
 
 /// For a person who is to wait: rounded up, "300ms", "1.2s", "75s".
 std::string wait_text(std::chrono::milliseconds time);
+
+/// One sentence: which bound, what it is, and when to try again.
+std::string busy_text(const Busy& busy, std::string_view server, std::string_view tool);
 
 }  // namespace cellblock

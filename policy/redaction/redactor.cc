@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "policy/redaction/json_tokens.h"
-#include "policy/redaction/unescaped.h"
 
 namespace cellblock {
 

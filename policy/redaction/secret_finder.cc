@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "policy/redaction/unescaped.h"
+#include "policy/redaction/json_tokens.h"
 
 namespace cellblock {
 

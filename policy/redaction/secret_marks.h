@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "policy/config/secret_mark.h"
+#include "policy/config/config.h"
+#include "policy/config/config_bytes.h"
+#include "policy/config/redaction_rules.h"
 
 namespace cellblock {
 
@@ -49,5 +51,14 @@ SecretMarks mark_secrets(std::span<const std::string> values, const MarkKeyBytes
 
 /// Whether nothing of this secret is long enough to be looked for.
 bool is_too_short_to_mark(std::string_view secret);
+
+// The secrets of a configuration that was merged with one in use. Pure.
+
+/// `secrets` of `fresh`, each at the place that its server has in `merged`; moved, not copied.
+Secrets in_places_of(const Config& merged, const Config& fresh, Secrets secrets);
+
+/// Marks have a random key, so a secret that is what it was has others. Where all values of a
+/// server are the ones that `used` was marked by, its marks are taken over.
+void keep_marks(const Config& used, Config& fresh, const Secrets& secrets);
 
 }  // namespace cellblock

@@ -8,8 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "policy/reload/policy_members.h"
-
 namespace cellblock {
 namespace {
 

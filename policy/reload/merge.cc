@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_set.h"
-#include "policy/config/leave_out.h"
+#include "policy/base/server_names.h"
+#include "policy/config/server_list.h"
 
 namespace cellblock {
 namespace {

@@ -7,11 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/config/result_bounds.h"
-#include "policy/results/allotment.h"
+#include "policy/config/result_rules.h"
 #include "policy/results/bounding_notes.h"
 #include "policy/results/result_items.h"
-#include "policy/results/withheld.h"
 
 /// A result that is too large, made into a valid one that is not. Pure, without a tree, and without
 /// a copy of what it leaves out.
@@ -28,6 +26,28 @@
 /// then.
 /// `_meta["cellblock/bounded"]` says what was done.
 namespace cellblock {
+
+// Who of a result's items gets how much of its bounds: numbers alone.
+
+enum class Fate : std::uint8_t {
+  whole,
+  cut,       ///< a text, to `bytes`, its note included
+  replaced,  ///< media, by a note
+  left_out,
+};
+
+struct Allotment {
+  Fate fate = Fate::whole;
+  std::size_t bytes = 0;
+};
+
+/// The room that one note may take.
+inline constexpr std::size_t note_room = 640;
+
+/// One for each item, in their order. Where all of it does not fit, every text has the same share
+/// and smaller ones are whole; with so many that the shares would be scraps, the first are whole
+/// and the rest is left out.
+std::vector<Allotment> allot(const std::vector<ResultItem>& items, const ResultBounds& bounds);
 
 /// What stands for an image that is left out.
 enum class LinkForm : std::uint8_t {
@@ -64,7 +84,7 @@ class BoundedResult {
   void judge_meta(const std::vector<RawMember>& meta, std::size_t& room);
   bool fits_among_others(const RawMember& member, std::size_t& room) const;
 
-  // bounded_writer.cc
+  // bounded_result.cc
   PartPlace place(std::size_t part, const KeptParts& kept) const;
   std::string written_items(const KeptParts& kept) const;
   std::string written_item(std::size_t index, const KeptParts& kept) const;

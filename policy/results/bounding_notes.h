@@ -1,14 +1,43 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policy/config/result_rules.h"
 #include "policy/results/result_items.h"
 
 /// The words in which a bounded result says what it lacks, and how that is read.
 namespace cellblock {
+
+// What a bounded result does not have, whole: for a store that lets somebody read on.
+
+enum class PartKind : std::uint8_t {
+  text,     ///< of one item, as it reads
+  json,     ///< structuredContent
+  base64,   ///< of an image, audio or a blob
+  several,  ///< items that are left out, one after another: texts as they read, the rest as JSON
+};
+
+/// Views into the result that was bounded, so gone when that is.
+struct MissingPart {
+  struct Piece {
+    std::string_view raw;
+    bool is_text = false;  ///< a string, to be read; else JSON as it is written
+  };
+
+  PartKind kind = PartKind::text;
+  std::string mime;  ///< empty: not said
+  std::vector<Piece> pieces;
+
+  /// Bytes of text().
+  std::size_t size() const;
+  /// Its beginning, up to a character's end within `limit` bytes.
+  std::string text(std::size_t limit) const;
+};
 
 /// What somebody has kept of what is left out.
 struct KeptParts {
@@ -36,5 +65,10 @@ std::string media_note(const ResultItem& item, const PartPlace& place);
 std::string items_note(std::size_t left_out, std::size_t of, const PartPlace& place);
 std::string structured_note(std::string_view why, const PartPlace& place);
 std::string no_object_note(const PartPlace& place);
+
+/// A JSON-RPC error (validated JSON, raw) that says too much, with a shorter message and without
+/// its data, or another one where it is no object; nullopt: it is within the bounds. Nothing of it
+/// is kept: it says what went wrong.
+std::optional<std::string> bounded_error(std::string_view error, const ResultBounds& bounds);
 
 }  // namespace cellblock

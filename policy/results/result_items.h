@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/json/raw_json.h"
+#include "policy/json/json_text.h"
 
 /// What a result is made of, as far as bounds are about it.
 namespace cellblock {

@@ -1,11 +1,36 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 /// Which environment variables a server may be given.
 namespace cellblock {
+
+// `${client.user}` and `${client.uid}` in a server's `env`: who the kernel says has connected.
+// `$${` stands for `${`; every other `$` stands for itself.
+
+inline constexpr std::size_t max_user_name = 255;
+
+/// Whom a cell works for.
+struct ClientNames {
+  std::uint32_t uid = 0;
+  std::string user;  ///< empty: the uid has no name here, or none that is_user_name()
+};
+
+/// 1 to max_user_name bytes of UTF-8 without white space and control characters.
+bool is_user_name(std::string_view name);
+
+/// What follows "${" and is no placeholder of ours; nullopt: nothing is wrong.
+std::optional<std::string> unknown_placeholder(std::string_view text);
+
+/// Whether it can be filled in only for a client who has a name.
+bool needs_user_name(std::string_view text);
+
+/// Only for what has no unknown placeholder.
+std::string fill_in(std::string_view text, const ClientNames& client);
 
 /// [A-Za-z_][A-Za-z0-9_]*, at most 128 bytes.
 bool is_variable_name(std::string_view name);

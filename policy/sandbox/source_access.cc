@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "policy/config/server_people.h"
+#include "policy/config/host_facts.h"
 
 namespace cellblock {
 namespace {

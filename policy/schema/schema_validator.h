@@ -19,7 +19,7 @@ struct SchemaFault {
 /// and together they could take for ever. Beyond that it is a fault.
 inline constexpr std::size_t max_schema_steps = 200'000;
 
-/// nullopt: it is what the schema says. `value`: as supervisor/gateway/message/tree_reader.h reads
+/// nullopt: it is what the schema says. `value`: as supervisor/gateway/message/json_tree.h reads
 /// it, no key twice.
 std::optional<SchemaFault> schema_fault(const JsonSchema& schema,
                                         const nlohmann::ordered_json& value,

@@ -1,14 +1,44 @@
 #pragma once
 
+#include <linux/audit.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string_view>
 
+#include "policy/config/config.h"
+
 /// What a process may ask of the kernel, as data: names, argument tests, answers, and the reason
 /// for each. seccomp_filter.h turns a policy into a program; nothing here knows how.
 namespace cellblock {
+
+// Which system calls are this architecture's own.
+
+#if defined(__x86_64__)
+inline constexpr std::uint32_t native_architecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+inline constexpr std::uint32_t native_architecture = AUDIT_ARCH_AARCH64;
+#else
+#error "the filter does not know this architecture's AUDIT_ARCH"
+#endif
+
+/// In a call's number: made through x32, which shares the architecture with x86-64.
+inline constexpr std::uint32_t x32_bit = 0x4000'0000;
+
+/// ptrace() writes another process's pages whatever their protection, so what `write_exec =
+/// "refused"` says does not hold beside it. process_vm_writev() keeps to the protection.
+inline bool traces_past_write_exec(const SyscallRules& rules) {
+  return rules.write_exec == WriteExec::refused &&
+         std::ranges::find(rules.allow, "ptrace") != rules.allow.end();
+}
+
+/// Whether code that was written at run time can be run after all: what check and status say.
+inline WriteExec written_code(const SyscallRules& rules) {
+  return traces_past_write_exec(rules) ? WriteExec::allowed : rules.write_exec;
+}
 
 /// Holds when (argument & mask) == value, compared in the low 32 bits. Every argument that is
 /// tested is an int, an unsigned int or cut to its low word by the kernel itself, so the high word

@@ -2,14 +2,30 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
-
-#include "policy/tool_search/tool_document.h"
 
 /// Which tools fit a question best: BM25 over names, titles, descriptions and parameters, of which
 /// the first weigh most. Nothing is kept between questions.
 namespace cellblock {
+
+// What of a tool's definition is searched.
+
+inline constexpr std::size_t max_searched_description = 8U << 10;  ///< bytes, of one tool
+inline constexpr std::size_t max_searched_parameters = 8U << 10;   ///< likewise, of all of them
+inline constexpr std::size_t max_searched_parameter_count = 128;
+
+struct ToolDocument {
+  std::string name;
+  std::string title;
+  std::string description;  ///< its beginning
+  std::string parameters;   ///< names and descriptions of those at the top
+};
+
+/// `definition`: raw JSON of an element of tools/list, validated. Untrusted text: what is over the
+/// bounds is not searched. Without a name that is a string, the document is empty.
+ToolDocument tool_document(std::string_view definition);
 
 /// Of all documents together: more than twelve common servers have with their 303 tools (404,445
 /// bytes). Servers write these texts, and 32 MiB of "a1a1a1" would have a term for each byte.

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "policy/audit/log_names.h"
+#include "policy/audit/chain.h"
 
 namespace cellblock::audit {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "policy/egress/byte_reader.h"
+#include "policy/egress/dns_message.h"
 #include "policy/egress/egress_policy.h"
 
 namespace cellblock::egress {

@@ -11,7 +11,6 @@
 #include "supervisor/egress/egress_context.h"
 #include "supervisor/egress/proxy_request.h"
 #include "supervisor/egress/relay.h"
-#include "supervisor/egress/target.h"
 
 namespace cellblock::egress {
 

@@ -1,17 +1,63 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/config/config.h"
 #include "policy/egress/dns_message.h"
-#include "supervisor/egress/lookup.h"
-#include "supervisor/egress/name_table.h"
+#include "policy/egress/special_addresses.h"
 #include "supervisor/ipc/wire.h"
 
 namespace cellblock::egress {
+
+enum class LookupStatus : std::uint8_t {
+  found,
+  no_such_name,
+  no_address,  ///< the name is there, with other records
+  failed,      ///< no resolver answered, or not sensibly
+};
+
+/// More addresses of one name are left out.
+inline constexpr std::size_t max_addresses = 16;
+
+struct LookupResult {
+  LookupStatus status = LookupStatus::failed;
+  std::vector<InternetAddress> addresses;
+};
+
+struct SyntheticPair {
+  InternetAddress ipv4;
+  InternetAddress ipv6;
+};
+
+/// Which name has which address, for the life of one cell. An address is never given to a second
+/// name: a server may keep one for as long as it likes.
+class NameTable {
+ public:
+  static constexpr std::size_t max_names = 4096;
+
+  explicit NameTable(const SyntheticRange& range = {}) : range_(range) {}
+
+  /// Those of `name`, which gets its own the first time; none when the table is full.
+  std::optional<SyntheticPair> addresses_of(const std::string& name);
+
+  bool is_synthetic(const InternetAddress& address) const;
+  /// Null if no name has this address.
+  const std::string* name_of(const InternetAddress& address) const;
+
+ private:
+  SyntheticPair pair(std::uint32_t index) const;
+
+  SyntheticRange range_;
+  std::map<std::string, std::uint32_t, std::less<>> indices_;
+  std::vector<const std::string*> names_;  ///< keys of indices_, which do not move
+};
 
 using TellEvent = std::function<void(const wire::EgressEvent&)>;
 

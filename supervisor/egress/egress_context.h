@@ -3,10 +3,8 @@
 #include <string_view>
 
 #include "policy/config/config.h"
-#include "supervisor/egress/byte_budget.h"
+#include "supervisor/egress/budgets.h"
 #include "supervisor/egress/dns_responder.h"
-#include "supervisor/egress/name_table.h"
-#include "supervisor/egress/question_budget.h"
 #include "supervisor/egress/resolver.h"
 #include "supervisor/os/event_loop.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/egress/byte_budget.h"
+#include "supervisor/egress/budgets.h"
 #include "supervisor/egress/socket_io.h"
 #include "supervisor/os/event_loop.h"
 

@@ -8,7 +8,7 @@
 
 #include "policy/base/result.h"
 #include "supervisor/egress/deferred_work.h"
-#include "supervisor/egress/lookup.h"
+#include "supervisor/egress/dns_responder.h"
 #include "supervisor/os/event_loop.h"
 
 struct ares_channeldata;

@@ -7,19 +7,23 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
+#include <cerrno>
+#include <cstddef>
 #include <utility>
 
 #include "policy/access/rights.h"
-#include "policy/base/server_set.h"
-#include "policy/config/find_server.h"
+#include "policy/base/server_names.h"
+#include "policy/config/server_list.h"
 #include "policy/config/stop_time.h"
+#include "policy/reload/merge.h"
 #include "supervisor/gateway/session/admission.h"
 #include "supervisor/gateway/session/approval_report.h"
+#include "supervisor/gateway/session/home_report.h"
 #include "supervisor/gateway/session/pin_control.h"
-#include "supervisor/gateway/session/server_report.h"
+#include "supervisor/gateway/session/status_report.h"
+#include "supervisor/ipc/sealed_config.h"
+#include "supervisor/os/clock.h"
 #include "supervisor/os/peer_options.h"
-#include "supervisor/os/wall_clock.h"
 
 namespace cellblock::gateway {
 
@@ -364,6 +368,93 @@ std::string Gateway::status(const Peer& peer) const {
   const bool is_admins = peer.is_admin || is_still_admin(config_, peer.uid);
   return status_json(config_, rows, {whose.uid, static_cast<std::size_t>(over_http)},
                      audit_.health(), is_admins ? Reach::everything : Reach::own_servers);
+}
+
+// Homes that servers keep, looked at and cleared for whoever asks.
+
+void Gateway::ask_home(const ControlRequest& request, const Peer& peer, ControlAnswered answered) {
+  // The session has asked whether there is one.
+  const std::uint32_t server = server_index(config_, request.server).value();
+  if (homes_asked_.size() == most_homes_asked) {
+    const wire::HomeFacts busy{.answer = wire::HomeAnswer::failed, .error = EBUSY};
+    return answered(home_json(config_.servers[server], request.home, busy));
+  }
+  const std::uint32_t number = next_request_++;
+  homes_asked_[number] = {server, request.home, peer.uid, std::move(answered)};
+  launcher_.ask_home(number, server, request.home);
+}
+
+void Gateway::home_told(const wire::CellEvent& event) {
+  const auto found = homes_asked_.find(event.request);
+  if (found == homes_asked_.end()) return give_up("an answer about a home that nobody asked for");
+  const HomeAsked asked = std::move(found->second);
+  homes_asked_.erase(found);
+  const Server& server = config_.servers[asked.server];
+  if (asked.action == wire::HomeAction::clear && event.home.files > 0) {
+    spdlog::info("uid {} has cleared the home of server {}: {} files, {} bytes", asked.by,
+                 server.name, event.home.files, event.home.bytes);
+  }
+  asked.answered(home_json(server, asked.action, event.home));
+}
+
+// Another configuration, while sessions are open. See docs/decisions/0037.
+
+namespace {
+
+ServerSet servers_in(const Difference& changes, const Config& config) {
+  ServerSet changed;
+  for (const ChangedServer& server : changes.servers) changed.add(server.index);
+  // What holds for all: roles, bounds of calls.
+  for (std::size_t i = 0; !changes.keys.empty() && i < config.servers.size(); ++i) changed.add(i);
+  return changed;
+}
+
+}  // namespace
+
+// In this order: nothing that is still sized or made by the old configuration may be asked about a
+// server of the new one, and no session acts before the rules of all sessions are the new ones.
+void Gateway::reconfigure(const Fd& sealed) {
+  auto fresh = read_sealed_config(sealed.get());
+  if (!fresh) return give_up_on("the supervisor", "sent a configuration that cannot be read");
+  const Difference changes = difference(config_, *fresh);
+  // What they were started with, short secrets among it, may have changed where no difference is
+  // seen.
+  for (std::uint32_t i = 0; i < config_.servers.size(); ++i) spares_.replace(i);
+  if (changes.empty()) return;
+  take_over(config_, std::move(*fresh));
+  for (const auto& [connection, session] : sessions_) session->renew_rules();
+  gate_.add_new(config_);
+  policy_.reconfigure();
+  for (const ChangedServer& changed : changes.servers) reconfigure(changed);
+  spares_.look_again();
+  reconfigure_sessions(changes);
+}
+
+void Gateway::reconfigure(const ChangedServer& changed) {
+  const std::uint32_t server = changed.index;
+  const bool is_new = changed.what == ServerChange::added;
+  const bool is_back =
+      changed.what == ServerChange::returned || changed.what == ServerChange::mended;
+  const bool needs_cells = changed.what == ServerChange::cell;
+  if (is_new) catalogues_.put_back(server);
+  if (is_back || needs_cells) {
+    // What it offered was another program's, or said to another host.
+    catalogues_.forget_server(server);
+    gate_.reset(server);
+  }
+  if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
+  shown_.reconfigure(server);
+  if (needs_cells) shared_.replace_cells(server);
+  if (!config_.servers[server].is_usable()) shared_.stop(server);
+}
+
+void Gateway::reconfigure_sessions(const Difference& changes) {
+  const ServerSet changed = servers_in(changes, config_);
+  for (const auto& [connection, session] : sessions_) session->reconfigure(changed);
+  for (const ChangedServer& server : changes.servers) {
+    if (server.what != ServerChange::cell) continue;
+    for (const auto& [connection, session] : sessions_) session->replace_cells(server.index);
+  }
 }
 
 }  // namespace cellblock::gateway

@@ -8,7 +8,7 @@
 #include "policy/access/rights.h"
 #include "supervisor/gateway/cell/eviction.h"
 #include "supervisor/gateway/gateway.h"
-#include "supervisor/os/wall_clock.h"
+#include "supervisor/os/clock.h"
 
 /// Cells between those who need them and the launcher.
 namespace cellblock::gateway {

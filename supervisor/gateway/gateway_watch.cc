@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "policy/base/server_tag.h"
+#include "policy/base/server_names.h"
 #include "supervisor/gateway/gateway.h"
-#include "supervisor/os/wall_clock.h"
+#include "supervisor/os/clock.h"
 
 /// What cells use, what they are refused, and where they connect: kept while they live and until
 /// their egress helpers have said their last words. And what is counted of all that.

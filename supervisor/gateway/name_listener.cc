@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "supervisor/gateway/records/refused_names.h"
+#include "supervisor/gateway/records/egress_text.h"
 
 namespace cellblock::gateway {
 namespace {

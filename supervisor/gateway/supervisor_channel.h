@@ -3,8 +3,7 @@
 #include <functional>
 #include <string_view>
 
-#include "supervisor/gateway/io/record_reader.h"
-#include "supervisor/gateway/io/record_sender.h"
+#include "supervisor/gateway/io/record_channel.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/event_loop.h"
 #include "supervisor/os/sys.h"

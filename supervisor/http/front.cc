@@ -1,14 +1,40 @@
 #include "supervisor/http/front.h"
 
-#include <algorithm>
-#include <utility>
+#include <openssl/crypto.h>
 
-#include "policy/mcp/error_codes.h"
+#include <algorithm>
+
+#include "policy/encoding/sha256.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/http/request_rules.h"
 #include "supervisor/http_connection/http_context.h"
+#include "supervisor/http_connection/request.h"
 
 namespace cellblock::http {
+namespace {
+
+constexpr std::string_view scheme = "bearer ";
+
+}  // namespace
+
+bool Credentials::carries_token(std::string_view authorization) {
+  return lower_case(authorization.substr(0, scheme.size())) == scheme;
+}
+
+std::optional<std::uint32_t> Credentials::find(std::string_view authorization) const {
+  if (!carries_token(authorization)) return std::nullopt;
+  const auto digest = sha256(authorization.substr(scheme.size()));
+  if (!digest) return std::nullopt;
+  std::optional<std::uint32_t> found;
+  // All of them, whichever it is.
+  for (std::uint32_t index = 0; index < tokens_.size(); ++index) {
+    const auto& wanted = tokens_[index].sha256;
+    if (CRYPTO_memcmp(wanted.data(), digest->data(), wanted.size()) == 0) found = index;
+  }
+  return found;
+}
+
 namespace {
 
 constexpr std::size_t most_links = 32;  // of one identity: one for each path it uses

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,15 +10,32 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "policy/config/config.h"
 #include "policy/jsonrpc/jsonrpc.h"
-#include "supervisor/http/credentials.h"
 #include "supervisor/http/legacy_session.h"
 #include "supervisor/http/modern_link.h"
 #include "supervisor/http_connection/access.h"
 
 namespace cellblock::http {
+
+/// The bearer tokens, by their digests. A token itself is in this process only until the headers
+/// that a host sent with it have been looked at (request.h).
+class Credentials {
+ public:
+  explicit Credentials(std::vector<HttpToken> tokens) : tokens_(std::move(tokens)) {}
+
+  /// The index of the token that the value of `Authorization` carries. Takes as long for a wrong
+  /// one as for a right one.
+  std::optional<std::uint32_t> find(std::string_view authorization) const;
+
+  /// Whether there is one at all.
+  static bool carries_token(std::string_view authorization);
+
+ private:
+  std::vector<HttpToken> tokens_;
+};
 
 /// Requests in, messages to gateways out, and the other way round: who may ask, which era it is,
 /// and whose session. Pure: events in, HttpContext out. Every table is bounded, per identity.
@@ -25,7 +43,7 @@ class Front {
  public:
   using Time = std::chrono::milliseconds;  ///< since any fixed point
 
-  /// `idle_tokens`: policy/access/tokens_without_rights.h.
+  /// `idle_tokens`: policy/access/rights.h.
   Front(HttpContext& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens = {});
 
   /// By the headers alone, before a byte of the body is read.

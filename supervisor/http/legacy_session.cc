@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "policy/jsonrpc/message_edit.h"
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {

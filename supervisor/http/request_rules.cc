@@ -7,10 +7,8 @@
 
 #include "policy/config/names.h"
 #include "policy/encoding/base64.h"
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
-#include "policy/mcp/revisions.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::http {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-#include "supervisor/http_connection/caller.h"
+#include "supervisor/http_connection/http_context.h"
 
 namespace cellblock::http {
 

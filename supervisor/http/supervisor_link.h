@@ -4,7 +4,7 @@
 #include <deque>
 #include <functional>
 
-#include "supervisor/http_connection/caller.h"
+#include "supervisor/http_connection/http_context.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/event_loop.h"
 

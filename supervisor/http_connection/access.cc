@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "policy/mcp/error_codes.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::http {
 namespace {

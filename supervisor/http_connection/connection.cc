@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::http {
 namespace {

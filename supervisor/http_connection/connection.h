@@ -6,11 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/http_connection/caller.h"
 #include "supervisor/http_connection/http_context.h"
 #include "supervisor/http_connection/outbox.h"
+#include "supervisor/http_connection/request.h"
 #include "supervisor/http_connection/request_parser.h"
-#include "supervisor/http_connection/wiping.h"
 #include "supervisor/os/event_loop.h"
 
 namespace cellblock::http {

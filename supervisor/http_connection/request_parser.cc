@@ -9,7 +9,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <utility>
 
-#include "supervisor/http_connection/wiping.h"
+#include "supervisor/http_connection/request.h"
 
 namespace cellblock::http {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "policy/base/server_set.h"
-#include "policy/failures/end_facts.h"
+#include "policy/base/server_names.h"
+#include "policy/failures/end_verdict.h"
 #include "supervisor/ipc/audit_wire.h"
 #include "supervisor/ipc/home_wire.h"
 #include "supervisor/ipc/usage_wire.h"
@@ -158,10 +158,9 @@ enum class StartRefusal : std::uint8_t {
 
 /// Refused system calls of a cell that were alike, since the last such record about them.
 struct Denial {
-  std::int32_t syscall_number = -1;  ///< -1: of too many kinds to be told one by one
-  std::int32_t error = 0;            ///< errno that the caller got
-  std::array<std::uint32_t, 3>
-      words{};  ///< 0 but where they tell: policy/syscalls/significant_arguments.h
+  std::int32_t syscall_number = -1;      ///< -1: of too many kinds to be told one by one
+  std::int32_t error = 0;                ///< errno that the caller got
+  std::array<std::uint32_t, 3> words{};  ///< 0 but where they tell: policy/syscalls/syscall_table.h
   std::uint32_t count = 0;
 };
 

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <array>
@@ -188,6 +188,26 @@ SysResult<Received> receive_record(int socket, std::span<std::byte> buffer, int 
   }
   if (has_lost_fds) return std::unexpected(SysError{"recvmsg", EMFILE});
   return received;
+}
+
+SysResult<void> write_control_file(int directory, const char* name, std::string_view text) {
+  const Fd file = CELLBLOCK_TRY(open_at(directory, name, O_WRONLY));
+  return write_all(file.get(), text);
+}
+
+SysResult<std::string> read_control_file(int directory, const char* name, std::size_t limit) {
+  const Fd file = CELLBLOCK_TRY(open_at(directory, name, O_RDONLY));
+  const auto bytes = CELLBLOCK_TRY(read_all(file.get(), limit, Sealing::any));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+SysResult<FileStamp> stamp_of(const Fd& file) {
+  struct statx status{};
+  constexpr unsigned wanted = STATX_INO | STATX_SIZE | STATX_CTIME;
+  if (::statx(file.get(), "", AT_EMPTY_PATH, wanted, &status) < 0) return sys_fail("statx");
+  return FileStamp{::gnu_dev_makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino,
+                   status.stx_size, static_cast<std::uint64_t>(status.stx_ctime.tv_sec),
+                   status.stx_ctime.tv_nsec};
 }
 
 }  // namespace cellblock

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "policy/base/result.h"
+#include "policy/config/config.h"
 
 /// The checked door to the kernel: each call once, EINTR handled, owned things returned, the failed
 /// call named. Safe from any thread; nothing here keeps state.
@@ -114,6 +117,24 @@ SysResult<Received> receive_record(int socket, Record& record, int flags = 0) {
   if (received->size == 0) return std::unexpected(SysError{"recvmsg", EPIPE});
   if (received->size != sizeof(Record)) return std::unexpected(SysError{"recvmsg", EBADMSG});
   return received;
+}
+
+// The small text files by which the kernel is told and asked (cgroups(7), proc(5)), below an open
+// directory. Blocking; they answer at once.
+
+/// `text` is short: the kernel takes it in the one write that it wants.
+SysResult<void> write_control_file(int directory, const char* name, std::string_view text);
+
+/// The whole text; EFBIG when it is longer than `limit` bytes.
+SysResult<std::string> read_control_file(int directory, const char* name, std::size_t limit);
+
+/// Of the file behind a descriptor, O_PATH as well.
+SysResult<FileStamp> stamp_of(const Fd& file);
+
+/// pidfd_open(2), whose declaration in glibc 2.36 lacks C linkage: of a process that was not waited
+/// for yet. Not valid: errno says why.
+inline Fd open_pidfd(pid_t process) {
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
 }  // namespace cellblock

@@ -2,20 +2,6 @@
 
 #include <array>
 
-#include "supervisor/probe/bombs_attempts.h"
-#include "supervisor/probe/environment_attempts.h"
-#include "supervisor/probe/files_attempts.h"
-#include "supervisor/probe/ipc_attempts.h"
-#include "supervisor/probe/kernel_attempts.h"
-#include "supervisor/probe/memory_attempts.h"
-#include "supervisor/probe/mounts_attempts.h"
-#include "supervisor/probe/network_attempts.h"
-#include "supervisor/probe/privileges_attempts.h"
-#include "supervisor/probe/processes_attempts.h"
-#include "supervisor/probe/resources_attempts.h"
-#include "supervisor/probe/sockets_attempts.h"
-#include "supervisor/probe/terminal_attempts.h"
-
 namespace cellblock::probe {
 
 std::string_view name_of(AttemptClass kind) {

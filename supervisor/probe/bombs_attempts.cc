@@ -1,5 +1,3 @@
-#include "supervisor/probe/bombs_attempts.h"
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -15,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 #include "supervisor/probe/scratch.h"
 

@@ -1,5 +1,3 @@
-#include "supervisor/probe/environment_attempts.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -10,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

@@ -1,6 +1,5 @@
 #include "supervisor/probe/files_at_hand.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <fcntl.h>
+
 #include <functional>
 #include <string>
 
-#include "supervisor/probe/outcome.h"
+#include "supervisor/probe/attempt.h"
 
 /// Small moves that many attempts are made of.
 namespace cellblock::probe {
@@ -46,5 +48,17 @@ Outcome in_new_session(const std::function<Outcome()>& body);
 
 /// A directory that this process may write: the home, /tmp or /dev/shm. Empty: none.
 std::string scratch_directory();
+
+// Attempts on one file, as tables of attempts take them.
+
+template <const char* path>
+Outcome read_it(const Setting& /*setting*/) {
+  return try_read(path);
+}
+
+template <const char* path>
+Outcome write_it(const Setting& /*setting*/) {
+  return try_open(path, O_WRONLY);
+}
 
 }  // namespace cellblock::probe

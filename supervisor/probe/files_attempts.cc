@@ -1,5 +1,3 @@
-#include "supervisor/probe/files_attempts.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,10 +10,9 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
-#include "supervisor/probe/one_file.h"
 #include "supervisor/probe/scratch.h"
-#include "supervisor/probe/small_program.h"
 
 namespace cellblock::probe {
 namespace {

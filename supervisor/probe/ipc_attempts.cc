@@ -1,5 +1,3 @@
-#include "supervisor/probe/ipc_attempts.h"
-
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <mqueue.h>
@@ -11,6 +9,7 @@
 
 #include <cerrno>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

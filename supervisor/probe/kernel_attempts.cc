@@ -1,5 +1,3 @@
-#include "supervisor/probe/kernel_attempts.h"
-
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/bpf.h>
@@ -25,8 +23,8 @@
 #include <cstring>
 #include <string>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
-#include "supervisor/probe/one_file.h"
 
 namespace cellblock::probe {
 namespace {

@@ -3,9 +3,8 @@
 #include <charconv>
 
 #include "policy/base/result.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
-#include "policy/mcp/revisions.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::probe {
 namespace {

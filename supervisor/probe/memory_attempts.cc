@@ -1,5 +1,3 @@
-#include "supervisor/probe/memory_attempts.h"
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -9,6 +7,7 @@
 
 #include <cerrno>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 #include "supervisor/probe/scratch.h"
 

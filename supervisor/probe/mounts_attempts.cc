@@ -1,5 +1,3 @@
-#include "supervisor/probe/mounts_attempts.h"
-
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
@@ -13,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

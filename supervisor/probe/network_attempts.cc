@@ -1,5 +1,3 @@
-#include "supervisor/probe/network_attempts.h"
-
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/netlink.h>
@@ -17,6 +15,7 @@
 #include <string>
 
 #include "policy/sandbox/probe_declaration.h"
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

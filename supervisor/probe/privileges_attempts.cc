@@ -1,5 +1,3 @@
-#include "supervisor/probe/privileges_attempts.h"
-
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -17,6 +15,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 #include "supervisor/probe/scratch.h"
 

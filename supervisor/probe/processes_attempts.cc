@@ -1,5 +1,3 @@
-#include "supervisor/probe/processes_attempts.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -15,6 +13,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

@@ -1,5 +1,3 @@
-#include "supervisor/probe/resources_attempts.h"
-
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -14,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "supervisor/probe/attempt.h"
 #include "supervisor/probe/files_at_hand.h"
-#include "supervisor/probe/outcome.h"
 
 /// A place for what attempts write. Homes and workspaces last: a server that ran there before could
 /// leave anything under a name that it can guess, and make the probe take that for a defence.
@@ -44,5 +44,20 @@ class Scratch {
   std::string path_;
   Outcome problem_;
 };
+
+// Running what was written a moment ago.
+
+/// The bytes of an ELF program of this machine that does nothing but exit with `small_exit_code`.
+std::string small_program();
+inline constexpr int small_exit_code = 42;
+
+/// Writes it to `directory`, runs it, and removes it.
+Outcome run_written_program(const std::string& directory);
+
+/// The same without any file.
+Outcome run_program_from_memory();
+
+/// Maps a file of `directory` with PROT_EXEC: running it without exec.
+Outcome map_written_program(const std::string& directory);
 
 }  // namespace cellblock::probe

@@ -1,5 +1,3 @@
-#include "supervisor/probe/terminal_attempts.h"
-
 #include <fcntl.h>
 #include <linux/tiocl.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): posix_openpt is POSIX
@@ -10,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "supervisor/probe/attempts.h"
 #include "supervisor/probe/files_at_hand.h"
 
 namespace cellblock::probe {

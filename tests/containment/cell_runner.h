@@ -4,7 +4,7 @@
 #include <string>
 
 #include "policy/config/config.h"
-#include "policy/failures/end_facts.h"
+#include "policy/failures/end_verdict.h"
 #include "supervisor/launcher/run/cells.h"
 #include "tests/integration/test_directory.h"
 

@@ -12,8 +12,7 @@
 #include <cstring>
 #include <functional>
 
-#include "supervisor/launcher/child/run_in_namespace.h"
-#include "supervisor/launcher/prepare/network_pool.h"
+#include "supervisor/launcher/child/clone_child.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

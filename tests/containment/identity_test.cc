@@ -6,7 +6,6 @@
 
 #include <cerrno>
 
-#include "supervisor/os/file_stamp.h"
 #include "supervisor/os/sys.h"
 #include "tests/containment/containment_fixture.h"
 #include "tests/containment/launcher_process.h"

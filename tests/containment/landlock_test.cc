@@ -22,7 +22,7 @@
 #include <cstring>
 #include <functional>
 
-#include "supervisor/launcher/child/child_landlock.h"
+#include "supervisor/launcher/child/child_exec.h"
 #include "supervisor/os/sys.h"
 #include "tests/containment/child_process.h"
 #include "tests/containment/launcher_process.h"

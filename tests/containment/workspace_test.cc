@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "supervisor/launcher/child/child_workspace.h"
+#include "supervisor/launcher/child/child_setup.h"
 #include "supervisor/os/sys.h"
 #include "tests/containment/child_process.h"
 #include "tests/containment/containment_fixture.h"

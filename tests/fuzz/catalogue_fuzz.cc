@@ -9,7 +9,6 @@
 #include "supervisor/gateway/catalogue/catalogue_file.h"
 #include "supervisor/gateway/checks/clean_answer.h"
 #include "supervisor/gateway/checks/metadata.h"
-#include "supervisor/gateway/checks/visible_text.h"
 #include "tests/fuzz/check.h"
 
 namespace {

@@ -36,7 +36,7 @@ sources_of() {
     line_splitter) echo policy/jsonrpc/line_splitter.cc ;;
     message_edit) echo policy/jsonrpc/message_edit.cc ;;
     received_descriptors) echo supervisor/gateway/io/byte_io.cc supervisor/gateway/session/host_link.cc \
-      supervisor/os/sys.cc supervisor/launcher/child/attached_record.cc supervisor/launcher/run/gateway_record.cc ;;
+      supervisor/os/sys.cc supervisor/launcher/child/attached_record.cc supervisor/launcher/run/descriptor_receivers.cc ;;
     redaction) echo policy/redaction/{json_tokens,redactor,scanner,secret_finder,secret_marks,unescaped}.cc ;;
     *) echo "no sources are named for $1 in $0" >&2; return 1 ;;
   esac

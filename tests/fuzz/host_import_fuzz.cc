@@ -9,7 +9,6 @@
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/import_file.h"
 #include "client/cli/import/input_json.h"
-#include "client/cli/import/plain_json.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/import_checks.h"
 #include "tests/fuzz/input.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/json/json_number.h"
+#include "policy/json/json_values.h"
 #include "policy/jsonrpc/jsonrpc_walk.h"
 #include "policy/redaction/json_tokens.h"
 #include "tests/fuzz/check.h"

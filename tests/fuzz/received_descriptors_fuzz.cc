@@ -13,7 +13,7 @@
 #include "supervisor/gateway/session/host_link.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/launcher/child/attached_record.h"
-#include "supervisor/launcher/run/gateway_record.h"
+#include "supervisor/launcher/run/descriptor_receivers.h"
 #include "supervisor/os/event_loop.h"
 #include "supervisor/os/sys.h"
 #include "tests/fuzz/check.h"

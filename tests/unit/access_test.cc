@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "policy/access/rights.h"
-#include "policy/access/servers_for.h"
 #include "policy/access/verdict_text.h"
 
 namespace cellblock {

@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include "supervisor/gateway/aggregate/waiting.h"
+#include "supervisor/gateway/aggregate/aggregate.h"
 #include "tests/unit/aggregate_rig.h"
 
 namespace cellblock::gateway::testing {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
 #include "policy/reload/merge.h"
 #include "tests/unit/aggregate_rig.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "supervisor/gateway/aggregate/aggregate.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 /// An Aggregate between a host, server routes and catalogues that the test plays itself.
 namespace cellblock::gateway::testing {

@@ -5,8 +5,7 @@
 
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/resource_routes.h"
-#include "supervisor/gateway/aggregate/result_uris.h"
-#include "supervisor/gateway/aggregate/uri_template.h"
+#include "supervisor/gateway/aggregate/response_rewrite.h"
 
 namespace cellblock::gateway {
 namespace {

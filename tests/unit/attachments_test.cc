@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "supervisor/launcher/run/descriptor_receivers.h"
-#include "supervisor/launcher/run/gateway_record.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/unanswering_file.h"

@@ -1,10 +1,10 @@
-#include "policy/config_check/audit_check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "policy/config_check/config_check.h"
 
 namespace cellblock {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "policy/json/json_text.h"
-#include "policy/results/bounded_error.h"
 #include "policy/results/bounded_result.h"
+#include "policy/results/bounding_notes.h"
 
 namespace cellblock {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "supervisor/daemon/load/privileges.h"
-#include "supervisor/launcher/child/child_drop.h"
+#include "supervisor/launcher/child/child_setup.h"
 
 /// The product drops capabilities by system calls of its own; what is left is asked of libcap,
 /// which shares no line with it. Each case runs in a child, since nothing that is dropped comes

@@ -1,9 +1,9 @@
-#include "policy/config_check/catalogue_check.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
+
+#include "policy/config_check/config_check.h"
 
 namespace cellblock {
 namespace {

@@ -1,11 +1,10 @@
-#include "policy/config_check/cell_bounds_check.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 
 #include "policy/config/installation_keys.h"
-#include "policy/config_check/key_reader.h"
+#include "policy/config_check/daemon_check.h"
+#include "policy/config_check/value_check.h"
 #include "tests/unit/one_complaint.h"
 
 namespace cellblock {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "policy/config/server_keys.h"
-#include "policy/config_check/key_reader.h"
+#include "policy/config_check/value_check.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock {

@@ -9,16 +9,14 @@
 #include <vector>
 
 #include "client/cli/add/add_request.h"
+#include "client/cli/add/added_files.h"
 #include "client/cli/add/added_proposal.h"
-#include "client/cli/add/added_table.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
-#include "client/cli/add/recipe.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/input_json.h"
-#include "client/cli/import/installed_wheel.h"
-#include "client/cli/install/installed_tree.h"
+#include "client/cli/import/machine_view.h"
 #include "client/cli/install/package_install.h"
 #include "client/cli/install/pip_settings.h"
 #include "policy/config_reader/config_text.h"

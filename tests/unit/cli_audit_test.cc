@@ -7,10 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/audit/filter.h"
-#include "client/cli/audit/kinds.h"
 #include "client/cli/audit/line_text.h"
 #include "client/cli/audit/log_files.h"
-#include "client/cli/audit/report_text.h"
 #include "supervisor/audit/audit_line.h"
 
 namespace cellblock::cli {

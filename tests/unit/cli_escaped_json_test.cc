@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "client/cli/terminal/escaped_json.h"
+#include "client/cli/terminal/json_text.h"
 
 namespace cellblock::cli {
 namespace {

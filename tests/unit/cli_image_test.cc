@@ -16,7 +16,7 @@
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/container_run.h"
 #include "client/cli/install/image_source.h"
-#include "client/cli/install/installed_tree.h"
+#include "client/cli/install/package_install.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::cli {

@@ -1,12 +1,10 @@
 #include <gmock/gmock.h>
 
 #include "client/cli/inspect/envelope.h"
-#include "client/cli/inspect/form.h"
 #include "client/cli/inspect/frame_text.h"
 #include "client/cli/inspect/offer_text.h"
 #include "client/cli/inspect/questions.h"
 #include "client/cli/inspect/result_text.h"
-#include "client/cli/inspect/schema_text.h"
 
 namespace cellblock::cli {
 namespace {

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 
 #include "client/cli/inspect/completion.h"
-#include "client/cli/inspect/words.h"
 #include "client/cli/tool_rows/inspect_command.h"
 
 namespace cellblock::cli {

@@ -12,11 +12,8 @@
 #include "client/cli/learn/learned_paths.h"
 #include "client/cli/learn/learned_toml.h"
 #include "client/cli/learn/observed.h"
-#include "client/cli/learn/remedy.h"
-#include "client/cli/learn/said_paths.h"
-#include "client/cli/learn/said_ports.h"
-#include "client/cli/learn/session_lines.h"
-#include "policy/syscalls/denial_remedy.h"
+#include "client/cli/learn/session_command.h"
+#include "policy/syscalls/denial_text.h"
 #include "policy/syscalls/syscall_numbers.h"
 
 namespace cellblock::cli {

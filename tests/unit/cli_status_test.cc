@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/status/machine_status.h"
-#include "client/cli/status/server_table.h"
 #include "client/cli/status/status_text.h"
 #include "client/cli/status/waiting_text.h"
 #include "client/cli/terminal/text_table.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "client/cli/terminal/terminal_json.h"
+#include "client/cli/terminal/json_text.h"
 
 namespace cellblock::cli {
 namespace {

@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "client/cli/top/page.h"
-#include "client/cli/top/rows.h"
-#include "client/cli/top/sample.h"
 #include "tests/unit/fake_gateway.h"
 #include "tests/unit/subprocess.h"
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "client/connection/call_clock.h"
-#include "client/connection/raw_member.h"
+#include "client/connection/rpc_text.h"
 
 namespace cellblock::client {
 namespace {

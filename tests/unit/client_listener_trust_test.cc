@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "client/connection/listener_trust.h"
+#include "client/connection/unix_connect.h"
 
 namespace cellblock::client {
 namespace {

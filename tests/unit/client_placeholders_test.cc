@@ -1,6 +1,6 @@
-#include "policy/sandbox/client_placeholders.h"
-
 #include <gtest/gtest.h>
+
+#include "policy/sandbox/environment_rules.h"
 
 namespace cellblock {
 namespace {

@@ -1,10 +1,10 @@
-#include "policy/config_check/command_lint.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "policy/config_check/command_check.h"
 
 namespace cellblock {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "policy/config/names.h"
 #include "policy/config_check/config_check.h"
-#include "policy/sandbox/missing_landlock_features.h"
 #include "policy/sandbox/user_namespace_ids.h"
+#include "policy/sandbox/weakenings.h"
 
 // The keys that say how a cell is built: identity, files, network, calls, limits, executable.
 namespace cellblock {

@@ -6,8 +6,8 @@
 
 #include "policy/config/config_bytes.h"
 #include "policy/config_check/config_check.h"
-#include "policy/config_check/credential_name.h"
 #include "policy/config_check/facts_wanted.h"
+#include "policy/config_check/secret_check.h"
 
 // Where the values of secrets come from.
 namespace cellblock {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <csignal>
 
-#include "supervisor/daemon/load/child_processes.h"
 #include "supervisor/daemon/load/children.h"
 #include "supervisor/daemon/run/connection_closer.h"
 #include "supervisor/daemon/run/listener.h"

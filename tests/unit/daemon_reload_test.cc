@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "policy/config/config_bytes.h"
-#include "policy/redaction/merged_secrets.h"
 #include "policy/redaction/secret_marks.h"
-#include "supervisor/daemon/run/peer_credential_cache.h"
+#include "supervisor/daemon/run/peer_credentials.h"
 #include "supervisor/daemon/run/reload_server.h"
 #include "supervisor/daemon/start/reload_report.h"
 

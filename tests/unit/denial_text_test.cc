@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "policy/syscalls/significant_arguments.h"
 #include "policy/syscalls/syscall_numbers.h"
 #include "policy/syscalls/syscall_rules.h"
+#include "policy/syscalls/syscall_table.h"
 
 namespace cellblock {
 namespace {

@@ -12,8 +12,6 @@
 #include "client/cli/doctor/cell_trial.h"
 #include "client/cli/doctor/daemon_checks.h"
 #include "client/cli/doctor/findings_text.h"
-#include "client/cli/doctor/machine_findings.h"
-#include "client/cli/doctor/trial_directory.h"
 #include "policy/doctor/machine_checks.h"
 #include "tests/unit/scratch_directory.h"
 

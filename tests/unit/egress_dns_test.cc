@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/egress/budgets.h"
 #include "supervisor/egress/dns_responder.h"
 #include "supervisor/egress/event_queue.h"
-#include "supervisor/egress/question_budget.h"
 #include "tests/unit/egress_question.h"
 
 namespace cellblock::egress {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/egress/byte_reader.h"
+#include "policy/egress/dns_message.h"
 
 /// DNS questions made by hand, for tests.
 namespace cellblock::egress {

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "policy/egress/egress_declaration.h"
 #include "policy/egress/special_addresses.h"
 
 namespace cellblock {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/translate/legacy_over_modern.h"
 #include "supervisor/gateway/translate/modern_over_legacy.h"
 #include "tests/unit/era_rig.h"

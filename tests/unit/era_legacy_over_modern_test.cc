@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/translate/legacy_over_modern.h"
 #include "tests/unit/era_rig.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "tests/unit/modern_over_legacy_rig.h"
 
 namespace cellblock::gateway {

@@ -6,10 +6,9 @@
 #include <array>
 #include <string>
 
-#include "supervisor/daemon/load/file_digest.h"
-#include "supervisor/daemon/load/program_tree.h"
+#include "supervisor/daemon/load/command_file.h"
 #include "supervisor/daemon/report/check_report.h"
-#include "supervisor/os/file_stamp.h"
+#include "supervisor/os/sys.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/gateway/route/cached_answers.h"
+#include "supervisor/gateway/route/server_route.h"
 #include "supervisor/gateway/upstream/upstream.h"
 
 /// Rules where calls and lists pass: what a person may not use does not exist for that person.

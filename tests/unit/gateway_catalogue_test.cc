@@ -8,7 +8,7 @@
 
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
 #include "supervisor/gateway/catalogue/catalogue_report.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 namespace {

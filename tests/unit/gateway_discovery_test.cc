@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "supervisor/gateway/catalogue/discovery.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 namespace {

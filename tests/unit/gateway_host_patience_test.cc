@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "supervisor/gateway/message/host_patience.h"
+#include "supervisor/gateway/message/host_peer.h"
 
 /// How long a host is waited for, without a host.
 namespace cellblock::gateway {

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "supervisor/gateway/checks/kept_results.h"
-#include "supervisor/gateway/checks/reading_tool.h"
 #include "supervisor/gateway/checks/result_answers.h"
 
 namespace cellblock::gateway {

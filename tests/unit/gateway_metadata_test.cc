@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "supervisor/gateway/checks/metadata.h"
-#include "supervisor/gateway/checks/schema_shape.h"
-#include "supervisor/gateway/checks/visible_text.h"
 
 namespace cellblock::gateway {
 namespace {

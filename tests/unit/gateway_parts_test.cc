@@ -5,13 +5,11 @@
 #include <cstring>
 #include <string>
 
-#include "supervisor/gateway/cell/cell_failure.h"
-#include "supervisor/gateway/cell/invalid_output_budget.h"
+#include "supervisor/gateway/cell/server_cell.h"
 #include "supervisor/gateway/cell/stderr_log.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 #include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/upstream_ids.h"
 #include "supervisor/gateway/upstream/client_features.h"
 
 namespace cellblock::gateway {

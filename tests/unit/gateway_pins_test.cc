@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/access/rights.h"
-#include "supervisor/gateway/catalogue/pin_store.h"
+#include "supervisor/gateway/catalogue/pin_keeper.h"
 #include "supervisor/gateway/catalogue/pinned_catalogues.h"
 #include "supervisor/gateway/checks/pin_gate.h"
 #include "supervisor/gateway/route/first_list.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/gateway/upstream/question_prefix.h"
+#include "supervisor/gateway/upstream/answer_edits.h"
 
 namespace cellblock::gateway {
 namespace {

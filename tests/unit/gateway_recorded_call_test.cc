@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "supervisor/gateway/records/argument_digest.h"
+#include "supervisor/gateway/records/audit_record.h"
 #include "tests/unit/session_rig.h"
 
 /// A call and its line in the audit log: which of them comes first.

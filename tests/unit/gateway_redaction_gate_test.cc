@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/config/leave_out.h"
+#include "policy/config/server_list.h"
 #include "policy/redaction/secret_marks.h"
 #include "supervisor/gateway/checks/redaction_gate.h"
 

@@ -4,7 +4,6 @@
 
 #include "policy/egress/dns_message.h"
 #include "supervisor/gateway/records/egress_text.h"
-#include "supervisor/gateway/records/refused_names.h"
 #include "tests/unit/egress_question.h"
 
 namespace cellblock::gateway {

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "supervisor/gateway/cell/restart_policy.h"
-#include "supervisor/gateway/cell/start_refusal.h"
 
 namespace cellblock::gateway {
 namespace {

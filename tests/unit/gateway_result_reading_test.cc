@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/gateway/checks/kept_total.h"
+#include "supervisor/gateway/checks/kept_results.h"
 #include "tests/unit/session_rig.h"
 
 // Reading on in results that were cut: calls like any other, although no server hears of them.

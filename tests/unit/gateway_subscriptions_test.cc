@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "supervisor/gateway/cell/subscriptions.h"
+#include "supervisor/gateway/cell/client_multiplexer.h"
 
 namespace cellblock::gateway {
 namespace {

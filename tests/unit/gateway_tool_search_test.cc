@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/gateway/checks/kept_total.h"
-#include "supervisor/gateway/checks/reading_tool.h"
+#include "supervisor/gateway/checks/kept_results.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/search/find_answer.h"
 #include "supervisor/gateway/search/listed_tools.h"

@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/message/tree_writer.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 namespace {

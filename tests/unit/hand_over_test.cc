@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "supervisor/launcher/prepare/chown_tree.h"
 #include "supervisor/launcher/prepare/state_directory.h"
 #include "tests/unit/scratch_directory.h"
 

@@ -1,7 +1,5 @@
 // What is in a home directory, counted and removed.
 
-#include "supervisor/launcher/run/home_walk.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "supervisor/launcher/run/home_tasks.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {

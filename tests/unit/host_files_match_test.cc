@@ -10,7 +10,6 @@
 
 #include "client/cli/host_files/entry_match.h"
 #include "client/cli/host_files/host_entries.h"
-#include "client/cli/host_files/own_servers.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::cli {

@@ -11,10 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/host_files/host_backup.h"
+#include "client/cli/host_files/host_change.h"
 #include "client/cli/host_files/host_entries.h"
 #include "client/cli/host_files/host_file.h"
-#include "client/cli/host_files/host_places.h"
 #include "client/cli/host_files/host_text.h"
 #include "tests/unit/scratch_directory.h"
 

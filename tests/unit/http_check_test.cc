@@ -1,10 +1,9 @@
-#include "policy/config_check/http_check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "policy/config_check/listen_check.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock {

@@ -1,6 +1,6 @@
-#include "supervisor/launcher/prepare/id_pool.h"
-
 #include <gtest/gtest.h>
+
+#include "supervisor/launcher/prepare/cell_identity.h"
 
 namespace cellblock::launcher {
 namespace {

@@ -1,6 +1,6 @@
-#include "policy/config_check/identity_choice.h"
-
 #include <gmock/gmock.h>
+
+#include "policy/config_check/run_as_check.h"
 
 namespace cellblock {
 namespace {

@@ -13,7 +13,6 @@
 #include "policy/config/path_rules.h"
 #include "policy/config_check/config_check.h"
 #include "supervisor/daemon/load/command_file.h"
-#include "supervisor/daemon/load/program_tree.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -13,8 +13,7 @@
 #include <filesystem>
 #include <string>
 
-#include "policy/failures/end_facts.h"
-#include "supervisor/launcher/child/landlock_rights.h"
+#include "policy/failures/end_verdict.h"
 #include "supervisor/launcher/child/landlock_ruleset.h"
 #include "supervisor/launcher/prepare/image_listing.h"
 #include "tests/unit/scratch_directory.h"

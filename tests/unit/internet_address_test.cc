@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "policy/egress/synthetic_range.h"
+#include "policy/egress/special_addresses.h"
 
 namespace cellblock {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "supervisor/launcher/child/landlock_rights.h"
-
 namespace cellblock::launcher {
 namespace {
 

@@ -1,9 +1,9 @@
-#include "policy/failures/last_words.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "policy/failures/end_verdict.h"
 
 namespace cellblock {
 namespace {

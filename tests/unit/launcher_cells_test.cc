@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "supervisor/launcher/run/cells.h"
-#include "supervisor/os/pidfd.h"
+#include "supervisor/os/sys.h"
 #include "tests/integration/inhabitant.h"
 
 namespace cellblock::launcher {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "policy/access/servers_for.h"
-#include "policy/config/leave_out.h"
+#include "policy/access/rights.h"
+#include "policy/config/server_list.h"
 #include "policy/config_check/config_check.h"
 #include "tests/unit/host_of_toml.h"
 

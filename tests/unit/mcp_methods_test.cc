@@ -7,9 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
-#include "policy/mcp/revisions.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::mcp {
 namespace {

@@ -1,8 +1,7 @@
-#include "policy/config_check/metrics_check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/config_check/listen_check.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock {

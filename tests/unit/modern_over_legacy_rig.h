@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/translate/modern_over_legacy.h"
 #include "tests/unit/era_rig.h"
 

@@ -1,7 +1,7 @@
-#include "policy/failures/network_advice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "policy/failures/refusal_advice.h"
 
 namespace cellblock {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "supervisor/probe/attempts.h"
 #include "supervisor/probe/scratch.h"
-#include "supervisor/probe/small_program.h"
 
 namespace cellblock::probe {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/config_check/calls_check.h"
+#include "policy/config_check/limits_check.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock {

@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "policy/rates/busy_text.h"
 #include "policy/rates/call_deadline.h"
 #include "policy/rates/call_slots.h"
-#include "policy/rates/log_share.h"
 #include "policy/rates/rate_text.h"
 #include "policy/rates/refused_attempts.h"
+#include "policy/rates/token_bucket.h"
 
 namespace cellblock {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/config/find_server.h"
+#include "policy/config/server_list.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
 

@@ -1,10 +1,9 @@
-#include "policy/config_check/restart_check.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
 
+#include "policy/config_check/limits_check.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock {

@@ -1,6 +1,6 @@
-#include "policy/config_check/results_check.h"
-
 #include <gmock/gmock.h>
+
+#include "policy/config_check/limits_check.h"
 
 namespace cellblock {
 namespace {

@@ -1,9 +1,8 @@
-#include "policy/syscalls/run_time_code.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "policy/sandbox/weakenings.h"
+#include "policy/syscalls/syscall_policy.h"
 
 namespace cellblock {
 namespace {

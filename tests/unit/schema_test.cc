@@ -3,7 +3,7 @@
 #include <string>
 
 #include "policy/schema/schema_validator.h"
-#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock {
 namespace {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/load/child_processes.h"
 #include "supervisor/daemon/load/children.h"
 #include "tests/unit/scratch_directory.h"
 

@@ -1,11 +1,10 @@
-#include "supervisor/daemon/load/server_fingerprint.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "supervisor/daemon/load/config_files.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -1,8 +1,8 @@
-#include "supervisor/gateway/session/server_report.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "supervisor/gateway/session/status_report.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -1,9 +1,8 @@
-#include "policy/config_check/start_check.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 
+#include "policy/config_check/limits_check.h"
 #include "policy/config_reader/config_text.h"
 #include "tests/unit/one_complaint.h"
 

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "policy/tool_search/search_terms.h"
-#include "policy/tool_search/tool_document.h"
 #include "policy/tool_search/tool_ranking.h"
-#include "policy/tool_search/word_groups.h"
 
 // What finds a tool by words: terms, documents and their ranking.
 

@@ -21,7 +21,7 @@
 #include "client/cli/import/secret_guess.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
-#include "policy/config_check/command_lint.h"
+#include "policy/config_check/command_check.h"
 #include "policy/sandbox/environment_rules.h"
 
 namespace cellblock::cli {

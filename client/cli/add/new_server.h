@@ -7,15 +7,28 @@
 
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/origin.h"
-#include "client/cli/add/trial.h"
 #include "client/cli/common/context.h"
 #include "client/cli/install/package_install.h"
 #include "client/cli/install/package_installer.h"
 #include "client/cli/install/places.h"
+#include "client/cli/install/private_daemon.h"
 #include "client/cli/install/scratch.h"
+#include "client/cli/learn/observed.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
+
+/// What became of a server's first start.
+struct Trial {
+  std::vector<std::string> tools;  ///< their names: untrusted
+  std::optional<client::Error> failure;
+  std::vector<RefusedOperation> refused;
+};
+
+/// Starts it in its cell, asks for its tools, and ends it. The server is declared to that daemon;
+/// an error is the daemon's own.
+client::Result<Trial> try_server(const PrivateDaemon& daemon, const std::string& server,
+                                 const std::stop_token& stop);
 
 /// A package in its own directory, which is removed again unless it is kept.
 class InstalledVersion {

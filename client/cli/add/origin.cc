@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "client/cli/import/bounded_file.h"
+#include "client/cli/import/declared_server.h"
 #include "client/cli/import/input_json.h"
-#include "client/cli/import/members.h"
 #include "client/cli/import/package_run.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/config/names.h"

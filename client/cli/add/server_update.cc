@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "client/cli/add/added_files.h"
-#include "client/cli/add/added_table.h"
 #include "client/cli/add/conversation.h"
 #include "client/cli/add/image_config.h"
 #include "client/cli/add/image_proposal.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "client/cli/add/interruption.h"
+#include "client/cli/add/conversation.h"
 #include "client/cli/add/new_server.h"
 #include "policy/base/result.h"
 

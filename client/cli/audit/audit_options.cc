@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/audit/log_path.h"
+#include "client/cli/audit/log_files.h"
 #include "client/cli/common/configuration.h"
 #include "client/cli/terminal/terminal_text.h"
 

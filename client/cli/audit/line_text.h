@@ -1,15 +1,34 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "client/cli/terminal/style.h"
+#include "policy/audit/log_verifier.h"
 
 namespace cellblock::cli {
+
+/// What lines of the audit log are about: their `kind` (docs/audit.md).
+inline constexpr std::array<std::string_view, 17> audit_kinds{
+    "session_opened", "session_closed", "attach",       "label",      "call",      "call_ended",
+    "refused",        "denied",         "cell_started", "cell_ended", "egress",    "pin",
+    "approval",       "switched",       "finding",      "log_opened", "log_closed"};
 
 /// One line of the audit log for a person: when, who, what, about what, and how it went. Escaped;
 /// at most `columns` wide, 0: the whole.
 std::string audit_line_text(const nlohmann::json& line, const Style& style, std::size_t columns);
+
+/// What `cellblock audit verify` says to a person.
+std::string report_text(const audit::LogReport& report, const Style& style);
+
+/// The same as one JSON object.
+std::string report_json(const audit::LogReport& report);
+
+/// "SEQ:HASH", as the report prints it; an error says what an anchor is.
+Result<audit::ChainPoint> read_anchor(const std::string& text);
+std::string anchor_text(const audit::ChainPoint& point);
 
 }  // namespace cellblock::cli

@@ -6,11 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "client/cli/common/configuration.h"
 #include "policy/base/result.h"
 
 /// The audit log's files, read where they are: only who may read them (root, or with --user you)
 /// can.
 namespace cellblock::cli {
+
+/// Where the audit log is: daemon.audit_log of this configuration, as far as it can be read here,
+/// else the default of its daemon.
+std::string audit_log_path(const Configuration& configuration);
 
 struct LogFile {
   std::string path;

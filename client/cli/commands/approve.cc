@@ -20,7 +20,6 @@
 #include "client/cli/commands/pins.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/table/shared_options.h"
-#include "client/cli/terminal/escaped_json.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/result.h"
@@ -380,7 +379,7 @@ Command approve_command() {
           "files/read_file\n  cellblock approve allow files/read_file --digest 9f86d081884c",
       .optional = {&decision_word, &call_id},
       .options = {&call_digest, &follow_calls, &for_user},
-       .excludes = {{&follow_calls, &decision_word}},
+      .excludes = {{&follow_calls, &decision_word}},
       .needs = {{&call_digest, &call_id}},
       .run = run_approve,
       .mistake = approve_mistake};

@@ -12,13 +12,11 @@
 #include "client/cli/common/control_channel.h"
 #include "client/cli/common/crash_pauses.h"
 #include "client/cli/common/daemon_return.h"
-#include "client/cli/common/first_request.h"
 #include "client/cli/common/session_journal.h"
 #include "client/cli/common/stream_pump.h"
 #include "client/cli/status/failure_since.h"
 #include "client/cli/table/shared_options.h"
 #include "client/connection/rpc_text.h"
-#include "client/connection/transient_error.h"
 #include "client/connection/unix_connect.h"
 #include "client/connection/workspace_directory.h"
 

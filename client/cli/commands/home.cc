@@ -8,8 +8,8 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
-#include "client/cli/terminal/size_text.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/terminal/unit_text.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 

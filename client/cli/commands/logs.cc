@@ -9,7 +9,7 @@
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/log_text.h"
 #include "client/cli/terminal/terminal_text.h"
-#include "client/cli/terminal/time_text.h"
+#include "client/cli/terminal/unit_text.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "client/cli/audit/log_files.h"
-#include "client/cli/audit/log_path.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/common/installation_status.h"

@@ -8,13 +8,12 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/call_arguments.h"
 #include "client/cli/common/list_weight.h"
-#include "client/cli/common/missing_servers.h"
+#include "client/cli/common/server_request.h"
 #include "client/cli/table/shared_options.h"
-#include "client/cli/terminal/content_text.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/result.h"
-#include "policy/mcp/meta_keys.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "client/cli/common/own_directory.h"
 #include "client/cli/common/program_start.h"
-#include "client/connection/default_socket.h"
+#include "client/connection/unix_connect.h"
 
 namespace cellblock::cli {
 namespace {

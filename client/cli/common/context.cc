@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/common/answer_watch.h"
-#include "client/cli/terminal/terminal_json.h"
+#include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
-#include "client/connection/default_socket.h"
+#include "client/connection/unix_connect.h"
 #include "policy/base/result.h"
 #include "policy/failures/failure.h"
 #include "policy/mcp/control_methods.h"

@@ -10,7 +10,7 @@
 #include "cellblock/client.h"
 #include "client/cli/common/advice.h"
 #include "client/cli/terminal/exit_code.h"
-#include "policy/mcp/error_codes.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::cli {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "client/connection/channel.h"
 #include "client/connection/rpc_text.h"
-#include "client/connection/send_descriptors.h"
 #include "client/connection/tool_text.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"

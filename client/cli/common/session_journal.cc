@@ -20,8 +20,8 @@
 #include "policy/failures/errno_and_signal_names.h"
 #include "policy/failures/failure.h"
 #include "policy/failures/resumable_session.h"
-#include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::cli {
 namespace {

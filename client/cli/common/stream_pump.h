@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cellblock/error.h"
 #include "client/cli/terminal/stdio.h"
 
 /// Copies both ways between the host's descriptors and the daemon's socket, where they cannot be
@@ -46,5 +47,10 @@ class Pump {
   bool input_ended_ = false;
   Deadline deadline_ = never;
 };
+
+/// A host that only reads its server's stdout learns why there is none: its first requests are
+/// answered with this error, up to `initialize`. Returns when that is done, at end of input, or at
+/// the deadline.
+void answer_first_request(int in, int out, const client::Error& error, Deadline deadline);
 
 }  // namespace cellblock::cli

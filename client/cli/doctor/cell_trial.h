@@ -1,9 +1,37 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <utility>
+
 #include "client/cli/common/context.h"
+#include "policy/base/result.h"
 #include "policy/doctor/finding.h"
 
 namespace cellblock::cli {
+
+enum class TrialOf : std::uint8_t { user, root };
+
+/// Where a cell is tried; removed at the end. Not below where servers are installed: a look at a
+/// machine makes no directories there.
+class TrialDirectory {
+ public:
+  /// For a user where TMPDIR says. For root in /run, else in /tmp, whatever the environment says:
+  /// sudo can be told to keep that of whoever asks, who then must not choose what root changes.
+  static Result<TrialDirectory> make(TrialOf whose);
+  TrialDirectory(TrialDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TrialDirectory& operator=(TrialDirectory&&) = delete;
+  TrialDirectory(const TrialDirectory&) = delete;
+  TrialDirectory& operator=(const TrialDirectory&) = delete;
+  ~TrialDirectory();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TrialDirectory(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;  ///< empty: moved from
+};
 
 /// Makes a whole cell: a daemon of the command's own starts cellblock's probe in one, and has to
 /// get an answer out of it. Nothing is left. `context.mode` is the user's, or, for root, the

@@ -12,7 +12,6 @@
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/install/program_output.h"
-#include "client/cli/install/trusted_program.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/control_methods.h"

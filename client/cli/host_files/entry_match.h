@@ -1,16 +1,37 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "client/cli/host_files/entry_place.h"
-#include "client/cli/host_files/own_servers.h"
+#include "client/cli/add/origin.h"
+#include "client/cli/common/context.h"
+#include "client/cli/host_files/host_entries.h"
 #include "client/cli/import/machine_view.h"
+#include "client/cli/install/places.h"
 
 /// Which of cellblock's servers an entry of a host's file starts. Where there is a doubt the entry
 /// stays: another server, or the same one with other secrets, would be started in its place. Pure
 /// but for what is asked of `machine`.
 namespace cellblock::cli {
+
+// The servers that cellblock has, as its configurations on this machine declare them.
+
+struct OwnServer {
+  std::string name;
+  std::vector<std::string> arguments;  ///< of `cellblock`, to reach it: "--user", "connect", "x"
+  std::optional<Origin> origin;        ///< none: it was not added by `cellblock add`
+  std::vector<std::string> command;    ///< of its declaration
+  /// What it is given, by name. No value: it cannot be seen from here.
+  std::map<std::string, std::optional<std::string>> variables;
+};
+
+/// Of one configuration; what cannot be read of it is left out.
+std::vector<OwnServer> declared_in(const AddPlaces& places);
+
+/// Of those that the command was asked about, the user's own first.
+std::vector<OwnServer> own_servers(const Context& context);
 
 struct EntryFate {
   const HostEntry* entry = nullptr;

@@ -3,26 +3,62 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "client/cli/add/conversation.h"
 #include "client/cli/host_files/entry_match.h"
-#include "client/cli/host_files/host_backup.h"
 #include "client/cli/host_files/host_entries.h"
 #include "client/cli/host_files/host_file.h"
-#include "client/cli/host_files/host_places.h"
 #include "client/cli/host_files/host_text.h"
-#include "client/cli/host_files/own_servers.h"
+#include "client/cli/import/declared_server.h"
 #include "client/cli/import/machine_view.h"
-#include "client/cli/import/members.h"
 #include "client/cli/import/proposed_command.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
+namespace {
+
+struct KnownPlace {
+  const char* host;
+  const char* path;
+};
+
+constexpr std::array<KnownPlace, 9> below_home = {{
+    {"Claude Code", "/.claude.json"},
+    {"Claude Desktop", "/.config/Claude/claude_desktop_config.json"},
+    {"VS Code", "/.config/Code/User/mcp.json"},
+    {"Cursor", "/.cursor/mcp.json"},
+    {"Codex", "/.codex/config.toml"},
+    {"Gemini CLI", "/.gemini/settings.json"},
+    {"Zed", "/.config/zed/settings.json"},
+    {"Windsurf", "/.codeium/windsurf/mcp_config.json"},
+    {"Cline",
+     "/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"},
+}};
+
+constexpr std::array<KnownPlace, 5> in_project = {{
+    {"Claude Code", "/.mcp.json"},
+    {"VS Code", "/.vscode/mcp.json"},
+    {"Cursor", "/.cursor/mcp.json"},
+    {"Codex", "/.codex/config.toml"},
+    {"Gemini CLI", "/.gemini/settings.json"},
+}};
+
+}  // namespace
+
+std::vector<HostPlace> host_places(const std::string& home, const std::string& here) {
+  std::vector<HostPlace> places;
+  places.reserve(below_home.size() + in_project.size());
+  for (const auto& [host, path] : below_home) places.push_back({.host = host, .path = home + path});
+  if (here == home) return places;
+  for (const auto& [host, path] : in_project) places.push_back({.host = host, .path = here + path});
+  return places;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

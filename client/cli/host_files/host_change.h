@@ -1,11 +1,22 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "client/cli/common/context.h"
 
 /// Hosts' own configurations, changed so that they start cellblock in the place of servers.
 namespace cellblock::cli {
+
+// Where agent hosts keep what servers they start.
+
+struct HostPlace {
+  std::string host;  ///< "Claude Code"
+  std::string path;
+};
+
+/// All that are known, there or not: below `home` those of the user, in `here` those of a project.
+std::vector<HostPlace> host_places(const std::string& home, const std::string& here);
 
 struct HostChange {
   std::string file;     ///< empty: those of this machine's hosts that are there

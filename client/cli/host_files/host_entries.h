@@ -1,15 +1,25 @@
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "client/cli/host_files/entry_place.h"
 #include "policy/base/result.h"
 
 /// Where servers stand in the text of a host's configuration. Pure.
 namespace cellblock::cli {
+
+/// A server in the text of a host's configuration.
+struct HostEntry {
+  std::vector<std::string> path;  ///< of names: {"projects", "/p", "mcpServers", "files"}
+  std::size_t begin = 0;          ///< of its text: an object, or in TOML its tables, whole lines
+  std::size_t end = 0;
+  nlohmann::ordered_json value;
+
+  const std::string& name() const { return path.back(); }
+};
 
 /// Of all forms that `import` reads: `mcpServers`, `servers`, `context_servers`, `mcp_servers`. An
 /// error: the text is neither JSON with comments nor TOML.
@@ -25,5 +35,18 @@ bool is_cellblock(const nlohmann::ordered_json& value);
 /// are left, and what the host itself reads stays.
 nlohmann::ordered_json connecting_entry(nlohmann::ordered_json value,
                                         const std::vector<std::string>& arguments);
+
+// Codex's `[mcp_servers.NAME]`: tables that begin with a header of their own. Pure.
+
+/// Entries in another form of TOML (inline, dotted keys) are left out.
+Result<std::vector<HostEntry>> toml_entries(std::string_view text);
+
+/// The text of that entry, with `command`, `args` and `env_vars` as given; lines that say something
+/// else stay as they are. An error: it is written in a way that this cannot be done with.
+Result<std::string> connecting_toml(std::string_view block,
+                                    const std::vector<std::string>& arguments);
+
+/// Codex starts servers with few of its variables; a user's own daemon is found by that one.
+inline constexpr const char* passed_variable = "XDG_RUNTIME_DIR";
 
 }  // namespace cellblock::cli

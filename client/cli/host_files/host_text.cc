@@ -6,9 +6,8 @@
 #include <ranges>
 #include <utility>
 
-#include "client/cli/host_files/toml_entries.h"
+#include "client/cli/host_files/host_entries.h"
 #include "client/cli/import/input_json.h"
-#include "client/cli/import/plain_json.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

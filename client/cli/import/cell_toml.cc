@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "client/cli/terminal/terminal_text.h"
-#include "policy/base/utf8.h"
+#include "policy/base/printable.h"
 
 namespace cellblock::cli {
 namespace {

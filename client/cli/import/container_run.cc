@@ -31,7 +31,7 @@ enum class Treatment {
 
 enum class Value { none, one };
 
-struct Option {
+struct ContainerOption {
   std::string_view name;
   char letter;  ///< '\0': none
   Value value;
@@ -51,7 +51,7 @@ constexpr std::string_view own_namespaces = "a cell shares no namespace";
 constexpr std::string_view is_pinned = "the image is fetched once, and pinned";
 constexpr std::string_view no_label = "a cell has the server's name";
 
-constexpr Option options[] = {
+constexpr ContainerOption options[] = {
     {"interactive", 'i', Value::none, Treatment::kept, ""},
     {"rm", '\0', Value::none, Treatment::kept, ""},
     {"init", '\0', Value::none, Treatment::kept, ""},
@@ -199,9 +199,9 @@ Result<void> check_platform(const std::string& value) {
   return not_kept("--platform " + value, fmt::format("this machine runs {}", own));
 }
 
-std::string written(const Option& option) { return "--" + std::string(option.name); }
+std::string written(const ContainerOption& option) { return "--" + std::string(option.name); }
 
-Result<void> take(const Option& option, const std::string& value, ContainerRun& run) {
+Result<void> take(const ContainerOption& option, const std::string& value, ContainerRun& run) {
   switch (option.treatment) {
     case Treatment::kept:
       return {};
@@ -249,7 +249,7 @@ Result<std::size_t> read_long(Words words, ContainerRun& run) {
   const auto equals = word.find('=');
   const auto name =
       std::string_view(word).substr(2, equals == std::string::npos ? equals : equals - 2);
-  const auto option = std::ranges::find(options, name, &Option::name);
+  const auto option = std::ranges::find(options, name, &ContainerOption::name);
   if (option == std::end(options)) return not_understood(word);
   if (equals != std::string::npos || option->value == Value::none) {
     const auto value = equals == std::string::npos ? std::string() : word.substr(equals + 1);
@@ -265,7 +265,7 @@ Result<std::size_t> read_long(Words words, ContainerRun& run) {
 Result<std::size_t> read_short(Words words, ContainerRun& run) {
   const std::string& word = words.front();
   for (std::size_t at = 1; at < word.size(); ++at) {
-    const auto option = std::ranges::find(options, word[at], &Option::letter);
+    const auto option = std::ranges::find(options, word[at], &ContainerOption::letter);
     if (option == std::end(options)) return not_understood(word);
     if (option->value == Value::none) {
       CELLBLOCK_CHECK(take(*option, "", run));

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "policy/base/result.h"
 
 /// A server as a host's configuration, or a package's description, declares it. Untrusted text.
 namespace cellblock::cli {
@@ -61,5 +64,22 @@ struct DeclaredServer {
   std::vector<std::string> unheeded;  ///< what else stands there, by name
   std::string obstacle;               ///< why it cannot be had at all; empty: nothing
 };
+
+// Members of objects that others wrote, as they are: escaping is for whoever prints them. One of
+// another type than is expected is an error that names it; one that is absent is empty.
+
+inline constexpr std::size_t max_import_texts = 1024;
+inline constexpr std::size_t max_import_text = 64U << 10;
+
+Result<std::string> text_member(const nlohmann::ordered_json& object, const char* name);
+Result<std::vector<std::string>> texts_member(const nlohmann::ordered_json& object,
+                                              const char* name);
+/// Values that are numbers or booleans count as what they are written as.
+Result<std::vector<DeclaredVariable>> variables_member(const nlohmann::ordered_json& object,
+                                                       const char* name);
+bool is_true(const nlohmann::ordered_json& object, const char* name);
+/// An empty one if there is none.
+const nlohmann::ordered_json& object_member(const nlohmann::ordered_json& object, const char* name);
+const nlohmann::ordered_json& array_member(const nlohmann::ordered_json& object, const char* name);
 
 }  // namespace cellblock::cli

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/cli/import/members.h"
+#include "client/cli/import/declared_server.h"
 
 namespace cellblock::cli {
 namespace {

@@ -4,10 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/import/bundle_reader.h"
 #include "client/cli/import/host_reader.h"
 #include "client/cli/import/input_json.h"
-#include "client/cli/import/registry_reader.h"
+#include "client/cli/import/manifest_readers.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

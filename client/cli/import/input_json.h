@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "policy/base/result.h"
@@ -8,6 +9,11 @@
 /// Configurations that others wrote, as JSON values. Bounded in size and depth; a name that stands
 /// twice in one object is an error, since nobody could say which was meant.
 namespace cellblock::cli {
+
+/// JSON with comments and with commas behind last elements, as plain JSON of the same length: both
+/// become blanks, so that places in it stay what they were. What is no JSON stays none. An error:
+/// deeper than `most` levels, or a comment without an end.
+Result<std::string> plain_json(std::string_view text, int most);
 
 inline constexpr std::size_t max_import_bytes = 1U << 20;
 inline constexpr int max_import_depth = 32;

@@ -10,6 +10,15 @@
 
 namespace cellblock::cli {
 
+/// What placeholders of hosts stand for in a cell.
+struct PlaceholderValues {
+  std::string own_directory;  ///< `${__dirname}`
+};
+
+/// `text` with those filled in that have one meaning: the workspace, a bundle's directory, defaults
+/// (`${NAME:-default}`). The others stay.
+std::string filled_in(const std::string& text, const PlaceholderValues& values);
+
 /// Command, program and profile, and what has to be installed first. Or `obstacle`.
 void propose_command(const DeclaredServer& server, const MachineView& machine, const Places& places,
                      Proposal& proposal);

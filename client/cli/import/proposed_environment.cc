@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/cli/import/placeholders.h"
+#include "client/cli/import/proposed_command.h"
 #include "client/cli/import/proposed_paths.h"
 #include "client/cli/import/secret_guess.h"
 #include "policy/sandbox/environment_rules.h"

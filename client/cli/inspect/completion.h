@@ -5,10 +5,16 @@
 #include <string_view>
 #include <vector>
 
+#include "cellblock/error.h"
 #include "client/cli/tool_rows/list_kind.h"
 
 /// What the word before the cursor may become.
 namespace cellblock::cli {
+
+/// A typed line as words: '…' and "…" keep white space together, a backslash keeps the next
+/// character. Where a word begins with `{` it is the rest of the line as it is: JSON has quotes of
+/// its own. invalid_argument, if a quote does not end.
+client::Result<std::vector<std::string>> split_words(std::string_view line);
 
 /// What comes next on that line: a command, one of fixed words, or a name from one of the lists.
 struct Expected {

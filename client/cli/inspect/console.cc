@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "client/cli/common/missing_servers.h"
+#include "client/cli/common/server_request.h"
 #include "client/cli/inspect/completion.h"
 #include "client/cli/inspect/frame_text.h"
 #include "client/cli/inspect/inspection.h"
@@ -16,7 +16,6 @@
 #include "client/cli/inspect/questions.h"
 #include "client/cli/inspect/result_text.h"
 #include "client/cli/inspect/terminal.h"
-#include "client/cli/inspect/words.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tool_rows/inspect_command.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "client/cli/common/context.h"
-#include "client/cli/inspect/inspect_request.h"
+#include "client/cli/inspect/envelope.h"
 
 namespace cellblock::cli {
 

@@ -1,8 +1,7 @@
 #include "client/cli/inspect/envelope.h"
 
-#include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
-#include "policy/mcp/revisions.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::cli {
 namespace {

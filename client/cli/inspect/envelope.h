@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "client/cli/common/server_request.h"
 
 /// What each era wants around a request, and what 2026-07-28 asks in the answer to one.
 namespace cellblock::cli {
@@ -29,5 +32,16 @@ struct InputNeeded {
   nlohmann::ordered_json state;  ///< null: none
 };
 std::optional<InputNeeded> input_needed(std::string_view result);
+
+enum class Frames : std::uint8_t { hidden, shown };
+enum class Timings : std::uint8_t { hidden, shown };
+
+struct InspectRequest {
+  ServerRequest to;                ///< no server: all at once
+  std::vector<std::string> words;  ///< the command; none: a prompt at the terminal
+  Era era = Era::legacy;           ///< what is spoken to the server
+  Frames frames = Frames::hidden;
+  Timings timings = Timings::hidden;
+};
 
 }  // namespace cellblock::cli

@@ -14,8 +14,8 @@
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/tool_text.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::cli {
 namespace {

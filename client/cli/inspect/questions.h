@@ -1,13 +1,38 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cellblock/error.h"
 #include "cellblock/types.h"
 
 namespace cellblock::cli {
+
+// An elicitation's form as questions for a terminal, and what was typed as the values it wants.
+
+struct FormField {
+  std::string name;               ///< as the server wrote it
+  nlohmann::ordered_json schema;  ///< an object
+  bool required = false;
+};
+
+/// What was typed, without blanks at its ends.
+std::string_view trimmed(std::string_view text);
+
+/// In the order in which the server wrote them; at most 64.
+std::vector<FormField> form_fields(const nlohmann::ordered_json& requested_schema);
+
+/// `age (integer, required) [20]: `, with what it is for in front. Escaped.
+std::string field_prompt(const FormField& field);
+
+/// The typed text as the field's type; null, where it was left empty and may be. An empty line
+/// takes the default. A list has commas between its elements. invalid_argument in words for who
+/// typed.
+client::Result<nlohmann::ordered_json> field_value(const FormField& field, std::string_view typed);
 
 /// Shows this text, which is escaped, and reads a line; nothing at the end of input or at Ctrl-C.
 using ReadAnswer = std::function<std::optional<std::string>(const std::string& prompt)>;

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/terminal/content_text.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/methods.h"

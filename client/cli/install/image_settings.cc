@@ -7,8 +7,8 @@
 #include "client/cli/common/program_start.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/install/installer_scripts.h"
+#include "client/cli/install/program_output.h"
 #include "client/cli/install/registry_rules.h"
-#include "client/cli/install/trusted_program.h"
 
 namespace cellblock::cli {
 namespace {

@@ -10,7 +10,6 @@
 #include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/install/registry_rules.h"
-#include "client/cli/install/trusted_program.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

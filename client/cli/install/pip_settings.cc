@@ -9,7 +9,6 @@
 #include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/install/registry_rules.h"
-#include "client/cli/install/trusted_program.h"
 
 namespace cellblock::cli {
 namespace {

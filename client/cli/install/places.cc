@@ -11,8 +11,8 @@
 #include "client/cli/common/configuration.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/cell_toml.h"
+#include "client/cli/import/declared_server.h"
 #include "client/cli/import/input_json.h"
-#include "client/cli/import/members.h"
 #include "client/cli/install/scratch.h"
 #include "client/cli/terminal/terminal_text.h"
 

@@ -8,6 +8,14 @@
 
 namespace cellblock::cli {
 
+/// The program itself, given back. An error where root asks: others may change it, or a directory
+/// on its path.
+Result<std::string> trusted_program(const std::string& program);
+
+/// The first of that name in PATH that may be executed, through all links, trusted. Empty: there is
+/// none.
+Result<std::string> program_in_path(const std::string& name);
+
 struct ProgramOutput {
   std::string text;  ///< stdout, and stderr where it is caught; at most 1 MiB
   int status = 0;    ///< its exit code; 128 and the signal where one ended it

@@ -8,7 +8,6 @@
 #include <array>
 
 #include "client/cli/terminal/terminal_text.h"
-#include "policy/egress/egress_declaration.h"
 #include "policy/egress/egress_rule.h"
 #include "policy/egress/special_addresses.h"
 

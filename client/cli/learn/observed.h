@@ -9,9 +9,39 @@
 #include <vector>
 
 #include "client/cli/learn/learned_paths.h"
-#include "client/cli/learn/remedy.h"
 
 namespace cellblock::cli {
+
+/// The ports of the loopback that a line of somebody's output says could not be connected to:
+/// "connect EACCES 127.0.0.1:5432", "dial tcp [::1]:6379: connect: connection refused". At most
+/// four, each once; none of a line that tells of no such failure. In a cell the loopback is the
+/// cell's own, so whoever says it may mean the host's. Pure.
+std::vector<std::uint16_t> said_loopback_ports(std::string_view line);
+
+/// What would have allowed one refused operation, taken apart from the daemon's sentence about it.
+struct Remedy {
+  enum class Kind : std::uint8_t {
+    none,
+    egress,
+    system_call,
+    unadvised,  ///< a system call that would be allowed by what is never proposed: ptrace
+    other,
+  };
+
+  Kind kind = Kind::none;
+  std::string target;   ///< egress: "api.example.org:443"
+  std::string call;     ///< system_call: "mount"
+  std::string base;     ///< of a profile that is to be made; or
+  std::string profile;  ///< the declared one that is to be changed
+  bool adds_call = false;
+  bool takes_back = false;  ///< out of that profile's `refuse`
+  bool write_exec = false;
+  bool network = false;
+};
+
+/// `what` and `allow` as `cellblock/logs` tells them of a refused operation. Words that are none of
+/// ours make it `other`. Pure.
+Remedy read_remedy(const std::string& what, const std::string& allow);
 
 /// One kind of operation that the kernel or the egress helper refused.
 struct RefusedOperation {

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include <ranges>
 
 #include "client/cli/manual/markdown_page.h"
-#include "client/cli/manual/roff.h"
 #include "client/cli/table/parser.h"
 
 namespace cellblock::cli {

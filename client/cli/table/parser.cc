@@ -12,13 +12,52 @@
 #include <vector>
 
 #include "client/cli/common/context.h"
-#include "client/cli/table/bracketed_words.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/suggestion.h"
 
 namespace cellblock::cli {
 namespace {
+
+// CLI11 takes a word in square brackets ("[a,b]") for a list, and splits it, wherever more words
+// than one may stand. Here such a word is JSON, a pattern, or a word of somebody else's command.
+// It gets a mark before CLI11 sees it, and loses it on the way into its variable.
+
+constexpr char mark = '\x01';
+
+// Words that begin with marks of their own get one as well: taking off one then gives every word
+// back.
+bool is_bracketed(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of(mark), word.size()));
+  return word.size() >= 2 && word.front() == '[' && word.back() == ']';
+}
+
+std::string take_mark_off(std::string& word) {
+  if (word.starts_with(mark) && is_bracketed(word)) word.erase(0, 1);
+  return {};
+}
+
+// The words of the command line, those in brackets marked.
+std::vector<std::string> mark_brackets(std::span<char* const> words) {
+  std::vector<std::string> marked;
+  for (const std::string_view word : words) {
+    marked.push_back(is_bracketed(word) ? mark + std::string(word) : std::string(word));
+  }
+  return marked;
+}
+
+// Makes every option of every command take the mark off again. Call once, when all are declared.
+void unmark_brackets(CLI::App& app) {
+  // transform() puts it before the checks that are there already.
+  for (auto* option : app.get_options()) option->transform(CLI::Validator(take_mark_off, ""));
+  for (auto* command : app.get_subcommands({})) unmark_brackets(*command);
+}
+
+// An error's text, in which CLI11 may quote what was marked.
+std::string without_marks(std::string text) {
+  std::erase(text, mark);
+  return text;
+}
 
 /// The command that the parser has reached, and where its options are.
 struct Reached {

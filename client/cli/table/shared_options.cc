@@ -8,7 +8,7 @@
 
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/terminal/terminal_text.h"
-#include "client/connection/default_socket.h"
+#include "client/connection/unix_connect.h"
 
 namespace cellblock::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "client/cli/terminal/exit_code.h"
 
-#include "policy/mcp/error_codes.h"
+#include "policy/mcp/protocol_words.h"
 
 namespace cellblock::cli {
 

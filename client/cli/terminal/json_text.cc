@@ -1,11 +1,114 @@
 #include "client/cli/terminal/json_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 
 #include "client/cli/terminal/terminal_text.h"
+#include "policy/base/printable.h"
+#include "policy/json/json_text.h"
 
 namespace cellblock::cli {
+namespace {
+
+// Each level reads what is below it once more.
+constexpr std::size_t deepest = 16;
+constexpr std::size_t indent = 2;
+
+std::string all_escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = byte >= 0x20 && byte < 0x7f;
+    escaped += is_plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return escaped;
+}
+
+class Printer {
+ public:
+  void print(std::string_view value, std::size_t depth) {
+    const auto members = depth < deepest ? raw_members(value) : std::nullopt;
+    if (members && !members->empty()) {
+      text_ += "{";
+      for (const RawMember& member : *members) {
+        next_line(depth + 1, &member == &members->front());
+        text_ += all_escaped(member.key) + ": ";
+        print(member.value, depth + 1);
+      }
+      return end(depth, "}");
+    }
+    const auto elements = depth < deepest ? raw_elements(value) : std::nullopt;
+    if (!elements || elements->empty()) {
+      text_ += all_escaped(value);
+      return;
+    }
+    text_ += "[";
+    bool is_first = true;
+    for (const std::string_view element : *elements) {
+      next_line(depth + 1, is_first);
+      is_first = false;
+      print(element, depth + 1);
+    }
+    end(depth, "]");
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  void next_line(std::size_t depth, bool is_first) {
+    text_ += is_first ? "\n" : ",\n";
+    text_ += std::string(depth * indent, ' ');
+  }
+  void end(std::size_t depth, std::string_view bracket) {
+    text_ += "\n" + std::string(depth * indent, ' ');
+    text_ += bracket;
+  }
+
+  std::string text_;
+};
+
+}  // namespace
+
+std::string escaped_json(std::string_view text) {
+  Printer printer;
+  printer.print(text, 0);
+  return printer.take();
+}
+
+namespace {
+
+constexpr char32_t delete_character = 0x7f;
+constexpr char32_t replacement = 0xfffd;
+
+std::string escaped(char32_t value) {
+  constexpr char32_t beyond = 0x10000;
+  if (value < beyond) return fmt::format("\\u{:04x}", static_cast<unsigned>(value));
+  const auto rest = static_cast<unsigned>(value - beyond);
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xd800U + (rest >> 10U), 0xdc00U + (rest & 0x3ffU));
+}
+
+}  // namespace
+
+// Outside of strings JSON is ASCII, so no escape is put where there can be none.
+std::string terminal_json(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  while (!json.empty()) {
+    const CodePoint point = first_code_point(json);
+    if (point.length == 0) {
+      text += escaped(replacement);
+    } else if (is_hidden(point.value) || point.value == delete_character) {
+      text += escaped(point.value);
+    } else {
+      text += json.substr(0, point.length);
+    }
+    json.remove_prefix(std::max<std::size_t>(point.length, 1));
+  }
+  return text;
+}
 
 std::string text_of(const Json& object, const char* name) {
   return safe_line(raw_text(object, name));

@@ -3,11 +3,21 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Members of a JSON object that somebody else wrote: of another type they read as absent, and text
 /// is escaped for a terminal.
 namespace cellblock::cli {
+
+/// JSON over several lines, for somebody who has to know all that is in it: as it is written, names
+/// that stand there twice and the spelling of numbers included, and whatever is not printable ASCII
+/// as an escape, so that nothing can look like something else. What is no JSON is one line.
+std::string escaped_json(std::string_view text);
+
+/// JSON for a terminal, and still the same JSON: characters that are not seen, or that move, hide
+/// or reorder what is, are written as \u escapes. `json` is JSON text as a parser took it.
+std::string terminal_json(std::string_view json);
 
 using Json = nlohmann::ordered_json;
 

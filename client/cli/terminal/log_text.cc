@@ -4,8 +4,8 @@
 
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
-#include "client/cli/terminal/time_text.h"
-#include "policy/base/server_tag.h"
+#include "client/cli/terminal/unit_text.h"
+#include "policy/base/server_names.h"
 
 namespace cellblock::cli {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "client/cli/audit/audit_options.h"
+#include "client/cli/audit/line_text.h"
 #include "client/cli/audit/log_files.h"
-#include "client/cli/audit/report_text.h"
 #include "client/cli/terminal/style.h"
 #include "client/cli/tools/tools.h"
 #include "policy/audit/log_verifier.h"

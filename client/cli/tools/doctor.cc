@@ -11,11 +11,10 @@
 #include "client/cli/doctor/cell_trial.h"
 #include "client/cli/doctor/daemon_checks.h"
 #include "client/cli/doctor/findings_text.h"
-#include "client/cli/doctor/machine_findings.h"
 #include "client/cli/terminal/style.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"
-#include "client/connection/default_socket.h"
+#include "client/connection/unix_connect.h"
 
 // What this machine can and cannot do for cells, and what mends it.
 namespace cellblock::cli {

@@ -11,7 +11,7 @@
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/tools/tools.h"
-#include "client/connection/default_socket.h"
+#include "client/connection/unix_connect.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 

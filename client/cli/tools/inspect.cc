@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "client/cli/common/missing_servers.h"
+#include "client/cli/common/server_request.h"
 #include "client/cli/inspect/console.h"
 #include "client/cli/inspect/frame_text.h"
 #include "client/cli/inspect/inspection.h"

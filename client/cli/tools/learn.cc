@@ -22,7 +22,6 @@
 #include "client/cli/import/machine_view.h"
 #include "client/cli/learn/learned_toml.h"
 #include "client/cli/learn/session_command.h"
-#include "client/cli/learn/session_lines.h"
 #include "client/cli/learn/watched_server.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
@@ -30,7 +29,7 @@
 #include "client/cli/tools/tools.h"
 #include "client/connection/fd.h"
 #include "policy/base/result.h"
-#include "policy/egress/egress_declaration.h"
+#include "policy/egress/egress_rule.h"
 
 // What a server's declaration lacks, learned while it is used.
 namespace cellblock::cli {

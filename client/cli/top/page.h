@@ -2,15 +2,65 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "client/cli/terminal/style.h"
-#include "client/cli/top/rows.h"
 
 /// The rows as lines of a screen.
 namespace cellblock::cli {
+
+// What `cellblock top` takes from one answer to cellblock/status. Texts are escaped.
+
+struct CellSample {
+  std::int64_t uptime_ms = 0;  ///< by the gateway's clock, as all that is counted
+  std::int64_t calls = 0;
+  std::optional<std::int64_t> cpu_ms;        ///< none: not known
+  std::optional<std::int64_t> memory_bytes;  ///< likewise
+};
+
+struct ServerSample {
+  std::string name;
+  std::string state;
+  std::map<std::string, CellSample> cells;  ///< by number
+  std::int64_t refused = 0;
+  std::string last_failure;  ///< empty: none
+};
+
+struct Sample {
+  std::string headline;  ///< "cellblock 0.1.0, system mode"
+  std::vector<ServerSample> servers;
+};
+
+/// nullopt: that is no status.
+std::optional<Sample> read_sample(std::string_view status_json);
+
+// What happens between two samples, a row for each server.
+
+struct TopRow {
+  std::string name;
+  std::string state;
+  std::size_t cells = 0;
+  std::optional<double> cpu_percent;         ///< of one processor; none: not known
+  std::optional<std::int64_t> memory_bytes;  ///< likewise
+  std::int64_t calls = 0;                    ///< of the cells that run
+  std::optional<double> calls_per_second;    ///< none: there was no sample before
+  std::int64_t refused = 0;
+  std::string last_failure;
+};
+
+/// Rates are of the cells that are in both: a cell's own age says how much time is between them.
+std::vector<TopRow> top_rows(const Sample* before, const Sample& now);
+
+enum class TopOrder : std::uint8_t { cpu, memory, calls, name };
+
+/// The largest first, what is not known last; equal ones by name.
+void sort_rows(std::vector<TopRow>& rows, TopOrder order);
+TopOrder next_order(TopOrder order);
+std::string_view name_of(TopOrder order);
 
 enum class Emphasis : std::uint8_t { none, heading };
 

@@ -2,29 +2,172 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "policy/failures/errno_and_signal_names.h"
-#include "supervisor/daemon/doctor/kernel_attempts.h"
-#include "supervisor/daemon/doctor/namespace_attempt.h"
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/cgroup_search.h"
 #include "supervisor/daemon/load/config_files.h"
+#include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/load/host_facts.h"
 #include "supervisor/daemon/load/id_map.h"
 #include "supervisor/daemon/load/id_mapped_tree.h"
-#include "supervisor/daemon/load/user_namespace.h"
 #include "supervisor/daemon/load/wipe.h"
 
 namespace cellblock::daemon {
 namespace {
+
+// What is asked of the kernel by trying it, with nothing left behind. Blocking; the caller has one
+// thread.
+
+constexpr std::chrono::milliseconds notification_patience{5'000};
+constexpr unsigned nonsense = 0x4000'0000;  // no flag of any of these calls
+
+// Calls that make no sense: one that is there says EINVAL before anything else.
+bool is_there(long result) { return result < 0 && errno == EINVAL; }
+
+int install_filter() {
+  sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{.len = 1, .filter = static_cast<sock_filter*>(allow)};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  const long listener =
+      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+  return listener < 0 ? errno : 0;
+}
+
+// Names of system calls that the launcher makes and this kernel, or a filter around us, refuses.
+std::vector<std::string> missing_system_calls() {
+  std::vector<std::string> missing;
+  const auto note = [&missing](const char* name, long result) {
+    if (!is_there(result)) missing.emplace_back(name);
+  };
+  note("clone3", ::syscall(SYS_clone3, nullptr, 0));
+  note("pidfd_open", ::syscall(SYS_pidfd_open, ::getpid(), nonsense));
+  note("close_range", ::syscall(SYS_close_range, 5U, 4U, 0U));
+  note("openat2", ::syscall(SYS_openat2, -1, "", nullptr, 0));
+  note("open_tree", ::syscall(SYS_open_tree, -1, "", nonsense));
+  note("mount_setattr", ::syscall(SYS_mount_setattr, -1, "", nonsense, nullptr, 0));
+  return missing;
+}
+
+// The errno of a child that installs a filter with a listener (SECCOMP_RET_USER_NOTIF); 0: it did.
+int attempt_notification() {
+  auto work = ForkedWork::begin(
+      {}, [](int line) { static_cast<void>(send_record(line, install_filter())); });
+  if (!work) return work.error().number;
+  int error = 0;
+  const auto received =
+      work->next(std::as_writable_bytes(std::span(&error, 1)), notification_patience);
+  return received ? error : received.error().number;
+}
+
+struct AttemptIds {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+};
+
+using Step = NamespaceStep;
+
+constexpr std::chrono::milliseconds attempt_patience{10'000};
+constexpr unsigned long inert_mount = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+constexpr int cell_namespaces =
+    CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP;
+
+bool becomes(const AttemptIds& ids) {
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(ids.gid, ids.gid, ids.gid) == 0 &&
+         ::setresuid(ids.uid, ids.uid, ids.uid) == 0;
+}
+
+bool write_file(const char* path, const std::string& text) {
+  const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool is_written = ::write(file, text.data(), text.size()) == std::ssize(text);
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  return is_written;
+}
+
+// A process that is not dumpable has files in /proc that belong to root.
+bool map_own_ids(const AttemptIds& ids) {
+  return ::prctl(PR_SET_DUMPABLE, 1) == 0 && write_file("/proc/self/setgroups", "deny") &&
+         write_file("/proc/self/uid_map", fmt::format("{0} {0} 1\n", ids.uid)) &&
+         write_file("/proc/self/gid_map", fmt::format("{0} {0} 1\n", ids.gid));
+}
+
+bool mount_something() {
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", "/", "tmpfs", inert_mount, "size=4k") == 0;
+}
+
+// As child_setup.cc does it.
+int mount_own_proc() {
+  const bool is_mounted = ::mount("proc", "/proc", "proc", inert_mount | MS_RDONLY,
+                                  "subset=pid,hidepid=ptraceable") == 0;
+  return is_mounted ? 0 : errno;
+}
+
+// The first process of a pid namespace is the child of the one that made it.
+bool mounts_proc() {
+  const pid_t first = ::fork();
+  if (first < 0) return false;
+  if (first == 0) ::_exit(mount_own_proc());
+  int status = 0;
+  while (::waitpid(first, &status, 0) < 0 && errno == EINTR) {
+  }
+  errno = WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+  return errno == 0;
+}
+
+Step first_failure(const AttemptIds& ids) {
+  if (::unshare(CLONE_NEWUSER) != 0) return Step::user;
+  if (!map_own_ids(ids)) return Step::ids;
+  if (::unshare(cell_namespaces) != 0) return Step::other;
+  if (!mount_something()) return Step::mount;
+  if (!write_file("/proc/sys/user/max_user_namespaces", "0")) return Step::limit;
+  return mounts_proc() ? Step::done : Step::proc;
+}
+
+NamespaceAttempt attempt(const std::optional<AttemptIds>& as) {
+  if (as && !becomes(*as)) return {.step = Step::user, .error = errno};
+  const Step step = first_failure({::geteuid(), ::getegid()});
+  return {.step = step, .error = step == Step::done ? 0 : errno};
+}
+
+// Makes the namespaces of a cell in a child, in the launcher's way, and mounts a proc in them:
+// whatever stands against it (sysctls, AppArmor, a container's masks) answers for itself. `as`:
+// whom the child becomes before; root alone can say so. Nothing is left. Blocking; the caller has
+// one thread.
+NamespaceAttempt attempt_namespaces(std::optional<AttemptIds> as) {
+  auto work =
+      ForkedWork::begin({}, [&as](int line) { static_cast<void>(send_record(line, attempt(as))); });
+  if (!work) return {.step = Step::user, .error = work.error().number};
+  NamespaceAttempt result;
+  const auto bytes = std::as_writable_bytes(std::span(&result, 1));
+  const auto received = work->next(bytes, attempt_patience);
+  if (!received) return {.step = Step::user, .error = received.error().number};
+  return result;
+}
 
 constexpr std::size_t most_of_file = 4096;
 constexpr std::uint32_t nobody = 65'534;
@@ -233,6 +376,27 @@ MachineFacts gather_machine_facts(RunMode mode, const std::string& config_path) 
     try_id_mapping(settings, facts);
   }
   return facts;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const DoctorFinding& finding) {
+  return Json{{"check", finding.check},
+              {"result", name_of(finding.grade)},
+              {"needed_for", name_of(finding.need)},
+              {"says", finding.says},
+              {"remedy", finding.remedy}};
+}
+
+}  // namespace
+
+std::string machine_report(const std::vector<DoctorFinding>& findings) {
+  Json list = Json::array();
+  for (const auto& finding : findings) list.push_back(json_of(finding));
+  return Json{{"findings", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace cellblock::daemon

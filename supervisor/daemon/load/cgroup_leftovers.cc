@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "supervisor/os/control_file.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "policy/config/config.h"
-#include "policy/config_check/cgroup_choice.h"
+#include "policy/config_check/facts_wanted.h"
 #include "supervisor/daemon/load/cgroup_text.h"
 
 /// Finds the control group below which the cells will get theirs. Reads only; blocking.

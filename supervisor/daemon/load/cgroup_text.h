@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "policy/config_check/cgroup_choice.h"
+#include "policy/config_check/facts_wanted.h"
 
 /// What the kernel's files say about control groups, and what follows from it: cgroups(7). Pure.
 namespace cellblock::daemon {

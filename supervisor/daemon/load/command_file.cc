@@ -1,19 +1,91 @@
 #include "supervisor/daemon/load/command_file.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "policy/config/path_rules.h"
-#include "supervisor/daemon/load/file_digest.h"
-#include "supervisor/daemon/load/trusted_path.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock {
+namespace {
+
+constexpr off_t longest_program = 4LL << 30;
+constexpr std::size_t chunk_bytes = 64U << 10;
+
+struct ContextFree {
+  void operator()(EVP_MD_CTX* context) const { ::EVP_MD_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MD_CTX, ContextFree>;
+
+// 0 at the end of the file.
+Result<std::size_t> read_some(const Fd& file, std::array<unsigned char, chunk_bytes>& chunk) {
+  for (;;) {
+    const ssize_t size = ::read(file.get(), chunk.data(), chunk.size());
+    if (size >= 0) return static_cast<std::size_t>(size);
+    if (errno != EINTR) return fail("cannot be read");
+  }
+}
+
+Result<void> feed(const Fd& file, EVP_MD_CTX* context) {
+  std::array<unsigned char, chunk_bytes> chunk{};
+  off_t total = 0;
+  for (;;) {
+    const std::size_t size = CELLBLOCK_TRY(read_some(file, chunk));
+    if (size == 0) return {};
+    total += static_cast<off_t>(size);
+    if (total > longest_program) return fail("is larger than 4GiB");
+    if (::EVP_DigestUpdate(context, chunk.data(), size) != 1) return fail("cannot be digested");
+  }
+}
+
+std::string hex_of(const std::array<unsigned char, EVP_MAX_MD_SIZE>& bytes, unsigned size) {
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes.at(i));
+  return text;
+}
+
+Result<std::string> sha256_of(const Fd& file) {
+  const Context context(::EVP_MD_CTX_new());
+  if (context == nullptr || ::EVP_DigestInit_ex(context.get(), ::EVP_sha256(), nullptr) != 1) {
+    return fail("SHA-256 is not to be had");
+  }
+  CELLBLOCK_CHECK(feed(file, context.get()));
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  unsigned size = 0;
+  if (::EVP_DigestFinal_ex(context.get(), bytes.data(), &size) != 1) {
+    return fail("cannot be digested");
+  }
+  return hex_of(bytes, size);
+}
+
+}  // namespace
+
+Result<FileDigest> digest_of(const TrustedFile& file) {
+  if (!S_ISREG(file.status.st_mode)) return fail("is not a regular file");
+  const auto opened = reopen_for_reading(file);
+  if (!opened) return fail("cannot be opened: " + opened.error().text());
+  const auto before = stamp_of(*opened);
+  auto sha256 = CELLBLOCK_TRY(sha256_of(*opened));
+  const auto after = stamp_of(*opened);
+  if (!before || !after || *before != *after) return fail("changed while it was read");
+  return FileDigest{std::move(sha256), *after};
+}
+
 namespace {
 
 constexpr mode_t anybody_executes = S_IXUSR | S_IXGRP | S_IXOTH;
@@ -136,6 +208,129 @@ CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t
 CommandFacts look_at_host_command(const std::string& path, std::span<const uid_t> owners) {
   const auto file = open_trusted(path, {owners, LastLink::follow, {}});
   return file ? facts_of(*file, owners) : facts_of(file.error(), path);
+}
+
+namespace {
+
+constexpr std::size_t most_program_entries = 200'000;
+constexpr std::size_t most_levels = 64;
+
+struct ProgramDirectoryCloser {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using ProgramDirectory = std::unique_ptr<DIR, ProgramDirectoryCloser>;
+
+struct Level {
+  ProgramDirectory stream;
+  std::string path;
+};
+
+/// The first thing that is wrong ends it.
+class TreeWalk {
+ public:
+  TreeWalk(std::string root, std::span<const uid_t> owners, LinkTargets links)
+      : root_(std::move(root)), owners_(owners), links_(links) {}
+
+  std::optional<std::string> judge(const TrustedFile& top) {
+    auto fd = open_at(top.fd.get(), ".", O_RDONLY | O_DIRECTORY);
+    if (!fd) return problem(top.path, fd.error().text());
+    if (auto wrong = enter(std::move(*fd), top.path)) return wrong;
+    while (!levels_.empty()) {
+      if (auto wrong = next()) return wrong;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Problem = std::optional<std::string>;
+
+  static std::string problem(const std::string& path, std::string_view what) {
+    return fmt::format("{} {}", path, what);
+  }
+
+  Problem enter(Fd fd, std::string path) {
+    if (levels_.size() == most_levels) return problem(path, "is more than 64 levels deep");
+    ProgramDirectory stream(::fdopendir(fd.get()));
+    if (stream == nullptr) return problem(path, "cannot be read");
+    fd.release();  // the stream's from here
+    levels_.push_back({std::move(stream), std::move(path)});
+    return std::nullopt;
+  }
+
+  Problem next() {
+    Level& level = levels_.back();
+    errno = 0;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone
+    const dirent* entry = ::readdir(level.stream.get());
+    if (entry == nullptr && errno != 0) return problem(level.path, "cannot be read");
+    if (entry == nullptr) {
+      levels_.pop_back();
+      return std::nullopt;
+    }
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") return std::nullopt;
+    if (++entries_ > most_program_entries) return problem(root_, "has more than 200000 entries");
+    return judge_entry(level, name);
+  }
+
+  Problem judge_entry(const Level& level, const std::string& name) {
+    const int above = ::dirfd(level.stream.get());
+    std::string path = level.path + "/" + name;
+    auto fd = open_at(above, name.c_str(), O_PATH | O_NOFOLLOW);
+    struct stat status{};
+    if (!fd || ::fstat(fd->get(), &status) < 0) return problem(path, "cannot be looked at");
+    if (S_ISLNK(status.st_mode)) return judge_link(path, status);
+    if (auto wrong = unsafe_owner_or_mode(status, owners_)) return problem(path, *wrong);
+    if (S_ISREG(status.st_mode)) return std::nullopt;
+    if (!S_ISDIR(status.st_mode)) return problem(path, "is a device, a socket or a pipe");
+    auto directory = open_at(fd->get(), ".", O_RDONLY | O_DIRECTORY);
+    if (!directory) return problem(path, directory.error().text());
+    return enter(std::move(*directory), std::move(path));
+  }
+
+  // What lies in the tree is judged in its own turn; what lies outside, here. A link to nothing
+  // shows nothing.
+  Problem judge_link(const std::string& path, const struct stat& status) const {
+    if (auto wrong = unsafe_link_owner(status)) return problem(path, *wrong);
+    if (links_ == LinkTargets::within) return std::nullopt;
+    const auto target = open_trusted(path, {owners_, LastLink::follow, {}});
+    if (!target && target.error().kind == WalkFailure::Kind::missing) return std::nullopt;
+    if (!target) return problem(path, "leads astray: " + target.error().text);
+    if (is_at_or_below(target->path, root_)) return std::nullopt;
+    if (auto wrong = unsafe_owner_or_mode(target->status, owners_)) {
+      return problem(path, fmt::format("leads to {}, which {}", target->path, *wrong));
+    }
+    return std::nullopt;
+  }
+
+  // Every link has mode 0777.
+  std::optional<std::string> unsafe_link_owner(struct stat status) const {
+    status.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+    return unsafe_owner_or_mode(status, owners_);
+  }
+
+  std::string root_;
+  std::span<const uid_t> owners_;
+  LinkTargets links_;
+  std::vector<Level> levels_;
+  std::size_t entries_ = 0;
+};
+
+}  // namespace
+
+ProgramFacts look_at_program(const std::string& path, std::span<const uid_t> owners,
+                             LinkTargets links) {
+  const auto top = open_trusted(path, {owners, LastLink::follow, {}});
+  if (!top && top.error().kind == WalkFailure::Kind::missing) return {};
+  if (!top) return {PathKind::directory, top.error().text};
+  if (!S_ISDIR(top->status.st_mode)) return {PathKind::file, {}};
+  ProgramFacts facts{PathKind::directory, {}};
+  if (auto wrong = unsafe_owner_or_mode(top->status, owners)) {
+    facts.unsafe = fmt::format("{} {}", top->path, *wrong);
+  } else if (auto below = TreeWalk(top->path, owners, links).judge(*top)) {
+    facts.unsafe = std::move(*below);
+  }
+  return facts;
 }
 
 }  // namespace cellblock

@@ -12,7 +12,6 @@
 #include "policy/base/user_directory.h"
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/command_file.h"
-#include "supervisor/daemon/load/program_tree.h"
 #include "supervisor/daemon/load/trusted_path.h"
 
 namespace cellblock {

@@ -2,21 +2,34 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "policy/sandbox/user_namespace_ids.h"
-#include "supervisor/daemon/load/run_program.h"
+#include "supervisor/daemon/load/spawn.h"
 #include "supervisor/daemon/load/subordinate_ids.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::daemon {
 namespace {
+
+// Runs a program with an empty environment and our stderr, and waits for its end. An error if it
+// could not be started or did not exit with 0.
+Result<void> run_program(const char* path, const std::vector<std::string>& arguments) {
+  const Fd program = CELLBLOCK_TRY(open_program(path));
+  const pid_t child = CELLBLOCK_TRY(spawn(program.get(), arguments, {}));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return sys_fail("waitpid");
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return fail(std::string(path) + " " + explain_status(status));
+}
 
 constexpr const char* newuidmap_path = "/usr/bin/newuidmap";
 constexpr const char* newgidmap_path = "/usr/bin/newgidmap";

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "policy/base/result.h"
+#include "supervisor/os/sys.h"
 
 /// How the supervisor gets rid of privilege. Each step is checked, then proven. Call from the only
 /// thread. See capabilities(7), PR_CAPBSET_DROP(2const).
@@ -45,5 +47,15 @@ Result<void> prove_powerless(uid_t other_id);
 
 /// No core dumps and no tracer: this process has read every secret.
 Result<void> hide_memory();
+
+enum class Links : std::uint8_t {
+  follow,
+  refuse,  ///< ELOOP, on the way too: whoever can change a directory could lead anywhere
+};
+
+/// Opens what a path leads to (O_PATH). Where a directory on the way is closed to
+/// this process, it is opened as the ordinary user whom that directory belongs to (setfsuid(2)),
+/// which takes CAP_SETUID and CAP_SETGID. The caller has one thread.
+SysResult<Fd> open_source(const std::string& path, Links links);
 
 }  // namespace cellblock::daemon

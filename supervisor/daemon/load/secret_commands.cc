@@ -16,7 +16,7 @@
 
 #include "policy/base/printable.h"
 #include "policy/base/units.h"
-#include "policy/config/leave_out.h"
+#include "policy/config/server_list.h"
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/capture.h"
 #include "supervisor/daemon/load/host_facts.h"

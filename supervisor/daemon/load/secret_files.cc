@@ -2,14 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "policy/encoding/sha256.h"
+#include "policy/redaction/secret_marks.h"
 #include "supervisor/daemon/load/trusted_path.h"
 #include "supervisor/daemon/load/wipe.h"
 
@@ -128,6 +133,133 @@ Fd open_service_credentials(const std::string& directory) {
     return {};
   auto opened = open_at(AT_FDCWD, directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
   return opened ? std::move(*opened) : Fd();
+}
+
+namespace {
+
+bool is_visible(char letter) { return letter > ' ' && letter <= '~'; }
+
+std::string problem_of(const std::string& token) {
+  if (!std::ranges::all_of(token, is_visible)) {
+    return "is not one line of visible ASCII without spaces";
+  }
+  if (token.size() >= shortest_token) return {};
+  return "has fewer than 32 characters; make one with: openssl rand -hex 32";
+}
+
+}  // namespace
+
+TokenFacts look_at_token(const std::string& path, std::span<const uid_t> owners) {
+  auto token = read_secret_file(path, owners);
+  if (!token) return {{}, token.error().text};
+  TokenFacts facts;
+  facts.problem = problem_of(*token);
+  if (facts.problem.empty()) {
+    const auto digest = sha256(*token);
+    if (digest) {
+      facts.sha256 = *digest;
+    } else {
+      facts.problem = digest.error().text;
+    }
+  }
+  wipe(*token);
+  return facts;
+}
+
+namespace {
+
+void put(const std::string& key, Result<std::string> text, ByName<std::string>& texts,
+         ByName<std::string>& bad) {
+  if (text) {
+    texts.emplace(key, std::move(*text));
+  } else {
+    bad.emplace(key, text.error().text);
+  }
+}
+
+std::string found_in(const ByName<std::string>& texts, const std::string& key) {
+  const auto found = texts.find(key);
+  return found == texts.end() ? std::string() : secret_text(found->second);
+}
+
+std::string value_of(const SecretVariable& secret, const SecretTexts& texts) {
+  switch (secret.origin) {
+    case SecretOrigin::file:
+      return found_in(texts.files, secret.from);
+    case SecretOrigin::credential:
+      return found_in(texts.credentials, secret.from);
+    case SecretOrigin::command:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+SecretTexts read_secret_texts(const FactsWanted& wanted, const SecretReader& reader,
+                              HostFacts& facts) {
+  SecretTexts texts;
+  for (const std::string& path : wanted.secrets) {
+    if (reader.is_somebody_else && is_closed_to_us(path)) {
+      facts.closed_secrets.insert(path);
+      continue;
+    }
+    put(path, read_secret_file(path, reader.owners), texts.files, facts.bad_secrets);
+  }
+  if (facts.credentials == Credentials::not_here) return texts;
+  for (const std::string& name : wanted.credentials) {
+    auto text = reader.credentials == nullptr
+                    ? read_credential(facts.credentials_directory, name, reader.owners)
+                    : read_credential(*reader.credentials, facts.credentials_directory, name,
+                                      reader.owners);
+    put(name, std::move(text), texts.credentials, facts.bad_credentials);
+  }
+  return texts;
+}
+
+Secrets in_order(const Config& config, SecretTexts texts) {
+  Secrets secrets;
+  for (const Server& server : config.servers) {
+    ServerSecrets& values = secrets.servers.emplace_back();
+    for (const SecretVariable& secret : server.secrets) {
+      values.values.push_back(value_of(secret, texts));
+    }
+  }
+  for (auto& [path, text] : texts.files) wipe(text);
+  for (auto& [name, text] : texts.credentials) wipe(text);
+  return secrets;
+}
+
+namespace {
+
+MarkKeyBytes new_key() {
+  MarkKeyBytes key{};
+  // So few bytes come whole or not at all.
+  while (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
+    if (errno != EINTR) std::abort();
+  }
+  return key;
+}
+
+}  // namespace
+
+void mark_secrets(Config& config, const Secrets& secrets) {
+  for (std::size_t i = 0; i < config.servers.size() && i < secrets.servers.size(); ++i) {
+    if (secrets.servers[i].values.empty()) continue;
+    config.servers[i].secret_marks = mark_secrets(secrets.servers[i].values, new_key());
+  }
+}
+
+std::vector<UnmarkedSecret> unmarked_secrets(const Config& config, const Secrets& secrets) {
+  std::vector<UnmarkedSecret> found;
+  for (std::size_t i = 0; i < config.servers.size() && i < secrets.servers.size(); ++i) {
+    const auto& values = secrets.servers[i].values;
+    for (std::size_t k = 0; k < values.size() && k < config.servers[i].secrets.size(); ++k) {
+      if (values[k].empty() || !is_too_short_to_mark(values[k])) continue;
+      found.push_back({config.servers[i].name, config.servers[i].secrets[k].name});
+    }
+  }
+  return found;
 }
 
 }  // namespace cellblock

@@ -5,8 +5,13 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "policy/base/result.h"
+#include "policy/config/config.h"
+#include "policy/config/config_bytes.h"
+#include "policy/config/host_facts.h"
+#include "policy/config_check/facts_wanted.h"
 #include "supervisor/os/sys.h"
 
 /// Files and credentials that hold secrets. Read once, by the supervisor alone.
@@ -23,7 +28,7 @@ Result<std::string> read_secret_file(const std::string& path, std::span<const ui
 /// Whether this process may not read that file, or not look where it is.
 bool is_closed_to_us(const std::string& path);
 
-/// The content of the file `name` (policy/config_check/credential_name.h) in `directory`, which
+/// The content of the file `name` (policy/config_check/secret_check.h) in `directory`, which
 /// systemd has made for this service; both judged like a secret file. Empty: no credentials were
 /// given.
 Result<std::string> read_credential(const std::string& directory, const std::string& name,
@@ -38,5 +43,49 @@ Result<std::string> read_credential(const Fd& opened, const std::string& directo
 /// reads there as the daemon's user, who may not pass the directory above. Not valid: no such
 /// directory, or another path, which root opens for nobody.
 Fd open_service_credentials(const std::string& directory);
+
+// Files of `[[listen.http.token]]`. Read once, by the supervisor alone, which keeps the digest and
+// wipes the rest.
+
+inline constexpr std::size_t shortest_token = 32;
+
+/// Owner, mode and place as read_secret_file() wants them; one line of visible ASCII of at least
+/// `shortest_token` characters. What is wrong is said without quoting any of it.
+TokenFacts look_at_token(const std::string& path, std::span<const uid_t> owners);
+
+// The secrets of a configuration that are there to be read: files and credentials.
+
+struct SecretTexts {
+  ByName<std::string> files;        ///< by path
+  ByName<std::string> credentials;  ///< by name
+};
+
+/// Who reads them.
+struct SecretReader {
+  std::span<const uid_t> owners;
+  const Fd* credentials = nullptr;  ///< their directory, where it is open already
+  bool is_somebody_else = false;    ///< checks by hand, as neither root nor the daemon
+};
+
+/// Each once, so that what was judged is what is used. What cannot be used is told in `facts`,
+/// which says where the credentials are. The caller wipes the result.
+SecretTexts read_secret_texts(const FactsWanted& wanted, const SecretReader& reader,
+                              HostFacts& facts);
+
+/// A value for each secret of each server; empty where a command is yet to print it, and where
+/// credentials were not looked at. Wipes `texts`.
+Secrets in_order(const Config& config, SecretTexts texts);
+
+/// By what the gateways recognise the secrets of the servers, under a new random key for each.
+/// Without randomness the process ends.
+void mark_secrets(Config& config, const Secrets& secrets);
+
+struct UnmarkedSecret {
+  std::string server;
+  std::string name;
+};
+
+/// Those that are too short to be recognised.
+std::vector<UnmarkedSecret> unmarked_secrets(const Config& config, const Secrets& secrets);
 
 }  // namespace cellblock

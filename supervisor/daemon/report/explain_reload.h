@@ -3,9 +3,16 @@
 #include <string>
 
 #include "policy/config/config.h"
+#include "policy/failures/end_verdict.h"
 #include "supervisor/ipc/wire.h"
 
 namespace cellblock::daemon {
+
+/// How one of cellblock's own helpers ended, for the log: "failed at step exec: No such file …".
+std::string explain_end(const CellFacts& facts);
+
+/// By itself, with code 0: nothing to say about it.
+bool ended_well(const CellFacts& facts);
 
 /// Why the launcher did not take `next`, and what to do: one sentence. Pure.
 std::string explain_not_reloaded(const wire::LauncherReport& report, const Config& next);

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "policy/access/arguments.h"
-#include "policy/access/subject.h"
+#include "policy/access/condition_match.h"
+#include "policy/access/rights.h"
 #include "policy/base/result.h"
 #include "policy/config/config.h"
 

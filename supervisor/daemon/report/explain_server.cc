@@ -15,7 +15,7 @@
 #include "policy/egress/egress_rule.h"
 #include "policy/sandbox/source_access.h"
 #include "policy/sandbox/weakenings.h"
-#include "policy/syscalls/run_time_code.h"
+#include "policy/syscalls/syscall_policy.h"
 
 namespace cellblock {
 namespace {

@@ -6,7 +6,7 @@
 #include "policy/config/command_text.h"
 #include "policy/config/names.h"
 #include "policy/sandbox/weakenings.h"
-#include "supervisor/daemon/report/broken_parts.h"
+#include "supervisor/daemon/report/check_report.h"
 
 namespace cellblock {
 namespace {

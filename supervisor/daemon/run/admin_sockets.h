@@ -8,7 +8,7 @@
 #include <string>
 
 #include "supervisor/daemon/run/listener.h"
-#include "supervisor/daemon/start/kill_switch_request.h"
+#include "supervisor/daemon/start/kill_switch.h"
 #include "supervisor/daemon/start/socket_path.h"
 
 /// Where administrators come in: sockets beside the daemon's own, each of which means one thing, so

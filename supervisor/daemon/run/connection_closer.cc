@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "supervisor/os/close_in_child.h"
+#include "supervisor/os/fork_without_handlers.h"
 
 namespace cellblock::daemon {
 namespace {

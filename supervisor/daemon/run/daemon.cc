@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,11 @@
 #include <variant>
 
 #include "policy/config/stop_time.h"
-#include "supervisor/daemon/report/explain_end.h"
-#include "supervisor/daemon/run/gateway_request.h"
+#include "supervisor/daemon/report/check_report.h"
+#include "supervisor/daemon/report/explain_reload.h"
+#include "supervisor/daemon/run/gateway_link.h"
 #include "supervisor/daemon/run/refusal.h"
+#include "supervisor/daemon/run/service_status.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -374,6 +377,114 @@ Connection Daemon::next_connection() {
     ++last_connection_;
   } while (last_connection_ == 0 || pending_.contains(last_connection_));
   return last_connection_;
+}
+
+// What the service manager is told.
+
+void Daemon::start_pulse(const ServiceOffer& offer) {
+  watched_ = offer.watchdog.has_value();
+  if (!service_->is_there()) return;
+  watchdog_.emplace(loop_, pulse_interval(offer),
+                    [this] { return launcher_.tell({.kind = wire::SupervisorRequestKind::ping}); });
+}
+
+// By way of our own event loop and the launcher's: both are alive.
+void Daemon::on_launcher_well(const wire::LauncherReport& report) {
+  if (!watchdog_ || watchdog_->answered() == LauncherWatchdog::Answer::unasked) {
+    return give_up({"the launcher answered what nobody had asked"});
+  }
+  cells_ = report.cells;
+  tell_service(watched_ ? "WATCHDOG=1\n" : "");
+}
+
+void Daemon::tell_service(std::string_view with) const {
+  if (stopping_) return service_->send(with);
+  const ServiceFacts facts{.servers = config_.servers.size(),
+                           .users = gateways_.size(),
+                           .cells = cells_,
+                           .broken = broken_parts(config_).size(),
+                           .switched_off = !config_.enabled || switch_.is_off(),
+                           .audit_runs = audit_.running(),
+                           .stuck_closes = stuck_,
+                           .stuck_uid = stuck_uid_,
+                           .last_failure = last_failure_};
+  service_->send(std::string(with) + "STATUS=" + status_line(facts));
+}
+
+// At the start and with each reload: in between nothing of it changes.
+void Daemon::tell_broken() const {
+  const std::vector<std::string> lines = journal_lines(config_);
+  for (const std::string& line : lines) spdlog::warn("{}", line);
+  if (metrics_) metrics_->set(metrics::Metric::broken, lines.size());
+}
+
+void Daemon::tell_stopping() const {
+  const auto users = gateways_.size();
+  service_->send("STOPPING=1\nSTATUS=stopping: the sessions of " + std::to_string(users) +
+                 (users == 1 ? " user end" : " users end"));
+}
+
+// How connections end, and what becomes of those that cannot be closed.
+
+namespace {
+
+// Those whom no list names are counted together; what is our own, apart from them.
+ConnectionOwner owner_of(int socket, const Config& config) {
+  const auto peer = identify(socket);
+  if (!peer) return {};
+  const bool is_served =
+      peer->uid == ::geteuid() || may_connect(*peer, config) || is_admin(*peer, config);
+  return {peer->uid, is_served ? ConnectionOwner::Kind::user : ConnectionOwner::Kind::stranger};
+}
+
+}  // namespace
+
+// The peer need not wait for the burial.
+void Daemon::turn_away(Fd socket) {
+  ++refused_;
+  count(metrics::Metric::connections_refused);
+  ::shutdown(socket.get(), SHUT_RDWR);
+  close_later(std::move(socket));
+}
+
+void Daemon::close_later(Fd socket) {
+  const ConnectionOwner owner = owner_of(socket.get(), config_);
+  closer_->add(std::move(socket), owner);
+  if (closer_->has_room() || !listener_) return;
+  listener_->hold();
+  if (admin_sockets_) admin_sockets_->hold();
+  if (http_) http_->hold();
+}
+
+void Daemon::on_stuck(std::size_t stuck, const ConnectionOwner* owner) {
+  stuck_ = stuck;
+  if (metrics_) metrics_->set(metrics::Metric::stuck_closes, stuck);
+  if (owner != nullptr) {
+    stuck_uid_ = owner->uid;
+    const bool is_user = owner->kind == ConnectionOwner::Kind::user;
+    spdlog::warn(
+        "connections of uid {} cannot be closed: the last close of a descriptor that came with one "
+        "waits, as for a file system that does not answer; {} until it ends; to end it, end what "
+        "serves that file system, or all processes of that user",
+        owner->uid,
+        is_user ? "this user gets no session" : "those whom no allow list names wait behind it");
+  }
+  tell_service();
+}
+
+void Daemon::go_on() {
+  listener_->go_on();
+  if (admin_sockets_) admin_sockets_->go_on();
+  if (http_) http_->go_on();
+}
+
+std::vector<pid_t> Daemon::close_connections() {
+  http_.reset();
+  admin_sockets_.reset();
+  if (!closer_) return {};
+  for (auto& [connection, pending] : std::exchange(pending_, {}))
+    close_later(std::move(pending.socket));
+  return closer_->finish();
 }
 
 }  // namespace cellblock::daemon

@@ -25,7 +25,6 @@
 #include "supervisor/daemon/run/listener.h"
 #include "supervisor/daemon/run/log_relay.h"
 #include "supervisor/daemon/run/metrics_host.h"
-#include "supervisor/daemon/run/peer_credential_cache.h"
 #include "supervisor/daemon/run/peer_credentials.h"
 #include "supervisor/daemon/run/reload_server.h"
 #include "supervisor/daemon/run/supervisor_audit_queue.h"

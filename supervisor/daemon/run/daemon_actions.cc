@@ -1,15 +1,24 @@
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "supervisor/daemon/run/daemon.h"
-#include "supervisor/daemon/run/gateway_request.h"
+#include "supervisor/daemon/run/gateway_link.h"
+#include "supervisor/daemon/run/refusal.h"
 
-/// What the user table decides, carried out; what happens is in daemon.cc.
 namespace cellblock::daemon {
+
+// What the user table decides, carried out; what happens is in daemon.cc.
+
 namespace {
 
 bool is_peer_gone(const SysError& error) {
@@ -136,6 +145,189 @@ GatewayLink::Events Daemon::events_of(std::uint32_t uid) {
       .gone = [this, uid] { act(table_.expel(uid)); },
       .broken = [this, uid](const Error& why) { on_gateway_broken(uid, why); },
   };
+}
+
+// What administrators may: look after users' gateways, and switch everything off.
+
+namespace {
+
+constexpr std::string_view for_admins_only =
+    "Only administrators may come in here: root and those whom daemon.admins names, and nobody to "
+    "his own gateway.";
+constexpr std::string_view disabled_by_configuration =
+    "The configuration says enabled = false: that has to be changed there.";
+constexpr std::string_view not_kept =
+    "Switched off, but only until cellblockd ends: the state directory cannot be written.";
+constexpr std::string_view not_enabled =
+    "Still switched off: the file that says so cannot be removed from the state directory.";
+
+// A file has room for all servers, which a socket may not have.
+SysResult<void> send_status(int socket, const std::string& json) {
+  const Fd sealed = CELLBLOCK_TRY(make_sealed("cellblock-status", std::as_bytes(std::span(json))));
+  constexpr char mark = 'S';
+  const std::array fds{sealed.get()};
+  return send_record(socket, mark, fds, MSG_DONTWAIT);
+}
+
+/// Constants only: what an administrator said is for those whom it refuses.
+void tell_switched(int socket, AdminSwitch which) {
+  const std::string line =
+      std::string(R"({"jsonrpc":"2.0","method":"cellblock/switched","params":{"enabled":)") +
+      (which == AdminSwitch::enable ? "true" : "false") + "}}\n";
+  static_cast<void>(::send(socket, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+}  // namespace
+
+// Without doors the daemon still does its work: a path may be too long for theirs.
+void Daemon::make_doors() {
+  if (switch_.is_off()) spdlog::warn("switched off by an administrator: see \"cellblock enable\"");
+  auto doors = AdminSockets::make(
+      loop_, config_,
+      {.at_door = [this](std::uint32_t user, Fd socket) { on_admin(user, std::move(socket)); },
+       .at_switch = [this](AdminSwitch which, Fd socket) { on_switch(which, std::move(socket)); },
+       .at_reload = [this](Fd socket) { on_reload_door(std::move(socket)); },
+       .at_status = [this](Fd socket) { on_status_asked(std::move(socket)); },
+       .close_later = [this](Fd socket) { close_later(std::move(socket)); }});
+  if (doors) {
+    admin_sockets_ = std::move(*doors);
+  } else {
+    spdlog::warn("administrators cannot come in: {}", doors.error().text);
+  }
+}
+
+void Daemon::open_door(std::uint32_t user) {
+  if (!admin_sockets_ || !table_.runs(user)) return;
+  const auto opened = admin_sockets_->open(user);
+  if (!opened) spdlog::warn("no administrator can reach uid {}: {}", user, opened.error().text);
+}
+
+void Daemon::close_door(std::uint32_t user) {
+  if (admin_sockets_) admin_sockets_->close(user);
+}
+
+void Daemon::on_admin(std::uint32_t user, Fd socket) {
+  auto peer = identify(socket.get());
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  if (!may_administer(*peer, user, config_)) {
+    return refuse_admin(std::move(socket), *peer, "connect",
+                        fmt::format("the gateway of uid {}", user));
+  }
+  peer->via = wire::SessionVia::admin;
+  const Connection connection = next_connection();
+  pending_.emplace(connection, Pending{std::move(socket), std::move(*peer)});
+  act(table_.admin_connected(user, connection));
+}
+
+void Daemon::refuse_admin(Fd socket, const Peer& peer, std::string_view which,
+                          const std::string& whose) {
+  record_refused(peer, which, whose);
+  write_refusal(socket.get(), FailureCode::denied, for_admins_only);
+  turn_away(std::move(socket));
+}
+
+// In words of our own alone: what the kernel says of a peer, and which socket it was.
+void Daemon::record_refused(const Peer& peer, std::string_view which, const std::string& whose) {
+  if (!refused_attempts_.add(std::to_string(peer.uid))) return;
+  spdlog::warn("refused an attempt of uid {} (pid {}) at administrators' socket \"{}\"{}", peer.uid,
+               peer.pid, which, whose.empty() ? "" : ": " + whose);
+  audit_queue_.add(
+      record_of(Switched{
+          .which = which, .by = peer.uid, .pid = peer.pid, .outcome = wire::AuditOutcome::denied}),
+      whose);
+}
+
+void Daemon::tell_refused_attempts() {
+  const auto span = refused_attempts_.end_span();
+  for (const auto& [uid, count] : span.left_out) {
+    spdlog::warn("refused {} more attempts of uid {} at administrators' sockets", count, uid);
+  }
+  if (span.of_others > 0) {
+    spdlog::warn("refused {} attempts of other users at administrators' sockets", span.of_others);
+  }
+}
+
+// Whoever may not know it asks nothing with this: "cellblock status" tries here by itself.
+void Daemon::on_status_asked(Fd socket) {
+  const auto peer = identify(socket.get());
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  if (!is_admin(*peer, config_)) {
+    write_refusal(socket.get(), FailureCode::denied, for_admins_only);
+    return turn_away(std::move(socket));
+  }
+  if (const auto sent = send_status(socket.get(), installation_json(config_, state())); !sent) {
+    spdlog::warn("uid {} could not be sent the status: {}", peer->uid, sent.error().text());
+  }
+  ::shutdown(socket.get(), SHUT_RDWR);
+  close_later(std::move(socket));
+}
+
+InstallationState Daemon::state() const {
+  const auto& why = switch_.why();
+  return {.switched_off = switch_.is_off(),
+          .switched_by = why ? std::optional(why->by) : std::nullopt,
+          .reason = why ? why->reason : "",
+          .audit_runs = audit_.running(),
+          .users = gateways_.size(),
+          .cells = cells_,
+          .last_failure = last_failure_};
+}
+
+void Daemon::on_switch(AdminSwitch which, Fd socket) {
+  const auto peer = identify(socket.get());
+  if (!peer) return refuse_unidentified(std::move(socket), peer.error());
+  if (!is_admin(*peer, config_)) return refuse_admin(std::move(socket), *peer, name_of(which), "");
+  desk_.add({.which = which, .uid = peer->uid, .pid = peer->pid}, std::move(socket));
+}
+
+void Daemon::on_switch_said(const KillSwitchListener::Asker& asker, Fd socket,
+                            const Result<std::string>& reason) {
+  if (!reason) {
+    write_refusal(socket.get(), FailureCode::invalid_request, reason.error().text);
+    return turn_away(std::move(socket));
+  }
+  const bool is_disable = asker.which == AdminSwitch::disable;
+  const std::string_view fault = is_disable ? disable(asker.uid, *reason) : enable(asker.uid);
+  audit_queue_.add(
+      record_of({.which = name_of(asker.which),
+                 .by = asker.uid,
+                 .pid = asker.pid,
+                 .outcome = fault.empty() ? wire::AuditOutcome::ok : wire::AuditOutcome::error}),
+      *reason);
+  tell_service();
+  if (fault.empty()) {
+    tell_switched(socket.get(), asker.which);
+  } else {
+    write_refusal(socket.get(), FailureCode::disabled, fault);
+  }
+  ::shutdown(socket.get(), SHUT_RDWR);
+  close_later(std::move(socket));
+}
+
+std::string_view Daemon::disable(std::uint32_t by, const std::string& reason) {
+  if (!switch_.is_off()) spdlog::warn("switched off by uid {}", by);
+  const auto kept = switch_.disable({.by = by, .reason = reason});
+  act(table_.admit(Admission::disabled));
+  end_leaving_soon();
+  return kept ? std::string_view{} : not_kept;
+}
+
+// Off means that nothing runs, also of a gateway that does not end by itself.
+void Daemon::end_leaving_soon() {
+  if (stopping_) return;
+  stop_timer_.expires_after(stop_patience());
+  stop_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) act(table_.end_leaving());
+  });
+}
+
+std::string_view Daemon::enable(std::uint32_t by) {
+  if (switch_.is_off()) spdlog::warn("switched on by uid {}", by);
+  const auto enabled = switch_.enable();
+  if (!enabled) return not_enabled;
+  if (!config_.enabled) return disabled_by_configuration;
+  if (!stopping_) act(table_.admit(Admission::open));
+  return {};
 }
 
 }  // namespace cellblock::daemon

@@ -17,7 +17,7 @@
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/refusal.h"
 #include "supervisor/ipc/sealed_config.h"
-#include "supervisor/os/pidfd.h"
+#include "supervisor/os/sys.h"
 
 /// Another configuration, while it runs: the launcher takes it first, or nobody does.
 namespace cellblock::daemon {

@@ -3,9 +3,36 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string>
 #include <utility>
 
+#include "policy/sandbox/environment_rules.h"
+#include "supervisor/daemon/load/accounts.h"
+
 namespace cellblock::daemon {
+namespace {
+
+static_assert(wire::max_user_name == max_user_name);
+
+bool names_its_client(const Server& server) {
+  return std::ranges::any_of(server.environment, [](const EnvironmentVariable& variable) {
+    return needs_user_name(variable.value);
+  });
+}
+
+}  // namespace
+
+wire::SupervisorRequest gateway_request(std::uint32_t uid, const ServerSet& servers,
+                                        const Config& config) {
+  wire::SupervisorRequest request{
+      .kind = wire::SupervisorRequestKind::start_gateway, .uid = uid, .servers = servers};
+  if (std::ranges::none_of(config.servers, names_its_client)) return request;
+  const std::string name = name_of_user(uid);
+  if (!is_user_name(name)) return request;
+  request.user_length = static_cast<std::uint8_t>(name.size());
+  std::ranges::copy(name, request.user.begin());
+  return request;
+}
 
 GatewayLink::GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd socket, Events events)
     : uid_(uid),

@@ -3,11 +3,18 @@
 #include <cstdint>
 #include <functional>
 
-#include "supervisor/daemon/load/readable_fd.h"
+#include "policy/base/server_names.h"
+#include "policy/config/config.h"
+#include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/run/peer_credentials.h"
 #include "supervisor/ipc/wire.h"
 
 namespace cellblock::daemon {
+
+/// start_gateway, with the user's name where some server's `env` asks for it. Blocks then, as the
+/// host's name services do.
+wire::SupervisorRequest gateway_request(std::uint32_t uid, const ServerSet& servers,
+                                        const Config& config);
 
 /// The supervisor's end of the socket to one gateway. Its destruction tells the gateway to go.
 /// Closing it purges what the gateway sent and nobody read, descriptors included, whose last close

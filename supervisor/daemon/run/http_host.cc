@@ -13,7 +13,7 @@
 
 #include "policy/config/names.h"
 #include "policy/failures/failure.h"
-#include "supervisor/daemon/report/explain_end.h"
+#include "supervisor/daemon/report/explain_reload.h"
 #include "supervisor/os/peer_options.h"
 
 namespace cellblock::daemon {
@@ -21,12 +21,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_delay{100};
-constexpr milliseconds longest_delay{10'000};
+constexpr milliseconds first_http_delay{100};
+constexpr milliseconds longest_http_delay{10'000};
 constexpr milliseconds http_retry_pause{50};
 constexpr std::chrono::steady_clock::time_point no_time{};
 // A helper that lived this long did not die of what killed the one before it.
-constexpr milliseconds healthy_life{60'000};
+constexpr milliseconds healthy_http_life{60'000};
 
 // As cellblock-http answers, which sees nothing of these connections.
 std::string page(std::string_view status, FailureCode code, std::string_view sentence) {
@@ -92,7 +92,7 @@ HttpHost::HttpHost(boost::asio::io_context& loop, const Config& config, HttpSock
       around_(std::move(around)),
       sockets_(std::move(sockets)),
       patience_(patience),
-      delay_(first_delay),
+      delay_(first_http_delay),
       timer_(loop),
       retry_(loop),
       deadline_(loop) {}
@@ -122,8 +122,8 @@ void HttpHost::started() {
 // Its sessions end by themselves: the gateways see the end of the helper's descriptors.
 void HttpHost::ended(const CellFacts& facts) {
   if (!finished_) spdlog::error("cellblock-http {}", explain_end(facts));
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_life) {
-    delay_ = first_delay;
+  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_http_life) {
+    delay_ = first_http_delay;
   }
   running_ = false;
   broken_ = false;
@@ -142,7 +142,7 @@ void HttpHost::ended(const CellFacts& facts) {
 void HttpHost::start_again_later() {
   spdlog::info("cellblock-http is started again in {} ms", delay_.count());
   timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_delay);
+  delay_ = std::min(delay_ * 2, longest_http_delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || finished_) return;
     if (const auto asked = start(); !asked) {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "supervisor/daemon/load/readable_fd.h"
-#include "supervisor/daemon/start/kill_switch_request.h"
+#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/start/kill_switch.h"
 
 namespace cellblock::daemon {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/daemon/report/explain_end.h"
+#include "supervisor/daemon/report/explain_reload.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -18,11 +18,11 @@ namespace {
 using metrics::Metric;
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_delay{100};
-constexpr milliseconds longest_delay{10'000};
+constexpr milliseconds first_metrics_delay{100};
+constexpr milliseconds longest_metrics_delay{10'000};
 constexpr milliseconds metrics_retry_pause{50};
 // One that lived this long did not die of what killed the one before it.
-constexpr milliseconds healthy_life{60'000};
+constexpr milliseconds healthy_metrics_life{60'000};
 // Gateways come and go while it does not read.
 constexpr std::size_t most_untold = 16'384;
 
@@ -58,7 +58,7 @@ MetricsHost::MetricsHost(boost::asio::io_context& loop, MetricsSocket socket,
       ask_launcher_(std::move(ask_launcher)),
       own_page_(std::move(own_page)),
       own_(std::move(own)),
-      delay_(first_delay),
+      delay_(first_metrics_delay),
       timer_(loop),
       retry_(loop) {}
 
@@ -87,8 +87,8 @@ void MetricsHost::ended(const CellFacts& facts) {
   if (!is_expected) {
     spdlog::error("cellblock-metrics {}; it is started again", explain_end(facts));
   }
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_life) {
-    delay_ = first_delay;
+  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_metrics_life) {
+    delay_ = first_metrics_delay;
   }
   running_ = false;
   retry_.cancel();
@@ -99,7 +99,7 @@ void MetricsHost::ended(const CellFacts& facts) {
 
 void MetricsHost::start_again_later() {
   timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_delay);
+  delay_ = std::min(delay_ * 2, longest_metrics_delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || finished_) return;
     if (const auto asked = start(); !asked) {
@@ -186,7 +186,7 @@ void MetricsHost::retry_later() {
 void MetricsHost::config_changed() {
   if (finished_ || !running_) return;
   is_renewed_ = true;
-  delay_ = first_delay;
+  delay_ = first_metrics_delay;
   end_it();
 }
 

@@ -10,9 +10,9 @@
 #include <memory>
 #include <span>
 
-#include "policy/failures/end_facts.h"
+#include "policy/failures/end_verdict.h"
 #include "policy/metrics/families.h"
-#include "supervisor/daemon/start/metrics_socket.h"
+#include "supervisor/daemon/start/http_sockets.h"
 #include "supervisor/ipc/metrics_page.h"
 #include "supervisor/ipc/wire.h"
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <vector>
 
 #include "policy/base/result.h"
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
 #include "policy/config/config.h"
 #include "supervisor/ipc/wire.h"
 
@@ -43,5 +46,22 @@ bool may_administer(const Peer& peer, std::uint32_t user, const Config& config);
 
 /// Those whose `allow` names the peer: what his gateway may start.
 ServerSet servers_for(const Peer& peer, const Config& config);
+
+/// As whom each user has connected: of what groups. When the rules change, what his gateway may
+/// start is what they give to any of these. One thread.
+class PeerCredentialCache {
+ public:
+  /// Of one user; one more sends the oldest away, and what only that one was allowed is not
+  /// permitted after a reload until it connects again.
+  static constexpr std::size_t most = 16;
+
+  void add(const Peer& peer);
+  void forget(std::uint32_t uid) { by_uid_.erase(uid); }
+
+  ServerSet servers_for(std::uint32_t uid, const Config& config) const;
+
+ private:
+  std::map<std::uint32_t, std::deque<Peer>> by_uid_;
+};
 
 }  // namespace cellblock::daemon

@@ -11,15 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "policy/access/subject.h"
+#include "policy/access/rights.h"
 #include "policy/base/printable.h"
 #include "policy/base/suggestion.h"
 #include "supervisor/daemon/doctor/machine_facts.h"
-#include "supervisor/daemon/doctor/machine_report.h"
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/config_files.h"
 #include "supervisor/daemon/load/wipe.h"
-#include "supervisor/daemon/report/broken_parts.h"
 #include "supervisor/daemon/report/check_report.h"
 #include "supervisor/daemon/report/effective_keys.h"
 #include "supervisor/daemon/report/explain_rights.h"

@@ -15,7 +15,7 @@
 
 #include "supervisor/daemon/load/cgroup_leftovers.h"
 #include "supervisor/daemon/load/trusted_path.h"
-#include "supervisor/os/control_file.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::daemon {
 namespace {

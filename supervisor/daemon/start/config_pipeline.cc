@@ -10,7 +10,7 @@
 #include "policy/config/config_bytes.h"
 #include "supervisor/daemon/load/privileges.h"
 #include "supervisor/daemon/load/secret_commands.h"
-#include "supervisor/daemon/load/secret_marking.h"
+#include "supervisor/daemon/load/secret_files.h"
 #include "supervisor/daemon/load/wipe.h"
 #include "supervisor/daemon/report/check_report.h"
 

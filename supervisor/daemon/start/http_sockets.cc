@@ -9,6 +9,30 @@
 namespace cellblock::daemon {
 namespace {
 
+constexpr int metrics_backlog = 16;
+
+}  // namespace
+
+Result<MetricsSocket> bind_metrics(const Config& config) {
+  MetricsSocket made;
+  if (!config.metrics) return made;
+  if (config.metrics->socket.empty()) {
+    made.listener =
+        CELLBLOCK_TRY(listen_on_loopback("[metrics]", "127.0.0.1", config.metrics->port));
+    return made;
+  }
+  Listen as_socket;
+  as_socket.socket = config.metrics->socket;
+  as_socket.mode = config.metrics->mode;
+  BoundSocket bound = CELLBLOCK_TRY(BoundSocket::bind(as_socket));
+  made.listener = bound.take();
+  made.file.emplace(std::move(bound));
+  if (::listen(made.listener.get(), metrics_backlog) < 0) return sys_fail("listen");
+  return made;
+}
+
+namespace {
+
 constexpr int backlog = 128;
 
 Result<void> bind_to(int socket, std::string_view host, std::uint16_t port) {

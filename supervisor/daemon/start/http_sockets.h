@@ -10,6 +10,16 @@
 /// What [listen.http] is served on. Bound while the daemon still has its groups.
 namespace cellblock::daemon {
 
+// What [metrics] is served on. Bound while the daemon still has its groups. It listens at once:
+// whoever comes early waits for cellblock-metrics.
+
+struct MetricsSocket {
+  Fd listener;                      ///< not valid without [metrics]
+  std::optional<BoundSocket> file;  ///< of a Unix socket; removed with this
+};
+
+Result<MetricsSocket> bind_metrics(const Config& config);
+
 struct HttpSockets {
   Fd tcp;                                  ///< listens already; not valid: there is none
   std::optional<BoundSocket> unix_socket;  ///< does not listen yet

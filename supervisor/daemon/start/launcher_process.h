@@ -15,6 +15,13 @@
 /// what does not wait for an answer of the launcher's.
 namespace cellblock::daemon {
 
+/// A mount namespace that shows what this process sees of the host now, and belongs to
+/// `user_namespace`: whoever has its capabilities there can copy mounts from it, and whoever has
+/// not can do nothing with it. The user namespace must be one that this process's user has made; no
+/// other right is needed. A child makes it and is gone; blocks for as long, and for no longer than
+/// `patience` (ETIMEDOUT). The caller has one thread.
+SysResult<Fd> host_view(int user_namespace, std::chrono::milliseconds patience);
+
 class LauncherProcess {
  public:
   /// The open program is executed with the descriptors of wire::launcher_fd and nothing else; `fds`
@@ -31,7 +38,7 @@ class LauncherProcess {
   Result<void> await(wire::LauncherReportKind kind, std::chrono::milliseconds timeout);
   Result<void> tell(const wire::SupervisorRequest& request, std::span<const int> fds = {}) const;
 
-  /// Has it take another configuration while it runs, with the host as it is now (host_view.h): the
+  /// Has it take another configuration while it runs, with the host as it is now (below): the
   /// answer is `reloaded` or `not_reloaded`, and until it has come the caller asks for no other.
   /// Waits for a child that makes the view, a matter of milliseconds, at most 5 s.
   /// `owner_mounts`: owner_mounts.h.

@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "policy/config/id_table.h"
-#include "supervisor/daemon/load/file_system_user.h"
 #include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/load/id_mapped_tree.h"
+#include "supervisor/daemon/load/privileges.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -18,14 +18,14 @@
 #include <vector>
 
 #include "policy/base/printable.h"
-#include "policy/base/server_set.h"
-#include "policy/redaction/merged_secrets.h"
+#include "policy/base/server_names.h"
+#include "policy/redaction/secret_marks.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
+#include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/load/host_facts.h"
 #include "supervisor/daemon/load/privileges.h"
 #include "supervisor/daemon/load/secret_files.h"
-#include "supervisor/daemon/load/wait_readable.h"
 #include "supervisor/daemon/load/wipe.h"
 #include "supervisor/daemon/start/config_pipeline.h"
 #include "supervisor/daemon/start/owner_mounts.h"

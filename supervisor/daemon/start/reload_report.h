@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "policy/reload/difference.h"
-#include "supervisor/daemon/report/broken_parts.h"
+#include "supervisor/daemon/report/check_report.h"
 #include "supervisor/daemon/report/effective_keys.h"
 
 /// What whoever reloads is told. Pure.

@@ -2,15 +2,112 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 
+#include "policy/audit/chain.h"
 #include "supervisor/daemon/load/trusted_path.h"
 
 namespace cellblock::daemon {
+namespace {
+
+// Longer than a writer's first line in a file.
+constexpr std::size_t longest_first_line = 4096;
+
+std::unexpected<Error> path_fail(const std::string& path, const SysError& error) {
+  return fail(path + ": " + error.text());
+}
+
+Result<void> check_log_file(const std::string& path, int file) {
+  struct stat status{};
+  if (::fstat(file, &status) < 0) return path_fail(path, sys_fail("fstat").error());
+  if (!S_ISREG(status.st_mode) || status.st_nlink != 1) {
+    return fail(path + " is not a plain file with one name");
+  }
+  if ((status.st_mode & 0077) != 0)
+    return fail(path + " must be closed to group and others (0600)");
+  return {};
+}
+
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+Result<AuditFile> open_one(int directory, const std::string& path) {
+  constexpr int never = O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+  const std::string name = name_of(path);
+  auto append = open_at(directory, name.c_str(), O_WRONLY | O_APPEND | O_CREAT | never, 0600);
+  if (!append) return path_fail(path, append.error());
+  CELLBLOCK_CHECK(check_log_file(path, append->get()));
+  auto read = open_at(directory, name.c_str(), O_RDONLY | never);
+  if (!read) return path_fail(path, read.error());
+  CELLBLOCK_CHECK(check_log_file(path, read->get()));
+  return AuditFile{.append = std::move(*append), .read = std::move(*read)};
+}
+
+struct FirstLine {
+  std::uint64_t sequence = 0;  ///< 0: no sealed line is in the file
+  std::int64_t time = 0;       ///< in Unix time; 0: not known
+};
+
+FirstLine first_line(int file) {
+  std::array<char, longest_first_line> bytes{};
+  const ssize_t count = ::pread(file, bytes.data(), bytes.size(), 0);
+  if (count <= 0) return {};
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(count));
+  const auto line = audit::sealed_line(text.substr(0, text.find('\n')));
+  if (!line) return {};
+  return {line->sequence, audit::time_of(line->body).value_or(0)};
+}
+
+// The chain would begin anew beside it.
+Result<void> refuse_newer_beyond(const Config& config, int directory, std::uint64_t newest) {
+  for (std::uint32_t index = config.audit.keep + 1; index < audit::most_files; ++index) {
+    const std::string path = audit::log_file_name(config.audit_log, index);
+    const auto file = open_at(directory, name_of(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (file && first_line(file->get()).sequence > newest) {
+      return fail(path +
+                  " has newer lines than the files that audit.keep leaves to the log; keep "
+                  "more, or move all files of the log away");
+    }
+  }
+  return {};
+}
+
+Result<Fd> open_journal() {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = "/run/systemd/journal/socket"};
+  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return sys_fail("socket");
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (::connect(socket.get(), generic, sizeof address) == 0) return socket;
+  const SysError error = sys_fail("connect").error();
+  return fail(std::string("audit.journal: ") + address.sun_path + ": " + error.text());
+}
+
+}  // namespace
+
+Result<AuditFiles> open_audit_files(const Config& config, int directory) {
+  AuditFiles opened;
+  std::uint64_t newest = 0;
+  for (std::uint32_t index = 0; index <= config.audit.keep; ++index) {
+    const std::string path = audit::log_file_name(config.audit_log, index);
+    opened.files.push_back(CELLBLOCK_TRY(open_one(directory, path)));
+    const FirstLine first = first_line(opened.files.back().read.get());
+    opened.files.back().since = first.time;
+    if (first.sequence <= newest) continue;
+    newest = first.sequence;
+    opened.current = index;
+  }
+  CELLBLOCK_CHECK(refuse_newer_beyond(config, directory, newest));
+  if (config.audit.journal == AuditJournal::all) opened.journal = CELLBLOCK_TRY(open_journal());
+  return opened;
+}
+
 namespace {
 
 std::string parent_of(const std::string& path) {
@@ -23,10 +120,6 @@ struct NewDirectory {
   gid_t gid = 0;
   mode_t mode = 0;
 };
-
-std::unexpected<Error> path_fail(const std::string& path, const SysError& error) {
-  return fail(path + ": " + error.text());
-}
 
 // What exists is left as it is. Opened without following a link, since its parent may be /tmp.
 Result<void> make_one(const std::string& path, const NewDirectory& wanted) {

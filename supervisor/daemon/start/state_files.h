@@ -2,15 +2,37 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "policy/config/config.h"
-#include "supervisor/daemon/start/audit_files.h"
 #include "supervisor/os/sys.h"
 
 /// The directories and files that outlive the daemon. For root to call, before it becomes the
 /// daemon's user, where it starts as root.
 namespace cellblock::daemon {
+
+// The files of the audit log (policy/audit/chain.h). For root to open, before it becomes the
+// daemon's user, where it starts as root.
+
+struct AuditFile {
+  Fd append;  ///< O_WRONLY | O_APPEND
+  Fd read;
+  std::int64_t since = 0;  ///< when its first line was written, in Unix time; 0: it has none
+};
+
+struct AuditFiles {
+  std::vector<AuditFile> files;  ///< as many as the log may have; not empty
+  std::size_t current = 0;       ///< the one with the newest lines
+  Fd journal;                    ///< the system's, connected; invalid: it is not told
+};
+
+/// All of them, made where they are missing: 0600, never through a link. Made by root where root
+/// starts us: then the daemon's user, whoever takes it over, can append and empty through these
+/// descriptors but never open, rename or remove a file. `directory` is where they are.
+Result<AuditFiles> open_audit_files(const Config& config, int directory);
 
 /// Makes the socket's directory, 0755 and the daemon's, if it is missing: the daemon's user must be
 /// able to remove the socket again.

@@ -1,16 +1,12 @@
 #include "supervisor/gateway/aggregate/aggregate.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/aggregate/host_messages.h"
+#include "policy/mcp/protocol_words.h"
+#include "supervisor/gateway/aggregate/aggregate_effects.h"
 #include "supervisor/gateway/aggregate/response_rewrite.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
-#include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/route/modern_request_check.h"
 
 namespace cellblock::gateway {

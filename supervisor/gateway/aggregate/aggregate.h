@@ -1,14 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
@@ -20,18 +22,62 @@
 #include "supervisor/gateway/aggregate/list_refresh.h"
 #include "supervisor/gateway/aggregate/members.h"
 #include "supervisor/gateway/aggregate/merged_lists.h"
-#include "supervisor/gateway/aggregate/modern_request.h"
-#include "supervisor/gateway/aggregate/own_ids.h"
-#include "supervisor/gateway/aggregate/waiting.h"
+#include "supervisor/gateway/aggregate/request_route.h"
 #include "supervisor/gateway/checks/catalogue.h"
 #include "supervisor/gateway/checks/session_access.h"
 #include "supervisor/gateway/message/sealer.h"
+#include "supervisor/os/clock.h"
 
 /// Everything at once: one MCP server of the modern era made from all servers that a user may use.
 /// Towards each of them it is an MCP client of that era; what the server itself speaks is its
 /// server route's business. Pure: messages, catalogues and times in, effects out. Whether a call is
 /// allowed is decided again below each server route (upstream.h), by the same function.
 namespace cellblock::gateway {
+
+/// A request that waits for catalogues, and until when.
+struct WaitingRequest {
+  std::string line;
+  Message message;  ///< its spans are of `line`
+  Time until;
+
+  std::string_view id() const { return message.id.in(line); }
+};
+
+class Waiting {
+ public:
+  static constexpr std::size_t max_bytes = 16U << 20;  ///< of all of them, unless it is only one
+
+  void add(WaitingRequest request) { requests_.push_back(std::move(request)); }
+  bool has_room_for(std::size_t bytes) const {
+    for (const WaitingRequest& request : requests_) bytes += request.line.size();
+    return requests_.empty() || bytes <= max_bytes;
+  }
+  bool has(std::string_view id) const {
+    return std::ranges::any_of(requests_, [&](const auto& request) { return request.id() == id; });
+  }
+  /// False: no such request.
+  bool remove(std::string_view id) {
+    return std::erase_if(requests_, [&](const auto& request) { return request.id() == id; }) > 0;
+  }
+
+  std::vector<WaitingRequest> take_all() { return std::exchange(requests_, {}); }
+  std::vector<WaitingRequest> take_due(Time now) {
+    const auto due = std::ranges::stable_partition(
+        requests_, [&](const auto& request) { return request.until > now; });
+    std::vector<WaitingRequest> taken(std::make_move_iterator(due.begin()),
+                                      std::make_move_iterator(due.end()));
+    requests_.erase(due.begin(), due.end());
+    return taken;
+  }
+  std::optional<Time> next_due() const {
+    if (requests_.empty()) return std::nullopt;
+    return std::ranges::min(requests_, {}, &WaitingRequest::until).until;
+  }
+  std::size_t size() const { return requests_.size(); }
+
+ private:
+  std::vector<WaitingRequest> requests_;
+};
 
 class Aggregate {
  public:

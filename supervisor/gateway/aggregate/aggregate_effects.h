@@ -1,14 +1,26 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/message/audit_note.h"
-#include "supervisor/gateway/message/slices.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
+
+/// Ids and progress tokens towards the server routes: each server route hides them from its server
+/// behind ids that cannot be guessed (calls_in_flight.h), so a count will do here.
+class OwnIds {
+ public:
+  std::uint64_t next() { return ++last_; }
+
+ private:
+  std::uint64_t last_ = 0;
+};
 
 /// What an Aggregate asks of the session that has it. Servers are named by their index in the
 /// configuration. A call of to_leg or want_catalogue may come back into the Aggregate (with an
@@ -33,5 +45,13 @@ class AggregateEffects {
  protected:
   ~AggregateEffects() = default;
 };
+
+inline void say_to_host(AggregateEffects& effects, std::string_view text) {
+  effects.to_host(std::array<std::string_view, 2>{text, "\n"});
+}
+
+inline void say_to_leg(AggregateEffects& effects, std::uint32_t server, std::string_view text) {
+  effects.to_leg(server, std::array<std::string_view, 2>{text, "\n"});
+}
 
 }  // namespace cellblock::gateway

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "supervisor/gateway/checks/permitted_features.h"
+#include "supervisor/gateway/checks/session_access.h"
 #include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/route/bridging.h"

@@ -15,7 +15,7 @@
 #include "supervisor/gateway/checks/session_access.h"
 #include "supervisor/gateway/message/relay.h"
 #include "supervisor/gateway/route/server_route.h"
-#include "supervisor/os/alarm.h"
+#include "supervisor/os/clock.h"
 
 /// All servers as one, for what a host says in one era: the aggregate, a server route for each
 /// server that it speaks to, and, before it, the bridge of a legacy host. Pure.

@@ -9,13 +9,19 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/aggregate/members.h"
 #include "supervisor/gateway/aggregate/merged_lists.h"
-#include "supervisor/gateway/aggregate/unavailable.h"
-#include "supervisor/gateway/checks/reading_tool.h"
+#include "supervisor/gateway/checks/kept_results.h"
 #include "supervisor/gateway/message/sealer.h"
 #include "supervisor/os/clock.h"
 
 /// Answers that need no server: the four lists and server/discover.
 namespace cellblock::gateway {
+
+/// A server that is not, or not wholly, in an answer.
+struct Unavailable {
+  std::uint32_t server = 0;
+  std::string reason;
+  std::string brief;  ///< the same in a few words, none of them the server's own
+};
 
 class AggregateLists {
  public:

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/era_of.h"
-#include "supervisor/gateway/route/named_call.h"
+#include "supervisor/gateway/message/revisions.h"
+#include "supervisor/gateway/route/server_route.h"
 
 namespace cellblock::gateway {
 

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <utility>
 
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/aggregate/aggregate_effects.h"
 #include "supervisor/gateway/aggregate/aggregate_lists.h"
-#include "supervisor/gateway/aggregate/host_messages.h"
 #include "supervisor/gateway/checks/list_pages.h"
 #include "supervisor/gateway/checks/metadata.h"
 #include "supervisor/gateway/message/json_tree.h"

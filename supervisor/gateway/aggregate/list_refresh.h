@@ -14,7 +14,6 @@
 #include "supervisor/gateway/aggregate/aggregate_effects.h"
 #include "supervisor/gateway/aggregate/members.h"
 #include "supervisor/gateway/aggregate/merged_lists.h"
-#include "supervisor/gateway/aggregate/own_ids.h"
 #include "supervisor/os/clock.h"
 
 /// Lists that a running server says have changed, asked for again: all their pages.

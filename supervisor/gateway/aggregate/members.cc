@@ -1,8 +1,13 @@
 #include "supervisor/gateway/aggregate/members.h"
 
-#include <algorithm>
-
 namespace cellblock::gateway {
+
+std::string json_string(std::string_view text) { return text_of(Json(text)); }
+
+std::string text_from(std::string_view raw) {
+  const Json json = parse_json(raw);
+  return json.is_string() ? json.get<std::string>() : std::string{};
+}
 
 Members::Members(const Config& config, const SessionAccess& access)
     : config_(config), access_(access) {

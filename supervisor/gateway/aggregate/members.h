@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "policy/config/config.h"
 #include "supervisor/gateway/checks/session_access.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
+
+/// As a JSON string, quotes included. Bytes that are no UTF-8 are replaced.
+std::string json_string(std::string_view text);
+/// The text of a JSON string; "" of anything else.
+std::string text_from(std::string_view raw);
 
 /// The servers that an aggregate is made from, in the order of their places.
 class Members {

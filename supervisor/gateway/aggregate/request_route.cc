@@ -1,17 +1,31 @@
 #include "supervisor/gateway/aggregate/request_route.h"
 
-#include <optional>
 #include <utility>
 
 #include "policy/access/rights.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/aggregate/json_text.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/aggregate/public_name.h"
-#include "supervisor/gateway/aggregate/task_names.h"
+#include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {
+
+std::string meta_of(std::string_view line, const Message& message) {
+  Json params = parse_json(message.params.in(line));
+  Json* meta = member(params, "_meta");
+  if (meta == nullptr) return bare_meta();
+  leave_out(*meta, {"progressToken", mcp::meta_key::subscription});
+  return text_of(*meta);
+}
+
+std::string bare_meta() {
+  return text_of({{mcp::meta_key::version, mcp::modern_revision},
+                  {mcp::meta_key::capabilities, Json::object()}});
+}
+
 namespace {
 
 using Certainty = ResourceRoutes::Certainty;

@@ -15,6 +15,13 @@
 /// To which server a request goes, and what it has to say there in place of what is shown here.
 namespace cellblock::gateway {
 
+/// The `_meta` of a host's request, for one of our own in that host's name: without what belongs to
+/// that one request alone.
+std::string meta_of(std::string_view line, const Message& message);
+
+/// One with no client capability.
+std::string bare_meta();
+
 struct ToServer {
   std::uint32_t server = 0;
   std::vector<Replacement> edits;

@@ -12,6 +12,12 @@
 /// What a server says, as a host hears it who knows many servers.
 namespace cellblock::gateway {
 
+/// Where a result mentions resources: `uri` of what is in `content`, `contents` and
+/// `messages[].content`, and of the `resource` embedded there. A server's own data
+/// (structuredContent, _meta) is not looked into. Spans of strings, quotes included, in order.
+/// `result` lies in `line`, which has been validated.
+std::vector<Span> result_uris(std::string_view line, Span result);
+
 /// The edits of an answer besides its id: URIs that would lead elsewhere, ids of tasks.
 std::vector<Replacement> show_answer(std::string_view line, const Message& message,
                                      std::uint32_t server, std::string_view name,

@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
 #include "policy/config/config.h"
 #include "supervisor/gateway/catalogue/catalogues.h"
-#include "supervisor/gateway/catalogue/survey_start.h"
 #include "supervisor/gateway/checks/metadata.h"
 #include "supervisor/os/clock.h"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 
 namespace cellblock::gateway {
 namespace {

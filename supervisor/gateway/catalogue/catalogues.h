@@ -68,4 +68,14 @@ class Catalogues {
   ~Catalogues() = default;
 };
 
+/// What a survey sets out with.
+struct SurveyStart {
+  enum class Hurry : std::uint8_t {
+    somebody_waits,
+    nobody_waits,  ///< a slow server may take longer for server/discover than era_timeout
+  };
+  Eras known;
+  Hurry hurry = Hurry::somebody_waits;
+};
+
 }  // namespace cellblock::gateway

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/catalogue/discovery_messages.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/session_failures.h"
-#include "supervisor/gateway/message/tree_reader.h"
 
 namespace cellblock::gateway {
 

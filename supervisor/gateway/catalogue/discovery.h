@@ -9,7 +9,7 @@
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
-#include "supervisor/gateway/catalogue/survey_start.h"
+#include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/checks/catalogue.h"
 #include "supervisor/gateway/checks/list_pages.h"
 #include "supervisor/gateway/checks/metadata.h"

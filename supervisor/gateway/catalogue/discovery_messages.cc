@@ -7,14 +7,10 @@
 #include <utility>
 
 #include "policy/base/printable.h"
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/lists.h"
-#include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
-#include "policy/mcp/revisions.h"
+#include "policy/mcp/protocol_words.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/message/tree_writer.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -1,18 +1,45 @@
 #include "supervisor/gateway/catalogue/pin_keeper.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <utility>
+#include <cerrno>
+#include <string_view>
 
 #include "policy/base/printable.h"
-#include "policy/base/server_tag.h"
-#include "policy/mcp/lists.h"
+#include "policy/base/server_names.h"
+#include "policy/pins/pin_file.h"
+#include "supervisor/gateway/catalogue/kept_files.h"
 #include "supervisor/gateway/checks/user_policy.h"
 #include "supervisor/gateway/records/audit_record.h"
-#include "supervisor/os/wall_clock.h"
+#include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
+namespace {
+
+std::string file_name(const Server& server) { return server.name + ".pins"; }
+
+}  // namespace
+
+SysResult<PinStore> PinStore::open(const std::string& path) {
+  return PinStore(
+      CELLBLOCK_TRY(open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW)));
+}
+
+void PinStore::load(const Server& server, PinSet& pins) const {
+  const auto file = open_kept(directory_.get(), file_name(server));
+  if (!file && file.error().number == ENOENT) return;
+  const auto bytes =
+      file ? read_all(file->get(), max_pin_file, Sealing::any) : std::unexpected(file.error());
+  if (!bytes) return pins.is_damaged();
+  read_pin_file({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, pins);
+}
+
+SysResult<void> PinStore::save(const Server& server, const PinSet& pins) const {
+  return replace_kept(directory_.get(), file_name(server), pin_file(pins), Durability::synced);
+}
+
 namespace {
 
 constexpr std::size_t longest_name = 200;

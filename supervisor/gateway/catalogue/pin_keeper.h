@@ -4,16 +4,36 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
-#include "policy/mcp/lists.h"
-#include "supervisor/gateway/catalogue/pin_store.h"
+#include "policy/config/config.h"
+#include "policy/mcp/methods.h"
+#include "policy/pins/pin_set.h"
 #include "supervisor/gateway/cell/gateway_services.h"
 #include "supervisor/gateway/checks/pin_book.h"
+#include "supervisor/os/sys.h"
 
 /// The pins of one user's gateway with their clock and files: carries out what the machine
 /// (checks/pin_book.h) decides.
 namespace cellblock::gateway {
+
+// The files of one user's pins: SERVER.pins, beside his catalogues. No cache: what is there and
+// cannot be read is damaged, and what is damaged admits nothing. Blocking, and synced.
+
+class PinStore {
+ public:
+  /// Where the launcher puts the directory (root_plan.h, home_directory).
+  static SysResult<PinStore> open(const std::string& path);
+  explicit PinStore(Fd directory) : directory_(std::move(directory)) {}
+
+  /// Into an empty set; a file that is not there leaves it empty.
+  void load(const Server& server, PinSet& pins) const;
+  SysResult<void> save(const Server& server, const PinSet& pins) const;
+
+ private:
+  Fd directory_;
+};
 
 class PinKeeper final : private PinEffects {
  public:

@@ -2,9 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/json/raw_json.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/message/tree_writer.h"
+#include "policy/json/json_text.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/checks/pin_book.h"
-#include "supervisor/gateway/checks/redactions.h"
+#include "supervisor/gateway/checks/redaction_gate.h"
 
 /// The catalogues without what is withheld, and without what redaction takes out: what everybody is
 /// given who shows them to a host. Pure.

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 namespace cellblock::gateway {
-
 namespace {
 
 using enum CellState;

@@ -4,19 +4,110 @@
 #include <array>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/lists.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/failures.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/message/log_level.h"
+#include "supervisor/gateway/message/listening.h"
+#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/reserved_meta.h"
 #include "supervisor/gateway/message/revisions.h"
-#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/message/written_message.h"
 
 namespace cellblock::gateway {
+
+const RequestCoalescer::Entry* RequestCoalescer::open_one(std::string_view what) const {
+  const auto found = std::ranges::find_if(
+      entries_, [what](const Entry& entry) { return entry.is_open && entry.done.what == what; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+bool RequestCoalescer::is_asked(std::string_view what) const { return open_one(what) != nullptr; }
+
+void RequestCoalescer::ask(std::string_view what, Waiting first) {
+  Entry entry{.ours = first.ours, .is_open = true, .done = {.what = std::string(what)}};
+  entry.done.waiting.push_back(std::move(first));
+  entries_.push_back(std::move(entry));
+}
+
+void RequestCoalescer::wait(std::string_view what, Waiting another) {
+  const Entry* entry = open_one(what);
+  if (entry == nullptr) return;
+  entries_[static_cast<std::size_t>(entry - entries_.data())].done.waiting.push_back(
+      std::move(another));
+}
+
+bool RequestCoalescer::has(std::string_view ours) const {
+  return std::ranges::find(entries_, ours, &Entry::ours) != entries_.end();
+}
+
+std::optional<RequestCoalescer::Done> RequestCoalescer::take(std::string_view ours) {
+  const auto found = std::ranges::find(entries_, ours, &Entry::ours);
+  if (found == entries_.end()) return std::nullopt;
+  Done done = std::move(found->done);
+  entries_.erase(found);
+  return done;
+}
+
+void RequestCoalescer::close(std::string_view what) {
+  for (Entry& entry : entries_) {
+    if (entry.done.what == what) entry.is_open = false;
+  }
+}
+
+void RequestCoalescer::leave(std::uint64_t member) {
+  for (Entry& entry : entries_) {
+    std::erase_if(entry.done.waiting,
+                  [member](const Waiting& waiting) { return waiting.member == member; });
+  }
+}
+
+std::vector<RequestCoalescer::Done> RequestCoalescer::take_all() {
+  std::vector<Done> all;
+  for (Entry& entry : std::exchange(entries_, {})) all.push_back(std::move(entry.done));
+  return all;
+}
+
+bool Subscriptions::is_wanted(std::string_view uri) const {
+  return std::ranges::find(entries_, uri, &Entry::uri) != entries_.end();
+}
+
+Subscriptions::Added Subscriptions::add(Session session, std::string_view uri) {
+  if (uri.size() > longest_uri) return Added::refused;
+  Entry entry{session, std::string(uri)};
+  if (std::ranges::find(entries_, entry) != entries_.end()) return Added::another;
+  const auto of_this = std::ranges::count(entries_, session, &Entry::session);
+  if (entries_.size() >= most || of_this >= static_cast<std::ptrdiff_t>(most_of_one)) {
+    return Added::refused;
+  }
+  const bool first = !is_wanted(uri);
+  entries_.push_back(std::move(entry));
+  return first ? Added::first : Added::another;
+}
+
+Subscriptions::Removed Subscriptions::remove(Session session, std::string_view uri) {
+  const bool was_there = std::erase(entries_, Entry{session, std::string(uri)}) != 0;
+  return was_there && !is_wanted(uri) ? Removed::last : Removed::some;
+}
+
+std::vector<std::string> Subscriptions::forget(Session session) {
+  std::vector<std::string> unwanted;
+  for (const Entry& entry : entries_) {
+    if (entry.session == session) unwanted.push_back(entry.uri);
+  }
+  std::erase_if(entries_, [session](const Entry& entry) { return entry.session == session; });
+  std::erase_if(unwanted, [this](const std::string& uri) { return is_wanted(uri); });
+  return unwanted;
+}
+
+std::vector<Subscriptions::Session> Subscriptions::wanting(std::string_view uri) const {
+  std::vector<Session> sessions;
+  for (const Entry& entry : entries_) {
+    const bool told = std::ranges::find(sessions, entry.session) != sessions.end();
+    if (!told && is_resource_within(uri, entry.uri)) sessions.push_back(entry.session);
+  }
+  return sessions;
+}
 
 namespace {
 

@@ -13,16 +13,92 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "policy/jsonrpc/message_edit.h"
 #include "supervisor/gateway/cell/cell_user.h"
-#include "supervisor/gateway/cell/request_coalescer.h"
-#include "supervisor/gateway/cell/subscriptions.h"
 #include "supervisor/gateway/message/audit_note.h"
-#include "supervisor/gateway/message/slices.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/os/clock.h"
 
 /// What is said on a cell that several sessions of one user share (`cells = "per-user"`): to the
 /// server they are one client, which can nothing. Whatever concerns all of them is said once, and
 /// what the server says goes to whose it is, or to nobody. Pure.
 namespace cellblock::gateway {
+
+// Requests that several sessions make of one cell and that it hears once: who waits for which
+// answer. Pure; bounded by the calls that its users may have in flight.
+
+class RequestCoalescer {
+ public:
+  struct Waiting {
+    std::uint64_t member = 0;
+    std::string ours;  ///< its id of ours, raw JSON
+  };
+  /// `waiting` begins with whose request it is that the cell heard, unless that one has left.
+  struct Done {
+    std::string what;
+    std::vector<Waiting> waiting;
+  };
+
+  bool is_asked(std::string_view what) const;
+  /// It goes to the cell: the answer has this id.
+  void ask(std::string_view what, Waiting first);
+  /// is_asked() holds.
+  void wait(std::string_view what, Waiting another);
+  /// Whether the answer with this id is awaited here.
+  bool has(std::string_view ours) const;
+  std::optional<Done> take(std::string_view ours);
+  /// Its answer no longer holds for those who ask later.
+  void close(std::string_view what);
+  void leave(std::uint64_t member);
+  std::vector<Done> take_all();
+
+ private:
+  struct Entry {
+    std::string ours;
+    bool is_open = true;  ///< others may wait for it too
+    Done done;
+  };
+  const Entry* open_one(std::string_view what) const;
+
+  std::vector<Entry> entries_;
+};
+
+// Which sessions on a shared cell want to hear of which resource. The server is asked once for
+// each URI, however many want it. Pure.
+
+class Subscriptions {
+ public:
+  using Session = std::uint64_t;
+  static constexpr std::size_t most = 4'096;       ///< pairs of session and URI
+  static constexpr std::size_t most_of_one = 512;  ///< session, so that it leaves room for others
+  static constexpr std::size_t longest_uri = 4'096;
+
+  enum class Added : std::uint8_t {
+    first,    ///< the server is to be asked
+    another,  ///< it has been asked
+    refused,  ///< too many, or too long
+  };
+  Added add(Session session, std::string_view uri);
+
+  enum class Removed : std::uint8_t {
+    last,  ///< the server is to be told
+    some,  ///< others want it still, or nobody did
+  };
+  Removed remove(Session session, std::string_view uri);
+  /// The session has left: what nobody wants any more.
+  std::vector<std::string> forget(Session session);
+
+  /// Who hears that `uri` was updated, which may be a part of what they subscribed to.
+  std::vector<Session> wanting(std::string_view uri) const;
+
+ private:
+  struct Entry {
+    Session session = 0;
+    std::string uri;
+    bool operator==(const Entry&) const = default;
+  };
+  bool is_wanted(std::string_view uri) const;
+
+  std::vector<Entry> entries_;
+};
 
 class ClientMultiplexerEffects {
  public:

@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/gateway/io/record_reader.h"
-#include "supervisor/gateway/io/record_sender.h"
+#include "supervisor/gateway/io/record_channel.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/event_loop.h"
 #include "supervisor/os/sys.h"

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/config/restart_rules.h"
+#include "policy/config/cell_rules.h"
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
 #include "supervisor/os/clock.h"
 
 /// When a server of one user may start, by how it fared before. Pure: it says what to do with a
@@ -81,5 +83,9 @@ class RestartPolicy {
   std::uint32_t failed_trials_ = 0;  ///< after rests, in a row
   std::deque<Time> failures_;        ///< within the window; at most rules_->failures
 };
+
+/// Why a start is refused now, with the cause of the failure before it; `last` may be null.
+Failure start_refusal(const Server& server, const RestartPolicy& life, const Failure* last,
+                      Time now);
 
 }  // namespace cellblock::gateway

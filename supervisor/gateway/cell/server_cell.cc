@@ -1,12 +1,93 @@
 #include "supervisor/gateway/cell/server_cell.h"
 
-#include <algorithm>
+#include <array>
+#include <csignal>
 #include <utility>
 
-#include "supervisor/gateway/cell/cell_failure.h"
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
+
+EndedCell with_true_cause(EndedCell ended) {
+  const CellFacts& facts = ended.facts;
+  const bool by_kill = facts.kind == EndKind::signalled && facts.signal == SIGKILL;
+  const bool by_itself = facts.kind != EndKind::not_ended && !by_kill;
+  const bool only_a_sign =
+      ended.given_up == GivenUp::closed_stdout || ended.given_up == GivenUp::closed_stdin;
+  if (only_a_sign && by_itself) ended.given_up = GivenUp::no;
+  return ended;
+}
+
+Failure failure_of_end(const std::string& server, const EndedCell& ended) {
+  const CrashVerdict verdict = judge_end(ended);
+  const bool late = verdict.verdict == Verdict::handshake_timeout;
+  Failure failure =
+      plain_failure(late ? FailureCode::handshake_timeout : FailureCode::server_failed,
+                    describe(server, verdict), server);
+  failure.verdict = name_of(verdict.verdict);
+  failure.cause = verdict.cause;
+  failure.advice = verdict.advice;
+  failure.facts = ended.facts;
+  failure.stderr_tail = shown_lines(ended.stderr_tail);
+  return failure;
+}
+
+Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal,
+                           const EndedCell& ended) {
+  switch (refusal) {
+    case wire::StartRefusal::too_many_cells:
+      return plain_failure(FailureCode::too_many,
+                           "this user has as many cells of this server as are allowed", server);
+    case wire::StartRefusal::too_many_cells_in_all:
+      return plain_failure(FailureCode::too_many,
+                           "this user, or all users together, have as many cells as cellblock runs",
+                           server);
+    case wire::StartRefusal::no_free_identity:
+      return plain_failure(FailureCode::too_many,
+                           "every id that daemon.id_range has for servers is given, one to each "
+                           "server and user for good: make the range larger",
+                           server);
+    case wire::StartRefusal::disabled:
+      return plain_failure(FailureCode::disabled, "cellblock is switched off");
+    case wire::StartRefusal::not_permitted:
+      return plain_failure(FailureCode::not_allowlisted,
+                           "server \"" + server + "\" is not this user's to use any more", server);
+    case wire::StartRefusal::workspace_refused:
+      return plain_failure(FailureCode::workspace_refused,
+                           "the workspace is not a directory that workspace.allow of server \"" +
+                               server + "\" names",
+                           server);
+    case wire::StartRefusal::workspace_came_later:
+      return plain_failure(FailureCode::workspace_refused,
+                           "workspace.allow of server \"" + server +
+                               "\" names this directory, but it was not there when cellblockd "
+                               "started: restart cellblockd",
+                           server);
+    case wire::StartRefusal::identity_not_mapped:
+      return plain_failure(
+          FailureCode::identity_not_mapped,
+          "server \"" + server +
+              "\" runs as its client (run_as), and this user cannot be one: it needs an account, "
+              "named by allow.users or a member of allow.groups that can be listed when cellblockd "
+              "starts; root, the system's accounts and cellblock's own ids are none",
+          server);
+    case wire::StartRefusal::client_without_name:
+      return plain_failure(FailureCode::identity_not_mapped,
+                           "env of server \"" + server +
+                               "\" has ${client.user}, and the account database has no name for "
+                               "this user that can be passed on",
+                           server);
+    case wire::StartRefusal::home_in_use:
+      return plain_failure(FailureCode::too_many,
+                           "the home of server \"" + server + "\" is just being cleared", server);
+    case wire::StartRefusal::none:
+    case wire::StartRefusal::setup_failed:
+      break;
+  }
+  return failure_of_end(server, ended);
+}
 
 using wire::AuditKind;
 using wire::AuditOutcome;
@@ -340,6 +421,75 @@ void ServerCell::tell_gone(const Failure& failure, Time now) {
 
 void ServerCell::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {
   effects_.record({.kind = kind, .outcome = outcome, .tool = {}, .reason = reason});
+}
+
+// A cell's part in cell_vigil.h.
+
+// A probe or a survey has an end of its own.
+bool ServerCell::is_watched() const {
+  return plan_.program == wire::CellProgram::server &&
+         (shared_ ||
+          std::ranges::any_of(users_, [](const CellUser* user) { return user->session() != 0; }));
+}
+
+bool ServerCell::is_busy(Time now) const {
+  return std::ranges::any_of(users_, [now](const CellUser* user) { return user->is_busy(now); });
+}
+
+bool ServerCell::is_awaited(Time now) const {
+  return std::ranges::any_of(users_, [now](const CellUser* user) { return user->is_awaited(now); });
+}
+
+bool ServerCell::is_amid_list(Time now) const {
+  return std::ranges::any_of(users_,
+                             [now](const CellUser* user) { return user->is_amid_list(now); });
+}
+
+void ServerCell::watch(Time now) {
+  if (!is_watched() || closed_) return;
+  const bool may_ask = life_.state() == CellState::ready && era_;
+  const CellHealth::Look look = health_.look(is_busy(now), may_ask, now);
+  switch (look.action) {
+    case CellHealth::Action::none:
+      break;
+    case CellHealth::Action::ask:
+      ask_for_a_sign();
+      break;
+    case CellHealth::Action::stop:
+      return stop_unneeded(GivenUp::idle, now);
+    case CellHealth::Action::give_up:
+      return fault(GivenUp::unresponsive);
+  }
+  effects_.set_deadline(look.next);
+}
+
+// The modern era has no `ping`.
+void ServerCell::ask_for_a_sign() {
+  const bool is_modern = *era_ == Era::modern;
+  Json params;
+  if (is_modern) {
+    params = Json::object();
+    stamp_request(params, Json::object(), "");
+  }
+  const std::string text =
+      request_text("cellblock-sign-" + std::to_string(++signs_),
+                   is_modern ? mcp::method::discover : mcp::method::ping, params);
+  effects_.to_cell(std::array<std::string_view, 2>{text, "\n"});
+  effects_.settle_soon();
+}
+
+// What is only being built has somebody who waits for it, or is spare.
+bool ServerCell::may_give_way(Time now) const {
+  if (is_spare_) return may_go_on();
+  const bool may_end_idle = server_.stop.idle.has_value();
+  return is_running() && may_end_idle && !is_retired_ && is_watched() && !is_busy(now);
+}
+
+void ServerCell::stop_unneeded(GivenUp why, Time now) {
+  cause_ = why;
+  retire();
+  tell_users([now](CellUser& user) { user.let_go(now); });
+  stop();
 }
 
 }  // namespace cellblock::gateway

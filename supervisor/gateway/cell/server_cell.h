@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -8,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/base/printable.h"
 #include "policy/config/config.h"
-#include "policy/failures/end_facts.h"
 #include "policy/failures/end_verdict.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
@@ -18,9 +19,8 @@
 #include "supervisor/gateway/cell/cell_lifetime.h"
 #include "supervisor/gateway/cell/cell_user.h"
 #include "supervisor/gateway/cell/client_multiplexer.h"
-#include "supervisor/gateway/cell/invalid_output_budget.h"
 #include "supervisor/gateway/message/audit_note.h"
-#include "supervisor/gateway/message/slices.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/clock.h"
 
@@ -28,6 +28,49 @@
 /// what it says and hands it on; knows nothing of MCP's methods and nothing of hosts: where several
 /// use it, client_multiplexer.h does. Pure: lines, launcher events and times in, effects out.
 namespace cellblock::gateway {
+
+// Lines on a server's stdout that are no JSON-RPC. None is ever forwarded; a server that writes
+// nothing else is not an MCP server, and a person wants to see what it said.
+
+class InvalidOutputBudget {
+ public:
+  static constexpr std::uint32_t max_lines = 64;
+  static constexpr std::size_t max_bytes = 64U << 10;
+
+  /// True when the server has used up its budget.
+  [[nodiscard]] bool spend(std::string_view line) {
+    if (total_ == 0) first_ = printable(line.substr(0, 200));
+    ++total_;
+    ++lines_;
+    bytes_ += line.size();
+    return lines_ > max_lines || bytes_ > max_bytes;
+  }
+
+  /// A valid message shows that somebody who speaks MCP is there.
+  void renew() { lines_ = 0, bytes_ = 0; }
+
+  std::uint64_t total() const { return total_; }
+  const std::string& first() const { return first_; }  ///< escaped
+
+ private:
+  std::uint32_t lines_ = 0;
+  std::size_t bytes_ = 0;
+  std::uint64_t total_ = 0;
+  std::string first_;
+};
+
+// The end of a cell as its host is told.
+
+/// `ended.given_up` holds the first cause that the gateway saw. Where the cell turns out to have
+/// ended by itself, that end is the cause: a process closes its pipes before anybody can learn how
+/// it ended, so a closed stdout or stdin was only the first sign of it.
+EndedCell with_true_cause(EndedCell ended);
+
+Failure failure_of_end(const std::string& server, const EndedCell& ended);
+
+/// The launcher did not start it; `facts` say where a step of the set-up failed.
+Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal,
+                           const EndedCell& ended);
 
 struct CellPlan {
   std::uint32_t server = 0;  ///< index

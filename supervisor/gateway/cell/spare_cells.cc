@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
 
 namespace cellblock::gateway {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "supervisor/gateway/cell/cell_row.h"
+#include "supervisor/gateway/cell/cell_lifetime.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/cell/gateway_services.h"
 

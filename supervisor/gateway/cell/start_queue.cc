@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/base/server_set.h"
-#include "policy/base/server_tag.h"
+#include "policy/base/server_names.h"
 #include "policy/failures/end_verdict.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/cell/eviction.h"
-#include "supervisor/gateway/cell/start_refusal.h"
+#include "supervisor/gateway/cell/restart_policy.h"
 
 namespace cellblock::gateway {
 

@@ -6,11 +6,11 @@
 #include <array>
 #include <utility>
 
-#include "policy/approvals/approval_question.h"
+#include "policy/approvals/approvals.h"
 #include "policy/base/printable.h"
-#include "policy/json/raw_json.h"
+#include "policy/json/json_text.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 namespace {

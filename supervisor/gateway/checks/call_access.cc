@@ -5,16 +5,27 @@
 #include <span>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
+#include "policy/access/verdict_text.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/checks/approval_gate.h"
-#include "supervisor/gateway/checks/denial.h"
-#include "supervisor/gateway/message/era_of.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/revisions.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
+
+Failure denial(const AccessVerdict& verdict, const Server& server) {
+  const bool asks = verdict.effect == Effect::ask;
+  return plain_failure(asks ? FailureCode::approval_required : FailureCode::denied,
+                       text_of(verdict), server.name);
+}
+
+std::string denied_reply(std::string_view id, AccessKind kind, Era era, const Failure& failure) {
+  return kind == AccessKind::tool ? tool_error_reply(id, failure, era) : error_reply(id, failure);
+}
+
 namespace {
 
 struct Asked {

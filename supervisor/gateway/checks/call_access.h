@@ -13,6 +13,13 @@
 /// that person: the answer is the one for a name that nobody has.
 namespace cellblock::gateway {
 
+/// Why something that exists for this person may not be used so, in words that a model can act on:
+/// `denied`, or `approval_required`.
+Failure denial(const AccessVerdict& verdict, const Server& server);
+
+/// Of a tool as a result that the model sees, of the rest as an error.
+std::string denied_reply(std::string_view id, AccessKind kind, Era era, const Failure& failure);
+
 struct CallAccess {
   std::string_view rule;       ///< which one decided, for the audit log
   std::string refusal;         ///< a whole message, without its newline; empty: it may go on

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "policy/failures/failure.h"
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 
 /// What a server offers, as it was found in a cell of its own or seen in a session: values only.
 /// All of it is untrusted content, bounded and cleaned when it was taken in.

@@ -4,10 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/checks/list_pages.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/message/tree_writer.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -1,25 +1,84 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policy/config/result_rules.h"
 #include "policy/results/bounding_notes.h"
-#include "policy/results/withheld.h"
-#include "supervisor/gateway/checks/kept_total.h"
-#include "supervisor/gateway/checks/kept_uri.h"
-#include "supervisor/os/alarm.h"
 #include "supervisor/os/clock.h"
 
 /// What one session was not given of its results, to be read on: bounded in number, bytes and age.
 /// Nobody but that session can read it, and it ends with it.
 namespace cellblock::gateway {
+
+// How what is kept of a result is named: "cellblock://results/ID" the whole,
+// "cellblock://results/ID/1" a part, "…/1?offset=400" the rest of it.
+
+inline constexpr std::string_view kept_results_prefix = "cellblock://results/";
+inline constexpr std::size_t kept_id_length = 32;  ///< hexadecimal digits
+
+/// By its spelling alone. A server that is called "results" has no such URIs by accident.
+inline bool is_kept_uri(std::string_view uri) {
+  if (!uri.starts_with(kept_results_prefix)) return false;
+  uri.remove_prefix(kept_results_prefix.size());
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (uri.size() < kept_id_length) return false;
+  if (!std::ranges::all_of(uri.substr(0, kept_id_length), is_digit)) return false;
+  return uri.size() == kept_id_length || uri[kept_id_length] == '/';
+}
+
+// The tool of cellblock's own with which a model reads on in a result that was cut.
+
+/// No server's tool can be called so: such a one is left out of its list.
+inline constexpr const char* reading_tool_name = "cellblock_read_result";
+
+/// Whether a list of tools that passes here is the host's own, and so ends with it. Lists of all
+/// servers as one are made elsewhere.
+enum class ReadingTool : std::uint8_t { not_listed, listed };
+
+/// As it stands in tools/list: a JSON object.
+std::string_view reading_tool();
+
+/// `result` is the raw result of a tools/list, narrowed as it may be; with the tool at the end of
+/// its list, and without one of the server's that has its name. Unchanged where there is no list.
+std::string with_reading_tool(std::string_view result);
+
+class KeptResults;
+
+/// What all sessions of a user keep together. Outlives them.
+class KeptTotal {
+ public:
+  /// Fills the whole span with random bytes; must not fail.
+  using Fill = std::function<void(std::span<std::byte>)>;
+
+  KeptTotal(const ResultKeeping& rules, Fill fill) : rules_(rules), fill_(std::move(fill)) {}
+  KeptTotal(const KeptTotal&) = delete;
+  KeptTotal& operator=(const KeptTotal&) = delete;
+
+  const ResultKeeping& rules() const { return rules_; }
+  std::uint64_t bytes() const;
+  /// 128 random bits, in hexadecimal digits.
+  std::string new_id();
+
+  void add(KeptResults& session) { sessions_.push_back(&session); }
+  void remove(KeptResults& session) { std::erase(sessions_, &session); }
+  /// Takes the oldest of all sessions away until there is room for so many bytes.
+  void make_room(std::uint64_t bytes);
+
+ private:
+  const ResultKeeping rules_;
+  const Fill fill_;
+  std::vector<KeptResults*> sessions_;
+};
 
 struct KeptPart {
   PartKind kind = PartKind::text;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/access/rights.h"
 #include "supervisor/gateway/checks/catalogue.h"
 #include "supervisor/gateway/checks/metadata.h"
 
@@ -53,5 +54,20 @@ class ListPages {
   std::array<nlohmann::ordered_json, list_kind_count> items_;
   std::uint64_t endless_ = 0;
 };
+
+/// What the items of a list are to the rules.
+inline AccessKind access_kind(ListKind kind) {
+  switch (kind) {
+    case ListKind::tools:
+      return AccessKind::tool;
+    case ListKind::resources:
+      return AccessKind::resource;
+    case ListKind::resource_templates:
+      return AccessKind::resource_template;
+    case ListKind::prompts:
+      break;
+  }
+  return AccessKind::prompt;
+}
 
 }  // namespace cellblock::gateway

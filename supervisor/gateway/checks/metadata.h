@@ -15,6 +15,37 @@
 /// ever fetched.
 namespace cellblock::gateway {
 
+// Text of a server for a model and a person to read: what the one reads and the other does not see
+// becomes visible.
+
+/// Tabs, line ends, and what joins or chooses the form of an emoji stay. All other controls and
+/// hidden characters (policy/base/printable.h) become `\u{202e}`, bytes that are no UTF-8
+/// `\x9f`. nullopt: there is nothing of that kind.
+std::optional<std::string> made_visible(std::string_view text);
+
+/// For names, which are not rewritten: a control or hidden character of any kind, or no UTF-8.
+bool has_hidden(std::string_view name);
+
+/// At most `limit` bytes (40 at least), cut between characters, `…[N more bytes]` at its end;
+/// nullopt: it is short enough.
+std::optional<std::string> cut_to(std::string_view text, std::size_t limit);
+
+// Questions about JSON that a server wrote.
+
+/// More than `levels` arrays and objects inside one another.
+bool is_deeper_than(const nlohmann::ordered_json& value, unsigned levels);
+
+// The following go down as deep as the value does.
+
+/// About: as JSON it may have a few bytes more or less for each of its values.
+bool is_larger_than(const nlohmann::ordered_json& value, std::size_t bytes);
+
+/// A `$ref` (`$dynamicRef`, `$recursiveRef`) that does not begin with `#`: whoever resolves it
+/// would have to fetch it, or to look for an `$id` that the server chose.
+bool has_external_ref(const nlohmann::ordered_json& schema);
+
+bool has_hidden_key(const nlohmann::ordered_json& value);
+
 inline constexpr std::size_t max_item_name = 256;
 inline constexpr std::size_t max_item_uri = 8U << 10;
 inline constexpr std::size_t max_description = 16U << 10;

@@ -9,10 +9,10 @@
 #include "policy/base/printable.h"
 #include "policy/mcp/methods.h"
 #include "policy/schema/schema_validator.h"
-#include "supervisor/gateway/checks/denial.h"
-#include "supervisor/gateway/message/era_of.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/checks/call_access.h"
 #include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/revisions.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include "policy/failures/network_advice.h"
+#include "policy/failures/refusal_advice.h"
 #include "policy/json/json_text.h"
-#include "policy/json/raw_json.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "policy/failures/path_advice.h"
+#include "policy/failures/refusal_advice.h"
 #include "policy/jsonrpc/jsonrpc.h"
 #include "policy/jsonrpc/message_edit.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "policy/mcp/methods.h"
-#include "policy/rates/busy_text.h"
-#include "supervisor/gateway/message/failures.h"
+#include "policy/rates/rate_text.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -9,12 +9,11 @@
 #include "policy/mcp/methods.h"
 #include "policy/results/page.h"
 #include "supervisor/gateway/checks/call_access.h"
-#include "supervisor/gateway/checks/reading_tool.h"
-#include "supervisor/gateway/message/era_of.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/checks/kept_results.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/revisions.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 

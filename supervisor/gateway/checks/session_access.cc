@@ -1,7 +1,6 @@
 #include "supervisor/gateway/checks/session_access.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace cellblock::gateway {
 

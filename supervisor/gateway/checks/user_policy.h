@@ -6,7 +6,7 @@
 #include "policy/config/config.h"
 #include "policy/rates/call_slots.h"
 #include "supervisor/gateway/checks/argument_texts.h"
-#include "supervisor/gateway/checks/redactions.h"
+#include "supervisor/gateway/checks/redaction_gate.h"
 #include "supervisor/gateway/checks/refusal_reports.h"
 #include "supervisor/gateway/io/held_bytes.h"
 

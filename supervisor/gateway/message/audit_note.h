@@ -1,14 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "policy/encoding/sha256.h"
 #include "supervisor/ipc/wire.h"
+#include "supervisor/os/clock.h"
 
 /// One thing worth recording, before it becomes an AuditRecord. The views live for the call that
 /// hands it on.
 namespace cellblock::gateway {
+
+enum class AuditState : std::uint8_t { writable, broken };
+
+/// broken: what was recorded is not in the log.
+using WhenRecorded = std::function<void(AuditState, Time now)>;
 
 struct AuditNote {
   wire::AuditKind kind{};

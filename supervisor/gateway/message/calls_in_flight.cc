@@ -1,12 +1,52 @@
 #include "supervisor/gateway/message/calls_in_flight.h"
 
 #include <algorithm>
-#include <utility>
+#include <charconv>
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/upstream_ids.h"
 
 namespace cellblock::gateway {
+namespace {
+constexpr unsigned spare_bits = 64 - 53;
+}  // namespace
+
+std::uint64_t UpstreamIds::draw() {
+  if (left_ == 0) {
+    fill_(std::as_writable_bytes(std::span(pool_)));
+    left_ = pool_.size();
+  }
+  return pool_[--left_] >> spare_bits;
+}
+
+std::uint64_t UpstreamIds::next() {
+  for (;;) {
+    if (const std::uint64_t id = draw(); id != 0) return id;
+  }
+}
+
+std::uint64_t parse_upstream_id(std::string_view raw) {
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), id);
+  return error == std::errc{} && end == raw.data() + raw.size() ? id : 0;
+}
+
+ProgressLimiter::Verdict ProgressLimiter::judge(std::string_view progress, Time now) {
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(progress.data(), progress.data() + progress.size(), value);
+  const bool is_number = error == std::errc{} && end == progress.data() + progress.size();
+  if (progress.empty() || !is_number) return Verdict::falls;
+  if (last_ && value <= *last_) return Verdict::falls;
+  last_ = value;
+  if (!since_ || now - *since_ >= interval) {
+    since_ = now;
+    passed_ = 0;
+  }
+  if (passed_ == most) return Verdict::keep;
+  ++passed_;
+  kept_.reset();
+  return Verdict::pass;
+}
 
 CallKind kind_of(std::string_view method) {
   if (method == mcp::method::tools_call) return CallKind::tool_call;

@@ -3,11 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/approvals/approvals.h"
@@ -17,12 +19,60 @@
 #include "policy/pins/definition.h"
 #include "policy/rates/call_deadline.h"
 #include "policy/rates/call_slots.h"
-#include "supervisor/gateway/message/progress_limiter.h"
 #include "supervisor/os/clock.h"
 
 /// The calls in flight in one direction: which id of the caller stands behind which id of ours.
 /// Once for host to server, once for server to host.
 namespace cellblock::gateway {
+
+// The ids that cellblock puts in place of its peers' own: integers that a peer cannot guess, so
+// that an answer to a call which is not its own stays without effect.
+
+class UpstreamIds {
+ public:
+  /// Fills the whole span with random bytes; must not fail.
+  using Fill = std::function<void(std::span<std::byte>)>;
+
+  explicit UpstreamIds(Fill fill) : fill_(std::move(fill)) {}
+
+  /// In [1, 2^53): every JSON parser carries such an integer exactly.
+  std::uint64_t next();
+
+ private:
+  std::uint64_t draw();
+
+  Fill fill_;
+  std::array<std::uint64_t, 64> pool_{};
+  std::size_t left_ = 0;
+};
+
+/// The id in raw JSON, or 0 if it cannot be one of ours.
+std::uint64_t parse_upstream_id(std::string_view raw);
+
+/// The progress of one call: it must rise, and a host is spared more of it than anybody reads. What
+/// came too soon is kept, the last of it, so that the host still hears where the call has got to.
+class ProgressLimiter {
+ public:
+  static constexpr unsigned most = 100;  ///< in each interval
+  static constexpr std::chrono::seconds interval{1};
+  static constexpr std::size_t longest_kept = 64U << 10;  ///< what is longer is not kept
+
+  enum class Verdict : std::uint8_t { pass, keep, falls };
+
+  /// `progress`: raw JSON of a number; empty, or none: it falls.
+  Verdict judge(std::string_view progress, Time now);
+
+  /// The last one that was to be kept, as it goes to the host.
+  void keep(std::string text) { kept_ = std::move(text); }
+  std::size_t kept_bytes() const { return kept_ ? kept_->size() : 0; }
+  std::optional<std::string> take_kept() { return std::exchange(kept_, std::nullopt); }
+
+ private:
+  std::optional<double> last_;
+  std::optional<Time> since_;
+  unsigned passed_ = 0;
+  std::optional<std::string> kept_;
+};
 
 /// What the answer to a call needs done to it.
 enum class CallKind : std::uint8_t {

@@ -9,10 +9,9 @@
 #include "policy/config/words.h"
 #include "policy/mcp/control_methods.h"
 #include "policy/pins/definition.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
-
 namespace {
 
 constexpr std::uint32_t default_log_lines = 100;

@@ -11,12 +11,17 @@
 #include "policy/base/result.h"
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
-#include "supervisor/gateway/message/start_when.h"
 #include "supervisor/ipc/wire.h"
 
 /// cellblock's own requests (docs/protocol.md), parsed. Their parameters are small and rare, so
 /// they go through a JSON tree.
 namespace cellblock::gateway {
+
+/// When an attached server's cell starts.
+enum class StartWhen : std::uint8_t {
+  now,        ///< before the first message; the host's session ends with it
+  on_demand,  ///< when a message needs it, and again after its end
+};
 
 enum class ControlMethod : std::uint8_t {
   attach,

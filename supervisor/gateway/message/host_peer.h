@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "supervisor/gateway/io/line_progress.h"
 #include "supervisor/ipc/wire.h"
+#include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
 
@@ -21,6 +25,35 @@ struct Peer {
   /// user but rootless (daemon/run/admin_sockets.h). Asks cellblock's own requests, and says no
   /// MCP.
   bool is_admin = false;
+};
+
+/// How long a host is waited for: for its first message, and for the rest of a line that it has
+/// begun; and how much of a line that is too long is passed over. Between two messages it may be
+/// silent for as long as it likes. Pure. See docs/decisions/0048.
+class HostPatience {
+ public:
+  struct Bounds {
+    Milliseconds first_message{};  ///< since the session was opened
+    Milliseconds line{};           ///< since its first byte, or since it is read again
+    std::size_t most_skipped = 0;  ///< bytes of a line beyond its limit
+  };
+  enum class Verdict : std::uint8_t { waits, silent, slow_line, endless_line };
+
+  HostPatience(const Bounds& bounds, Time opened)
+      : bounds_(bounds), first_due_(opened + bounds.first_message) {}
+
+  /// What the host has sent. `is_held`: nothing is read of it, so it cannot go on.
+  void look(const LineProgress& seen, bool is_held, Time now);
+  Verdict verdict(Time now) const;
+  /// When the verdict may be another one; none: not before something is sent.
+  std::optional<Time> due() const;
+
+ private:
+  Bounds bounds_;
+  std::optional<Time> first_due_;  ///< none: it has said something
+  std::optional<Time> line_due_;   ///< none: no line has begun
+  std::uint64_t lines_ = 0;
+  std::size_t skipped_ = 0;
 };
 
 }  // namespace cellblock::gateway

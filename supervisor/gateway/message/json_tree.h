@@ -8,6 +8,24 @@
 /// it came.
 namespace cellblock::gateway {
 
+// The only way from a peer's text to a tree. nlohmann's own parser looks through all members of an
+// ordered object for each that it adds: a line with 80,000 of them takes it 20 s.
+
+/// More than any message has (max_message_depth), and what is kept of one.
+inline constexpr unsigned max_tree_depth = 128;
+
+/// Discarded (`is_discarded()`) where it is no JSON or too deep. Duplicate keys stay: a message
+/// with such is refused when it is scanned. Time in proportion to the text. A number that a double
+/// is not, or is not written as, is there as it was written: of type binary, for write_tree().
+nlohmann::ordered_json read_tree(std::string_view text);
+
+/// What a raw JSON string says, unescaped; empty for anything else.
+std::string read_string(std::string_view raw);
+
+/// A tree of read_tree() as one line of text: its numbers as they were written there, bytes that
+/// are no UTF-8 replaced.
+std::string write_tree(const nlohmann::ordered_json& tree);
+
 using Json = nlohmann::ordered_json;
 
 /// Null where it is none.

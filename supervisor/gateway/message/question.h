@@ -1,11 +1,25 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "supervisor/gateway/message/json_tree.h"
 
 /// What a server asks of a host's user or model, as it goes on to the host.
 namespace cellblock::gateway {
+
+// What MCP reserves in `_meta` (policy/mcp/protocol_words.h), between the eras. All else passes.
+
+/// As both bridges introduce themselves to a server.
+Json own_client_info();
+
+/// Takes the reserved names out of `params._meta` or `result._meta`, and a `_meta` that had nothing
+/// else.
+void strip_reserved_meta(Json& holder);
+
+/// `log_level` may be empty.
+void stamp_request(Json& params, const Json& client_capabilities, const std::string& log_level);
 
 /// A message of an elicitation begins with `[server NAME] `, so that a person sees who asks.
 /// `server` may be empty.

@@ -5,7 +5,6 @@
 #include "policy/base/units.h"
 #include "policy/failures/end_verdict.h"
 #include "policy/mcp/foreign_framing.h"
-#include "supervisor/gateway/message/failures.h"
 
 namespace cellblock::gateway {
 namespace {

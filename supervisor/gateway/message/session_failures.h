@@ -4,15 +4,25 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/message/audit_note.h"
-#include "supervisor/gateway/message/host_patience.h"
+#include "supervisor/gateway/message/host_peer.h"
 
 /// What a session answers when it is not the cell that ended. `server` is null before an attach.
 namespace cellblock::gateway {
+
+/// A failure that is not the end of a cell.
+inline Failure plain_failure(FailureCode code, std::string message, std::string_view server = {}) {
+  Failure failure;
+  failure.code = code;
+  failure.message = std::move(message);
+  failure.server = server;
+  return failure;
+}
 
 Failure not_allowlisted(const std::string& server);
 /// Of one whose declaration is broken.

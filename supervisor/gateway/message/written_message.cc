@@ -3,7 +3,6 @@
 #include <utility>
 
 namespace cellblock::gateway {
-
 namespace {
 
 std::string padded(std::string text) {

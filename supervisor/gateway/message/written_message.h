@@ -1,13 +1,17 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "policy/jsonrpc/jsonrpc.h"
-#include "supervisor/gateway/message/slices.h"
 
 namespace cellblock::gateway {
+
+/// Pieces of one message, newline included. They point into the line that was handed in and into
+/// the edits, so they are gone when the call returns.
+using Slices = std::span<const std::string_view>;
 
 /// A message that cellblock wrote, with or without its newline, read as those of others are. Its
 /// line has none: whoever passes it on writes one. Written anew by a bridge, it may be nested more

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "policy/config/config.h"
-#include "supervisor/gateway/message/audit_state.h"
+#include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/gateway/records/audit_health.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/event_loop.h"

@@ -1,10 +1,19 @@
 #include "supervisor/gateway/records/audit_limiter.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "supervisor/gateway/records/audit_record.h"
-
 namespace cellblock::gateway {
+
+bool AuditBudget::has_room(Time now) const {
+  return std::max(full_at_, now) + one_per_ <= now + one_per_ * burst_;
+}
+
+bool AuditBudget::spend(Time now) {
+  if (!has_room(now)) return false;
+  full_at_ = std::max(full_at_, now) + one_per_;
+  return true;
+}
 
 namespace {
 

@@ -1,23 +1,64 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
-#include "supervisor/gateway/records/audit_budget.h"
 #include "supervisor/gateway/records/audit_record.h"
-#include "supervisor/gateway/records/seen_targets.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/clock.h"
 
 /// What peers can cause as often as they like, and what it may cost in the audit log: beyond a
 /// budget such records are summed up, and nothing is left out of the sums. What calls do, and how
 /// cells start and end, always has its line: these take of their user's share of the log
-/// (policy/rates/log_share.h). Pure.
+/// (policy/rates/token_bucket.h). Pure.
 namespace cellblock::gateway {
+
+/// How many audit records what one cell, or one user, does may make, so that nobody can fill the
+/// log or slow a user's calls down with it. Pure.
+class AuditBudget {
+ public:
+  static constexpr std::uint32_t burst = 20;
+  static constexpr Milliseconds one_per{500};
+
+  /// For all that one user's cells and hosts cause, of one sort.
+  static constexpr std::uint32_t user_burst = 500;
+  static constexpr Milliseconds one_of_user_per{2'000};
+  static AuditBudget of_user() { return {user_burst, one_of_user_per}; }
+
+  AuditBudget() = default;
+  AuditBudget(std::uint32_t most, Milliseconds interval) : burst_(most), one_per_(interval) {}
+
+  /// False: no record is to be written now.
+  [[nodiscard]] bool spend(Time now);
+  bool has_room(Time now) const;
+  bool is_full(Time now) const { return full_at_ <= now; }
+
+ private:
+  std::uint32_t burst_ = burst;
+  Milliseconds one_per_ = one_per;
+  Time full_at_{};  ///< when all of it is there again
+};
+
+/// Where a cell has been seen to go, so that no flood of connections can keep a new destination out
+/// of the audit log. Bounded, since the server chooses the names. Pure.
+class SeenTargets {
+ public:
+  static constexpr std::size_t most = 256;
+
+  /// True once for each target, until there is no room for another.
+  bool is_first_sight(const std::string& target) {
+    return targets_.size() < most && targets_.insert(target).second;
+  }
+
+ private:
+  std::set<std::string> targets_;
+};
 
 /// The reason in a record that stands for several.
 inline constexpr std::string_view summed_up = "summed_up";

@@ -5,11 +5,10 @@
 #include <string>
 
 #include "policy/config/config.h"
-#include "supervisor/gateway/records/audit_budget.h"
+#include "supervisor/gateway/records/audit_limiter.h"
 #include "supervisor/gateway/records/audit_record.h"
 #include "supervisor/gateway/records/denied_log.h"
 #include "supervisor/gateway/records/egress_text.h"
-#include "supervisor/gateway/records/seen_targets.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/clock.h"
 

@@ -14,6 +14,20 @@
 /// server sends, so its records are checked like anybody's. Pure.
 namespace cellblock::gateway {
 
+// The resolver of a cell without a network, for which no name exists. Pure.
+
+struct RefusedName {
+  std::string reply;  ///< empty: none is sent
+  wire::EgressEvent event;
+};
+
+/// Answers one DNS message of at most `max_dns_message` bytes. Every question is answered with
+/// NXDOMAIN, the one reply after which no C library asks again. What is no question is told as
+/// malformed, and answered where it has an id to answer to.
+RefusedName refuse_name(std::string_view message);
+
+inline constexpr std::size_t max_dns_message = 1232;  ///< bytes; longer ones are dropped
+
 std::string_view name_of(wire::EgressReason reason);  ///< "not_allowed"
 
 std::string_view kind_name_of(wire::EgressKind kind);  ///< "connected"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/config/find_server.h"
+#include "policy/config/server_list.h"
 #include "policy/failures/failure.h"
 #include "supervisor/gateway/records/egress_text.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "policy/failures/end_facts.h"
+#include "policy/failures/end_verdict.h"
 #include "policy/metrics/families.h"
 #include "supervisor/ipc/metrics_page.h"
 #include "supervisor/ipc/wire.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "policy/base/printable.h"
-#include "policy/base/server_tag.h"
+#include "policy/base/server_names.h"
 #include "policy/failures/end_verdict.h"
 
 namespace cellblock::gateway {

@@ -1,12 +1,29 @@
 #include "supervisor/gateway/route/bridging.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
-#include "supervisor/gateway/checks/permitted_features.h"
+#include "policy/mcp/protocol_words.h"
+#include "supervisor/gateway/checks/session_access.h"
+#include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/translate/legacy_over_modern.h"
 #include "supervisor/gateway/translate/modern_over_legacy.h"
 
 namespace cellblock::gateway {
+namespace {
+
+constexpr std::size_t longest_error = 64U << 10;
+
+}  // namespace
+
+bool means_no_initialize(std::string_view error) {
+  if (error.size() > longest_error) return false;
+  const auto json = nlohmann::json::parse(error, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return false;
+  const auto code = json.find("code");
+  if (code == json.end() || !code->is_number_integer()) return false;
+  return *code == mcp::method_not_found || *code == mcp::unsupported_version;
+}
 
 bool asks_users(const Server& server) {
   return std::ranges::any_of(server.rules, [](const Rule& rule) {

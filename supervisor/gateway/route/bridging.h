@@ -2,13 +2,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
-#include "supervisor/gateway/route/server_route_parts.h"
+#include "supervisor/gateway/route/upstream_route.h"
 #include "supervisor/gateway/translate/bridge.h"
 
 namespace cellblock::gateway {
+
+/// Whether this error (a JSON object), in answer to `initialize`, says that the server has no such
+/// method: it is of the modern era alone. Any other error is the server's own trouble.
+bool means_no_initialize(std::string_view error);
 
 /// Whether a rule of its wants somebody's own approval, about which his host is asked by us.
 bool asks_users(const Server& server);

@@ -1,22 +1,21 @@
 #include "supervisor/gateway/route/era_route.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "policy/mcp/lists.h"
-#include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/catalogue/discovery_messages.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/listening.h"
+#include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
-#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/route/bridging.h"
-#include "supervisor/gateway/route/initialize_refusal.h"
 #include "supervisor/gateway/route/passive_discovery.h"
 #include "supervisor/gateway/upstream/answer_edits.h"
 
 namespace cellblock::gateway {
-
 namespace {
 
 constexpr std::size_t least_held_bytes = 4U << 20;
@@ -331,6 +330,118 @@ void EraRoute::leave() {
   running_ = open_ = is_replacing_ = false;
   revival_.cell_lost();
   std::exchange(cell_, nullptr)->leave(*this);
+}
+
+// The tools of a server, asked for before the first call of a host that has not listed them.
+
+namespace {
+
+// A server that does not answer this will hardly answer the call.
+constexpr Milliseconds patience{2'000};
+
+}  // namespace
+
+// What comes meanwhile waits behind the call.
+void EraRoute::list_first(std::string_view line, const Message& message) {
+  hold(line, message);
+  open_ = false;
+  ask_for_first_list();
+}
+
+// Behind a bridge it is asked for when the bridge makes the call: before, the server may not have
+// been told yet who speaks.
+bool EraRoute::waits_for_list(std::string_view line, const Message& message) {
+  if (!first_list_.is_asking()) {
+    if (!first_list_.wants(upstream_->pins(), message)) return false;
+    ask_for_first_list();
+  }
+  const bool is_cancellation = message.method == mcp::notification::cancelled;
+  if (is_cancellation && bridged_.drop(message.request_id.in(line))) return true;
+  if (bridged_.hold(line, message) || message.kind != MessageKind::request) return true;
+  const Failure failure = plain_failure(
+      FailureCode::too_many, "too much waits for the list of this server's tools", server_.name);
+  relay_.push(
+      {Relayed::To::bridge, Upstream::failed_reply(message.id.in(line), kind_of(message.method),
+                                                   era_of(message), failure)});
+  return true;
+}
+
+void EraRoute::ask_for_first_list() {
+  const std::string text =
+      first_list_.begin(parts_.shared.ids, *cell_era_, parts_.shared.config.catalogue.max_bytes);
+  if (!first_list_alarm_) {
+    first_list_alarm_ = services_.make_alarm([this](Time now) {
+      if (first_list_.is_asking()) go_without_list(now);
+    });
+  }
+  first_list_alarm_->set(patience);
+  to_cell(std::array<std::string_view, 2>{text, "\n"});
+}
+
+void EraRoute::first_list_answered(std::string_view line, const Message& message, Time now) {
+  const auto next = first_list_.answered(line, message, parts_.shared.ids, upstream_->pins());
+  if (next) return to_cell(std::array<std::string_view, 2>{*next, "\n"});
+  go_without_list(now);
+}
+
+// With it, if it was answered.
+void EraRoute::go_without_list(Time now) {
+  first_list_.give_up();
+  first_list_alarm_->set(std::nullopt);
+  if (bridge_) {
+    let_bridged_go(now);
+  } else {
+    advance(now);
+  }
+  answered(now);
+}
+
+// What is not known now is refused (PinGate::withhold_unlisted), and the next call asks for the
+// list anew.
+void EraRoute::let_bridged_go(Time now) {
+  for (HeldMessage& held : bridged_.take_all()) {
+    relay_.push({Relayed::To::server, std::move(held.line)});
+  }
+  drain(now);
+  first_list_.reset();
+}
+
+// An era route's part in telling its host what nobody at the server knows of: that a definition is
+// shown now which was withheld, or the other way round.
+
+void EraRoute::note_announced(std::string_view line, const Message& message) {
+  if (cell_era_ == Era::modern || !upstream_->is_initialize(message.id.in(line))) return;
+  const Json result = read_tree(message.result.in(line));
+  const Json* capabilities = result.is_object() ? object_in(result, "capabilities") : nullptr;
+  for (std::size_t i = 0; i < announced_.size(); ++i) {
+    announced_.at(i) = capabilities != nullptr &&
+                       offers(*capabilities, mcp::list_changes.at(i).capability, "listChanged");
+  }
+}
+
+// A modern host hears it on the streams where it wants to; a legacy one where the server has said
+// that there is such a notification, and a bridge on its host's behalf.
+void EraRoute::list_changed(mcp::ListKind kind, Time now) {
+  if (!upstream_ || cell_ == nullptr) return;
+  const mcp::ListChange& change = mcp::change_of(kind);
+  if (cell_era_ == Era::modern) {
+    for (const std::uint64_t stream : upstream_->streams_about(kind)) {
+      say_as_cell(
+          fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"{}":{}}}}}}})",
+                      change.notification, mcp::meta_key::subscription, stream),
+          now);
+    }
+  } else if (announced_.at(static_cast<std::size_t>(&change - mcp::list_changes.data()))) {
+    say_as_cell(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", change.notification), now);
+  }
+}
+
+void EraRoute::say_as_cell(std::string text, Time now) {
+  const WrittenMessage written(parts_.shared.scanner, std::move(text));
+  if (!written.message()) return;
+  upstream_->from_cell(written.line(), *written.message(), now);
+  if (bridge_) drain(now);
+  answered(now);
 }
 
 }  // namespace cellblock::gateway

@@ -10,20 +10,18 @@
 
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/cell/cell_user.h"
 #include "supervisor/gateway/cell/server_cell.h"
 #include "supervisor/gateway/message/relay.h"
-#include "supervisor/gateway/message/slices.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/route/first_list.h"
-#include "supervisor/gateway/route/held_messages.h"
 #include "supervisor/gateway/route/retries.h"
-#include "supervisor/gateway/route/server_route_effects.h"
-#include "supervisor/gateway/route/server_route_parts.h"
 #include "supervisor/gateway/route/session_replay.h"
+#include "supervisor/gateway/route/upstream_route.h"
 #include "supervisor/gateway/translate/bridge.h"
 #include "supervisor/gateway/upstream/upstream.h"
-#include "supervisor/os/alarm.h"
+#include "supervisor/os/clock.h"
 
 /// The way to one server for what a host says in one era: starts a cell when it is needed, decides
 /// which era that is to speak, and puts a bridge between where it is not the host's. A cell serves

@@ -2,11 +2,9 @@
 
 #include "policy/mcp/methods.h"
 #include "supervisor/gateway/catalogue/discovery_messages.h"
-#include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/route/bridging.h"
 #include "supervisor/gateway/route/era_route.h"
-#include "supervisor/gateway/route/initialize_refusal.h"
 #include "supervisor/gateway/upstream/answer_edits.h"
 
 /// Which era an era route's cell speaks, and the bridge where it is not the host's.

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "supervisor/gateway/catalogue/discovery_messages.h"
-#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 

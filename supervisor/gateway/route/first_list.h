@@ -8,7 +8,7 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/checks/list_pages.h"
 #include "supervisor/gateway/checks/pin_gate.h"
-#include "supervisor/gateway/message/upstream_ids.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
 
 /// Lists a server's tools in the cell of a host that calls one before anybody has listed them:
 /// what is not known cannot be pinned, and arguments cannot be held to it. Pure.

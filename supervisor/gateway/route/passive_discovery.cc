@@ -3,10 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/checks/metadata.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/message/tree_writer.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/upstream/answer_edits.h"
 
 namespace cellblock::gateway {

@@ -1,12 +1,9 @@
 #include "supervisor/gateway/route/retries.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
 
 #include "policy/failures/end_verdict.h"
-#include "policy/mcp/methods.h"
 
 namespace cellblock::gateway {
 namespace {

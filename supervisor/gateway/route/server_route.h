@@ -8,18 +8,46 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/access/rights.h"
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/gateway/checks/catalogue.h"
+#include "supervisor/gateway/checks/kept_results.h"
 #include "supervisor/gateway/route/era_route.h"
-#include "supervisor/gateway/route/server_route_effects.h"
-#include "supervisor/gateway/route/server_route_parts.h"
 #include "supervisor/gateway/route/upstream_route.h"
 
 /// One host's way to one server, whichever era it speaks: everything above a server route sees an
 /// MCP server of both. Answers what needs no server, and gives the rest to the era route of its
 /// era. Pure.
 namespace cellblock::gateway {
+
+/// Of the ways that a host's messages can go, one for each era, the one on which the call with this
+/// id (raw JSON, the host's) is in flight. A notification about it need not say its era. Null:
+/// none, or both.
+template <class Way>
+Way* way_of_call(const std::vector<std::unique_ptr<Way>>& ways, std::string_view id) {
+  Way* found = nullptr;
+  for (const auto& way : ways) {
+    if (!way->is_in_flight(id)) continue;
+    if (found != nullptr) return nullptr;
+    found = way.get();
+  }
+  return found;
+}
+
+// What a modern host can be told about a server without it: out of its catalogue, narrowed to what
+// the host may use.
+
+/// A whole answer to server/discover, without its newline. `id` is raw JSON.
+std::string discover_reply(std::string_view id, const Catalogue& catalogue);
+
+/// A whole answer to one of the four lists, marked in `_meta["cellblock/cached"]`; nullopt: it is
+/// another request, one with a cursor, or the answer has more than lines.to_host.
+std::optional<std::string> cached_list(std::string_view line, const Message& message,
+                                       const Catalogue& catalogue, const Server& server,
+                                       const Rights& rights,
+                                       ReadingTool reading_tool = ReadingTool::not_listed);
 
 class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
  public:

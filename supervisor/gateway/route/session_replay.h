@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policy/jsonrpc/jsonrpc.h"
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/message/json_tree.h"
 
 /// What a legacy host has told its server, as far as the next cell of it must be told: `initialize`

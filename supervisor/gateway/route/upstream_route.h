@@ -2,16 +2,128 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string_view>
 
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
+#include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
+#include "supervisor/gateway/catalogue/catalogues.h"
+#include "supervisor/gateway/cell/server_cell.h"
+#include "supervisor/gateway/checks/call_access.h"
+#include "supervisor/gateway/checks/pin_gate.h"
+#include "supervisor/gateway/checks/request_gate.h"
+#include "supervisor/gateway/checks/session_access.h"
+#include "supervisor/gateway/message/audit_note.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
+#include "supervisor/gateway/message/control_request.h"
+#include "supervisor/gateway/message/sealer.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/upstream/upstream.h"
 #include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
+
+/// What machines between a host and its servers need of the adaptor below the session. One object
+/// for all server routes of a session.
+class McpServices {
+ public:
+  using Told = std::function<void(const Catalogue* catalogue, const Failure& failure, Time now)>;
+
+  virtual void record(const AuditPlace& place, const AuditNote& note) = 0;
+  virtual AuditState audit_state() const = 0;
+  /// As UpstreamEffects::when_recorded; what it brings about is carried out.
+  virtual void when_recorded(WhenRecorded then) = 0;
+
+  /// A cell to use(), new or shared. It lives until it has let go of its user, or the user has left
+  /// it; and then for as long as its end takes.
+  virtual ServerCell& make_cell(const CellPlan& plan) = 0;
+  /// A cell of it may be needed soon.
+  virtual void expect_cell(std::uint32_t server) = 0;
+  virtual std::unique_ptr<Alarm> make_alarm(Alarm::Rings rings) = 0;
+
+  /// What is known of servers now.
+  virtual Catalogues& catalogues() = 0;
+  /// As in the catalogues; what it brings about is carried out.
+  virtual Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) = 0;
+
+ protected:
+  ~McpServices() = default;
+};
+
+/// What a server route brings about above itself.
+class ServerRouteEffects {
+ public:
+  enum class After : std::uint8_t {
+    usable,  ///< the next message that needs a cell starts one
+    over,    ///< the host stood in a session with that cell which nobody can take up
+  };
+
+  virtual void to_host(Slices message) = 0;
+  /// A cell's program runs.
+  virtual void leg_running(Time now) = 0;
+  /// A cell did not start or has ended; what was in flight has been answered.
+  virtual void leg_lost(const Failure& failure, After after, Time now) = 0;
+  /// There may be fewer calls in flight than before.
+  virtual void leg_answered(Time now) = 0;
+
+ protected:
+  ~ServerRouteEffects() = default;
+};
+
+class KeptResults;
+class KeptTotal;
+
+/// What all machines of a gateway share. Outlives them.
+struct SharedParts {
+  const Config& config;
+  UpstreamIds& ids;
+  MessageScanner& scanner;
+  Sealer& sealer;
+  UserPolicy& policy;
+  PinBook* pins = nullptr;          ///< null: nothing is pinned
+  KeptTotal* kept_total = nullptr;  ///< null: nothing of results is kept
+  KeptResults* kept = nullptr;      ///< the session's, of those; which sets it
+};
+
+/// What its session is attached to. Lists that a host of all servers asks for do not become part of
+/// the catalogues: what it is shown is made from them.
+enum class LegOf : std::uint8_t { one_server, all_servers };
+
+/// One server route: to which server, and how.
+struct ServerRouteParts {
+  SharedParts shared;
+  const SessionAccess& access;  ///< outlives the server route
+  CellPlan plan;
+  std::uint64_t session = 0;
+  StartWhen start = StartWhen::now;
+  LegOf of = LegOf::one_server;
+  ReadingTool reading_tool = ReadingTool::not_listed;
+
+  const Server& server() const { return shared.config.servers[plan.server]; }
+  GateParts gate(std::uint64_t cell) const {
+    return {.server = server(),
+            .policy = shared.policy,
+            .server_index = plan.server,
+            .session = session,
+            .cell = cell,
+            .kept = shared.kept,
+            .reading_tool = reading_tool,
+            .bounds_results = plan.program == wire::CellProgram::server,
+            .pins = pin_gate()};
+  }
+  const Rights& rights() const {
+    return plan.program == wire::CellProgram::probe ? probe_rights() : access.rights(plan.server);
+  }
+  PinGate pin_gate() const {
+    if (shared.pins == nullptr || plan.program == wire::CellProgram::probe) return {};
+    return {*shared.pins, plan.server, server(),
+            plan.has_workspace ? Directory::handed_in : Directory::none};
+  }
+};
 
 /// What a session's host speaks MCP with: one server (server_route.h), or all of them as one
 /// (aggregate_route.h).

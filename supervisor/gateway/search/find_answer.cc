@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "policy/json/json_text.h"
-#include "policy/json/raw_json.h"
 #include "policy/tool_search/tool_ranking.h"
-#include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/tool_search/tool_document.h"
+#include "policy/config/config.h"
+#include "policy/tool_search/tool_ranking.h"
 
 /// A list of tools as it came from below: what the host may use, narrowed and cleaned already.
 namespace cellblock::gateway {
@@ -54,5 +55,14 @@ class ListedTools {
   std::size_t bytes_ = 0;
   bool is_cut_ = false;
 };
+
+/// Whether a tool of that server is listed as itself. `name`: the server's own.
+bool is_always_listed(const Server& server, std::string_view name);
+/// `shown`: as it stands in the list of all servers. A name that had to be shortened is known again
+/// where the pattern is exact.
+bool is_always_listed(const Config& config, std::string_view shown);
+
+/// Whose tools are in the list of all servers, in its order.
+std::vector<std::string> servers_in(const ListedTools& listed);
 
 }  // namespace cellblock::gateway

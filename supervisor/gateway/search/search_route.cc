@@ -5,22 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <utility>
 
-#include "policy/json/raw_json.h"
+#include "policy/json/json_text.h"
 #include "policy/jsonrpc/message_edit.h"
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
-#include "policy/rates/busy_text.h"
-#include "supervisor/gateway/aggregate/modern_request.h"
-#include "supervisor/gateway/message/era_of.h"
-#include "supervisor/gateway/message/failures.h"
+#include "policy/mcp/protocol_words.h"
+#include "policy/rates/rate_text.h"
+#include "supervisor/gateway/aggregate/request_route.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/message/written_message.h"
-#include "supervisor/gateway/records/argument_digest.h"
-#include "supervisor/gateway/search/always_listed.h"
-#include "supervisor/gateway/search/called_tool.h"
+#include "supervisor/gateway/records/audit_record.h"
+#include "supervisor/gateway/search/listed_tools.h"
 #include "supervisor/gateway/search/search_tools.h"
 
 namespace cellblock::gateway {

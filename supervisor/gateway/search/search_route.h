@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/config/config.h"
@@ -15,11 +16,9 @@
 #include "policy/rates/call_slots.h"
 #include "supervisor/gateway/io/held_bytes.h"
 #include "supervisor/gateway/message/relay.h"
-#include "supervisor/gateway/route/server_route_effects.h"
-#include "supervisor/gateway/route/server_route_parts.h"
+#include "supervisor/gateway/route/upstream_route.h"
 #include "supervisor/gateway/search/find_answer.h"
 #include "supervisor/gateway/search/listed_tools.h"
-#include "supervisor/gateway/search/passing_route.h"
 
 /// Between a session and its route, where the host finds tools by search: keeps the host's list
 /// short, answers cellblock_find_tools from a list that it asks for in the host's place, and makes
@@ -27,6 +26,39 @@
 /// what the host would be listed, and what is called passes every check below under its own name.
 /// Pure.
 namespace cellblock::gateway {
+
+/// Hands on what it does not look at.
+class PassingRoute : public UpstreamRoute {
+ public:
+  /// Once, before anything is said.
+  void put_before(std::unique_ptr<UpstreamRoute> route) { route_ = std::move(route); }
+
+  bool stop_server(std::uint32_t server, const Failure& failure, Time now) override {
+    return route_->stop_server(server, failure, now);
+  }
+  bool renew_server(std::uint32_t server, const Failure& failure, Time now) override {
+    return route_->renew_server(server, failure, now);
+  }
+  void replace_server(std::uint32_t server, Time now) override {
+    route_->replace_server(server, now);
+  }
+  void leave() override { route_->leave(); }
+  void reconfigure(const ServerSet& changed, Time now) override {
+    route_->reconfigure(changed, now);
+  }
+  void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override {
+    route_->list_changed(server, kind, now);
+  }
+  std::uint64_t cell() const override { return route_->cell(); }
+  Traffic traffic(std::uint32_t server) const override { return route_->traffic(server); }
+
+ protected:
+  UpstreamRoute& route() { return *route_; }
+  const UpstreamRoute& route() const { return *route_; }
+
+ private:
+  std::unique_ptr<UpstreamRoute> route_;
+};
 
 struct SearchParts {
   const SharedParts& shared;

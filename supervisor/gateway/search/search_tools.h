@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "policy/failures/failure.h"
+#include "policy/jsonrpc/jsonrpc.h"
 
 /// The tools of cellblock's own by which a model finds a server's tools and calls them.
 namespace cellblock::gateway {
@@ -23,5 +27,13 @@ bool is_own_tool(std::string_view name);
 /// there is room.
 std::string finding_tool(const std::vector<std::string>& servers);
 std::string_view calling_tool();
+
+// cellblock_call_tool, as the call that it stands for.
+
+/// The host's line as it would have called the tool itself: what `name` and `arguments` say takes
+/// the places of the tool's name and arguments, and all else (id, `_meta`, answers to questions)
+/// stays. Whether the tool is there, and may be called, is decided below. An error:
+/// invalid_arguments.
+std::expected<std::string, Failure> as_called_tool(std::string_view line, const Message& message);
 
 }  // namespace cellblock::gateway

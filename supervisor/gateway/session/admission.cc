@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "policy/config/find_server.h"
-#include "policy/rates/busy_text.h"
-#include "supervisor/gateway/message/failures.h"
+#include "policy/config/server_list.h"
+#include "policy/rates/rate_text.h"
 #include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {

@@ -8,7 +8,7 @@
 #include "policy/failures/failure.h"
 #include "policy/rates/call_slots.h"
 #include "supervisor/gateway/checks/session_access.h"
-#include "supervisor/gateway/message/audit_state.h"
+#include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/os/clock.h"
 
 /// Who may attach to which server. Pure.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policy/base/printable.h"
-#include "policy/json/raw_json.h"
+#include "policy/json/json_text.h"
 #include "policy/pins/definition.h"
 
 namespace cellblock::gateway {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 

@@ -1,17 +1,35 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "policy/access/subject.h"
+#include "policy/access/rights.h"
 #include "policy/config/config.h"
+#include "policy/pins/pin_set.h"
 #include "supervisor/gateway/checks/pin_book.h"
 #include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/message/host_peer.h"
-#include "supervisor/gateway/session/pin_report.h"
 
 /// cellblock's requests about pins: values in, raw JSON out.
 namespace cellblock::gateway {
+
+// What is known of one server's pins, for people.
+
+/// "tool", "prompt" or "template".
+std::string_view pin_kind_name(mcp::ListKind kind);
+
+/// `pins` in one server's entry of cellblock/status: the numbers, and a notice in words for each
+/// definition that is withheld.
+nlohmann::ordered_json pins_json(const PinSet& pins);
+
+enum class Kept : std::uint8_t { on_disk, in_memory };
+
+/// One server's entry of cellblock/pins. Of what is withheld the texts too, if they are asked for:
+/// at most 4 MiB of them. `rights`: whose patterns that match nothing accepted are named.
+nlohmann::ordered_json pin_list_json(const Server& server, const PinSet& pins, const Rights& rights,
+                                     Kept kept, Definitions definitions);
 
 /// Whether what this peer decides holds for the user of this gateway: rootless he decides for
 /// himself, else an administrator does.

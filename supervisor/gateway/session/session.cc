@@ -6,18 +6,60 @@
 
 #include "policy/mcp/control_methods.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/aggregate/aggregate_route.h"
-#include "supervisor/gateway/message/era_of.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/route/modern_request_check.h"
 #include "supervisor/gateway/session/admission.h"
-#include "supervisor/gateway/session/overlong_message.h"
 
 namespace cellblock::gateway {
-
 namespace {
+
+// What becomes of a message that is too long for its host. Conversations hold what a server says
+// to lines.to_host; what is written anew above them (by a bridge, by the aggregate) may have grown
+// since, and the reader was promised a bound: official SDKs close a connection over it.
+
+struct InsteadOfOverlong {
+  std::string to_host;  ///< for whoever waits for this answer; else empty
+  std::string to_peer;  ///< the host's refusal, for whoever waits for the host's; else empty
+};
+
+// Which call it answers, only a machine far below knows. `content` is what tools/call answers with
+// and nothing else; `resultType` is of the modern era.
+std::string failed_answer(std::string_view id, std::string_view result, const Failure& failure) {
+  const Json tree = parse_json(result);
+  if (member(tree, "content") == nullptr) return error_reply(id, failure);
+  const bool is_modern = member(tree, "resultType") != nullptr;
+  return tool_error_reply(id, failure, is_modern ? Era::modern : Era::legacy);
+}
+
+Failure message_too_large(std::size_t size, std::size_t limit, std::string_view server) {
+  return plain_failure(FailureCode::too_large,
+                       "the message has " + std::to_string(size) +
+                           " bytes as the host would get it; lines.to_host allows " +
+                           std::to_string(limit),
+                       server);
+}
+
+InsteadOfOverlong instead_of_overlong(std::string_view line, const Message& message,
+                                      const Failure& failure) {
+  const std::string_view id = message.id.in(line);
+  switch (message.kind) {
+    case MessageKind::notification:
+      return {};
+    case MessageKind::request:
+      return {.to_host = {},
+              .to_peer = protocol_error(id, mcp::invalid_request, "the request is too large")};
+    case MessageKind::result:
+      return {.to_host = failed_answer(id, message.result.in(line), failure), .to_peer = {}};
+    case MessageKind::error:
+      return {.to_host = error_reply(id, failure), .to_peer = {}};
+  }
+  return {};
+}
 
 using wire::AuditKind;
 using wire::AuditOutcome;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
 #include "policy/config/config.h"
 #include "policy/encoding/sha256.h"
 #include "policy/failures/failure.h"
@@ -20,11 +20,8 @@
 #include "supervisor/gateway/checks/kept_results.h"
 #include "supervisor/gateway/checks/session_access.h"
 #include "supervisor/gateway/message/control_request.h"
-#include "supervisor/gateway/message/host_patience.h"
 #include "supervisor/gateway/message/host_peer.h"
 #include "supervisor/gateway/route/server_route.h"
-#include "supervisor/gateway/route/server_route_effects.h"
-#include "supervisor/gateway/route/server_route_parts.h"
 #include "supervisor/gateway/route/upstream_route.h"
 #include "supervisor/gateway/session/attachment.h"
 #include "supervisor/gateway/session/session_handoff.h"

@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "policy/failures/failure.h"
-#include "policy/rates/busy_text.h"
+#include "policy/rates/rate_text.h"
 #include "supervisor/gateway/checks/result_answers.h"
-#include "supervisor/gateway/message/era_of.h"
-#include "supervisor/gateway/message/failures.h"
+#include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/records/argument_digest.h"
+#include "supervisor/gateway/records/audit_record.h"
 #include "supervisor/gateway/session/session.h"
 
 // The session's part that reads on in results that were cut.

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/message/written_message.h"

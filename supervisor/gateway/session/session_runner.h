@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_set.h"
+#include "policy/base/server_names.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/cell/gateway_services.h"
 #include "supervisor/gateway/io/held_bytes.h"
-#include "supervisor/gateway/message/host_patience.h"
+#include "supervisor/gateway/message/host_peer.h"
 #include "supervisor/gateway/session/host_link.h"
 #include "supervisor/gateway/session/session.h"
 #include "supervisor/gateway/session/status_report.h"

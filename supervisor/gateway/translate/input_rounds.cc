@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/capabilities.h"
 #include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {
-
 namespace {
 constexpr std::size_t most_quoted = 128;
 

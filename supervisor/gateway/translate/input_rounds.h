@@ -1,20 +1,110 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/translate/bridge.h"
-#include "supervisor/gateway/translate/bridge_ids.h"
-#include "supervisor/gateway/translate/bridged_server.h"
-#include "supervisor/gateway/translate/modern_calls.h"
-#include "supervisor/gateway/translate/outbox.h"
 #include "supervisor/os/clock.h"
 
 /// A modern server's `input_required`: a legacy host is asked with real requests, and when it has
 /// answered them all the call is made again with the answers.
 namespace cellblock::gateway {
+
+// A legacy host's calls at a modern server, and what the host is asked meanwhile.
+
+struct AskedOfHost {
+  std::uint64_t id = 0;  ///< ours
+  std::string key;       ///< in inputRequests
+  std::string method;
+  Json answer;  ///< null: none yet
+};
+
+struct ModernCall {
+  std::uint64_t ours = 0;  ///< 0: not at the server now
+  std::string host_id;     ///< raw JSON
+  std::string method;
+  Json params;            ///< without what is stamped; kept only where the answer may be a question
+  std::size_t bytes = 0;  ///< of the kept params, about
+  std::size_t answer_bytes = 0;  ///< of the host's answers in this round, likewise
+  std::string tool;
+  std::string uri;
+  Json progress_token;  ///< null: none wanted
+  unsigned rounds = 0;
+  std::vector<AskedOfHost> questions;
+  Json request_state;       ///< null: none
+  std::optional<Time> due;  ///< the next round, or the end of patience with the host
+
+  bool has_all_answers() const {
+    return std::ranges::none_of(questions,
+                                [](const AskedOfHost& asked) { return asked.answer.is_null(); });
+  }
+};
+
+class ModernCalls {
+ public:
+  ModernCall& open(ModernCall call) { return calls_.emplace_back(std::move(call)); }
+
+  ModernCall* find(std::uint64_t ours) {
+    return find_if([ours](const ModernCall& c) { return ours != 0 && c.ours == ours; });
+  }
+  bool has_host(std::string_view host_id) const {
+    return std::ranges::any_of(calls_,
+                               [host_id](const ModernCall& c) { return c.host_id == host_id; });
+  }
+  /// Our id of it; 0: there is none.
+  std::uint64_t asked_as(std::string_view host_id) const {
+    const auto found = std::ranges::find(calls_, host_id, &ModernCall::host_id);
+    return found == calls_.end() ? 0 : found->ours;
+  }
+  ModernCall* find_host(std::string_view host_id) {
+    return find_if([host_id](const ModernCall& c) { return c.host_id == host_id; });
+  }
+  ModernCall* find_asked(std::uint64_t id) {
+    return find_if([id](const ModernCall& c) {
+      return std::ranges::find(c.questions, id, &AskedOfHost::id) != c.questions.end();
+    });
+  }
+
+  /// Invalidates what find() gave.
+  ModernCall take(const ModernCall* call) {
+    const auto at = calls_.begin() + (call - calls_.data());
+    ModernCall taken = std::move(*at);
+    calls_.erase(at);
+    return taken;
+  }
+  std::vector<ModernCall> take_all() { return std::exchange(calls_, {}); }
+  std::vector<ModernCall>& all() { return calls_; }
+  std::size_t size() const { return calls_.size(); }
+
+  std::size_t kept_bytes() const {
+    std::size_t bytes = 0;
+    for (const ModernCall& call : calls_) bytes += call.bytes + call.answer_bytes;
+    return bytes;
+  }
+  std::optional<Time> next_due() const {
+    std::optional<Time> first;
+    for (const ModernCall& call : calls_) {
+      if (call.due && (!first || *call.due < *first)) first = call.due;
+    }
+    return first;
+  }
+
+ private:
+  template <class Is>
+  ModernCall* find_if(Is is) {
+    const auto found = std::ranges::find_if(calls_, is);
+    return found == calls_.end() ? nullptr : &*found;
+  }
+
+  std::vector<ModernCall> calls_;
+};
 
 class InputRounds {
  public:

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,11 +11,17 @@
 #include <vector>
 
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/translate/request_digest.h"
 #include "supervisor/os/clock.h"
 
 /// A modern host's calls at a legacy server, and the questions that the server asks meanwhile.
 namespace cellblock::gateway {
+
+using RequestDigest = std::array<std::byte, 32>;
+
+/// SHA-256 of what a retry must have in common with the request that was answered by a question:
+/// the method and all params but `_meta`, `inputResponses` and `requestState`. The order of members
+/// does not count.
+RequestDigest digest_of(std::string_view method, const Json& params);
 
 /// A request of the server's own that waits for the host.
 struct Question {

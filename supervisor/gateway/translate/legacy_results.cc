@@ -4,11 +4,10 @@
 
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
-#include "policy/mcp/revisions.h"
+#include "policy/mcp/protocol_words.h"
+#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/reserved_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {

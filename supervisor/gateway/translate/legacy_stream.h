@@ -9,8 +9,7 @@
 
 #include "policy/failures/failure.h"
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/translate/bridge_ids.h"
-#include "supervisor/gateway/translate/outbox.h"
+#include "supervisor/gateway/translate/bridge.h"
 #include "supervisor/os/clock.h"
 
 /// A legacy host's subscriptions as one stream (subscriptions/listen) at a modern server. A stream

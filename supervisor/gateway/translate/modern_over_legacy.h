@@ -1,23 +1,120 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "supervisor/gateway/translate/answer_body.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/mcp/protocol_words.h"
+#include "supervisor/gateway/message/json_tree.h"
+#include "supervisor/gateway/message/listening.h"
+#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/translate/bridge.h"
-#include "supervisor/gateway/translate/bridge_ids.h"
-#include "supervisor/gateway/translate/bridged_server.h"
-#include "supervisor/gateway/translate/held_requests.h"
 #include "supervisor/gateway/translate/legacy_calls.h"
-#include "supervisor/gateway/translate/legacy_handshake.h"
-#include "supervisor/gateway/translate/log_demand.h"
 #include "supervisor/gateway/translate/modern_streams.h"
-#include "supervisor/gateway/translate/outbox.h"
 #include "supervisor/gateway/translate/parked_calls.h"
 
 namespace cellblock::gateway {
+
+// `initialize` and `notifications/initialized`, said by cellblock itself to a legacy server.
+
+class LegacyHandshake {
+ public:
+  enum class State : std::uint8_t { none, asked, done };
+  enum class Step : std::uint8_t { not_mine, going_on, done, failed };
+
+  LegacyHandshake(Outbox& out, BridgeIds& ids) : out_(out), ids_(ids) {}
+
+  /// Only in State::none.
+  void begin(Json client_capabilities);
+  Step answered(std::uint64_t ours, MessageKind kind, const Json& answer);
+  void forget();
+
+  State state() const { return state_; }
+  /// Of the server, as it said them; empty objects before State::done.
+  const Json& capabilities() const { return capabilities_; }
+  const Json& server_info() const { return server_info_; }
+  const std::string& instructions() const { return instructions_; }
+  /// Why it failed, one sentence.
+  const std::string& refusal() const { return refusal_; }
+
+ private:
+  void ask(std::string_view version);
+  Step refused(const Json& error);
+  Step fail(std::string why);
+
+  Outbox& out_;
+  BridgeIds& ids_;
+  State state_ = State::none;
+  std::uint64_t ours_ = 0;
+  std::string asked_version_;
+  Json client_capabilities_ = Json::object();
+  Json capabilities_ = Json::object();
+  Json server_info_ = Json::object();
+  std::string instructions_;
+  std::string refusal_;
+};
+
+struct HeldRequest {
+  std::string id;  ///< the host's, raw JSON
+  std::string method;
+  Json params;
+  std::size_t bytes = 0;  ///< of its line
+};
+
+/// What a host asks before hands are shaken with its server, in order.
+class HeldRequests {
+ public:
+  static constexpr std::size_t max_requests = 64;
+  static constexpr std::size_t max_bytes = 16U << 20;
+
+  bool has_room_for(const HeldRequest& request) const {
+    std::size_t bytes = request.bytes;
+    for (const HeldRequest& held : held_) bytes += held.bytes;
+    return held_.size() < max_requests && bytes <= max_bytes;
+  }
+  void hold(HeldRequest request) { held_.push_back(std::move(request)); }
+
+  bool has(std::string_view id) const {
+    return std::ranges::find(held_, id, &HeldRequest::id) != held_.end();
+  }
+  bool drop(std::string_view id) {
+    return std::erase_if(held_, [id](const HeldRequest& held) { return held.id == id; }) > 0;
+  }
+  std::vector<HeldRequest> take_all() { return std::exchange(held_, {}); }
+  std::size_t size() const { return held_.size(); }
+
+ private:
+  std::vector<HeldRequest> held_;
+};
+
+/// The log level that a modern request wishes for; "" if it wishes for no logs.
+inline std::string wished_log_level(const Json& params) {
+  const Json* meta = object_in(params, "_meta");
+  return meta == nullptr ? std::string{} : string_in(*meta, mcp::meta_key::log_level);
+}
+
+/// A legacy server has one level for all: the most that any request wished for. What one request
+/// did not wish for is left out on the way back.
+class LogDemand {
+ public:
+  /// True: the server must be told `wished`.
+  bool raises(const std::string& wished) {
+    const auto level = log_level_of(wished);
+    if (!level || (told_ && *told_ <= *level)) return false;
+    told_ = level;
+    return true;
+  }
+  void forget() { told_.reset(); }
+
+ private:
+  std::optional<unsigned> told_;
+};
 
 /// A host of 2026-07-28 at a server that has `initialize`. After fail_all() it may be used with
 /// another cell of the same server: it shakes hands anew.

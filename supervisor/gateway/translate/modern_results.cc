@@ -6,14 +6,10 @@
 #include <array>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
-#include "policy/mcp/revisions.h"
-#include "supervisor/gateway/message/capabilities.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/reserved_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {

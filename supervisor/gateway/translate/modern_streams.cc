@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
-#include "policy/mcp/lists.h"
-#include "policy/mcp/meta_keys.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/failures.h"
-#include "supervisor/gateway/message/list_changes.h"
+#include "policy/mcp/protocol_words.h"
+#include "supervisor/gateway/message/listening.h"
+#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/reserved_meta.h"
-#include "supervisor/gateway/message/resource_match.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 

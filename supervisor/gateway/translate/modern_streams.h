@@ -8,8 +8,7 @@
 
 #include "policy/failures/failure.h"
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/translate/bridge_ids.h"
-#include "supervisor/gateway/translate/outbox.h"
+#include "supervisor/gateway/translate/bridge.h"
 
 /// A modern host's streams (subscriptions/listen), fed by a legacy server's subscriptions: each
 /// resource is subscribed to once, however many streams want it, until the last of them ends.

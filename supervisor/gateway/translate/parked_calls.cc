@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/capabilities.h"
-#include "supervisor/gateway/message/failures.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/revisions.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 

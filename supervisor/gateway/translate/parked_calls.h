@@ -5,12 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "supervisor/gateway/message/calls_in_flight.h"
 #include "supervisor/gateway/message/sealer.h"
-#include "supervisor/gateway/message/upstream_ids.h"
 #include "supervisor/gateway/translate/bridge.h"
-#include "supervisor/gateway/translate/bridged_server.h"
 #include "supervisor/gateway/translate/legacy_calls.h"
-#include "supervisor/gateway/translate/outbox.h"
 #include "supervisor/os/clock.h"
 
 /// The questions of a legacy server during a modern host's call: the host's request is answered

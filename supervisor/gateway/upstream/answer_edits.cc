@@ -1,14 +1,16 @@
 #include "supervisor/gateway/upstream/answer_edits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "policy/mcp/lists.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/checks/clean_answer.h"
-#include "supervisor/gateway/checks/list_access.h"
+#include "supervisor/gateway/checks/list_pages.h"
 
 namespace cellblock::gateway {
 
@@ -97,6 +99,15 @@ AuditNote metadata_note(const Call& call, std::size_t bytes) {
           .reason = "metadata",
           .call = call.ours,
           .bytes = bytes};
+}
+
+void say_who_asks(std::string_view line, const Message& message, std::string_view server,
+                  std::vector<Replacement>& edits) {
+  const std::string prefix = fmt::format("[server {}] ", server);  // no character needs an escape
+  for (const Span& question : message.questions) {
+    const std::uint32_t begin = question.begin + 1;  // after the quote
+    if (!line.substr(begin).starts_with(prefix)) edits.push_back({{begin, begin}, prefix});
+  }
 }
 
 }  // namespace cellblock::gateway

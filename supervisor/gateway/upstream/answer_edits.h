@@ -28,4 +28,11 @@ std::vector<Replacement> answer_edits(std::string_view line, const Message& mess
 /// That there were findings; `bytes` of the answer.
 AuditNote metadata_note(const Call& call, std::size_t bytes);
 
+// A person who is asked must see which server asks (MCP, elicitation): the host knows cellblock
+// only.
+
+/// What puts `[server NAME] ` before each question of the message that does not begin with it.
+void say_who_asks(std::string_view line, const Message& message, std::string_view server,
+                  std::vector<Replacement>& edits);
+
 }  // namespace cellblock::gateway

@@ -1,8 +1,8 @@
 #include "supervisor/gateway/upstream/call_failures.h"
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/failures.h"
 #include "supervisor/gateway/message/sealer.h"
+#include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
 

@@ -4,8 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/message/tree_writer.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 

@@ -3,12 +3,24 @@
 #include <cstdint>
 #include <string_view>
 
+#include "policy/config/config.h"
+#include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
+#include "policy/rates/call_deadline.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 
 namespace cellblock::gateway {
 
 /// The request as a call under this id of ours.
 Call call_of(std::string_view line, const Message& message, std::uint64_t ours, Time now);
+
+/// How long the call may wait for its answer. The handshake has a time of its own, a stream is
+/// answered when somebody ends it, and tasks/result when its task has ended.
+CallDeadline deadline_of(const Call& call, const ServerCalls& rules);
+
+/// Why it waits no longer. `network_advice`: of what the server was refused meanwhile; empty: of
+/// nothing.
+Failure timeout_failure(const Call& call, const Server& server, std::string_view network_advice,
+                        Time now);
 
 }  // namespace cellblock::gateway

@@ -1,15 +1,93 @@
 #include "supervisor/gateway/upstream/opaque_tokens.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
-#include "policy/json/raw_json.h"
-#include "policy/mcp/meta_keys.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/message/tree_writer.h"
+#include "policy/json/json_text.h"
+#include "policy/mcp/protocol_words.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
+namespace {
+
+std::size_t hash_of(std::string_view sealed) { return std::hash<std::string_view>()(sealed); }
+
+}  // namespace
+
+void OutstandingTokens::add(std::string_view sealed, Time until) {
+  if (values_.size() == most) values_.pop_front();
+  values_.push_back({hash_of(sealed), until});
+}
+
+void OutstandingTokens::came_back(std::string_view sealed) {
+  const std::size_t hash = hash_of(sealed);
+  std::erase_if(values_, [hash](const Value& value) { return value.hash == hash; });
+}
+
+bool OutstandingTokens::any(Time now) const {
+  return std::ranges::any_of(values_, [now](const Value& value) { return now < value.until; });
+}
+
+const std::string* TaskIds::find(std::string_view raw, Time now) const {
+  const auto found = by_id_.find(raw);
+  if (found == by_id_.end() || now >= found->second->expires) return nullptr;
+  return &found->second->name;
+}
+
+void TaskIds::add(std::string_view raw, std::string name, Time expires) {
+  if (const auto old = by_id_.find(raw); old != by_id_.end()) remove(old->second);
+  tasks_.push_back({std::string(raw), std::move(name), expires});
+  const auto added = std::prev(tasks_.end());
+  by_id_.emplace(added->raw, added);
+  bytes_ += added->bytes();
+  make_room();
+}
+
+void TaskIds::make_room() {
+  while (tasks_.size() > most || bytes_ > max_bytes) remove(tasks_.begin());
+}
+
+void TaskIds::remove(Tasks::iterator task) {
+  bytes_ -= task->bytes();
+  by_id_.erase(task->raw);
+  tasks_.erase(task);
+}
+
+void TaskOwners::claim(std::string_view raw, std::string_view tool) {
+  if (const auto found = by_id_.find(raw); found != by_id_.end()) {
+    Claim& known = *found->second;
+    if (known.tool == tool) return;
+    bytes_ -= known.tool.size();
+    known.tool.clear();
+    return;
+  }
+  claims_.push_back({std::string(raw), std::string(tool)});
+  const auto added = std::prev(claims_.end());
+  by_id_.emplace(added->raw, added);
+  bytes_ += added->bytes();
+  while (claims_.size() > most || bytes_ > max_bytes) remove_oldest();
+}
+
+std::string_view TaskOwners::tool_of(std::span<const std::string_view> raw) const {
+  const std::string* tool = nullptr;
+  for (const std::string_view id : raw) {
+    const auto found = by_id_.find(id);
+    if (found == by_id_.end() || (tool != nullptr && *tool != found->second->tool)) return {};
+    tool = &found->second->tool;
+  }
+  return tool == nullptr ? std::string_view{} : *tool;
+}
+
+void TaskOwners::remove_oldest() {
+  const auto oldest = claims_.begin();
+  bytes_ -= oldest->bytes();
+  by_id_.erase(oldest->raw);
+  claims_.erase(oldest);
+}
 
 namespace {
 

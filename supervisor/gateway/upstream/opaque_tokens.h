@@ -1,20 +1,114 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "policy/jsonrpc/jsonrpc.h"
 #include "policy/jsonrpc/message_edit.h"
 #include "supervisor/gateway/message/sealer.h"
-#include "supervisor/gateway/upstream/outstanding_tokens.h"
-#include "supervisor/gateway/upstream/task_ids.h"
-#include "supervisor/gateway/upstream/task_owners.h"
 #include "supervisor/os/clock.h"
 
 /// Cursors, request states and task ids of a server: its host gets them sealed, and only what was
 /// sealed for this host, server and cell goes back. `null`, which says that there is none, passes.
 namespace cellblock::gateway {
+
+// Sealed values that a host holds and is expected to bring back: the state of a question that its
+// user has not answered yet, the next page of a list.
+
+class OutstandingTokens {
+ public:
+  static constexpr std::size_t most = 64;  ///< the oldest falls out
+
+  void add(std::string_view sealed, Time until);
+  void came_back(std::string_view sealed);
+  bool any(Time now) const;
+
+ private:
+  struct Value {
+    std::size_t hash = 0;  ///< it may be long, and two that are taken for one do no harm
+    Time until;
+  };
+  std::deque<Value> values_;
+};
+
+/// The names that a host knows a server's tasks by: it compares the ids that it is told, so a task
+/// keeps its sealed one. The server chooses how many tasks there are and how long their ids; the
+/// oldest fall out.
+class TaskIds {
+ public:
+  static constexpr std::size_t most = 1'024;
+  static constexpr std::size_t longest_id = 1U << 10;   ///< bytes of the server's raw JSON
+  static constexpr std::size_t max_bytes = 512U << 10;  ///< of ids and names together
+
+  TaskIds() = default;
+  TaskIds(TaskIds&&) = default;
+  TaskIds& operator=(TaskIds&&) = delete;
+
+  /// Null: none, or no longer. Valid until the next one is added.
+  const std::string* find(std::string_view raw, Time now) const;
+  /// Whether it has, or had lately, a name.
+  bool knows(std::string_view raw) const { return by_id_.contains(raw); }
+  void add(std::string_view raw, std::string name, Time expires);
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Task {
+    std::string raw;
+    std::string name;
+    Time expires;
+    std::size_t bytes() const { return raw.size() + name.size(); }
+  };
+  using Tasks = std::list<Task>;  ///< nodes stay where they are: by_id_ looks into them
+
+  void remove(Tasks::iterator task);
+  void make_room();
+
+  Tasks tasks_;  ///< the oldest first
+  std::unordered_map<std::string_view, Tasks::iterator> by_id_;
+  std::size_t bytes_ = 0;
+};
+
+/// Which tool's call made a task, as the answers to such calls say. A server chooses the ids in
+/// them: of one that two tools claim nobody knows whose it is. Apart from the names of tasks, of
+/// which there may be new ones without a call: here the host has to ask for each one. The oldest
+/// fall out.
+class TaskOwners {
+ public:
+  static constexpr std::size_t most = 1'024;
+  static constexpr std::size_t max_bytes = 512U << 10;  ///< of ids and tools together
+
+  TaskOwners() = default;
+  TaskOwners(TaskOwners&&) = default;
+  TaskOwners& operator=(TaskOwners&&) = delete;
+
+  /// A call of that tool was answered with a task, an id in the server's raw JSON.
+  void claim(std::string_view raw, std::string_view tool);
+  /// Whose calls made these; empty: not known, or of several tools.
+  std::string_view tool_of(std::span<const std::string_view> raw) const;
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Claim {
+    std::string raw;
+    std::string tool;  ///< empty: of several
+    std::size_t bytes() const { return raw.size() + tool.size(); }
+  };
+  using Claims = std::list<Claim>;  ///< nodes stay where they are: by_id_ looks into them
+
+  void remove_oldest();
+
+  Claims claims_;  ///< the oldest first
+  std::unordered_map<std::string_view, Claims::iterator> by_id_;
+  std::size_t bytes_ = 0;
+};
 
 class OpaqueTokens {
  public:

@@ -1,10 +1,9 @@
 #include "supervisor/gateway/upstream/open_tasks.h"
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "supervisor/gateway/message/tree_reader.h"
+#include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 
@@ -30,5 +29,32 @@ bool says_ended(std::string_view body) {
   if (status == json.end() || !status->is_string()) return false;
   return std::ranges::find(ends, status->get_ref<const std::string&>()) != ends.end();
 }
+
+bool TaskStatusBuffer::hold(std::string_view line, const Message& message) {
+  if (line.size() > longest_line) return false;
+  if (held_.size() == most) held_.pop_front();
+  held_.push_back({.line = std::string(line),
+                   .method = message.method,
+                   .params = message.params,
+                   .task = message.task_ids.front()});
+  return true;
+}
+
+std::vector<TaskStatusBuffer::Held> TaskStatusBuffer::take(std::string_view raw_task) {
+  std::vector<Held> taken;
+  std::deque<Held> others;
+  for (Held& held : held_) {
+    const bool same = held.task.in(held.line) == raw_task;
+    if (same) {
+      taken.push_back(std::move(held));
+    } else {
+      others.push_back(std::move(held));
+    }
+  }
+  held_ = std::move(others);
+  return taken;
+}
+
+std::size_t TaskStatusBuffer::give_up() { return std::exchange(held_, {}).size(); }
 
 }  // namespace cellblock::gateway

@@ -19,16 +19,12 @@
 #include "supervisor/gateway/checks/request_gate.h"
 #include "supervisor/gateway/checks/result_gate.h"
 #include "supervisor/gateway/message/audit_note.h"
-#include "supervisor/gateway/message/audit_state.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 #include "supervisor/gateway/message/listening.h"
-#include "supervisor/gateway/message/slices.h"
 #include "supervisor/gateway/message/traffic.h"
-#include "supervisor/gateway/message/upstream_ids.h"
+#include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/upstream/opaque_tokens.h"
 #include "supervisor/gateway/upstream/open_tasks.h"
-#include "supervisor/gateway/upstream/task_progress.h"
-#include "supervisor/gateway/upstream/task_status_buffer.h"
 
 /// MCP between one host and one cell: validated messages in, edited messages out. Decides what each
 /// side may say to the other and keeps their ids and progress tokens apart. Knows no descriptors

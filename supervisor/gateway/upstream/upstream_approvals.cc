@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "policy/approvals/approval_question.h"
+#include "policy/approvals/approvals.h"
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/era_of.h"
+#include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
-#include "supervisor/gateway/message/tree_reader.h"
-#include "supervisor/gateway/upstream/call_time.h"
+#include "supervisor/gateway/message/revisions.h"
+#include "supervisor/gateway/upstream/new_call.h"
 #include "supervisor/gateway/upstream/upstream.h"
 
 /// A call of the host's that somebody has to approve.

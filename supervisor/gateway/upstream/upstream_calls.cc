@@ -7,7 +7,7 @@
 
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/upstream/call_failures.h"
-#include "supervisor/gateway/upstream/call_time.h"
+#include "supervisor/gateway/upstream/new_call.h"
 #include "supervisor/gateway/upstream/upstream.h"
 
 /// One call of the host's: its place, its record, its time, and every end but the server's answer.

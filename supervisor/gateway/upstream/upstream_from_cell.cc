@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <string>
 
-#include "policy/mcp/error_codes.h"
 #include "policy/mcp/methods.h"
+#include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/upstream/answer_edits.h"
 #include "supervisor/gateway/upstream/call_failures.h"
 #include "supervisor/gateway/upstream/client_features.h"
 #include "supervisor/gateway/upstream/new_call.h"
-#include "supervisor/gateway/upstream/question_prefix.h"
 #include "supervisor/gateway/upstream/upstream.h"
 
 /// What the server says to its host; the other way is in conversation.cc.

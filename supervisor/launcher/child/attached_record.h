@@ -6,7 +6,7 @@
 #include <string>
 
 #include "supervisor/ipc/wire.h"
-#include "supervisor/launcher/child/directory_identity.h"
+#include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {

@@ -1,19 +1,79 @@
 #pragma once
 
+#include <fcntl.h>
 #include <linux/filter.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <expected>
 
 #include "policy/config/config.h"
+#include "policy/failures/end_verdict.h"
 #include "policy/failures/setup_step.h"
-#include "supervisor/launcher/child/directory_identity.h"
+#include "supervisor/ipc/wire.h"
 #include "supervisor/launcher/child/landlock_ruleset.h"
+#include "supervisor/os/sys.h"
 
 /// Everything a child needs between clone and exec, prepared before the clone: plain words and
 /// pointers into memory of the launcher that the child has a copy of. The child only applies it.
 namespace cellblock::launcher {
+
+/// Which directory something is, as values. The time of its birth, where the file system knows it,
+/// tells it from another that was given the number of one that is gone.
+struct DirectoryIdentity {
+  std::uint32_t device_major = 0;
+  std::uint32_t device_minor = 0;
+  std::uint64_t inode = 0;
+  std::int64_t born_seconds = 0;  ///< 0: not known
+  std::uint32_t born_nanoseconds = 0;
+  bool operator==(const DirectoryIdentity&) const = default;
+};
+
+/// One system call, on no memory but the caller's. Asks the kernel, not the file system. False with
+/// errno when it is no directory.
+inline bool identify_directory(int descriptor, DirectoryIdentity& identity) {
+  constexpr int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  struct statx words{};
+  if (statx(descriptor, "", flags, STATX_TYPE | STATX_INO | STATX_BTIME, &words) < 0) return false;
+  errno = ENOTDIR;
+  if (!S_ISDIR(words.stx_mode)) return false;
+  identity = {.device_major = words.stx_dev_major,
+              .device_minor = words.stx_dev_minor,
+              .inode = words.stx_ino};
+  if ((words.stx_mask & STATX_BTIME) != 0) {
+    identity.born_seconds = words.stx_btime.tv_sec;
+    identity.born_nanoseconds = words.stx_btime.tv_nsec;
+  }
+  return true;
+}
+
+/// A step on the launcher's side that failed.
+struct SetupFailure {
+  SetupStep step = SetupStep::none;
+  int error = 0;
+  int path_index = -1;  ///< which of the server's binds, or -1
+  ExecDetail detail = ExecDetail::none;
+  wire::StartRefusal refusal = wire::StartRefusal::setup_failed;  ///< how a gateway is told
+
+  CellFacts facts() const {
+    return CellFacts{.kind = EndKind::setup_failed,
+                     .step = step,
+                     .detail = detail,
+                     .error = error,
+                     .path_index = path_index};
+  }
+};
+
+template <class T>
+using SetupResult = std::expected<T, SetupFailure>;
+
+inline std::unexpected<SetupFailure> failed_at(SetupStep step, const SysError& error,
+                                               int path_index = -1) {
+  return std::unexpected(SetupFailure{step, error.number, path_index});
+}
 
 inline constexpr int max_child_fds = 64;
 

@@ -1,28 +1,231 @@
 #include "supervisor/launcher/child/child_setup.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/keyctl.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
 #include <linux/sched.h>
+#include <linux/securebits.h>
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
-#include "supervisor/launcher/child/child_drop.h"
 #include "supervisor/launcher/child/child_exec.h"
 #include "supervisor/launcher/child/child_report.h"
-#include "supervisor/launcher/child/child_root.h"
-#include "supervisor/launcher/child/child_workspace.h"
 #include "supervisor/launcher/child/init.h"
 
 namespace cellblock::launcher {
+namespace {
+
+constexpr unsigned long locked_securebits =
+    SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+    SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+// The kernel may know more capabilities than the headers did: the bounding set tells where they
+// end.
+constexpr int capability_limit = 64;
+
+using CapabilityWords = std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3>;
+
+bool set_capabilities(CapabilityWords& words) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  return syscall(SYS_capset, &header, words.data()) == 0;
+}
+
+bool get_capabilities(CapabilityWords& words) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  return syscall(SYS_capget, &header, words.data()) == 0;
+}
+
+bool drop_bounding_set() {
+  for (int capability = 0; capability < capability_limit; ++capability) {
+    if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) < 0) return capability > 0;
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0) return false;
+  }
+  return true;
+}
+
+bool bounding_or_ambient_left() {
+  for (int capability = 0; capability < capability_limit; ++capability) {
+    const int bounding = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (bounding < 0) return false;
+    if (bounding > 0 || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0) > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool any_capability_left() {
+  CapabilityWords words{};
+  if (!get_capabilities(words)) return true;
+  for (const auto& word : words) {
+    if ((word.effective | word.permitted | word.inheritable) != 0) return true;
+  }
+  return bounding_or_ambient_left();
+}
+
+}  // namespace
+
+bool drop_capabilities(ChildPlan&) {
+  // Dropping from the bounding set and setting securebits need CAP_SETPCAP, which goes last.
+  if (!drop_bounding_set()) return false;
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) return false;
+  if (prctl(PR_SET_SECUREBITS, locked_securebits, 0, 0, 0) < 0) return false;
+  CapabilityWords none{};
+  return set_capabilities(none);
+}
+
+bool prove_dropped(ChildPlan& plan) {
+  errno = EPERM;
+  if (any_capability_left()) return false;
+  if (prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) != static_cast<int>(locked_securebits)) return false;
+  CapabilityWords one{};
+  one[0].effective = one[0].permitted = 1U << CAP_CHOWN;
+  const bool regained = set_capabilities(one) || syscall(SYS_setresuid, 0, 0, 0) == 0 ||
+                        syscall(SYS_setresuid, plan.uid + 1, plan.uid + 1, plan.uid + 1) == 0;
+  errno = EPERM;
+  return !regained;
+}
+
+namespace {
+
+// The steps that make a cell's root. Rules as in child_setup.h.
+
+// Where the launcher keeps an empty directory for the new root (own_root.h).
+constexpr char new_root[] = "/cell";
+
+constexpr unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+
+bool move_tree(int tree, const char* target) {
+  return syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+}
+
+bool place(int tree, const char* target) { return tree < 0 || move_tree(tree, target); }
+
+bool mount_home(const ChildPlan& plan) {
+  if (plan.home_options == nullptr) return place(plan.home.tree, plan.home.target);
+  return mount("tmpfs", plan.home.target, "tmpfs", plan.home_flags, plan.home_options) == 0;
+}
+
+bool write_whole(int file, const char* bytes, std::size_t size) {
+  std::size_t written = 0;
+  while (written < size) {
+    const ssize_t count = write(file, bytes + written, size - written);
+    if (count < 0 && errno != EINTR) return false;
+    if (count > 0) written += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+bool write_secret(const SecretFile& secret) {
+  const int file = open(secret.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR);
+  if (file < 0) return false;
+  const bool written = write_whole(file, secret.text, secret.size);
+  const int error = errno;
+  close(file);
+  errno = error;
+  return written;
+}
+
+bool build_root(ChildPlan& plan) {
+  if (!move_tree(plan.root_tree, new_root) || chdir(new_root) < 0) return false;
+  if (mount("tmpfs", "tmp", "tmpfs", inert, plan.tmp_options) < 0) return false;
+  if (mount("tmpfs", "dev/shm", "tmpfs", inert, plan.shm_options) < 0) return false;
+  return mount_home(plan) && place(plan.workspace.tree, workspace_directory + 1);
+}
+
+bool place_secrets(ChildPlan& plan) {
+  if (plan.secret_file_count == 0) return true;
+  constexpr char directory[] = "run/secrets";
+  if (mount("tmpfs", directory, "tmpfs", inert, plan.secret_options) < 0) return false;
+  for (std::size_t i = 0; i < plan.secret_file_count; ++i) {
+    if (!write_secret(plan.secret_files[i])) return false;
+  }
+  // The file system itself, not this mount of it alone.
+  return mount(nullptr, directory, nullptr, MS_REMOUNT | MS_RDONLY | inert, nullptr) == 0;
+}
+
+bool mount_proc(ChildPlan&) {
+  return mount("proc", "proc", "proc", inert | MS_RDONLY, "subset=pid,hidepid=ptraceable") == 0;
+}
+
+// pivot_root(".", ".") stacks the old root on the new one, so no directory has to be made for it.
+bool enter_root(ChildPlan& plan) {
+  if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0) return false;
+  if (chdir(plan.working_directory) < 0) return false;
+  struct statvfs root{};
+  if (statvfs("/", &root) < 0) return false;
+  errno = EROFS;
+  return (root.f_flag & ST_RDONLY) != 0;
+}
+
+}  // namespace
+}  // namespace cellblock::launcher
+
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
+
+namespace cellblock::launcher {
+namespace {
+
+// Nothing may lead elsewhere: no link, no `..` above the root, no /proc of another process.
+int open_strictly_below(const char* root, const char* path) {
+  const int base = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (base < 0) return -1;
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const long found = syscall(SYS_openat2, base, path, &how, sizeof how);
+  const int error = errno;
+  close(base);
+  errno = error;
+  return static_cast<int>(found);
+}
+
+bool is_that(int found, const DirectoryIdentity& wanted) {
+  DirectoryIdentity identity;
+  if (!identify_directory(found, identity)) return false;
+  errno = ESTALE;
+  return identity == wanted;
+}
+
+int mount_of(int directory, std::uint64_t attributes) {
+  constexpr unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
+  const long tree = syscall(SYS_open_tree, directory, "", flags);
+  if (tree < 0) return -1;
+  mount_attr words{};
+  words.attr_set = attributes;
+  if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &words, sizeof words) <
+      0) {
+    return -1;
+  }
+  return static_cast<int>(tree);
+}
+
+}  // namespace
+
+// What is opened here is close-on-exec, and closed by close_descriptors or keep_only (init.cc).
+bool open_workspace(ChildPlan& plan) {
+  if (!plan.workspace.passed) return true;
+  const int found = open_strictly_below(plan.workspace.root, plan.workspace.below);
+  if (found < 0 || !is_that(found, plan.workspace.identity)) return false;
+  plan.workspace.tree = mount_of(found, plan.workspace.attributes);
+  return plan.workspace.tree >= 0;
+}
+
 namespace {
 
 bool wait_for_launcher(ChildPlan& plan) {

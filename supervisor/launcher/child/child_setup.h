@@ -4,6 +4,20 @@
 
 namespace cellblock::launcher {
 
+// Steps of run_child (child_setup.h); its rules apply. False with errno set on failure.
+
+/// Empties the bounding, ambient, inheritable, effective and permitted sets and locks securebits.
+bool drop_capabilities(ChildPlan& plan);
+
+/// Reads all of them back and tries to become root. EPERM when anything is left.
+bool prove_dropped(ChildPlan& plan);
+
+/// Finds the directory that a host passed again by its path, as the cell's user, below the tree
+/// that the launcher keeps; proves that it is the same; and makes a mount of it for build_root.
+/// Here and not in the launcher, since a file system of the host may keep the caller waiting for
+/// ever. Rules as in child_setup.h.
+bool open_workspace(ChildPlan& plan);
+
 /// The child's half of a spawn: performs the steps of policy/failures/setup_step.h from
 /// wait_for_launcher to exec. Runs in the process that clone3 made, which becomes pid 1 of the
 /// cell.

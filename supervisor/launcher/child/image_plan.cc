@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "policy/config/path_rules.h"
-#include "policy/failures/end_facts.h"
+#include "policy/failures/end_verdict.h"
 
 namespace cellblock::launcher {
 namespace {

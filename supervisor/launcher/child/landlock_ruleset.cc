@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "supervisor/launcher/child/landlock_rights.h"
-
 namespace cellblock::launcher {
 namespace {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "policy/config/path_rules.h"
-#include "policy/egress/synthetic_range.h"
+#include "policy/egress/special_addresses.h"
 
 namespace cellblock::launcher {
 namespace {

@@ -25,7 +25,7 @@ struct RootEntry {
   std::string path;     ///< absolute, inside the cell
   std::string content;  ///< file: its text; symbolic_link: its target; bind: the host's path
   BindKind bind = BindKind::read;
-  /// Index into Server::binds that it is for, path_of_image (end_facts.h), or -1: the cell has it
+  /// Index into Server::binds that it is for, path_of_image (end_verdict.h), or -1: the cell has it
   /// by itself
   int declared = -1;
   /// bind: a place in the launcher's own root (owner_trees.h) instead of the host's path

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "policy/syscalls/native_abi.h"
+#include "policy/syscalls/syscall_policy.h"
 
 namespace cellblock::launcher {
 namespace {

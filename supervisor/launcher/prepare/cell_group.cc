@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "supervisor/os/control_file.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {
 namespace {

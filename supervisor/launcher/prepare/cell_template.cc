@@ -1,19 +1,35 @@
 #include "supervisor/launcher/prepare/cell_template.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "policy/config/path_rules.h"
-#include "policy/egress/egress_files.h"
+#include "policy/egress/egress_policy.h"
 #include "supervisor/launcher/child/root_plan.h"
 #include "supervisor/launcher/prepare/own_processes.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {
+
+SysResult<bool> command_unchanged(int root, const char* path, const FileStamp& stamp) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  const long found = syscall(SYS_openat2, root, path, &how, sizeof how);
+  if (found < 0) return sys_fail("openat2");
+  const Fd file(static_cast<int>(found));
+  return CELLBLOCK_TRY(stamp_of(file)) == stamp;
+}
+
 namespace {
 
 constexpr std::uint64_t locked_memory = 8U << 20;

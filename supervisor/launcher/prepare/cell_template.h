@@ -10,11 +10,14 @@
 #include "policy/config/config.h"
 #include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/launcher/child/landlock_ruleset.h"
-#include "supervisor/launcher/child/setup_failure.h"
-#include "supervisor/launcher/prepare/filter_cache.h"
 #include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {
+
+/// Whether what stands at `path` in the cell's root is still the file that `stamp` was taken of.
+/// Links inside the root are followed, and nothing leads out of it. `root`: a template.
+SysResult<bool> command_unchanged(int root, const char* path, const FileStamp& stamp);
 
 /// With the declared paths of one client as that client's.
 struct OwnerTemplate {

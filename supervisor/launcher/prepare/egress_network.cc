@@ -1,21 +1,103 @@
 #include "supervisor/launcher/prepare/egress_network.h"
 
 #include <arpa/inet.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <set>
 
-#include "policy/egress/synthetic_range.h"
-#include "supervisor/launcher/child/run_in_namespace.h"
-#include "supervisor/launcher/prepare/local_routes.h"
+#include "policy/base/internet_address.h"
+#include "policy/egress/special_addresses.h"
+#include "supervisor/launcher/child/clone_child.h"
+#include "supervisor/os/timer.h"
 
 namespace cellblock::launcher {
 namespace {
+
+/// RTM_NEWROUTE with its two attributes, as the kernel reads it; RTA_DST last, since an IPv4
+/// address is shorter.
+struct RouteRequest {
+  nlmsghdr header{};
+  rtmsg route{};
+  rtattr device_header{};
+  std::uint32_t device = 0;
+  rtattr address_header{};
+  std::array<std::uint8_t, 16> address{};
+};
+static_assert(sizeof(RouteRequest) == NLMSG_LENGTH(sizeof(rtmsg)) + 2 * sizeof(rtattr) + 20);
+
+struct Reply {
+  nlmsghdr header{};
+  nlmsgerr words{};
+};
+
+// The kernel refuses an address that has bits behind its prefix.
+void clear_host_bits(AddressRange& range) {
+  for (std::size_t bit = range.prefix; bit < 8 * range.address.size(); ++bit) {
+    range.address[bit / 8] &= static_cast<std::uint8_t>(~(0x80U >> (bit % 8)));
+  }
+}
+
+RouteRequest request_for(AddressRange range, std::uint32_t device) {
+  clear_host_bits(range);
+  const std::size_t skipped = is_ipv4(range) ? ipv4_offset : 0;
+  const std::size_t length = range.address.size() - skipped;
+  RouteRequest request;
+  request.header.nlmsg_len =
+      static_cast<std::uint32_t>(sizeof request - range.address.size() + length);
+  request.header.nlmsg_type = RTM_NEWROUTE;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  request.route.rtm_family = is_ipv4(range) ? AF_INET : AF_INET6;
+  request.route.rtm_dst_len =
+      static_cast<std::uint8_t>(range.prefix - (is_ipv4(range) ? ipv4_bits : 0));
+  request.route.rtm_table = RT_TABLE_LOCAL;
+  request.route.rtm_protocol = RTPROT_STATIC;
+  request.route.rtm_scope = RT_SCOPE_HOST;
+  request.route.rtm_type = RTN_LOCAL;
+  request.device_header = {RTA_LENGTH(sizeof device), RTA_OIF};
+  request.device = device;
+  request.address_header = {static_cast<std::uint16_t>(RTA_LENGTH(length)), RTA_DST};
+  std::copy_n(range.address.begin() + static_cast<std::ptrdiff_t>(skipped), length,
+              request.address.begin());
+  return request;
+}
+
+SysResult<void> read_answer(int netlink) {
+  Reply reply;
+  const ssize_t count = recv(netlink, &reply, sizeof reply, MSG_TRUNC);
+  if (count < 0) return sys_fail("recv");
+  if (count < static_cast<ssize_t>(sizeof reply) || reply.header.nlmsg_type != NLMSG_ERROR) {
+    return std::unexpected(SysError{"RTM_NEWROUTE", EPROTO});
+  }
+  const int error = -reply.words.error;
+  if (error != 0 && error != EEXIST) return std::unexpected(SysError{"RTM_NEWROUTE", error});
+  return {};
+}
+
+// Makes every address of the ranges one of this host's own, in the network namespace of the
+// caller: what connects to it is answered by whoever listens on all addresses. A range that is
+// local already stays so. Needs CAP_NET_ADMIN there. (rtnetlink(7), RTN_LOCAL.)
+SysResult<void> make_local(const std::vector<AddressRange>& ranges) {
+  const Fd netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (!netlink.valid()) return sys_fail("socket");
+  const std::uint32_t device = if_nametoindex("lo");
+  if (device == 0) return sys_fail("if_nametoindex");
+  for (const AddressRange& range : ranges) {
+    const RouteRequest request = request_for(range, device);
+    if (send(netlink.get(), &request, request.header.nlmsg_len, 0) < 0) return sys_fail("send");
+    CELLBLOCK_CHECK(read_answer(netlink.get()));
+  }
+  return {};
+}
 
 using wire::EgressSocketKind;
 
@@ -119,5 +201,93 @@ SysResult<EgressSockets> prepare_egress(int network, std::uint32_t server_index,
   if (!prepared) return std::unexpected(prepared.error());
   return sockets;
 }
+
+namespace {
+
+constexpr std::size_t store_size = 4;
+constexpr std::uint16_t resolver_port = 53;
+
+// Long enough that the spawns of a burst come first, short enough to be ready for the next.
+constexpr std::chrono::milliseconds refill_delay{3};
+
+SysResult<void> bring_up_loopback(int socket) {
+  ifreq request{};
+  std::memcpy(request.ifr_name, "lo", 3);
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  if (ioctl(socket, SIOCSIFFLAGS, &request) < 0) return sys_fail("SIOCSIFFLAGS");
+  return {};
+}
+
+SysResult<Fd> network_of(int socket) {
+  const int network = ioctl(socket, SIOCGSKNS);
+  if (network < 0) return sys_fail("SIOCGSKNS");
+  return Fd(network);
+}
+
+SysResult<Fd> make_network_here() {
+  if (unshare(CLONE_NEWNET) < 0) return sys_fail("unshare");
+  const Fd any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!any.valid()) return sys_fail("socket");
+  CELLBLOCK_CHECK(bring_up_loopback(any.get()));
+  return network_of(any.get());
+}
+
+// Before any code of a server runs, and without SO_REUSEPORT: nothing in the cell takes its place.
+SysResult<Fd> bind_resolver_here() {
+  Fd made(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made.valid()) return sys_fail("socket");
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(resolver_port);
+  std::memcpy(&address.sin_addr, &loopback_resolver.at(ipv4_offset), sizeof address.sin_addr);
+  if (bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
+    return sys_fail("bind");
+  }
+  return made;
+}
+
+SysResult<CellNetwork> make_cell_network() {
+  CellNetwork made;
+  CELLBLOCK_CHECK(run_in_namespace([&]() -> SysResult<void> {
+    made.network = CELLBLOCK_TRY(make_network_here());
+    made.resolver = CELLBLOCK_TRY(bind_resolver_here());
+    return {};
+  }));
+  return made;
+}
+
+}  // namespace
+
+SysResult<Fd> make_network() {
+  Fd network;
+  CELLBLOCK_CHECK(run_in_namespace([&]() -> SysResult<void> {
+    network = CELLBLOCK_TRY(make_network_here());
+    return {};
+  }));
+  return network;
+}
+
+SysResult<NetworkPool> NetworkPool::make() { return NetworkPool(CELLBLOCK_TRY(make_timer())); }
+
+SysResult<CellNetwork> NetworkPool::take() {
+  refill_later();
+  if (networks_.empty()) return make_cell_network();
+  CellNetwork network = std::move(networks_.back());
+  networks_.pop_back();
+  return network;
+}
+
+void NetworkPool::refill() {
+  std::uint64_t ignored = 0;
+  if (read(timer_.get(), &ignored, sizeof ignored) < 0) return;
+  auto network = make_cell_network();
+  // Whoever asks while there is none is told why; trying again and again meanwhile helps nobody.
+  if (!network) return;
+  networks_.push_back(std::move(*network));
+  if (networks_.size() < store_size) refill_later();
+}
+
+// Cannot fail: the timer is ours.
+void NetworkPool::refill_later() { static_cast<void>(set_timer(timer_.get(), refill_delay)); }
 
 }  // namespace cellblock::launcher

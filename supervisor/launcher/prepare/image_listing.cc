@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "supervisor/launcher/prepare/mounts.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 
 namespace cellblock::launcher {
 namespace {

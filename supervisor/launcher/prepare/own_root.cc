@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "supervisor/launcher/prepare/mounts.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 
 namespace cellblock::launcher {
 namespace {

@@ -9,7 +9,7 @@
 ///   /cell    the empty directory onto which a child moves its new root
 ///   /proc    the host's, which the kernel wants to see before it lets a cell mount its own
 ///   /state   the state directory
-///   /trees   one tree_store.h for each configuration that holds, or is being prepared:
+///   /trees   one cell_preparation.h for each configuration that holds, or is being prepared:
 ///     /N/cells       one template per server (root_builder.h)
 ///     /N/workspaces  workspace_roots.h
 ///   /host    the host's root, while the first ones are prepared; then it is gone

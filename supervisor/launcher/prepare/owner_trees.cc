@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "supervisor/launcher/prepare/mounts.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 
 namespace cellblock::launcher {
 namespace {

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <string>
 
-#include "supervisor/launcher/prepare/mounts.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 
 namespace cellblock::launcher {
 namespace {

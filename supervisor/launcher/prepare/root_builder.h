@@ -2,15 +2,15 @@
 
 #include <vector>
 
+#include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/launcher/child/root_plan.h"
-#include "supervisor/launcher/child/setup_failure.h"
 #include "supervisor/launcher/prepare/host_tree.h"
 
 namespace cellblock::launcher {
 
 /// Carries out a plan_root list once: a tmpfs at `place` (an empty directory of the launcher's own
 /// root), filled, its binds attached, sealed read-only. Returns the descriptor of the finished
-/// root, from which each cell's copy is cloned (mounts.h, clone_tree). Failures are of step
+/// root, from which each cell's copy is cloned (host_tree.h, clone_tree). Failures are of step
 /// `prepare` and name the declared path.
 SetupResult<Fd> build_template(const std::vector<RootEntry>& entries, const HostTree& host,
                                const char* place);

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <type_traits>
 
@@ -152,6 +151,19 @@ Result<FilterProgram> compile_filter(const SyscallRules& rules, NetworkMode netw
 
 Result<FilterProgram> compile_filter(InternalProfile profile) {
   return compile_filter(call_table(syscall_policy(profile)));
+}
+
+Result<std::shared_ptr<const FilterProgram>> FilterCache::filter_for(const SyscallRules& rules,
+                                                                     NetworkMode network) {
+  SyscallRules nameless = rules;
+  nameless.name.clear();
+  for (const Compiled& known : compiled_) {
+    if (known.rules == nameless && known.network == network) return known.filter;
+  }
+  FilterProgram program = CELLBLOCK_TRY(compile_filter(rules, network));
+  auto filter = std::make_shared<const FilterProgram>(std::move(program));
+  compiled_.push_back({std::move(nameless), network, filter});
+  return filter;
 }
 
 }  // namespace cellblock::launcher

@@ -2,6 +2,7 @@
 
 #include <linux/filter.h>
 
+#include <memory>
 #include <vector>
 
 #include "policy/base/result.h"
@@ -31,5 +32,23 @@ Result<FilterProgram> compile_filter(InternalProfile profile);
 
 /// Fails as call_table (syscall_rules.h) does, too.
 Result<FilterProgram> compile_filter(const SyscallRules& rules, NetworkMode network);
+
+/// One program for each policy that differs: servers that may ask for the same share it. One
+/// thread.
+class FilterCache {
+ public:
+  Result<std::shared_ptr<const FilterProgram>> filter_for(const SyscallRules& rules,
+                                                          NetworkMode network);
+  std::size_t size() const { return compiled_.size(); }
+
+ private:
+  struct Compiled {
+    SyscallRules rules;  ///< without its name, which asks for nothing
+    NetworkMode network = NetworkMode::none;
+    std::shared_ptr<const FilterProgram> filter;
+  };
+
+  std::vector<Compiled> compiled_;
+};
 
 }  // namespace cellblock::launcher

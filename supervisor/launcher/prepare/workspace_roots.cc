@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "policy/sandbox/workspace_match.h"
-#include "supervisor/launcher/prepare/mounts.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 
 namespace cellblock::launcher {
 namespace {

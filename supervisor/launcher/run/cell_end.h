@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-#include "policy/failures/end_facts.h"
+#include "policy/failures/end_verdict.h"
 #include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/launcher/prepare/group_files.h"
 

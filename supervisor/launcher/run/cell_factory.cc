@@ -1,16 +1,76 @@
 #include "supervisor/launcher/run/cell_factory.h"
 
+#include <fcntl.h>
 #include <linux/mount.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <string_view>
+#include <utility>
 
 #include "policy/config/config_bytes.h"
+#include "policy/config/id_table.h"
 #include "policy/sandbox/probe_declaration.h"
-#include "supervisor/launcher/prepare/command_stamp.h"
+#include "supervisor/ipc/sealed_config.h"
+#include "supervisor/launcher/prepare/cell_template.h"
 #include "supervisor/launcher/prepare/own_root.h"
 
 namespace cellblock::launcher {
+namespace {
+
+/// Which of the range live no longer than their processes (cell_identity.h): gateways, the writer,
+/// cellblock-http and cellblock-metrics, as many as there may be egress helpers.
+IdPool own_ids(const Identity& identity) {
+  const std::uint32_t servers = server_ids(identity);
+  if (identity.cell_ids == 1) return {identity.first_cell_id, 1};
+  return {identity.first_cell_id + servers, identity.cell_ids - servers};
+}
+
+// In a user namespace that an unprivileged user mapped, groups stay what they were.
+ChildPlan::Groups groups_here() {
+  const auto file = open_at(AT_FDCWD, "/proc/self/setgroups", O_RDONLY);
+  const auto bytes = file ? read_all(file->get(), 64, Sealing::any) : std::unexpected(file.error());
+  if (!bytes) return ChildPlan::Groups::clear;
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  return text.starts_with("deny") ? ChildPlan::Groups::cannot_be_cleared : ChildPlan::Groups::clear;
+}
+
+}  // namespace
+
+Result<Founded> open_launcher_resources(const Config& config) {
+  Fd null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));
+  OwnRoot own = CELLBLOCK_TRY(enter_own_root(config.state_directory));
+  StateDirectory state = CELLBLOCK_TRY(StateDirectory::open(
+      std::move(own.state), config.identity.first_cell_id, server_ids(config.identity)));
+  FilterProgram init_filter = CELLBLOCK_TRY(compile_init_filter());
+  NetworkPool networks = CELLBLOCK_TRY(NetworkPool::make());
+  LauncherResources foundation(std::move(state), std::move(init_filter), own_ids(config.identity),
+                               std::move(networks));
+  foundation.null = std::move(null);
+  foundation.groups = groups_here();
+  return Founded{std::move(foundation), std::move(own.host)};
+}
+
+namespace {
+
+// The kernel counts the pages of a user's pipes, and cells need theirs.
+constexpr int pipe_bytes = 16 << 10;
+
+}  // namespace
+
+SysResult<Fd> LogPipes::make(const wire::LogPipe& whose) const {
+  if (!channel_.valid()) return duplicate(STDERR_FILENO);
+  Pair pipe = CELLBLOCK_TRY(make_pipe());
+  // EPERM: over the user's quota, where a pipe is made with less.
+  if (fcntl(pipe.second.get(), F_SETPIPE_SZ, pipe_bytes) < 0 && errno != EPERM) {
+    return sys_fail("fcntl");
+  }
+  // Of the reader's description alone: whoever writes may wait.
+  if (fcntl(pipe.first.get(), F_SETFL, O_NONBLOCK) < 0) return sys_fail("fcntl");
+  const int sent = pipe.first.get();
+  CELLBLOCK_CHECK(send_record(channel_.get(), whose, std::span(&sent, 1), MSG_DONTWAIT));
+  return std::move(pipe.second);
+}
+
 namespace {
 
 // A file whose digest was right is not run any more when it has become another.
@@ -274,6 +334,73 @@ SetupResult<StartedOwn> CellFactory::start_egress(const EgressEnds& ends) {
   std::vector<int> channels = {ends.events.second.get(), rules->get(), words->get()};
   for (const Fd& socket : ends.sockets.sockets) channels.push_back(socket.get());
   return start_own({made_.egress, wire::OwnProgram::egress}, channels);
+}
+
+namespace {
+
+using wire::ReloadRefusal;
+
+std::unexpected<NotReloaded> refuse(ReloadRefusal refusal) {
+  return std::unexpected(NotReloaded{.refusal = refusal});
+}
+
+std::unexpected<NotReloaded> not_prepared(const Unprepared& why) {
+  return std::unexpected(
+      NotReloaded{.refusal = ReloadRefusal::not_prepared, .failure = why.failure});
+}
+
+/// What cells are started from, and what was prepared for it.
+struct Prepared {
+  const Config& config;
+  const Preparation& made;
+};
+
+// For the same declaration that is in use: nothing gets worse for it.
+bool was_broken(const Prepared& now, const Server& server, std::uint32_t index) {
+  if (index >= now.made.servers.size() || !failure_of(now.made.servers[index])) return false;
+  const Server& before = now.config.servers[index];
+  return before.enabled && before.binds == server.binds && before.workspace == server.workspace;
+}
+
+// One that may not be started harms nobody. What somebody without rights can break keeps nothing
+// from being reloaded: that server alone is broken then.
+std::optional<NotReloaded> first_worse(const Prepared& now, const Prepared& next) {
+  for (std::uint32_t i = 0; i < next.made.servers.size(); ++i) {
+    const auto broken = failure_of(next.made.servers[i]);
+    const Server& server = next.config.servers[i];
+    if (!broken || !server.is_usable() || server.found.others_can_change) continue;
+    if (was_broken(now, server, i)) continue;
+    return NotReloaded{ReloadRefusal::not_prepared, i, *broken};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::expected<void, NotReloaded> CellFactory::reload(int config_bytes, Fd secrets, Fd mounts,
+                                                     Fd owner_mounts) {
+  auto next = read_sealed_config(config_bytes);
+  if (!next) return refuse(ReloadRefusal::unreadable);
+  SecretStore next_secrets(std::move(secrets));
+  if (!next_secrets.fits(*next)) return refuse(ReloadRefusal::unreadable);
+  const ReloadRefusal refusal = refusal_of(at_start_, config_, *next);
+  if (refusal != ReloadRefusal::none) return refuse(refusal);
+  const auto host = HostTree::of(std::move(mounts));
+  if (!host) return not_prepared(host.error());
+  const std::uint64_t number = 3 - number_;
+  if (const auto reserved = reserve_owner_ids(base_.state, *next); !reserved) {
+    return refuse(ReloadRefusal::id_taken);
+  }
+  auto made = prepare_cells(*next, {*host, owner_mounts.get(), made_.owners}, programs_, number);
+  if (!made) return not_prepared(made.error());
+  if (const auto worse = first_worse({config_, made_}, {*next, *made})) {
+    return std::unexpected(*worse);
+  }
+  config_ = std::move(*next);
+  made_ = std::move(*made);
+  number_ = number;
+  secrets_ = std::move(next_secrets);
+  return {};
 }
 
 }  // namespace cellblock::launcher

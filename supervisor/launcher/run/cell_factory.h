@@ -7,19 +7,63 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "policy/sandbox/client_placeholders.h"
+#include "policy/sandbox/environment_rules.h"
+#include "supervisor/ipc/log_wire.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/launcher/child/attached_record.h"
+#include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/launcher/prepare/cell_group.h"
+#include "supervisor/launcher/prepare/cell_identity.h"
 #include "supervisor/launcher/prepare/cell_preparation.h"
 #include "supervisor/launcher/prepare/egress_network.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 #include "supervisor/launcher/prepare/reload_compatibility.h"
-#include "supervisor/launcher/prepare/secret_store.h"
-#include "supervisor/launcher/run/launcher_resources.h"
-#include "supervisor/launcher/run/log_pipes.h"
+#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/launcher/prepare/spawn_environment.h"
+#include "supervisor/launcher/prepare/state_directory.h"
 #include "supervisor/launcher/run/spawn.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {
+
+/// What the launcher has from its start to its end, whatever is configured meanwhile.
+struct LauncherResources {
+  LauncherResources(StateDirectory opened, FilterProgram filter, IdPool ids, NetworkPool pool)
+      : state(std::move(opened)),
+        init_filter(std::move(filter)),
+        own_ids(std::move(ids)),
+        networks(std::move(pool)) {}
+
+  StateDirectory state;
+  FilterProgram init_filter;
+  IdPool own_ids;
+  NetworkPool networks;
+  ChildPlan::Groups groups = ChildPlan::Groups::clear;
+  Fd null;  ///< /dev/null
+};
+
+struct Founded {
+  LauncherResources foundation;
+  HostTree host;  ///< until forget_host() (own_root.h)
+};
+
+/// Enters the launcher's own root.
+Result<Founded> open_launcher_resources(const Config& config);
+
+/// Where cellblock's own processes in cells say what they have to say: a pipe each, whose other end
+/// the supervisor reads. None of them has the daemon's own stderr, in which it could move and
+/// overwrite what others have written.
+class LogPipes {
+ public:
+  /// `channel`: wire::launcher_fd::log. Not valid: all say it on the launcher's stderr.
+  explicit LogPipes(Fd channel) : channel_(std::move(channel)) {}
+
+  /// The end to write to, when the supervisor has been sent the other.
+  SysResult<Fd> make(const wire::LogPipe& whose) const;
+
+ private:
+  Fd channel_;
+};
 
 /// The launcher's ends of a server's pipes, for its gateway.
 struct StdioEnds {

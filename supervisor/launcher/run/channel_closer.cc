@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "supervisor/os/close_in_child.h"
-#include "supervisor/os/pidfd.h"
+#include "supervisor/os/fork_without_handlers.h"
+#include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {
 namespace {

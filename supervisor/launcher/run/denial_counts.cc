@@ -1,6 +1,5 @@
 #include "supervisor/launcher/run/denial_counts.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace cellblock::launcher {

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <chrono>
 
-#include "policy/syscalls/native_abi.h"
-#include "policy/syscalls/significant_arguments.h"
+#include "policy/syscalls/syscall_policy.h"
+#include "policy/syscalls/syscall_table.h"
 #include "supervisor/os/timer.h"
 
 namespace cellblock::launcher {

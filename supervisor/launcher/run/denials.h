@@ -9,7 +9,6 @@
 #include "supervisor/launcher/prepare/seccomp_filter.h"
 #include "supervisor/launcher/run/denial_counts.h"
 #include "supervisor/launcher/run/event_loop.h"
-#include "supervisor/launcher/run/rate_budget.h"
 
 namespace cellblock::launcher {
 

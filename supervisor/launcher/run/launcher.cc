@@ -1,11 +1,15 @@
 #include "supervisor/launcher/run/launcher.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string_view>
 
 #include "supervisor/launcher/run/cell_bounds.h"
-#include "supervisor/launcher/run/gateway_record.h"
+#include "supervisor/launcher/run/descriptor_receivers.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -365,6 +369,141 @@ void Launcher::server_ended(std::uint32_t user, std::uint64_t cell, const CellFa
 // A gateway that lets its events pile up until the socket is full has lost touch with its cells.
 void Launcher::tell(Gateway& gateway, const wire::CellEvent& event, std::span<const int> fds) {
   if (!send_record(gateway.channel.get(), event, fds, MSG_DONTWAIT)) cells_.kill(gateway.cell);
+}
+
+// Homes that servers keep, looked at and cleared for their users.
+
+using wire::HomeAction;
+using wire::HomeAnswer;
+
+// Cells of a gateway that is gone may still be ending.
+bool Launcher::uses_home(const Gateway& gateway, std::uint32_t server) const {
+  const auto of_user = cells_of_.find(gateway.user);
+  const std::size_t running = of_user == cells_of_.end() ? 0 : of_user->second;
+  return running != gateway.servers.size() ||
+         std::ranges::any_of(gateway.servers, [server](const auto& entry) {
+           return entry.second.server == server && entry.second.program != wire::CellProgram::probe;
+         });
+}
+
+// False: that was an offence.
+bool Launcher::obey_about_home(Gateway& gateway, const wire::GatewayRequest& request) {
+  const bool is_known = request.server_index < factory_.config().servers.size();
+  if (!is_known || request.home_action > HomeAction::clear) return false;
+  const auto refusal = begin_home_task(gateway, request);
+  if (refusal.answer != HomeAnswer::done) tell_home(gateway.user, request.request, refusal);
+  return true;
+}
+
+// `done`: it has begun.
+wire::HomeFacts Launcher::begin_home_task(const Gateway& gateway,
+                                          const wire::GatewayRequest& request) {
+  const std::uint32_t server = request.server_index;
+  const std::uint32_t user = gateway.user;
+  if (!gateway.permitted.contains(server)) return {.answer = HomeAnswer::not_permitted};
+  if (request.home_action == HomeAction::clear && uses_home(gateway, server)) {
+    return {.answer = HomeAnswer::in_use};
+  }
+  auto home = factory_.kept_home(server, user);
+  if (!home && home.error().number == ENOENT) return {.answer = HomeAnswer::none};
+  if (!home) return {.answer = HomeAnswer::failed, .error = home.error().number};
+  const HomeTasks::Task task{factory_.config().servers[server].name, user, home->owner,
+                             request.home_action};
+  const auto begun = homes_.begin(task, std::move(home->directory),
+                                  [this, user, number = request.request](const auto& facts) {
+                                    tell_home(user, number, facts);
+                                  });
+  if (!begun) return {.answer = HomeAnswer::failed, .error = begun.error().number};
+  return {};
+}
+
+void Launcher::tell_home(std::uint32_t user, std::uint32_t request, const wire::HomeFacts& facts) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  tell(*found->second, {.kind = wire::CellEventKind::home, .request = request, .home = facts});
+}
+
+// What the supervisor changes for cells that are started from now on.
+
+// Of a gateway that is not there the end is on the way already.
+void Launcher::permit(std::uint32_t user, const ServerSet& servers) {
+  const auto found = gateways_.find(user);
+  if (found != gateways_.end()) found->second->permitted.add(servers);
+}
+
+void Launcher::permit_only(std::uint32_t user, const ServerSet& servers) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end()) return;
+  found->second->withdrawn.add(found->second->permitted);
+  found->second->permitted = servers;
+}
+
+// Cells, gateways and helpers that run go on; whoever is started later is given the new one.
+void Launcher::reload(std::vector<Fd> fds) {
+  const auto reloaded =
+      factory_.reload(fds[0].get(), std::move(fds[1]), std::move(fds[2]), std::move(fds[3]));
+  if (!reloaded) {
+    const NotReloaded& why = reloaded.error();
+    return tell_supervisor({.kind = LauncherReportKind::not_reloaded,
+                            .refusal = why.refusal,
+                            .server = why.server,
+                            .facts = why.failure.facts()});
+  }
+  config_bytes_ = std::move(fds[0]);
+  tell_supervisor({.kind = LauncherReportKind::reloaded});
+}
+
+// What gateways hear of cells that run.
+
+namespace {
+
+std::chrono::milliseconds now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+}
+
+wire::CellPressure words_of(const GroupPressure& pressure) {
+  return {.memory = pressure.memory.value_or(wire::pressure_unknown),
+          .cpu = pressure.cpu.value_or(wire::pressure_unknown),
+          .io = pressure.io.value_or(wire::pressure_unknown),
+          .padding = 0};
+}
+
+wire::CellUsage usage_of(std::uint64_t cell, const GroupUsageNow& usage) {
+  return {.cell = cell,
+          .memory = usage.memory,
+          .memory_peak = usage.memory_peak,
+          .cpu_microseconds = usage.cpu_microseconds,
+          .tasks = usage.tasks,
+          .pressure = words_of(usage.pressure)};
+}
+
+}  // namespace
+
+// What a server is refused must neither fill the channel that its end is told through, nor cost its
+// user a gateway: while a quarter of the queue waits there, counts wait here.
+bool Launcher::tell_denial(std::uint32_t user, std::uint64_t cell, const wire::Denial& denial) {
+  const auto found = gateways_.find(user);
+  if (found == gateways_.end() || !found->second->servers.contains(cell)) return true;
+  constexpr int longest_queue = 48 << 10;
+  const int channel = found->second->channel.get();
+  int queued = 0;
+  if (ioctl(channel, SIOCOUTQ, &queued) < 0 || queued > longest_queue) return false;
+  const wire::CellEvent event{.kind = CellEventKind::denied, .cell = cell, .denial = denial};
+  return send_record(channel, event, {}, MSG_DONTWAIT).has_value();
+}
+
+// Reading is the kernel's work: one gateway cannot have this process do nothing else, nor can all.
+void Launcher::tell_usage(Gateway& gateway, std::uint64_t after) {
+  wire::CellEvent event{.kind = CellEventKind::usage};
+  wire::UsagePage& page = event.usage;
+  if (!RateBudget::take_both(gateway.usages, all_usages_, now())) return tell(gateway, event);
+  auto cell = gateway.servers.upper_bound(after);
+  for (; cell != gateway.servers.end() && page.count < wire::usages_in_record; ++cell) {
+    page.cells[page.count++] = usage_of(cell->first, cells_.usage_now(cell->first));
+  }
+  page.more = cell != gateway.servers.end() ? 1 : 0;
+  tell(gateway, event);
 }
 
 }  // namespace cellblock::launcher

@@ -8,10 +8,10 @@
 #include "supervisor/launcher/run/cell_factory.h"
 #include "supervisor/launcher/run/cells.h"
 #include "supervisor/launcher/run/channel_closer.h"
+#include "supervisor/launcher/run/denial_counts.h"
 #include "supervisor/launcher/run/descriptor_receivers.h"
 #include "supervisor/launcher/run/egress_helpers.h"
 #include "supervisor/launcher/run/home_tasks.h"
-#include "supervisor/launcher/run/rate_budget.h"
 
 namespace cellblock::launcher {
 

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "supervisor/launcher/child/clone_child.h"
-#include "supervisor/launcher/prepare/mounts.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 #include "supervisor/launcher/prepare/spawn_environment.h"
 
 namespace cellblock::launcher {

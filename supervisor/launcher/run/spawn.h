@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/launcher/child/directory_identity.h"
-#include "supervisor/launcher/child/setup_failure.h"
+#include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/launcher/prepare/cell_group.h"
 #include "supervisor/launcher/prepare/cell_identity.h"
 #include "supervisor/launcher/prepare/cell_template.h"
-#include "supervisor/launcher/prepare/secret_store.h"
+#include "supervisor/launcher/prepare/spawn_environment.h"
 
 namespace cellblock::launcher {
 
@@ -17,7 +16,7 @@ namespace cellblock::launcher {
 struct SpawnRequest {
   HostIds host_ids;  ///< outside; 1000 inside
   ChildPlan::Groups groups = ChildPlan::Groups::clear;
-  Fd network;       ///< network_pool.h; none: the blueprint says `host`
+  Fd network;       ///< egress_network.h; none: the blueprint says `host`
   CellGroup group;  ///< its limits are set already
   struct Passed {
     bool there = false;

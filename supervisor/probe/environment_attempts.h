@@ -1,9 +1,0 @@
-#pragma once
-
-#include "supervisor/probe/attempt.h"
-
-namespace cellblock::probe {
-
-std::span<const Attempt> environment_attempts();
-
-}  // namespace cellblock::probe
