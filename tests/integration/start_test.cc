@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "policy/base/build_id.h"
@@ -35,12 +35,16 @@ TEST(Start, TakesNoHelperOfAnotherBuild) {
   Daemon daemon{Mode::system};
   const auto& directory = daemon.directory();
   const auto gateway = directory.path("bin/cellblock-gateway");
-  std::ifstream file(CELLBLOCK_TEST_BIN "/cellblock-gateway", std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const auto id = build_id_in(bytes.substr(0, build_id_within)).value_or("");
+  const std::string other = directory.path("other");
+  std::filesystem::copy_file(CELLBLOCK_TEST_BIN "/cellblock-gateway", other);
+  std::fstream file(other, std::ios::binary | std::ios::in | std::ios::out);
+  std::string head(build_id_within, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const auto id = build_id_in(head).value_or("");
   ASSERT_NE(id, "");
-  bytes.replace(bytes.find(id), 1, "9");
-  const std::string other = directory.write("other", bytes, 0755);
+  file.seekp(static_cast<std::streamoff>(head.find(id)));
+  file.put('9');
+  file.close();
   const std::string said = daemon.start_in_vain(
       {.servers = server_of_build(daemon, "echo", "echo_server"), .overlays = {{other, gateway}}});
   EXPECT_THAT(said, testing::HasSubstr(gateway + ": it is of build 9" + id.substr(1) +

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -147,11 +146,6 @@ class CopiedPrograms : public ::testing::Test {
     return run({path("cellblock"), "--socket", "/nonexistent/x.sock", "export", "zed"});
   }
 
-  static std::string read(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-
   ScratchDirectory scratch_;
 };
 
@@ -176,11 +170,15 @@ TEST_F(CopiedPrograms, ExecuteNoOtherProgramOfThatName) {
 }
 
 TEST_F(CopiedPrograms, ExecuteNoCellblockToolsOfAnotherBuild) {
-  auto tools = read(CELLBLOCK_TOOLS);
-  const auto id = build_id_in(tools.substr(0, build_id_within)).value_or("");
+  fs::copy(CELLBLOCK_TOOLS, path("cellblock-tools"));
+  std::fstream file(path("cellblock-tools"), std::ios::binary | std::ios::in | std::ios::out);
+  std::string head(build_id_within, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const auto id = build_id_in(head).value_or("");
   ASSERT_NE(id, "");
-  tools.replace(tools.find(id), 1, "9");
-  scratch_.write("cellblock-tools", tools, 0755);
+  file.seekp(static_cast<std::streamoff>(head.find(id)));
+  file.put('9');
+  file.close();
   const auto ended = export_to_host();
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("it is of build 9" + id.substr(1) + ", and this is " + id));
