@@ -104,9 +104,11 @@ void print_status(const Context& context, std::uint32_t uid, const std::string& 
 
 Exit status_of_one(const Context& context, const std::string& server) {
   auto status = ask_daemon(context, control_method::status, "{}");
-  // An administrator's own is not behind a door.
-  if (!status && !context.whose.empty() && uid_of(context.whose) == ::geteuid()) {
-    return status_of_one({.socket = context.daemon, .output = context.output}, server);
+  // An administrator's own is not behind a door, and without --for he sees the whole machine.
+  const Context own{.socket = context.daemon, .output = context.output};
+  if (!status && !context.whose.empty() && uid_of(context.whose) == ::geteuid() &&
+      ask_installation(own)) {
+    return status_of_one(own, server);
   }
   if (!status) return explain_status(context, status.error());
   if (!server.empty()) *status = only_server(*status, server);
