@@ -118,7 +118,7 @@ class Includes(unittest.TestCase):
             for used in set(named.findall(code)) & places.keys():
                 headers = [one for one in places[used] if may_include(name, one)]
                 # A name that many declare is looked up where a template is instantiated.
-                if not 0 < len(headers) <= 3 or places[used] & (reached(name) | {name}):
+                if not 0 < len(headers) <= 2 or places[used] & (reached(name) | {name}):
                     continue
                 # Of the same name: a member, a local function, one of another program.
                 seen = seen or "\n".join([code, *(code_of(one) for one in reached(name) if (ROOT / one).is_file())])
