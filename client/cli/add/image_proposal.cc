@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "client/cli/common/secret_paths.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/proposed_paths.h"
@@ -176,6 +177,12 @@ void propose_directory(const ContainerRun& run, const ImageConfig& config, const
 // As for any path that is asked for, but for the place in which it is seen.
 Result<void> propose_mount(const ContainerMount& mount, const MachineView& machine,
                            Proposal& proposal) {
+  if (is_secret_path(mount.source)) {
+    return fail(
+        fmt::format("\"{}\" may hold secrets: mount a directory that holds what the server needs "
+                    "and nothing else",
+                    mount.source));
+  }
   const auto use = mount.is_read_only ? PathUse::read : PathUse::write;
   Proposal judged;
   propose_path(mount.source, use, "mounted by its line", machine, judged);

@@ -146,6 +146,16 @@ std::string without_places(std::string text, const std::string& path) {
   return text;
 }
 
+// They are read as root, and what made them is not trusted: none may be a link.
+bool has_parts_of_image(const std::string& tree) {
+  std::error_code error;
+  const auto is_file = [&](const char* name) {
+    return fs::is_regular_file(fs::symlink_status(tree + name, error));
+  };
+  return is_file("/image.json") && is_file("/image.lock") &&
+         fs::is_directory(fs::symlink_status(tree + "/rootfs", error));
+}
+
 }  // namespace
 
 InstalledVersion::InstalledVersion(InstalledVersion&& other) noexcept
@@ -173,6 +183,7 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   const auto fresh = work.scratch.path("tree");
   const bool is_image = package.registry == Registry::image;
   CELLBLOCK_CHECK(copy_tree(tree, fresh, is_image ? TreeKind::image : TreeKind::package));
+  if (is_image && !has_parts_of_image(fresh)) return fail("what was unpacked is no image");
   const auto version =
       CELLBLOCK_TRY(is_image ? version_of_image(fresh) : version_in(fresh, package));
   const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/" + installer.lock));

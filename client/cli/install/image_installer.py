@@ -79,7 +79,8 @@ def plain_members(archive):
     for member in archive:
         if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
             continue
-        member.mode &= 0o777
+        # Its owner looks into it while it grows.
+        member.mode = member.mode & 0o777 | (0o700 if member.isdir() else 0o600)
         member.uid = member.gid = 0
         member.uname = member.gname = ""
         member.pax_headers = {}

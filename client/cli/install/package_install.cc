@@ -150,7 +150,10 @@ Result<void> count_entries(const fs::path& directory, Amount& amount, std::vecto
   fs::directory_iterator walk(directory, error);
   for (; !error && walk != fs::directory_iterator(); walk.increment(error)) {
     struct stat status{};
-    if (::lstat(walk->path().c_str(), &status) != 0) continue;
+    if (::lstat(walk->path().c_str(), &status) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) continue;
+      return refused(walk->path(), "cannot be looked at");
+    }
     ++amount.entries;
     amount.bytes += S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
     if (is_too_much(amount)) return {};

@@ -166,6 +166,10 @@ std::optional<LostArgument> lost(const std::string& path, const CommandWanted& c
   using Reason = LostArgument::Reason;
   const auto host_path = host_path_of(path, command.binds, command.image);
   if (!host_path && is_cells_own(path, command)) return std::nullopt;
+  // An image's links lead elsewhere on the host than in the cell.
+  if (host_path && !command.image.empty() && is_at_or_below(*host_path, command.image)) {
+    return std::nullopt;
+  }
   if (!host_path && is_on_host(path)) return LostArgument{path, Reason::not_visible};
   const bool is_to_be_there = path == command.script && !could_be_made(path, command);
   if (!is_to_be_there || !is_missing_on_host(host_path.value_or(path))) return std::nullopt;

@@ -47,25 +47,43 @@ std::string stamp_text(const std::string& path, int flags) {
                      stamp->changed_seconds, stamp->changed_nanoseconds);
 }
 
+// What a cell writes is data, and it could put a link there; an image's tree is stamped as a whole,
+// its links lead elsewhere on the host than in the cell.
+bool is_stamped_as_file(const std::string& word, const std::string& path, const Server& server) {
+  const bool is_written = std::ranges::any_of(server.binds, [&](const Bind& bind) {
+    return bind.access == Access::write && is_at_or_below(word, bind.target);
+  });
+  return !is_written && (server.image.empty() || !is_at_or_below(path, server.image));
+}
+
 void add_command(std::string& text, const Server& server) {
   for (const std::string& word : server.command) {
-    if (!word.starts_with('/')) continue;
+    if (!word.starts_with('/') || path_problem(word)) continue;
     const auto path = host_path_of(word, server.binds, server.image);
+    if (!path || !is_stamped_as_file(word, *path, server)) continue;
     // Of a directory among the arguments the time tells what lies in it now: it is data.
     std::error_code error;
-    if (path && !fs::is_directory(*path, error)) text += stamp_text(*path, 0);
+    if (!fs::is_directory(*path, error)) text += stamp_text(*path, 0);
   }
 }
 
-// In the order of their names: directories are not read in any order of their own.
+// Of as many bytes whatever the path's length: an image may have many long ones.
+std::string digest_of(const std::string& text) {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+           reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
+// In an order of their own: directories are not read in any.
 void add_program(std::string& text, const std::string& path) {
-  std::vector<std::string> entries{stamp_text(path, 0)};
+  std::vector<std::string> entries{digest_of(stamp_text(path, 0))};
   std::error_code error;
   const auto options = fs::directory_options::skip_permission_denied;
   for (auto entry = fs::recursive_directory_iterator(path, options, error);
        !error && entry != fs::recursive_directory_iterator() && entries.size() < most_entries;
        entry.increment(error)) {
-    entries.push_back(stamp_text(entry->path().string(), O_NOFOLLOW));
+    entries.push_back(digest_of(stamp_text(entry->path().string(), O_NOFOLLOW)));
   }
   std::ranges::sort(entries);
   for (const std::string& entry : entries) text += entry;

@@ -228,7 +228,11 @@ void Daemon::refuse_admin(Fd socket, const Peer& peer, std::string_view which,
 
 // In words of our own alone: what the kernel says of a peer, and which socket it was.
 void Daemon::record_refused(const Peer& peer, std::string_view which, const std::string& whose) {
-  if (!refused_attempts_.add(std::to_string(peer.uid))) return;
+  // One user may have many ids: those whom no list names share one place.
+  const bool is_named = may_connect(peer, config_);
+  if (!refused_attempts_.add(is_named ? fmt::format("uid {}", peer.uid)
+                                      : "users whom no list names"))
+    return;
   spdlog::warn("refused an attempt of uid {} (pid {}) at administrators' socket \"{}\"{}", peer.uid,
                peer.pid, which, whose.empty() ? "" : ": " + whose);
   audit_queue_.add(
@@ -239,8 +243,8 @@ void Daemon::record_refused(const Peer& peer, std::string_view which, const std:
 
 void Daemon::tell_refused_attempts() {
   const auto span = refused_attempts_.end_span();
-  for (const auto& [uid, count] : span.left_out) {
-    spdlog::warn("refused {} more attempts of uid {} at administrators' sockets", count, uid);
+  for (const auto& [who, count] : span.left_out) {
+    spdlog::warn("refused {} more attempts of {} at administrators' sockets", count, who);
   }
   if (span.of_others > 0) {
     spdlog::warn("refused {} attempts of other users at administrators' sockets", span.of_others);

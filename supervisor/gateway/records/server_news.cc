@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "policy/base/printable.h"
@@ -20,7 +21,9 @@ std::string_view server_in(const AuditEntry& record) {
 }
 
 std::string named_in(const AuditEntry& record) {
-  return printable({record.tool.data(), record.tool_length}, longest_named);
+  auto name = printable({record.tool.data(), record.tool_length}, longest_named);
+  std::ranges::replace(name, '"', '\'');  // the line puts it between quotes
+  return name;
 }
 
 // The cause names no server: the line begins with it.
@@ -33,8 +36,8 @@ std::string words_of_end(const Failure& failure) {
 std::optional<std::string> ServerNews::ended(std::string_view server, std::uint64_t cell,
                                              const Failure& failure, Time now) {
   if (!is_crash(failure.verdict)) return std::nullopt;
-  return line(server, fmt::format("cell {}: {}: {}", cell, failure.verdict, words_of_end(failure)),
-              now);
+  return line(crashes_, server,
+              fmt::format("cell {}: {}: {}", cell, failure.verdict, words_of_end(failure)), now);
 }
 
 std::optional<std::string> ServerNews::recorded(const AuditEntry& record, std::uint32_t uid,
@@ -42,13 +45,13 @@ std::optional<std::string> ServerNews::recorded(const AuditEntry& record, std::u
   const std::string_view reason(record.reason.data());
   const std::string_view server = server_in(record);
   if (record.kind == wire::AuditKind::approval && reason == "asked") {
-    return line(server,
+    return line(decisions_, server,
                 fmt::format("\"{}\" waits for an approval: \"cellblock approve\" lists it",
                             named_in(record)),
                 now);
   }
   if (record.kind == wire::AuditKind::pin && reason.starts_with("withheld")) {
-    return line(server,
+    return line(decisions_, server,
                 fmt::format("\"{}\" is {}: \"cellblock pin diff {} --for {}\" shows it",
                             named_in(record), reason, server, uid),
                 now);
@@ -56,9 +59,9 @@ std::optional<std::string> ServerNews::recorded(const AuditEntry& record, std::u
   return std::nullopt;
 }
 
-std::optional<std::string> ServerNews::line(std::string_view server, const std::string& text,
-                                            Time now) {
-  Share& share = shares_[std::string(server)];
+std::optional<std::string> ServerNews::line(Shares& shares, std::string_view server,
+                                            const std::string& text, Time now) {
+  Share& share = shares[std::string(server)];
   if (share.lines == 0 || now - share.began >= span) {
     share.began = now;
     share.lines = 0;

@@ -18,7 +18,7 @@ namespace cellblock::gateway {
 
 class ServerNews {
  public:
-  static constexpr std::uint32_t lines_per_span = 6;  ///< of one server
+  static constexpr std::uint32_t lines_per_span = 6;  ///< of one server and kind
   static constexpr Milliseconds span{60'000};
 
   /// A cell has ended by itself, or was ended because of what it did. Nothing: not worth a line, or
@@ -35,9 +35,15 @@ class ServerNews {
     std::uint64_t left_out = 0;
   };
 
-  std::optional<std::string> line(std::string_view server, const std::string& text, Time now);
+  using Shares =
+      std::map<std::string, Share, std::less<>>;  ///< by server, of which there are so many
 
-  std::map<std::string, Share, std::less<>> shares_;  ///< by server, of which there are so many
+  std::optional<std::string> line(Shares& shares, std::string_view server, const std::string& text,
+                                  Time now);
+
+  // Apart, so that a server cannot hide by crashes that somebody has to decide.
+  Shares crashes_;
+  Shares decisions_;
 };
 
 }  // namespace cellblock::gateway
