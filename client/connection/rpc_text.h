@@ -10,8 +10,8 @@
 /// Composes JSON-RPC lines and reads the parts of answers. nlohmann_json stays behind this door.
 namespace cellblock::client {
 
-// Parts of JSON objects as they stand there, found without a tree. Keys are compared after
-// unescaping. Linear time.
+// Members of a JSON object, found in its text without a tree. Keys are compared after unescaping.
+// Linear time.
 
 /// The value of a member, inside `object`, which is JSON; empty: there is none.
 std::string_view raw_member(std::string_view object, std::string_view key);

@@ -12,9 +12,8 @@
 /// Reads the results of MCP's tool methods and composes their parameters.
 namespace cellblock::client {
 
-// The gateway's own question for the user, behind the approval handler: a rule of the
-// administrator's asks the user through his host.
-
+/// The gateway's own question for the user, behind the approval handler: a rule of the
+/// administrator asks the user through the host.
 struct ApprovalQuestion {
   CallToApprove call;   ///< as the server will get it
   std::string call_id;  ///< the id, raw, under which this side made the call; empty: not said

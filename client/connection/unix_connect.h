@@ -12,9 +12,9 @@
 /// Opens a connection to the daemon, and proves who listens before a byte is sent.
 namespace cellblock::client {
 
-// Decides whether the process behind a socket may be spoken to. A Unix socket's path says nothing
-// about who listens: in a directory that others can write, anybody can listen first and take every
-// argument and secret that a host sends.
+// Whether the process behind a socket is trusted. A Unix socket's path does not say who listens: in
+// a directory that others can write, anybody can listen first and take every argument and secret
+// that a host sends.
 
 /// A directory on the way to the socket, from / down.
 struct DirectoryFacts {

@@ -19,7 +19,7 @@ std::uint64_t number_in(std::string_view raw) {
   return fault == std::errc() && end == raw.data() + raw.size() ? id : 0;
 }
 
-// Not what it threw: that is no affair of a server's.
+// Without the text of the exception, which is none of a server's business.
 Error handler_threw() {
   return {
       .code = ErrorCode::rpc, .text = "the host failed to answer", .rpc_code = mcp::internal_error};
@@ -61,7 +61,7 @@ Result<std::string> Session::Impl::answer_at_once(const Asked& request) {
         run("on_request", [&] { said = options.on_request(request.method, request.params); });
     return failure ? std::unexpected(handler_threw()) : std::move(said);
   }
-  // Such hosts can be asked for approvals alone.
+  // The host declared elicitation for approvals only.
   if (options.on_approval && request.method == mcp::method::elicitation_create) {
     return R"({"action":"cancel"})";
   }

@@ -2,7 +2,7 @@
 
 #include "cellblock/error.h"
 
-/// What is said where a Client or a Session is there in name only.
+/// Errors of a Client or Session that was moved from, or that a child of fork() has of its parent.
 namespace cellblock::client {
 
 inline Error moved_from() {

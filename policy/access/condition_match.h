@@ -8,10 +8,10 @@
 
 #include "policy/config/access_rule.h"
 
-/// Whether a call's arguments are within a rule's conditions.
+/// A call's arguments, and whether they are within a rule's conditions.
 namespace cellblock {
 
-// The arguments of a call as values that every parser agrees on, for the conditions of rules.
+// Arguments as values that every parser agrees on.
 
 enum class ValueKind : std::uint8_t {
   text,

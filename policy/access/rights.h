@@ -110,8 +110,6 @@ class Rights {
 /// passes, those beyond are in no set.
 ServerSet servers_for(const Config& config, const Subject& subject);
 
-// Bearer tokens that are good for nothing.
-
 /// By index in HttpListen::tokens: those whose user no server allows. With --user there are none:
 /// what its one user may use is said by each server.
 std::set<std::uint32_t> idle_tokens(const Config& config);

@@ -19,8 +19,8 @@
 /// Pure: what happens and when is handed in.
 namespace cellblock::approval_question {
 
-// How a gateway asks the user, through an `elicitation/create` of its own, whether a call may be
-// made; and how the host's library knows the question for what it is.
+// The question to the user: how a gateway asks it through an `elicitation/create` of its own, and
+// how the host's library recognises it.
 
 /// What `message` begins with. No server's question does: these begin with "[server NAME] ".
 inline constexpr std::string_view beginning = "cellblock: may this call be made? ";

@@ -9,9 +9,9 @@
 #include "policy/base/result.h"
 #include "policy/encoding/sha256.h"
 
-/// The chain of the audit log. A line is `BODY,"hash":"H"}`, where BODY begins with `{"seq":N` and
-/// H is the SHA-256 over the former line's hash (32 bytes) and BODY: whoever changes, removes or
-/// inserts a line has to write all later ones anew. Pure.
+/// The chain of the audit log, and the names of its files. A line is `BODY,"hash":"H"}`, where BODY
+/// begins with `{"seq":N` and H is the SHA-256 over the former line's hash (32 bytes) and BODY: a
+/// line that is changed, removed or inserted breaks the chain for all later ones. Pure.
 namespace cellblock::audit {
 
 /// More files than any log has: `audit.keep` and the one that is written.

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+/// Untrusted text as bytes that a reader sees: UTF-8 is read, and what is hidden is written out.
 namespace cellblock {
 
 struct CodePoint {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+/// How servers are named between processes and in logs: by index in a set of them, by name in a
+/// tag.
 namespace cellblock {
 
 /// How many servers a configuration may declare.

@@ -5,11 +5,12 @@
 #include <optional>
 #include <string>
 
-/// How long the cells of a server live, beside failures (below): values of the
-/// configuration.
+/// What the configuration says of the cells of a server: what they see of the host, how long they
+/// live, and when one that failed may start again. Values only.
 namespace cellblock {
 
-// Files and directories of the host that cells see: what is declared, and what became known of it.
+// Files and directories of the host that a cell sees: as declared, and what the host's kernel says
+// of them.
 
 enum class Access : std::uint8_t { read, write };
 
@@ -100,7 +101,7 @@ struct HealthRules {
   bool operator==(const HealthRules&) const = default;
 };
 
-// When a server that failed may start again: values of the configuration.
+// When a server that failed may start again.
 
 enum class RestartWhen : std::uint8_t {
   on_failure,  ///< after a pause, as often as the budget gives

@@ -145,7 +145,7 @@ struct HostFacts {
   Cgroup cgroup{.missing_because = "no cgroup was looked for"};
 };
 
-// Whom the rules of a server give something. Pure.
+// The people whom a server's rules name, as this host knows them. Pure.
 
 /// As the rules say it, each once: by number, by group, and through roles.
 struct NamedPeople {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+/// What the configuration says of the installation and of no server: the audit log, where hosts and
+/// metrics are listened for, and the lists of all servers as one. Values only.
 namespace cellblock {
 
 /// When the audit log cannot be written.

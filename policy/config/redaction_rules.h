@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-/// What is looked for in what passes between a host and a server, and what is done about it.
+/// What is looked for in what passes between a host and a server, what is done about it, and the
+/// marks of secrets.
 namespace cellblock {
 
-// By these a process recognises a server's secrets in a text without knowing them: of each line of
-// a secret, in pieces, a keyed digest and 24 bits by which a text is searched for it. Whoever
-// reads the marks can test a guess, and no more: a secret that cannot be guessed stays one
+// Marks: a process recognises a server's secrets by them without knowing them. They are, of each
+// line of a secret, in pieces, a keyed digest and 24 bits by which a text is searched for it. A
+// reader of the marks can test a guess, and no more: a secret that cannot be guessed stays one
 // (docs/decisions/0024).
 
 using MarkKeyBytes = std::array<std::uint8_t, 16>;

@@ -9,11 +9,9 @@
 #include <string_view>
 #include <vector>
 
-/// What the configuration says about results: values only.
+/// How much of a result is handed on, and how much of the rest is kept. Values only, for gateway
+/// and client library alike: policy/results/bounded_result.h makes a result of that size.
 namespace cellblock {
-
-// How much of a server's result is handed on. Values only, for gateway and client library alike:
-// bounded_result.h makes a result of that size, page.h reads on in what was left out.
 
 enum class Bounding : std::uint8_t {
   on,

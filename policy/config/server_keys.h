@@ -5,7 +5,8 @@
 
 #include "policy/config/config.h"
 
-/// The keys of the tables of a server, as installation_keys.h has those of the rest.
+/// The keys of the tables of a server, and of bounds that an installation has as well. Those of the
+/// rest are in installation_keys.h.
 namespace cellblock {
 
 /// `[calls.user]`, `[calls.session]`, and part of `[server.NAME.calls]` and of a tool's table

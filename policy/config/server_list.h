@@ -6,6 +6,7 @@
 
 #include "policy/config/config.h"
 
+/// One server among those of a configuration: found by its name, or left out because it is broken.
 namespace cellblock {
 
 /// By its name, which after a reload says nothing about its place; not one that is not declared any

@@ -11,7 +11,8 @@
 #include "policy/config_reader/config_text.h"
 #include "policy/config_reader/table_text.h"
 
-/// `read`, `write` and `program` of a server.
+/// `read`, `write` and `program` of a server: paths as declared, what overlaps, and what cells
+/// cannot use.
 namespace cellblock {
 
 /// Paths of cellblock's own that no cell may see: nothing at, above or (directories) below them can
@@ -44,8 +45,8 @@ void check_shown(const Scope& scope, std::string_view key, const TextAt& text,
 std::vector<Bind> check_binds(const Scope& scope, const ServerText& text, const PathsAround& around,
                               PathFindings& found);
 
-// What is written under one path and executed under another: `noexec` belongs to a mount, not to
-// the files in it. Sources are compared as the host resolves them.
+// A path that is written under one name and executed under another: `noexec` belongs to a mount,
+// not to the files in it. Sources are compared as the host resolves them.
 
 /// `server` has its binds and its workspace, `text` is what it was read from. An error where a
 /// writable source or prefix of a workspace is at, above or below `program`, or, without

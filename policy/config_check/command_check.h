@@ -9,7 +9,8 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/table_text.h"
 
-/// `command` of a server.
+/// `command`, `sha256` and `program` of a server: that it starts, and that what runs is what the
+/// administrator installed.
 namespace cellblock {
 
 /// In an image everything that could run was checked, so a shell or `env` may find it by name.
@@ -27,8 +28,6 @@ std::optional<std::string> why_it_will_not_start(CommandState state);
 /// since the others shall run, and starting it says the same with the exact step.
 std::vector<std::string> check_command(const Scope& scope, const ServerText& text,
                                        const HostFacts& facts, PathFindings& found);
-
-// `sha256` and `program` of a server: that what runs is what the admin installed.
 
 /// None: no `sha256`. A file whose digest could not be taken has a stamp that no file has.
 std::optional<FileStamp> check_digest(const Scope& scope, const ServerText& text,

@@ -12,7 +12,8 @@
 #include "policy/config_reader/config_text.h"
 #include "policy/sandbox/weakenings.h"
 
-/// Plain text structs + facts about the host -> a checked Config, or all complaints at once. Pure.
+/// The whole check: text structs and facts about the host -> a checked Config, or all complaints at
+/// once. Pure.
 namespace cellblock {
 
 /// `[audit]`: how the log is kept.

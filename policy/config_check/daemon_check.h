@@ -11,7 +11,7 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/config_text.h"
 
-/// [daemon] and [socket] -> the installation's part of Config.
+/// [daemon] and [socket] -> the part of Config that is no server's.
 namespace cellblock {
 
 /// `scope`: of the daemon, whose keys have been read into `bounds`. Where only the sum is written,

@@ -12,8 +12,7 @@
 #include "policy/config/host_facts.h"
 #include "policy/config_reader/config_text.h"
 
-/// Which facts a configuration raises questions about: what has to be looked up before it can be
-/// checked. Pure.
+/// What has to be looked up on the host before a configuration can be checked. Pure.
 namespace cellblock {
 
 /// [daemon] cgroup: below which cgroup v2 group the cells get theirs.

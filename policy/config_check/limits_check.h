@@ -11,7 +11,8 @@
 #include "policy/config_reader/table_text.h"
 #include "policy/config_reader/written.h"
 
-/// What the host has to have for the bounds of a server.
+/// The bounds of a server: `limits`, `restart`, `start`, `calls` and `results`, and what the
+/// installation says of the last two.
 namespace cellblock {
 
 /// A declared limit that this host or version cannot enforce is an error, unless

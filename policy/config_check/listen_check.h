@@ -10,9 +10,10 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/config_text.h"
 
+/// Where cellblock listens besides its own socket: [listen.http] and [metrics].
 namespace cellblock {
 
-// A Unix socket's own rules.
+// Unix sockets of both.
 
 /// What a socket's mode may be; `fallback` where nothing good is written.
 std::uint32_t check_socket_mode(const Scope& scope, const Maybe<std::string>& text,
@@ -22,8 +23,7 @@ std::uint32_t check_socket_mode(const Scope& scope, const Maybe<std::string>& te
 void check_socket_length(const Scope& scope, std::string_view key, Place at,
                          const std::string& path);
 
-// [listen.http] -> HttpListen.
-
+/// What [listen.http] is checked against.
 struct HttpSurroundings {
   RunMode mode{};
   const Identity& identity;
@@ -35,8 +35,7 @@ std::optional<HttpListen> check_http(Complaints& complaints, const ConfigText& t
                                      const HttpSurroundings& around, const HostFacts& facts,
                                      std::vector<BrokenPart>& broken);
 
-// [metrics] -> MetricsListen.
-
+/// What [metrics] is checked against.
 struct MetricsSurroundings {
   RunMode mode{};
   const Listen& listen;

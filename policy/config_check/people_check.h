@@ -15,15 +15,16 @@
 #include "policy/config_reader/config_text.h"
 #include "policy/config_reader/table_text.h"
 
+/// Names of users, groups, roles and tools as rules have them -> ids and patterns.
 namespace cellblock {
 
-// Lists of names in rules.
+// Patterns of names.
 
 /// What is no such name is complained about, under the list's `key`; empty: the kind's own.
 std::vector<NamePattern> check_patterns(const Scope& scope, NameKind kind, const TextList& texts,
                                         std::string_view key = {});
 
-// Names to ids, and the short form of a server's rules.
+// Users and groups, and `allow`, the short form of a rule.
 
 /// Whom ids may stand for.
 struct Accounts {
@@ -45,8 +46,7 @@ std::optional<std::uint32_t> check_user(const Scope& scope, std::string_view key
 std::optional<std::uint32_t> check_group(const Scope& scope, std::string_view key,
                                          const Located<IdText>& text, const HostFacts& facts);
 
-// The lists `users` and `groups`, each id once.
-
+/// The lists `users` and `groups`, each id once.
 std::vector<std::uint32_t> check_users(const Scope& scope, const IdList& texts,
                                        const Accounts& accounts, ListUse use);
 std::vector<std::uint32_t> check_groups(const Scope& scope, const IdList& texts,

@@ -8,6 +8,7 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/table_text.h"
 
+/// The rules of a server, and warnings of those without effect.
 namespace cellblock {
 
 /// A server's rules: its `allow`, then each `[[server.NAME.rule]]`. `scope` is the server's.

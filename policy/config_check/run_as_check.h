@@ -8,9 +8,10 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/table_text.h"
 
+/// `run_as` of a server: whom its cells run as. Pure.
 namespace cellblock {
 
-// `run_as = "auto"`: a dedicated id wherever it can do its work, else the client's. Pure.
+// `run_as = "auto"`: a dedicated id where the server can work with it, else the client's.
 
 /// Of one configuration: each is a descriptor that goes to the launcher in one message.
 inline constexpr std::size_t max_owner_mounts = 200;
@@ -41,7 +42,7 @@ struct RunAsRules {
   const std::vector<Role>& roles;
 };
 
-/// Whether `run_as` is left to run_as_check.h.
+/// Whether `run_as` is "auto", written or by default.
 bool is_automatic(const ServerText& text);
 
 /// `run_as` of a server: "own", "client", or a user; "auto" is "own" until it is chosen.

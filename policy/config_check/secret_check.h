@@ -10,14 +10,14 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/table_text.h"
 
+/// `env` of a server and its secrets.
 namespace cellblock {
 
 /// Why this is no name of a systemd credential; none: it is one. As systemd has it: the name of a
 /// file of at most 255 bytes of ASCII, without control characters and ":".
 std::optional<std::string> credential_problem(std::string_view name);
 
-// `env` of a server.
-
+/// `env` of a server.
 std::vector<EnvironmentVariable> check_environment(const Scope& scope, const ServerText& text);
 
 /// False: it is no variable's name, or of one that is never set from here, and complained about.

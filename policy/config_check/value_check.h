@@ -43,7 +43,7 @@ struct Range {
   bool holds(T value) const { return value >= least && value <= most; }  // not of a NaN
 };
 
-// Each stores into `out` what is written, and leaves it alone when nothing is, or nothing good.
+// Each of these stores a value that is written and good into `out`, and else leaves it alone.
 
 void check_integer(const Scope& scope, std::string_view key, const Maybe<std::int64_t>& text,
                    Range<std::int64_t> range, std::uint32_t& out);
@@ -61,7 +61,7 @@ void check_duration(const Scope& scope, std::string_view key, const Maybe<std::s
 void check_path(const Scope& scope, std::string_view key, const Maybe<std::string>& text,
                 std::string& out);
 
-// Values that are one word of a few.
+// Values that are one word of a fixed list.
 
 /// Complains about a word that is none of `known`.
 void refuse_word(const Scope& scope, std::string_view key, const TextAt& text,
@@ -96,9 +96,8 @@ void check_choice(const Scope& scope, std::string_view key, const Maybe<std::str
   out = static_cast<E>(found - words<E>.begin());
 }
 
-// The visitor that reads a table's keys: each value that is written is stored if it is one and in
-// its range, and complained about if not. What is not written stays as it was.
-
+/// The visitor that reads a table's keys: stores each good value, complains about each bad one, and
+/// leaves alone what is not written.
 class KeyReader {
  public:
   using milliseconds = std::chrono::milliseconds;

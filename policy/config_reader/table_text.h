@@ -21,7 +21,7 @@ struct SecretText {
   Maybe<std::string> timeout;
 };
 
-// What the TOML says about redaction, as it is written.
+// `[redaction]` and `redact`.
 
 /// `"redact"`, or `{ to_server = "log", to_host = "redact" }`
 struct RedactionChoiceText {
@@ -53,7 +53,7 @@ struct RedactionText {
   std::vector<ExpressionText> expressions;
 };
 
-// `[server.NAME]` as it is written (config_text.h).
+// `[server.NAME]`.
 
 /// `[server.NAME.tool.TOOL]`
 struct ToolText {

@@ -13,13 +13,12 @@
 #include "policy/config_reader/toml_reader.h"
 #include "policy/config_reader/written.h"
 
-/// The visitor that takes the tables of text_keys.h out of the TOML: what is absent or of the wrong
-/// type keeps no value, and the latter is complained about. Borrows the table's reader.
+/// The visitors that take tables out of the TOML: KeyTypes one whose keys all mean something by
+/// themselves, TextReader those of text_keys.h. A value of the wrong type is complained about and
+/// not kept.
 namespace cellblock {
 
-// The visitor that takes a table's keys out of the TOML: each has to be of its type, and none may
-// be there that the visitor function does not name.
-
+/// Each key has to be of its type, and none may be there that the visitor function does not name.
 class KeyTypes {
  public:
   KeyTypes(TableReader& reader, Written& out) : reader_(reader), out_(out) {}

@@ -15,8 +15,9 @@
 /// nothing else sees toml++.
 namespace cellblock {
 
-// toml++ bounds how deep values nest, but not how many parts a dotted key has, and frees each part
-// by recursion: a line of "a.a.a.…" would overflow the stack. So such a text never reaches it.
+// Keys with too many parts are looked for in the text before toml++ sees it: it bounds how deep
+// values nest, but not how many parts a dotted key has, and frees each part by recursion, so a line
+// of "a.a.a.…" would overflow the stack.
 
 inline constexpr int max_key_dots = 16;
 

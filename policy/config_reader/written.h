@@ -16,8 +16,7 @@
 /// config/server_keys.h).
 namespace cellblock {
 
-// Values of a TOML file, each with its place.
-
+/// A value of a TOML file with its place.
 template <class T>
 struct Located {
   T value{};

@@ -11,8 +11,6 @@
 /// What this machine gives to cells: facts in, findings out. Pure.
 namespace cellblock {
 
-// What was found out of this machine.
-
 /// How far a child came with the namespaces of a cell, as the user who would make them.
 enum class NamespaceStep : std::uint8_t {
   done,

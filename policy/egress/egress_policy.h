@@ -25,7 +25,7 @@ inline constexpr std::uint32_t most_egress_connections = 1024;
 /// reader takes for an IPv4 address (last label a number: "127.1", "0x7f.1", "2130706433").
 std::optional<std::string> normal_host_name(std::string_view text);
 
-// `host` is a normal_host_name.
+// In what follows `host` is a normal_host_name().
 
 /// On some port: the question may be answered at all.
 bool may_look_up(const Egress& egress, std::string_view host);

@@ -6,7 +6,7 @@
 #include "policy/base/result.h"
 #include "policy/config/config.h"
 
-/// One entry of `egress.allow`.
+/// One entry of `egress.allow`: read, judged, and proposed.
 namespace cellblock {
 
 /// "api.example.org", "api.example.org:8443", "*.example.org", "203.0.113.0/24:5432",
@@ -17,8 +17,8 @@ Result<EgressRule> parse_egress_rule(std::string_view text);
 /// As it would be written, with its port.
 std::string text_of(const EgressRule& rule);
 
-// Which rules of `egress.allow` may be declared, and which may be proposed to an administrator:
-// `check` and all advice ask here, so that no advice is refused when it is followed.
+// `check` and all advice ask here which rules may be declared and which may be proposed, so that no
+// advice is refused when it is followed.
 
 /// Why a rule that can be read is refused all the same, with what is allowed instead. Empty: it may
 /// be declared. `written`: the rule as its author spelled it.

@@ -7,8 +7,9 @@
 #include "policy/base/internet_address.h"
 #include "policy/config/config.h"
 
-/// Addresses that are not the public Internet's: this host's, the local network's, a cloud's own
-/// services. A server reaches them only where a range of its allow-list names them.
+/// Addresses that are not the public Internet's: those that stand for names inside a cell, this
+/// host's, the local network's, a cloud's own services. A server reaches the latter only where a
+/// range of its allow-list names them.
 namespace cellblock {
 
 /// The addresses that stand for names inside a cell (RFC 2544 and RFC 4193: nobody's). All of them

@@ -9,10 +9,10 @@
 #include "policy/failures/setup_step.h"
 #include "policy/mcp/foreign_framing.h"
 
-/// What the end of a cell means: facts in, one verdict and one sentence out. Pure.
+/// The end of a cell: facts in, one verdict and one sentence out. Pure.
 namespace cellblock {
 
-// What is known about the end of a cell: facts only. What they mean is said by end_verdict.h.
+// What is known about the end of a cell: facts alone.
 
 enum class EndKind : std::uint8_t {
   not_ended = 0,
@@ -49,7 +49,7 @@ struct CellFacts {
   bool operator==(const CellFacts&) const = default;
 };
 
-// Which of a program's last lines on stderr says why it ended. Pure.
+// Which of its last lines on stderr says why it ended.
 
 /// The line that names the error in what runtimes write of one that nobody caught (Node.js, Python,
 /// Rust, Go, Java, .NET), of several the last; else the last line that says something. Without what

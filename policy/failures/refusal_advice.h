@@ -7,6 +7,7 @@
 #include "policy/config/config.h"
 #include "policy/sandbox/source_access.h"
 
+/// What to tell an administrator when a server was refused the network or a path. Pure.
 namespace cellblock {
 
 /// For what a server reports: an error in whose text the network failed, as runtimes and C
@@ -17,7 +18,7 @@ namespace cellblock {
 std::string network_advice_for_report(const Server& server, std::string_view report,
                                       std::string_view allow);
 
-// What to tell whoever reads that a server could not use a declared path. Pure.
+// A declared path that the server could not use.
 
 struct PathAdvice {
   std::string target;     ///< inside the cell

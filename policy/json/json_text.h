@@ -7,12 +7,10 @@
 #include <string_view>
 #include <vector>
 
-/// What the strings of validated JSON say, piece by piece, so that a text of 50 MB is measured and
-/// cut without a copy of it.
+/// Validated JSON as it is written: its members, elements and strings, found without a tree or a
+/// copy, so that a text of 50 MB is measured and cut in place. In time in proportion to the text;
+/// in text that is not valid less is found, and nothing outside of it.
 namespace cellblock {
-
-// Finds its way in JSON text that has been validated, without a tree or a copy, in time in
-// proportion to the text. In text that is not valid it finds less, and nothing outside of it.
 
 struct RawMember {
   std::string name;        ///< unescaped

@@ -4,9 +4,11 @@
 #include <string_view>
 #include <vector>
 
+/// What JSON parsers disagree about: numbers, halves of surrogate pairs, keys that stand twice.
+/// Each is refused where it would be read in two ways.
 namespace cellblock {
 
-// JSON's grammar for numbers, without their values: cellblock forwards the digits as they are.
+// Numbers are checked by their text, without a value: cellblock forwards the digits as they are.
 
 /// Longer ones are refused: some parsers take quadratic time for them.
 inline constexpr std::size_t max_number_length = 256;

@@ -152,7 +152,7 @@ constexpr bool is_task_request(const Method& method) {
   return method.feature == Feature::tasks && method.kind == MethodKind::request;
 }
 
-// The four lists of what a server offers, in the words of each place that speaks of them.
+// The four lists of what a server offers, by each name that MCP has for them.
 
 enum class ListKind : std::uint8_t { tools, resources, resource_templates, prompts };
 inline constexpr std::size_t list_kind_count = 4;

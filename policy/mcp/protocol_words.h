@@ -4,9 +4,10 @@
 #include <array>
 #include <string_view>
 
+/// Words of MCP besides its methods: codes of errors, names in `_meta`, revisions.
 namespace cellblock::mcp {
 
-// The numbers of errors that JSON-RPC and MCP give a meaning. cellblock's own are in
+// Codes of errors that JSON-RPC and MCP give a meaning. cellblock's own are in
 // policy/failures/failure.h.
 
 inline constexpr int parse_error = -32700;
@@ -28,8 +29,8 @@ inline constexpr int unsupported_version = -32022;
 inline constexpr int first_reserved = -32099;
 inline constexpr int last_reserved = -32020;
 
-// The names that MCP reserves in `_meta`, those of the extensions that cellblock knows, and
-// cellblock's own. Trace context, progress tokens and vendors' names are none of them.
+// Names in `_meta`: those that MCP reserves, those of known extensions, and cellblock's own. Trace
+// context, progress tokens and vendors' names are none of them.
 
 namespace meta_key {
 inline constexpr const char* version = "io.modelcontextprotocol/protocolVersion";
@@ -51,7 +52,7 @@ inline constexpr const char* tasks = "io.modelcontextprotocol/tasks";
 inline constexpr const char* apps = "io.modelcontextprotocol/ui";
 }  // namespace extension
 
-// The revisions of MCP. Their names are dates, so they compare as texts.
+// Revisions of MCP. Their names are dates, so they compare as texts.
 
 inline constexpr std::string_view first_with_audio = "2025-03-26";
 inline constexpr std::string_view first_with_links = "2025-06-18";

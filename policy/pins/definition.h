@@ -31,8 +31,7 @@ std::string hex_of(const Digest& digest);  ///< 64 digits
 /// False: not 64 lower-case digits.
 bool read_hex(std::string_view text, Digest& digest);
 
-// Two definitions side by side, for a person to decide about.
-
+/// One line of two definitions side by side, for a person to decide about.
 struct DiffLine {
   enum class Side : std::uint8_t { both, was, is };
   Side side{};
@@ -40,7 +39,7 @@ struct DiffLine {
   bool operator==(const DiffLine&) const = default;
 };
 
-/// Canonical definitions (definition.h) as lines: texts by their own line ends, a schema by its
+/// Canonical definitions as lines: texts by their own line ends, a schema by its
 /// members. An empty one has no lines. At most `most` lines, of which those that are alike far from
 /// any difference are left out ("…").
 std::vector<DiffLine> definition_diff(std::string_view was, std::string_view is,

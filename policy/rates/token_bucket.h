@@ -30,9 +30,8 @@ class TokenBucket {
   Instant full_{};
 };
 
-// How many calls of one user the audit log has room for, so that no user pushes the lines of
-// others out of it within a day. An attach and a cell's start and end count as a call each. Pure.
-
+/// How many calls of one user the audit log has room for, so that no user pushes the lines of
+/// others out of it within a day. An attach and a cell's start and end count as a call each. Pure.
 class LogShare {
  public:
   /// One user's calls may take a quarter of the log in this time.

@@ -8,6 +8,7 @@
 
 #include "policy/redaction/finding.h"
 
+/// JSON text as redaction searches it: its strings in their order, with their escapes undone.
 namespace cellblock {
 
 enum class JsonTokenKind : std::uint8_t { key, string, number };
@@ -46,8 +47,8 @@ class JsonTokens {
   bool is_key_next_ = false;
 };
 
-// Texts with their escapes undone, and where in the escaped text something stands. What is no
-// escape stays as it is: nothing is refused here.
+// Escapes undone, and where in the escaped text something stands. What is no escape stays as it is:
+// nothing is refused here.
 
 enum class Escapes {
   json,     ///< `\n`, `\"`, `\u0041`, surrogate pairs

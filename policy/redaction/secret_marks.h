@@ -10,6 +10,7 @@
 #include "policy/config/config_bytes.h"
 #include "policy/config/redaction_rules.h"
 
+/// The making of marks (policy/config/redaction_rules.h), and what becomes of them in a reload.
 namespace cellblock {
 
 /// A shorter one cannot be told from ordinary text: it is not looked for.
@@ -52,7 +53,7 @@ SecretMarks mark_secrets(std::span<const std::string> values, const MarkKeyBytes
 /// Whether nothing of this secret is long enough to be looked for.
 bool is_too_short_to_mark(std::string_view secret);
 
-// The secrets of a configuration that was merged with one in use. Pure.
+// Secrets and marks in a reload, where the new configuration was merged with the one in use. Pure.
 
 /// `secrets` of `fresh`, each at the place that its server has in `merged`; moved, not copied.
 Secrets in_places_of(const Config& merged, const Config& fresh, Secrets secrets);

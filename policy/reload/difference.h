@@ -6,12 +6,12 @@
 
 #include "policy/config/config.h"
 
-/// What a reload changes, said by the names of keys: never what they are. Pure.
+/// What a reload changes, by the names of keys and without their values. Pure.
 namespace cellblock {
 
-// What of a configuration decides about requests and not about cells: it takes effect at once, and
-// what a server offers does not depend on it. Named once: what changes at once, what needs other
-// cells, and what a kept catalogue belongs to must agree.
+// The keys that decide about requests and not about cells: they take effect at once, and what a
+// server offers does not depend on them. Named once: what changes at once, what needs other cells,
+// and what a kept catalogue belongs to must agree.
 
 /// `visit(name of the key, pointer to the member)` for each key of a server. Several keys may be
 /// one member: which of them differs is not known then.

@@ -27,7 +27,7 @@
 /// `_meta["cellblock/bounded"]` says what was done.
 namespace cellblock {
 
-// Who of a result's items gets how much of its bounds: numbers alone.
+// How the bounds of a result are shared among its items: numbers alone.
 
 enum class Fate : std::uint8_t {
   whole,

@@ -13,7 +13,7 @@
 /// The words in which a bounded result says what it lacks, and how that is read.
 namespace cellblock {
 
-// What a bounded result does not have, whole: for a store that lets somebody read on.
+// What was left out, whole: for a store from which it can be read later.
 
 enum class PartKind : std::uint8_t {
   text,     ///< of one item, as it reads

@@ -9,8 +9,8 @@
 /// Which environment variables a server may be given.
 namespace cellblock {
 
-// `${client.user}` and `${client.uid}` in a server's `env`: who the kernel says has connected.
-// `$${` stands for `${`; every other `$` stands for itself.
+// Placeholders in `env`: `${client.user}` and `${client.uid}` are the user who connected, as the
+// kernel says. `$${` stands for `${`; every other `$` stands for itself.
 
 inline constexpr std::size_t max_user_name = 255;
 

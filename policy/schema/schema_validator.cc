@@ -13,17 +13,9 @@
 namespace cellblock {
 namespace {
 
-// What is said of values and schemas to whoever has to mend the one. Everything is printable.
+// Values and types in the texts of faults. Everything is printable.
 
-inline constexpr std::size_t longest_schema_word = 80;
-
-TypeMask type_of(const nlohmann::ordered_json& value);
-std::string_view name_of_type(TypeMask type);  ///< "an integer"
-std::string names_of_types(TypeMask types);    ///< "a string or null"
-std::string shown(const nlohmann::ordered_json& value);
-/// One step of a JSON pointer.
-std::string escaped(std::string_view token);
-std::size_t characters_in(std::string_view text);
+constexpr std::size_t longest_schema_word = 80;
 
 using Json = nlohmann::ordered_json;
 
@@ -38,6 +30,7 @@ TypeMask type_of(const Json& value) {
   return is_whole ? schema_type::integer | schema_type::number : schema_type::number;
 }
 
+// "an integer"
 std::string_view name_of_type(TypeMask type) {
   if ((type & schema_type::integer) != 0) return "an integer";
   if ((type & schema_type::number) != 0) return "a number";
@@ -47,6 +40,7 @@ std::string_view name_of_type(TypeMask type) {
   return (type & schema_type::boolean) != 0 ? "a boolean" : "null";
 }
 
+// "a string or null"
 std::string names_of_types(TypeMask types) {
   constexpr std::array all{schema_type::string, schema_type::number, schema_type::integer,
                            schema_type::object, schema_type::array,  schema_type::boolean,
@@ -76,6 +70,7 @@ std::string shown(const Json& value) {
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace), longest_schema_word);
 }
 
+// One step of a JSON pointer.
 std::string escaped(std::string_view token) {
   std::string text;
   for (const char c : printable(token, longest_schema_word)) {

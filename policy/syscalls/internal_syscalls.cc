@@ -10,8 +10,7 @@
 namespace cellblock {
 namespace {
 
-// --- gateway and audit writer: dynamic C++ programs, filtered before exec
-// ---------------------------
+// --- gateway and audit writer: dynamic C++ programs, filtered before exec ------------------------
 
 // The program is handed over open, so execve itself is not needed. This does not keep a gateway
 // that was taken over from executing something by an absolute path in its own root, which a filter
@@ -117,8 +116,7 @@ constexpr std::string_view append_calls[] = {"fsync", "fdatasync", "pwrite64"};
 constexpr SyscallGroup appending = {"appending", "the log reaches the disk before it counts",
                                     append_calls};
 
-// --- egress helper: the one that makes sockets of its own, in the host's network
-// -----------------------
+// --- egress helper: the one that makes sockets of its own, in the host's network -----------------
 
 constexpr std::uint32_t tcp = 6;   // IPPROTO_TCP
 constexpr std::uint32_t udp = 17;  // IPPROTO_UDP
@@ -169,8 +167,7 @@ constexpr RuledCall hiding_rules[] = {{"prctl", "PR_SET_DUMPABLE to 0", undumpab
 [[maybe_unused]] constexpr SyscallGroup hiding = {
     "hiding", "from the user's other processes", {}, hiding_rules};
 
-// --- what only a build with sanitizers does
-// --------------------------------------------------------
+// --- what only a build with sanitizers does ------------------------------------------------------
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint32_t thread_flags = CLONE_VM | CLONE_THREAD;
@@ -195,8 +192,7 @@ constexpr SyscallGroup sanitizer = {"sanitizer", "nothing: this build has none",
 constexpr SyscallGroup sanitized_init = sanitizer;
 #endif
 
-// --- init
-// ------------------------------------------------------------------------------------------
+// --- init ----------------------------------------------------------------------------------------
 
 constexpr std::string_view init_calls[] = {
     "wait4",        "exit_group", "write",           "close",          "kill",

@@ -15,7 +15,7 @@
 /// for each. seccomp_filter.h turns a policy into a program; nothing here knows how.
 namespace cellblock {
 
-// Which system calls are this architecture's own.
+// The architecture whose system calls a cell may make.
 
 #if defined(__x86_64__)
 inline constexpr std::uint32_t native_architecture = AUDIT_ARCH_X86_64;

@@ -24,7 +24,7 @@ std::string stem_of(std::string word);
 /// with them where there are no others.
 std::vector<std::string> query_terms(std::string_view words);
 
-// Words that people say for what tools call otherwise.
+// Groups of words with one meaning: people ask for "folder" where a tool says "directory".
 
 /// The group of a term as stem_of() leaves it: "folder" and "directory" have one. 0: it has none.
 unsigned word_group(std::string_view term);

@@ -10,7 +10,7 @@
 /// the first weigh most. Nothing is kept between questions.
 namespace cellblock {
 
-// What of a tool's definition is searched.
+// What is searched of a tool's definition.
 
 inline constexpr std::size_t max_searched_description = 8U << 10;  ///< bytes, of one tool
 inline constexpr std::size_t max_searched_parameters = 8U << 10;   ///< likewise, of all of them

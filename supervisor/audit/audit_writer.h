@@ -53,7 +53,7 @@ class ChainedLog {
   std::string waiting_;
 };
 
-// The lines of the log as entries of the system's journal, with fields of their own.
+// The log in the system's journal: an entry a line, with fields.
 
 /// One entry in the journal's own protocol. `line`: where the record stands in the log.
 std::string journal_entry(const wire::AuditRecord& record, const Stamp& stamp,

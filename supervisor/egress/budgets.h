@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+/// What one cell may ask and move through its egress helper. Pure.
 namespace cellblock::egress {
 
 /// What a cell may still move, both ways together, over all of its connections.

@@ -7,6 +7,8 @@
 
 #include "supervisor/ipc/wire.h"
 
+/// The part of a TLS handshake that is in the clear: whether the client names the host that was
+/// looked up.
 namespace cellblock::egress {
 
 enum class AnswerKind : std::uint8_t {

@@ -14,6 +14,7 @@
 #include "policy/egress/special_addresses.h"
 #include "supervisor/ipc/wire.h"
 
+/// Answers a cell's questions for names with addresses that stand for them inside the cell.
 namespace cellblock::egress {
 
 enum class LookupStatus : std::uint8_t {

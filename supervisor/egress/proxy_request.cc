@@ -57,7 +57,7 @@ std::optional<Target> parse_authority(std::string_view text) {
 
 namespace {
 
-// HTTP's part of proxy_request.h.
+// HTTP CONNECT.
 
 constexpr std::string_view end_of_head = "\r\n\r\n";
 constexpr std::string_view connect = "CONNECT";
@@ -146,7 +146,7 @@ std::string http_refusal(wire::EgressReason reason) {
   return response(answer.status, "", fmt::format("cellblock: {}", answer.text));
 }
 
-// SOCKS5's part of proxy_request.h.
+// SOCKS5.
 
 constexpr std::uint8_t version = 5;
 constexpr std::uint8_t connect_command = 1;

@@ -353,7 +353,7 @@ std::string Server::random_name() {
   return name;
 }
 
-// Who gets a place among the connections over TCP, and who has to go for it.
+// Places among the connections over TCP: which connection gets one, and which is closed for it.
 
 namespace {
 

@@ -9,9 +9,10 @@
 #include "supervisor/http_connection/access.h"
 #include "supervisor/os/event_loop.h"
 
+/// Bytes over a socket, without blocking.
 namespace cellblock::http {
 
-// Reads and writes that never block. The process ignores SIGPIPE.
+// Reads and writes that do not block. The process ignores SIGPIPE.
 
 enum class IoStatus : std::uint8_t {
   done,

@@ -11,12 +11,11 @@
 #include <string_view>
 #include <vector>
 
-/// HTTP as the rest of cellblock-http sees it: values, whoever parsed them.
+/// HTTP requests as the rest of cellblock-http sees them: values, whichever parser made them.
 namespace cellblock::http {
 
-// Memory that a token passes through on its way to being recognised is emptied before it is given
-// back: a process that many hosts talk to must not keep what they showed it.
-
+/// Memory that a token passes through while it is recognised: it is emptied before it is given
+/// back, since a process that serves many hosts must not keep what they sent it.
 template <class T>
 struct WipingAllocator {
   using value_type = T;

@@ -19,9 +19,7 @@ inline std::int64_t unix_milliseconds() {
       .count();
 }
 
-// A deadline for a machine that needs one of its own. The machine sets it, the adaptor's timer
-// (or a test) rings it.
-
+/// A deadline of a machine. The machine sets it; the adaptor's timer, or a test, rings it.
 class Alarm {
  public:
   using Rings = std::function<void(Time now)>;

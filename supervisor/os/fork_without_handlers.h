@@ -7,6 +7,7 @@
 
 #include "supervisor/os/sys.h"
 
+/// Children that run no signal handler, and that close descriptors in the caller's place.
 namespace cellblock {
 
 /// fork(2), but no signal handler ever runs in the child: it would speak into the event loop's own

@@ -119,8 +119,8 @@ SysResult<Received> receive_record(int socket, Record& record, int flags = 0) {
   return received;
 }
 
-// The small text files by which the kernel is told and asked (cgroups(7), proc(5)), below an open
-// directory. Blocking; they answer at once.
+// The small text files by which the kernel is configured and read (cgroups(7), proc(5)), below an
+// open directory. Blocking; they answer at once.
 
 /// `text` is short: the kernel takes it in the one write that it wants.
 SysResult<void> write_control_file(int directory, const char* name, std::string_view text);

@@ -2,6 +2,7 @@
 
 #include "supervisor/probe/attempt.h"
 
+/// The attempts of cellblock-probe by kind, each kind in a source of its own.
 namespace cellblock::probe {
 
 /// Every attempt, in the order in which they are listed and run: the fatal ones last.

@@ -7,7 +7,7 @@
 
 #include "supervisor/probe/attempt.h"
 
-/// Small moves that many attempts are made of.
+/// Small steps that many attempts are made of.
 namespace cellblock::probe {
 
 /// Closes what it holds. (The supervisor's own Fd is not for a program that runs in a cell.)
@@ -49,7 +49,7 @@ Outcome in_new_session(const std::function<Outcome()>& body);
 /// A directory that this process may write: the home, /tmp or /dev/shm. Empty: none.
 std::string scratch_directory();
 
-// Attempts on one file, as tables of attempts take them.
+// Attempts on one file, for tables of attempts.
 
 template <const char* path>
 Outcome read_it(const Setting& /*setting*/) {

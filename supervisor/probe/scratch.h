@@ -45,7 +45,7 @@ class Scratch {
   Outcome problem_;
 };
 
-// Running what was written a moment ago.
+// Running what was just written.
 
 /// The bytes of an ELF program of this machine that does nothing but exit with `small_exit_code`.
 std::string small_program();

@@ -57,8 +57,7 @@ void print_heading() {
              static_cast<const char*>(system.release), driver_cpu, subject_cpu);
 }
 
-// --- calls
-// ---------------------------------------------------------------------------------------------
+// --- calls ---------------------------------------------------------------------------------------
 
 std::vector<std::unique_ptr<Subject>> make_subjects(const Daemon& daemon) {
   const std::vector<std::string> environment = {"PATH=/usr/bin:/bin",
@@ -117,8 +116,7 @@ void print_calls(const Daemon& daemon) {
   }
 }
 
-// --- start-up and memory
-// ---------------------------------------------------------------------------------
+// --- start-up and memory -------------------------------------------------------------------------
 
 template <class Start>
 double print_start(std::string_view name, std::optional<double> alone, Start&& start) {
@@ -183,8 +181,7 @@ void print_memory() {
   print_memory_row(fmt::format("one user, {} cells", cells), memory_of(daemon.pid()));
 }
 
-// --- the daemon
-// ------------------------------------------------------------------------------------------
+// --- the daemon ----------------------------------------------------------------------------------
 
 /// The command of a node server in the daemon's directory; empty without the npm packages.
 std::vector<std::string> install_node_server(const Daemon& daemon) {

@@ -153,8 +153,7 @@ TEST_F(GroupOfACell, IsMadeWithoutAMissingLimitThatIsWaived) {
   EXPECT_EQ(inside(spec), "0::/");
 }
 
-// --- the group alone
-// ------------------------------------------------------------------------------
+// --- the group alone -----------------------------------------------------------------------------
 
 /// Forks a process into the group.
 pid_t start_in(const CellGroup& group, int (*body)()) {
@@ -262,8 +261,7 @@ TEST_F(GroupAlone, IsTakenByOneSupervisorOnly) {
   EXPECT_NE(second.find("in use"), std::string::npos) << second;
 }
 
-// --- with controllers
-// -----------------------------------------------------------------------------
+// --- with controllers ----------------------------------------------------------------------------
 
 constexpr char limit_32_mib[] = "33554432";
 

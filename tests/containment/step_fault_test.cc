@@ -44,8 +44,7 @@ TEST_F(StepFault, OfMappingIsReportedWhenTheIdIsNotTheLaunchers) {
   EXPECT_EQ(outcome({.host_id = 5}), "map_ids EPERM");
 }
 
-// --- the child's half
-// ------------------------------------------------------------------------------
+// --- the child's half ----------------------------------------------------------------------------
 
 std::vector<SetupStep> steps_of_the_child() {
   std::vector<SetupStep> steps;

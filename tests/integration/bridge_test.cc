@@ -111,8 +111,7 @@ TEST_P(Bridge, WaitsForADaemonThatEndedUntilItsHostGoes) {
   EXPECT_TRUE(bridge->wait().has_value());
 }
 
-// --- the other commands, as a person meets them
-// ---------------------------------------------------------
+// --- the other commands, as a person meets them --------------------------------------------------
 
 TEST_P(Bridge, ListsAndCallsToolsFromTheCommandLine) {
   const auto tools = daemon_.command({"tools", "echo"});

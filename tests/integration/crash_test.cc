@@ -101,8 +101,7 @@ class EarlyCrash : public testing::TestWithParam<Mode> {
 INSTANTIATE_TEST_SUITE_P(Modes, EarlyCrash, testing::Values(Mode::system, Mode::user),
                          name_of_mode);
 
-// --- found before a program runs
-// -------------------------------------------------------------------
+// --- found before a program runs -----------------------------------------------------------------
 
 TEST_P(EarlyCrash, SaysThatTheCommandIsMissing) {
   const std::string gone = daemon_.directory().make_directory("servers") + "/no-such-program";
@@ -146,8 +145,7 @@ TEST_P(EarlyCrash, SaysThatTheCommandIsBuiltForAnotherArchitecture) {
   expect_failed_step(attach_to_command(file("foreign", header)), "exec", "another architecture");
 }
 
-// --- found when the program ends
-// -------------------------------------------------------------------
+// --- found when the program ends -----------------------------------------------------------------
 
 TEST_P(EarlyCrash, NamesTheSharedLibraryThatIsMissing) {
   const json answer = [this] {
@@ -229,8 +227,7 @@ TEST_P(EarlyCrash, ShowsTheNoiseOfAServerThatPrintsItsUsage) {
   expect_crash(answer, "exited", "exited with code 2");
 }
 
-// --- answers that cannot be read
-// ------------------------------------------------------------------
+// --- answers that cannot be read -----------------------------------------------------------------
 
 struct UnreadableAnswers {
   std::string_view behaviour;
@@ -298,8 +295,7 @@ TEST_P(UnreadableServer, IsNamedAtOnceToAHostOfTheNewEra) {
   expect_named(host_->request("server/discover", {{"_meta", meta}}));
 }
 
-// --- no crash
-// --------------------------------------------------------------------------------------
+// --- no crash ------------------------------------------------------------------------------------
 
 TEST_P(EarlyCrash, PassesOverNoiseBeforeJsonAndCountsIt) {
   const json attached = attach_to_behaviour("greet-before-json");

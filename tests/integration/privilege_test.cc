@@ -142,8 +142,7 @@ TEST_P(Privilege, WhoeverParsesHttpHasAnIdThatNobodyElseHas) {
   }
 }
 
-// --- what the launcher can become
-// ----------------------------------------------------------------------
+// --- what the launcher can become ----------------------------------------------------------------
 
 enum class Outcome : int { became = 0, invalid = 1, not_permitted = 2, other = 3 };
 

@@ -37,8 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Session,
                          testing::Values(Mode::system, Mode::user, Mode::user_with_subordinates),
                          name_of_mode);
 
-// --- passing through
-// ---------------------------------------------------------------------------------
+// --- passing through -----------------------------------------------------------------------------
 
 TEST_P(Session, CallsAToolOfTheLegacyEra) {
   start();
@@ -142,8 +141,7 @@ TEST_P(Session, KeepsACallWithoutAnIdFromTheServer) {
   EXPECT_TRUE(host.passed_over.empty());
 }
 
-// --- lines that are not right
-// ------------------------------------------------------------------------
+// --- lines that are not right --------------------------------------------------------------------
 
 TEST_P(Session, AnswersEachMalformedLineAndGoesOn) {
   start();
@@ -233,8 +231,7 @@ TEST_P(Session, CarriesAResultOfTenMegabytesWhenTheBoundsAreRaised) {
   EXPECT_EQ(text.find_first_not_of('x'), std::string::npos);
 }
 
-// --- what a server may ask
-// ---------------------------------------------------------------------------
+// --- what a server may ask -----------------------------------------------------------------------
 
 TEST_P(Session, RefusesAServersRequestThatIsNotDeclared) {
   start();
@@ -271,8 +268,7 @@ TEST_P(Session, PassesADeclaredRequestOfTheServerOnAndItsAnswerBack) {
   EXPECT_EQ(said["result"]["roots"], json::array());
 }
 
-// --- the end
-// -------------------------------------------------------------------------------------------
+// --- the end -------------------------------------------------------------------------------------
 
 TEST_P(Session, EndsTheCellWhenTheHostDisconnects) {
   start();

@@ -67,8 +67,7 @@ Checked check(const std::string& lines, const HostFacts& facts) {
 
 constexpr const char* writes = "write = [\"/ws/alice/p\"]";
 
-// --- who could change it decides whether cells go on
-// ----------------------------------------------
+// --- who could change it decides whether cells go on ---------------------------------------------
 
 TEST(BindCheck, APathThatOnlyRootCanChangeLeavesItsServerOutWhereItIsMissing) {
   const Checked checked = check(writes, facts_with("/ws/alice/p", {}));

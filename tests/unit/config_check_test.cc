@@ -99,8 +99,7 @@ TEST(ConfigCheck, ServersAreSortedByNameWhateverTheirOrder) {
   EXPECT_EQ(checked.config.servers[0].name, "a");
 }
 
-// --- each rule: a row that fails it, a row that passes
-// ---------------------------------------------
+// --- each rule: a row that fails it, a row that passes -------------------------------------------
 
 struct Row {
   const char* line;
@@ -307,8 +306,7 @@ TEST(ConfigCheck, NamesOutsideTheAlphabetAreRefused) {
   }
 }
 
-// --- commands
-// --------------------------------------------------------------------------------------
+// --- commands ------------------------------------------------------------------------------------
 
 Checked check_command_with(const CommandFacts& command) {
   HostFacts facts = example_facts();
@@ -363,8 +361,7 @@ TEST(ConfigCheck, AFetcherByItsNameIsToldWhatItIsAndNotHowToWriteItsPath) {
   EXPECT_THAT(errors[0].text, HasSubstr("\"npx\" downloads what it runs"));
 }
 
-// --- runtimes
-// --------------------------------------------------------------------------------------
+// --- runtimes ------------------------------------------------------------------------------------
 
 std::string warnings_with_runtime(const std::string& host_path, const std::string& lines,
                                   const std::string& command = "\"/usr/bin/x\"") {
@@ -391,8 +388,7 @@ TEST(ConfigCheck, ACompilingRuntimeWhereWrittenCodeIsRefusedIsAWarning) {
   EXPECT_EQ(warnings_with_runtime("/usr/bin/python3.11", "profile = \"node\""), "");
 }
 
-// --- workspaces
-// --------------------------------------------------------------------------------------
+// --- workspaces ----------------------------------------------------------------------------------
 
 TEST(ConfigCheck, AWorkspacePatternThatAWholeHomeMatchesIsAWarning) {
   const auto warnings = [](const std::string& pattern) {
@@ -408,8 +404,7 @@ TEST(ConfigCheck, AWorkspacePatternThatAWholeHomeMatchesIsAWarning) {
   }
 }
 
-// --- profiles
-// --------------------------------------------------------------------------------------
+// --- profiles ------------------------------------------------------------------------------------
 
 std::string warnings_of_refusing(const std::string& calls) {
   const std::string profile = "[profile.p]\nbase = \"native\"\nrefuse = [" + calls + "]\n";
@@ -427,8 +422,7 @@ TEST(ConfigCheck, AFamilyOfCallsThatIsRefusedInPartIsAWarning) {
   EXPECT_EQ(warnings_of_refusing("\"inotify_init\""), "");
 }
 
-// --- identity
-// --------------------------------------------------------------------------------------
+// --- identity ------------------------------------------------------------------------------------
 
 TEST(ConfigCheck, RootWithoutAnAccountIsToldBothRemedies) {
   HostFacts facts = example_facts();

@@ -189,8 +189,7 @@ TEST(ConfigFiles, TheReportShowsEachServerWithItsWeakenings) {
   EXPECT_THAT(text, HasSubstr("    weakened: network = \"host\"\n"));
 }
 
-// --- commands
-// --------------------------------------------------------------------------------------
+// --- commands ------------------------------------------------------------------------------------
 
 CommandFacts look(const std::string& path, std::vector<Bind> binds) {
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
@@ -287,8 +286,7 @@ TEST(CommandFile, SaysWhoElseCouldChangeIt) {
   EXPECT_THAT(look("/data/setuid", binds).unsafe, HasSubstr(scratch.path()));
 }
 
-// --- accounts
-// --------------------------------------------------------------------------------------
+// --- accounts ------------------------------------------------------------------------------------
 
 TEST(Accounts, FindsRootAndNotNobodyKnows) {
   ASSERT_TRUE(find_user("root").has_value());

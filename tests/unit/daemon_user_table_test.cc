@@ -240,8 +240,7 @@ TEST(UserTable, StartsNothingForThoseWhoWaitBehindALeavingGatewayWhenItStops) {
   EXPECT_TRUE(table.empty());
 }
 
-// --- what a gateway may start
-// ---------------------------------------------------------------------
+// --- what a gateway may start --------------------------------------------------------------------
 
 TEST(UserTable, PermitsMoreServersBeforeItHandsTheConnectionOverThatMayUseThem) {
   UserTable table = table_with_running_gateway();

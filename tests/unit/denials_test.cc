@@ -202,8 +202,7 @@ TEST(FilterCache, CompilesOnceWhatServersShare) {
   EXPECT_EQ(cache.size(), 3U);
 }
 
-// --- what ordinary programs are refused at their start
-// ------------------------------------------------
+// --- what ordinary programs are refused at their start -------------------------------------------
 
 testing_support::Ending start(SyscallProfile profile, std::vector<const char*> arguments) {
   if (::access(arguments[0], X_OK) != 0) return {"missing", 0};

@@ -222,8 +222,7 @@ TEST_F(PinsOfAGateway, OrNoneLeaveToRedactionWhatCataloguesSay) {
   EXPECT_EQ(*redactions.found(0, Direction::to_host), once) << "nothing is looked at again";
 }
 
-// --- the first list of a host that does not ask
-// ---------------------------------------------------
+// --- the first list of a host that does not ask --------------------------------------------------
 
 TEST_F(PinsOfAGateway, AreListedPageByPageBeforeTheFirstCall) {
   UpstreamIds ids([](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{1}); });

@@ -262,8 +262,7 @@ TEST_F(LegEndsTest, AStateOfACellThatHasEndedIsRefusedByTheNextOne) {
   EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32602);
 }
 
-// --- a server route that answers at once
-// ----------------------------------------------------------------
+// --- a server route that answers at once ---------------------------------------------------------
 
 TEST_F(LegEndsTest, ALegThatAnswersWithinTheCallItselfIsHeard) {
   config_.servers[0].era = ServerEra::legacy;

@@ -96,8 +96,7 @@ TEST(CompileFilter, FitsWhatOneProgramMayHold) {
   EXPECT_LT(filter_for(SyscallProfile::node).instructions.size(), 2048U);
 }
 
-// --- servers: what is refused, and how
-// -------------------------------------------------------------
+// --- servers: what is refused, and how -----------------------------------------------------------
 
 TEST(ServerFilter, SaysNotPermittedToWhatIsRefusedByName) {
   expect_answers(filter_for(SyscallProfile::node),
@@ -257,8 +256,7 @@ TEST(ServerFilter, LetsAProcessFilterItselfWhereTheAdminSaysSo) {
         "EFAULT"}});
 }
 
-// --- calls of another ABI
-// --------------------------------------------------------------------------
+// --- calls of another ABI ------------------------------------------------------------------------
 
 constexpr int call_was_made = 42;
 
@@ -347,8 +345,7 @@ TEST(InternalFilter, KillsWhoMakesAForeignCall) {
 
 #endif
 
-// --- cellblock's own processes
-// ---------------------------------------------------------------------
+// --- cellblock's own processes -------------------------------------------------------------------
 
 TEST(GatewayFilter, MovesBytesAndOpensNothingNew) {
   expect_answers(
@@ -454,8 +451,7 @@ TEST(OwnFilters, LetAProcessChangeItsOwnLimitsAlone) {
   }
 }
 
-// --- programs that must live
-// ------------------------------------------------------------------------
+// --- programs that must live ---------------------------------------------------------------------
 
 std::string end_of_program(const FilterProgram& filter, std::vector<const char*> arguments) {
   if (::access(arguments[0], X_OK) != 0) return "missing";

@@ -62,8 +62,7 @@ TEST(RefusedWriteExec, LetsNoFileInMemoryBeMadeThatIsMappedTwice) {
   EXPECT_EQ(answer_under(strict(SyscallProfile::python), open_memory), "EACCES");
 }
 
-// --- programs
-// --------------------------------------------------------------------------------------
+// --- programs ------------------------------------------------------------------------------------
 
 std::string end_of_program(const FilterProgram& filter, std::vector<const char*> arguments,
                            const char* input = "") {

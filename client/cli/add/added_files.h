@@ -7,6 +7,7 @@
 #include "client/cli/install/places.h"
 #include "policy/base/result.h"
 
+/// The files of a server that `cellblock add` declares: made, taken away, and read back later.
 namespace cellblock::cli {
 
 /// The file of a server's declaration.
@@ -36,16 +37,17 @@ class AddedFiles {
   std::vector<std::string> made_;
 };
 
-// The text of a declaration that `cellblock add` made and its administrator has perhaps changed.
+// The text of a declaration that `cellblock add` made. Its administrator may have changed it.
 
-/// The same with another version of its program: every path below `from` leads below `to`, and the
-/// program's own script is the new one's. All else stays as it was written. Pure.
+/// Another version of a program: its directory, and its own script in that.
 struct MovedProgram {
   std::string from;
   std::string to;
   std::string old_script;
   std::string new_script;
 };
+/// `text` with the new version: every path below `from` leads below `to`, and the program's own
+/// script is the new one's. All else stays as it was written. Pure.
 std::string moved(const std::string& text, const MovedProgram& program);
 
 /// `allow.tools` of that server as it stands there; empty where it says nothing of the sort.

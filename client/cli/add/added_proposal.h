@@ -11,6 +11,8 @@
 #include "client/cli/import/proposal.h"
 #include "policy/base/result.h"
 
+/// What `cellblock add` declares for a server: out of what it was told, and of what is known of the
+/// package.
 namespace cellblock::cli {
 
 /// What is known of a package: data that comes with cellblock, in share/cellblock/recipes.

@@ -16,6 +16,8 @@
 #include "client/cli/learn/observed.h"
 #include "policy/base/result.h"
 
+/// The steps that adding and updating a server share: a version is installed and tried, and what
+/// its cell sees is shown.
 namespace cellblock::cli {
 
 /// What became of a server's first start.

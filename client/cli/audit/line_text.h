@@ -9,6 +9,7 @@
 #include "client/cli/terminal/style.h"
 #include "policy/audit/log_verifier.h"
 
+/// The audit log for people: one line of it, and the report about its chain.
 namespace cellblock::cli {
 
 /// What lines of the audit log are about: their `kind` (docs/audit.md).

@@ -176,8 +176,7 @@ Exit list(const Context& context) {
   return worst;
 }
 
-// --- as they come
-// ------------------------------------------------------------------------------
+// --- as they come --------------------------------------------------------------------------------
 
 /// Connections that stay: each new one would be a record in the audit log.
 using Watched = std::map<std::uint32_t, client::Client>;

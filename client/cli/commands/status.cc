@@ -65,7 +65,7 @@ Exit explain_status(const Context& context, const client::Error& error) {
   return error.failure == "disabled" ? print_disabled(context, error) : explain(context, error);
 }
 
-// Not knowing that a call waits is not the same as that none does.
+// A failed question is said: it does not mean that no call waits.
 std::string what_waits(const Context& context, std::uint32_t uid, const std::string& server) {
   const auto width = terminal_width();
   const auto answer = ask_daemon(context, control_method::approvals, "{}");
@@ -104,7 +104,8 @@ void print_status(const Context& context, std::uint32_t uid, const std::string& 
 
 Exit status_of_one(const Context& context, const std::string& server) {
   auto status = ask_daemon(context, control_method::status, "{}");
-  // An administrator's own is not behind a door, and without --for he sees the whole machine.
+  // An administrator has no socket for his own gateway, and without --for he sees the whole
+  // machine.
   const Context own{.socket = context.daemon, .output = context.output};
   if (!status && !context.whose.empty() && uid_of(context.whose) == ::geteuid() &&
       ask_installation(own)) {
@@ -126,7 +127,7 @@ struct Found {
   std::string status;
 };
 
-// An administrator's own is not behind a door.
+// An administrator has none for his own gateway: that is asked over the daemon's.
 client::Result<Found> find_status(const Context& context, const AdminSocket& door) {
   Context from = behind(context, door);
   auto status = ask_daemon(from, control_method::status, "{}");
@@ -171,8 +172,7 @@ Exit status_of_all(const Context& context, const std::string& server) {
   return worst;
 }
 
-// --- the whole machine
-// ------------------------------------------------------------------------------
+// --- the whole machine ---------------------------------------------------------------------------
 
 /// Those whose gateways run, and which of their calls wait.
 struct Users {
@@ -180,7 +180,7 @@ struct Users {
   std::string waiting;
 };
 
-// Of a gateway that does not answer it is said, and the others are shown.
+// A gateway that does not answer is named, and the others are shown.
 Users ask_users(const Context& context, const std::string& server) {
   Users users;
   for (const AdminSocket& door :

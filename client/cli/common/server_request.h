@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+/// The server that a command is asked for, and the servers that are missing from a list of all.
 namespace cellblock::cli {
 
 /// Which server, and how it is reached.

@@ -8,6 +8,7 @@
 #include "policy/base/result.h"
 #include "policy/doctor/finding.h"
 
+/// `cellblock doctor` tries a whole cell in a directory of its own.
 namespace cellblock::cli {
 
 enum class TrialOf : std::uint8_t { user, root };

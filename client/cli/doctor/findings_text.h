@@ -9,6 +9,7 @@
 #include "policy/base/result.h"
 #include "policy/doctor/finding.h"
 
+/// What `cellblock doctor` found: read from the daemon, and as text.
 namespace cellblock::cli {
 
 /// What `cellblockd --doctor` prints, read back. An error: it is nothing of the kind.

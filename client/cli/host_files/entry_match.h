@@ -16,8 +16,7 @@
 /// but for what is asked of `machine`.
 namespace cellblock::cli {
 
-// The servers that cellblock has, as its configurations on this machine declare them.
-
+/// A server that cellblock has, as a configuration on this machine declares it.
 struct OwnServer {
   std::string name;
   std::vector<std::string> arguments;  ///< of `cellblock`, to reach it: "--user", "connect", "x"
@@ -33,6 +32,7 @@ std::vector<OwnServer> declared_in(const AddPlaces& places);
 /// Of those that the command was asked about, the user's own first.
 std::vector<OwnServer> own_servers(const Context& context);
 
+/// What becomes of one entry of a host's file.
 struct EntryFate {
   const HostEntry* entry = nullptr;
   std::vector<std::string> arguments;  ///< of `cellblock`; empty: it stays

@@ -8,8 +8,7 @@
 /// Hosts' own configurations, changed so that they start cellblock in the place of servers.
 namespace cellblock::cli {
 
-// Where agent hosts keep what servers they start.
-
+/// Where an agent host keeps the servers that it starts.
 struct HostPlace {
   std::string host;  ///< "Claude Code"
   std::string path;

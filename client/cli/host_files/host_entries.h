@@ -36,7 +36,7 @@ bool is_cellblock(const nlohmann::ordered_json& value);
 nlohmann::ordered_json connecting_entry(nlohmann::ordered_json value,
                                         const std::vector<std::string>& arguments);
 
-// Codex's `[mcp_servers.NAME]`: tables that begin with a header of their own. Pure.
+// Codex keeps `[mcp_servers.NAME]` in TOML: tables with headers of their own.
 
 /// Entries in another form of TOML (inline, dotted keys) are left out.
 Result<std::vector<HostEntry>> toml_entries(std::string_view text);

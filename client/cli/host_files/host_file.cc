@@ -25,7 +25,7 @@
 namespace cellblock::cli {
 namespace {
 
-// Files that are the user's own, read and put in place without following a link.
+// The user's own files, read and put in place without following a link.
 
 struct FileAt {
   std::string path;          ///< as people are told of it
@@ -38,12 +38,6 @@ struct OwnFile {
   struct stat status{};
 };
 
-/// Puts `text` into its place at once, with the mode and group of `attributes`.
-Result<void> put_own(const FileAt& file, const std::string& text, const struct stat& attributes);
-
-/// Why it cannot be used, by errno.
-std::unexpected<Error> file_failed(const std::string& path, int error);
-
 constexpr mode_t closed_to_others = 0600;
 constexpr mode_t all_permissions = 07777;
 
@@ -52,6 +46,13 @@ std::string_view why_not_own(const struct stat& status) {
   if (status.st_uid != ::geteuid()) return "it belongs to another user";
   if (status.st_nlink != 1) return "it has a second name (a hard link)";
   return {};
+}
+
+// Why it cannot be used, by errno.
+std::unexpected<Error> file_failed(const std::string& path, int error) {
+  const std::string why = error == ELOOP ? "it is a link: name the file that it leads to"
+                                         : std::generic_category().message(error);
+  return fail(fmt::format("{}: {}", safe_line(path), why));
 }
 
 // Group first: a change of it can take permissions away.
@@ -75,7 +76,8 @@ Result<OwnFile> read_own(const FileAt& file, std::size_t most) {
   return read;
 }
 
-// Written beside it first: whoever reads meets the old text or the new one.
+// Puts `text` into its place at once, with the mode and group of `attributes`. Written beside it
+// first: a reader finds the old text or the new one.
 Result<void> put_own(const FileAt& file, const std::string& text, const struct stat& attributes) {
   constexpr const char* suffix = ".cellblock-new";
   const auto fresh = file.name + suffix;
@@ -92,12 +94,6 @@ Result<void> put_own(const FileAt& file, const std::string& text, const struct s
   if (put) put = file_failed(file.path, errno);
   ::unlinkat(file.directory, fresh.c_str(), 0);
   return put;
-}
-
-std::unexpected<Error> file_failed(const std::string& path, int error) {
-  const std::string why = error == ELOOP ? "it is a link: name the file that it leads to"
-                                         : std::generic_category().message(error);
-  return fail(fmt::format("{}: {}", safe_line(path), why));
 }
 
 FileAt at_path(const std::string& path) { return {.path = path, .name = path}; }

@@ -18,9 +18,9 @@ Result<std::string> own_file(const std::string& path);
 Result<void> replace_own_file(const std::string& path, const std::string& before,
                               const std::string& text);
 
-// What a host's configuration said before cellblock changed it. It may hold secrets, and what it
-// says is what is started after it is taken back: it is kept for its user alone, and not beside
-// the file, where it would be committed with a project, or come with one.
+// The backup: what a host's configuration said before cellblock changed it. It may hold secrets,
+// and what it says is started after it is taken back. So only its user can read it, and it is not
+// beside the file, where it would be committed with a project or come with one.
 
 /// "$XDG_STATE_HOME/cellblock/hosts/DIGEST.json", for that file's whole path. An error: there is no
 /// place for it.

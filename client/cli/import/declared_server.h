@@ -65,8 +65,8 @@ struct DeclaredServer {
   std::string obstacle;               ///< why it cannot be had at all; empty: nothing
 };
 
-// Members of objects that others wrote, as they are: escaping is for whoever prints them. One of
-// another type than is expected is an error that names it; one that is absent is empty.
+// Members of objects that others wrote, unescaped. A member of another type is an error that names
+// it; one that is absent is empty.
 
 inline constexpr std::size_t max_import_texts = 1024;
 inline constexpr std::size_t max_import_text = 64U << 10;

@@ -6,8 +6,8 @@
 
 #include "policy/base/result.h"
 
-/// Configurations that others wrote, as JSON values. Bounded in size and depth; a name that stands
-/// twice in one object is an error, since nobody could say which was meant.
+/// Configurations that others wrote, in JSON, JSON with comments or TOML, as JSON values. Bounded
+/// in size and depth; a name that stands twice in one object is an error.
 namespace cellblock::cli {
 
 /// JSON with comments and with commas behind last elements, as plain JSON of the same length: both

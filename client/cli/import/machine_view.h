@@ -8,6 +8,8 @@
 
 #include "client/cli/import/declared_server.h"
 
+/// What proposing a declaration needs to know of this machine: its files, and packages installed on
+/// it.
 namespace cellblock::cli {
 
 // A package of PyPI in a directory of its own, as `pip install --target` leaves it.

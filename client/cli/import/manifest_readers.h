@@ -7,6 +7,7 @@
 #include "client/cli/import/declared_server.h"
 #include "policy/base/result.h"
 
+/// Servers as packages describe them: the manifest of a bundle, the server.json of a registry.
 namespace cellblock::cli {
 
 /// The manifest of an MCPB bundle. `${__dirname}` stays in its

@@ -8,6 +8,7 @@
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/proposal.h"
 
+/// The command of a proposed declaration, with the placeholders of hosts filled in.
 namespace cellblock::cli {
 
 /// What placeholders of hosts stand for in a cell.

@@ -8,7 +8,7 @@
 #include "cellblock/error.h"
 #include "client/cli/tool_rows/list_kind.h"
 
-/// What the word before the cursor may become.
+/// The words of a typed line, and what the word before the cursor may become.
 namespace cellblock::cli {
 
 /// A typed line as words: '…' and "…" keep white space together, a backslash keeps the next

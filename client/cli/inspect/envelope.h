@@ -9,7 +9,8 @@
 
 #include "client/cli/common/server_request.h"
 
-/// What each era wants around a request, and what 2026-07-28 asks in the answer to one.
+/// Requests of either era: what is around one, what 2026-07-28 asks in the answer, and what is
+/// shown of both.
 namespace cellblock::cli {
 
 enum class Era : std::uint8_t { legacy, modern };

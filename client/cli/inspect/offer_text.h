@@ -7,7 +7,7 @@
 
 #include "client/cli/tool_rows/list_kind.h"
 
-/// What a server offers, for reading. All escaped.
+/// What a server offers, for reading: its lists, and JSON Schemas. All escaped.
 namespace cellblock::cli {
 
 /// A JSON Schema for reading: a line a property with its type, whether it is required, its default

@@ -10,10 +10,10 @@
 #include "cellblock/error.h"
 #include "cellblock/types.h"
 
+/// What a server asks of its user, asked at the terminal.
 namespace cellblock::cli {
 
-// An elicitation's form as questions for a terminal, and what was typed as the values it wants.
-
+/// A field of an elicitation's form.
 struct FormField {
   std::string name;               ///< as the server wrote it
   nlohmann::ordered_json schema;  ///< an object

@@ -10,9 +10,10 @@
 #include "client/cli/install/scratch.h"
 #include "policy/base/result.h"
 
+/// A package is installed in a cell, and what came out is checked before anything uses it.
 namespace cellblock::cli {
 
-// What an installation left: a stranger's files, at rest by the time that they are looked at.
+// The tree that an installation left. Its files are untrusted; nothing changes them any more.
 
 /// An error: more than 200,000 entries, which is as many as `program` takes, or than 2 GiB; or a
 /// directory that cannot be read, in which there could be more.

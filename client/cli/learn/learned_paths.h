@@ -8,6 +8,7 @@
 
 #include "client/cli/import/machine_view.h"
 
+/// Paths that a server could not reach: as its messages say, and which of them would be declared.
 namespace cellblock::cli {
 
 enum class PathWish : std::uint8_t { read, write };

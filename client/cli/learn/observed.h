@@ -10,6 +10,7 @@
 
 #include "client/cli/learn/learned_paths.h"
 
+/// What `cellblock learn` saw a server being refused, and what would have allowed it.
 namespace cellblock::cli {
 
 /// The ports of the loopback that a line of somebody's output says could not be connected to:

@@ -9,6 +9,7 @@
 #include "client/connection/fd.h"
 #include "policy/base/result.h"
 
+/// The program whose session is watched, and what it writes, line by line.
 namespace cellblock::cli {
 
 /// Cuts what comes in pieces into lines. Of a long line only the beginning is kept.

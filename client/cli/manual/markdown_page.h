@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+/// Pages of docs/ as manual pages.
 namespace cellblock::cli {
 
 /// Text as man shows it letter by letter: a backslash, and a dot or quote at the beginning of a

@@ -14,8 +14,10 @@
 namespace cellblock::cli {
 namespace {
 
-/// One line of a server's description: the label in a column of its own, then the text, escaped.
-std::string labelled_line(std::string_view label, std::string_view text);
+// One line of a server's description: the label in a column of its own, then the text, escaped.
+std::string labelled_line(std::string_view label, std::string_view text) {
+  return text.empty() ? std::string() : fmt::format("  {:<10} {}\n", label, text);
+}
 
 bool is_true(const Json& object, const char* name) {
   return object.value(name, Json()) == Json(true);
@@ -57,10 +59,6 @@ std::string pins_text(const Json& pins) {
   for (const auto& notice : texts_of(pins, "notices"))
     text += labelled_line("", "withheld: " + notice);
   return text;
-}
-
-std::string labelled_line(std::string_view label, std::string_view text) {
-  return text.empty() ? std::string() : fmt::format("  {:<10} {}\n", label, text);
 }
 
 // What is known of what a server offers, from its entry in cellblock/status: a few lines, escaped;

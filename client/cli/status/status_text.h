@@ -9,9 +9,10 @@
 
 #include "client/cli/terminal/style.h"
 
+/// cellblock/status for people: the installation, and all servers with a line each.
 namespace cellblock::cli {
 
-// All servers of a status on a screen: a line each.
+// All servers, with a line each.
 
 /// `width`: of the terminal; 0: no bound.
 std::string server_table(const std::vector<nlohmann::ordered_json>& servers, Style style,

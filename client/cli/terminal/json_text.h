@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// Members of a JSON object that somebody else wrote: of another type they read as absent, and text
-/// is escaped for a terminal.
+/// JSON that others wrote, for a terminal: as text, or its members by name. A member of another
+/// type reads as absent; all text is escaped.
 namespace cellblock::cli {
 
 /// JSON over several lines, for somebody who has to know all that is in it: as it is written, names

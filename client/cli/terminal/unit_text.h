@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+/// Sizes, times and durations for people.
 namespace cellblock::cli {
 
 /// "12 KiB", "3.5 MiB".

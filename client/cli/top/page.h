@@ -10,11 +10,11 @@
 
 #include "client/cli/terminal/style.h"
 
-/// The rows as lines of a screen.
+/// `cellblock top`: samples of cellblock/status, rows of what happened between two of them, and the
+/// rows as lines of a screen. Texts are escaped.
 namespace cellblock::cli {
 
-// What `cellblock top` takes from one answer to cellblock/status. Texts are escaped.
-
+/// A cell in one answer to cellblock/status.
 struct CellSample {
   std::int64_t uptime_ms = 0;  ///< by the gateway's clock, as all that is counted
   std::int64_t calls = 0;
@@ -38,8 +38,7 @@ struct Sample {
 /// nullopt: that is no status.
 std::optional<Sample> read_sample(std::string_view status_json);
 
-// What happens between two samples, a row for each server.
-
+/// What happened to a server between two samples.
 struct TopRow {
   std::string name;
   std::string state;

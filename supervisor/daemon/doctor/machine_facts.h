@@ -6,6 +6,7 @@
 #include "policy/doctor/finding.h"
 #include "policy/doctor/machine_checks.h"
 
+/// This machine for `cellblockd --doctor`: facts about it, and the findings as JSON.
 namespace cellblock::daemon {
 
 /// Looks at this machine for cells of that mode, as the configuration in `config_path` has them

@@ -10,6 +10,7 @@
 #include "policy/base/result.h"
 #include "supervisor/os/sys.h"
 
+/// Runs a program and takes what it prints, bounded in time and size. Blocking.
 namespace cellblock::daemon {
 
 enum class ChildGroups {

@@ -7,7 +7,8 @@
 
 #include "policy/base/result.h"
 
-/// Waiting for the ends of child processes with a deadline. Needs SIGCHLD blocked (adopt_children).
+/// Child processes: which there are, and their ends within a deadline. Needs SIGCHLD blocked
+/// (adopt_children).
 namespace cellblock::daemon {
 
 /// Blocks SIGCHLD, so that it can be waited for, and makes orphans of our descendants our children,

@@ -11,7 +11,8 @@
 #include "policy/config_check/facts_wanted.h"
 #include "supervisor/daemon/load/trusted_path.h"
 
-/// The host's file behind a command that is named by its path inside the cell.
+/// The host's file behind a command that is named by its path inside the cell: its digest, who can
+/// change it, and the tree that it lies in.
 namespace cellblock {
 
 struct FileDigest {

@@ -7,12 +7,13 @@
 #include "policy/config/config.h"
 #include "supervisor/os/sys.h"
 
+/// Mount trees with other owners, and the user namespaces that they are mapped by.
 namespace cellblock::daemon {
 
-// User namespaces that nobody is in: for ID-mapped mounts (mount_setattr(2)) and for children that
-// enter them with setns(2). A process of this same program makes each and is gone: only one that
-// was executed lets itself be looked at in /proc, through which the maps are written. Blocking;
-// the caller has one thread.
+// User namespaces without processes, for ID-mapped mounts (mount_setattr(2)) and for children that
+// enter them with setns(2). Each is made by a process of this same program that then ends: only a
+// process that was executed lets itself be looked at in /proc, through which the maps are written.
+// Blocking; the caller has one thread.
 
 /// With these lines of uid_map and gid_map (user_namespaces(7)); CAP_SETUID and CAP_SETGID write
 /// them.

@@ -14,7 +14,8 @@
 #include "policy/config_check/facts_wanted.h"
 #include "supervisor/os/sys.h"
 
-/// Files and credentials that hold secrets. Read once, by the supervisor alone.
+/// Files and credentials that hold secrets: read once, by the supervisor alone, and marked for the
+/// gateways.
 namespace cellblock {
 
 inline constexpr std::size_t max_secret_bytes = 64U << 10;
@@ -44,8 +45,7 @@ Result<std::string> read_credential(const Fd& opened, const std::string& directo
 /// directory, or another path, which root opens for nobody.
 Fd open_service_credentials(const std::string& directory);
 
-// Files of `[[listen.http.token]]`. Read once, by the supervisor alone, which keeps the digest and
-// wipes the rest.
+// Files of `[[listen.http.token]]`: the supervisor keeps the digest and wipes the rest.
 
 inline constexpr std::size_t shortest_token = 32;
 
@@ -53,8 +53,7 @@ inline constexpr std::size_t shortest_token = 32;
 /// `shortest_token` characters. What is wrong is said without quoting any of it.
 TokenFacts look_at_token(const std::string& path, std::span<const uid_t> owners);
 
-// The secrets of a configuration that are there to be read: files and credentials.
-
+/// The texts of the secrets of a configuration, as far as they can be read.
 struct SecretTexts {
   ByName<std::string> files;        ///< by path
   ByName<std::string> credentials;  ///< by name

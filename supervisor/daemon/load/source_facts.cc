@@ -39,9 +39,6 @@ struct AskedIdentity {
   int user_namespace = -1;
 };
 
-/// What this process itself may do there.
-PathRights own_rights_at(int descriptor, bool is_directory);
-
 // Exit codes of the child; others mean that nothing was found out.
 constexpr int told = 64;
 constexpr int reads = 1;
@@ -68,6 +65,12 @@ bool may(int descriptor, int mode) {
   return ::syscall(SYS_faccessat2, descriptor, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0;
 }
 
+// What this process itself may do there.
+PathRights own_rights_at(int descriptor, bool is_directory) {
+  const int search = is_directory ? X_OK : 0;
+  return {.read = may(descriptor, R_OK | search), .write = may(descriptor, W_OK | search)};
+}
+
 [[noreturn]] void look_and_exit(int descriptor, bool is_directory, const AskedIdentity& identity) {
   if (!become(identity)) ::_exit(0);
   const PathRights rights = own_rights_at(descriptor, is_directory);
@@ -75,11 +78,6 @@ bool may(int descriptor, int mode) {
 }
 
 // --------------------------------------------------------------------------------------------------
-
-PathRights own_rights_at(int descriptor, bool is_directory) {
-  const int search = is_directory ? X_OK : 0;
-  return {.read = may(descriptor, R_OK | search), .write = may(descriptor, W_OK | search)};
-}
 
 // What the kernel lets that identity do with an open file or directory, asked by a child that has
 // become it and left all groups (faccessat2(2)). nullopt: the child could not become it. Blocking;

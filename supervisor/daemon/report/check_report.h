@@ -7,11 +7,10 @@
 #include "policy/config/config.h"
 #include "supervisor/daemon/load/config_files.h"
 
-/// The text of `cellblockd --check`.
+/// The texts of `cellblockd --check` and of the journal about a configuration. Pure.
 namespace cellblock {
 
-// What of a configuration is left out, for people and for the journal. Pure.
-
+/// A part of a configuration that is left out.
 struct PartLeftOut {
   std::string name;   ///< "server git", "role dev", "token ci"
   std::string cause;  ///< with file and line

@@ -6,6 +6,7 @@
 #include "policy/failures/end_verdict.h"
 #include "supervisor/ipc/wire.h"
 
+/// Why a helper ended, and why a reload was refused, in words for the log. Pure.
 namespace cellblock::daemon {
 
 /// How one of cellblock's own helpers ended, for the log: "failed at step exec: No such file …".

@@ -33,8 +33,7 @@ void Daemon::take_reloads(ReloadFacts facts, Fd program) {
   program_ = std::move(program);
 }
 
-// --- who brings one
-// -------------------------------------------------------------------------------
+// --- who brings one ------------------------------------------------------------------------------
 
 void Daemon::on_reload_door(Fd socket) {
   const auto peer = identify(socket.get());
@@ -96,8 +95,7 @@ void Daemon::end_reloader() {
   ::waitpid(std::exchange(reloader_, -1), nullptr, 0);
 }
 
-// --- what becomes of it
-// ---------------------------------------------------------------------------
+// --- what becomes of it --------------------------------------------------------------------------
 
 void Daemon::on_reload_asked(const ReloadServer::Asker& asker, ReloadRequest request) {
   const auto begun = begin_reload(asker, std::move(request));

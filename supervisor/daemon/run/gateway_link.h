@@ -9,6 +9,7 @@
 #include "supervisor/daemon/run/peer_credentials.h"
 #include "supervisor/ipc/wire.h"
 
+/// The supervisor with one gateway: the request that starts it, and the socket to it.
 namespace cellblock::daemon {
 
 /// start_gateway, with the user's name where some server's `env` asks for it. Blocks then, as the

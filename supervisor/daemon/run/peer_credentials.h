@@ -11,6 +11,7 @@
 #include "policy/config/config.h"
 #include "supervisor/ipc/wire.h"
 
+/// Who connects, what they may use, and as whom they have connected before.
 namespace cellblock::daemon {
 
 /// Who connected, as the kernel recorded it at connect(2), or whose token was shown; nothing of it

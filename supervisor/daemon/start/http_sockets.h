@@ -7,12 +7,10 @@
 #include "policy/config/config.h"
 #include "supervisor/daemon/start/socket_path.h"
 
-/// What [listen.http] is served on. Bound while the daemon still has its groups.
+/// What [listen.http] and [metrics] are served on. Bound while the daemon still has its groups.
 namespace cellblock::daemon {
 
-// What [metrics] is served on. Bound while the daemon still has its groups. It listens at once:
-// whoever comes early waits for cellblock-metrics.
-
+/// The socket of [metrics]. It listens at once: early connections wait for cellblock-metrics.
 struct MetricsSocket {
   Fd listener;                      ///< not valid without [metrics]
   std::optional<BoundSocket> file;  ///< of a Unix socket; removed with this

@@ -9,13 +9,12 @@
 #include "policy/base/result.h"
 #include "supervisor/os/sys.h"
 
-/// Whether administrators have switched cellblock off: a file in the state directory, so that a
-/// daemon that starts again knows it, and who did it and why.
+/// The switch by which administrators stop everything: the request, and the file in the state
+/// directory that keeps it over a restart, with who did it and why.
 namespace cellblock::daemon {
 
-// What an administrator says at a switch: one line, `disable` or `enable`, and after a space, if
-// he likes, why. To connect says nothing: whoever gets a program of root's to connect somewhere
-// must not switch anything by it. Pure.
+// A request is one line: `disable` or `enable`, and after a space a reason, if there is one.
+// Connecting alone switches nothing: a program of root can be made to connect to a path. Pure.
 
 enum class AdminSwitch : std::uint8_t { disable, enable };
 std::string_view name_of(AdminSwitch which);  ///< "disable"

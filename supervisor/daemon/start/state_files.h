@@ -14,9 +14,7 @@
 /// daemon's user, where it starts as root.
 namespace cellblock::daemon {
 
-// The files of the audit log (policy/audit/chain.h). For root to open, before it becomes the
-// daemon's user, where it starts as root.
-
+/// A file of the audit log (policy/audit/chain.h).
 struct AuditFile {
   Fd append;  ///< O_WRONLY | O_APPEND
   Fd read;

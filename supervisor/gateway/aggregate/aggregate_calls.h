@@ -15,7 +15,7 @@
 #include "supervisor/gateway/aggregate/request_route.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 
-/// The host's requests that a server answers: there and back.
+/// The host's calls that a server answers, while they are in flight.
 namespace cellblock::gateway {
 
 /// A call of the host that is in flight at a server route.

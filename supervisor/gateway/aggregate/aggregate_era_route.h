@@ -44,7 +44,7 @@ class AggregateEraRoute final : private AggregateEffects {
 
   std::size_t in_flight() const;
   bool is_in_flight(std::string_view theirs) const;
-  /// As of a counterpart.
+  /// As of an UpstreamRoute.
   Traffic traffic(std::uint32_t server) const;
 
  private:

@@ -17,12 +17,12 @@
 namespace cellblock::gateway {
 namespace {
 
-// What the aggregate says of itself: the members of a DiscoverResult that depend on the servers.
+// The members of a DiscoverResult that depend on the servers.
 
-inline constexpr std::size_t max_own_words = 2U << 10;             ///< bytes, of one server
-inline constexpr std::size_t max_merged_instructions = 16U << 10;  ///< bytes in all
+constexpr std::size_t max_own_words = 2U << 10;             // bytes, of one server
+constexpr std::size_t max_merged_instructions = 16U << 10;  // bytes in all
 
-inline constexpr std::size_t max_missing_named = 32;
+constexpr std::size_t max_missing_named = 32;
 
 constexpr std::string_view opening =
     "cellblock: several MCP servers as one, each in a sandbox of its own. A tool or prompt named "

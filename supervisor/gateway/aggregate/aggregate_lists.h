@@ -13,7 +13,8 @@
 #include "supervisor/gateway/message/sealer.h"
 #include "supervisor/os/clock.h"
 
-/// Answers that need no server: the four lists and server/discover.
+/// Answers about all servers: the four lists and server/discover, and which servers are missing in
+/// them.
 namespace cellblock::gateway {
 
 /// A server that is not, or not wholly, in an answer.

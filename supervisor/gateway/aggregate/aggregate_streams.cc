@@ -175,8 +175,7 @@ void AggregateStreams::cancel_all(std::string_view reason) {
   while (!host_.empty()) cancel(std::string(host_.begin()->first), reason);
 }
 
-// --- the server routes
-// ------------------------------------------------------------------------------------
+// --- the server routes ---------------------------------------------------------------------------
 
 // In the table before it goes out: the server route may answer at once.
 void AggregateStreams::open(std::uint32_t server, const std::string& theirs, Again again) {

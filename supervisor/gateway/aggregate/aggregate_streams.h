@@ -21,8 +21,7 @@
 /// changed lists.
 namespace cellblock::gateway {
 
-// What a host wants to hear on a stream (subscriptions/listen), and what of it each server has.
-
+/// A resource that a host wants to hear of on a stream (subscriptions/listen).
 struct WantedResource {
   std::uint32_t server = 0;
   std::string uri;    ///< as that server knows it
@@ -35,6 +34,7 @@ struct WantedTask {
   std::string shown;
 };
 
+/// All that a host wants to hear of on one stream, and what of it each server has.
 struct StreamFilter {
   bool tools = false;
   bool prompts = false;

@@ -21,8 +21,7 @@
 /// changed is the same text.
 namespace cellblock::gateway {
 
-// What one server offers to one user, ready to be shown among others': what does not exist for
-// that user is not in it.
+// What one server offers to one user, without what does not exist for that user.
 
 struct OfferedItem {
   std::string key;   ///< its name or URI, as the server knows it

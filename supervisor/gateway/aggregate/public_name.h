@@ -38,8 +38,8 @@ std::optional<NameParts> split_plain_name(std::string_view shown);
 /// It ends as short names do: only lists tell what it stands for.
 bool is_short_form(std::string_view shown);
 
-// A task's id says whose it is, `SERVER.ID`: the server route has sealed the rest already, and
-// nobody else's server route would open it.
+// Ids of tasks, `SERVER.ID`: the server route has sealed the rest, and no other server route opens
+// it.
 
 /// Edits that show the ids of a server's message.
 std::vector<Replacement> show_task_ids(std::string_view line, const Message& message,

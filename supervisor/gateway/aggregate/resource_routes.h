@@ -24,8 +24,8 @@
 ///   4. with resources of its scheme, if no other server has any.
 namespace cellblock::gateway {
 
-// Which URIs a resource template (RFC 6570) stands for. Wider than the RFC where it must guess (a
-// list of variables is one gap): it only decides whose resource a URI is.
+// Which URIs match a resource template (RFC 6570). Wider than the RFC where it must guess (a list
+// of variables is one gap): it only decides whose resource a URI is.
 
 // What is over these bounds matches nothing: servers choose templates and URIs, and every URI may
 // have to be held against every template.

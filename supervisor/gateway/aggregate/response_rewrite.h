@@ -9,7 +9,7 @@
 #include "policy/jsonrpc/message_edit.h"
 #include "supervisor/gateway/aggregate/resource_routes.h"
 
-/// What a server says, as a host hears it who knows many servers.
+/// Messages of one server as a host of many servers is shown them.
 namespace cellblock::gateway {
 
 /// Where a result mentions resources: `uri` of what is in `content`, `contents` and

@@ -22,9 +22,8 @@
 /// machine (catalogue_cache.h) decides.
 namespace cellblock::gateway {
 
-// One survey with its cells: carries out what the machine (discovery.h) decides. Its cells have no
-// workspace and belong to no session.
-
+/// One survey with its cells: carries out what the machine (discovery.h) decides. Its cells have no
+/// workspace and belong to no session.
 class DiscoveryRunner final : private DiscoveryEffects, private CellUser, private CellKeeper {
  public:
   struct Receiver {

@@ -18,9 +18,8 @@
 /// (checks/pin_book.h) decides.
 namespace cellblock::gateway {
 
-// The files of one user's pins: SERVER.pins, beside his catalogues. No cache: what is there and
-// cannot be read is damaged, and what is damaged admits nothing. Blocking, and synced.
-
+/// The files of one user's pins: SERVER.pins, beside his catalogues. No cache: a file that cannot
+/// be read counts as damaged, and then nothing is admitted. Blocking, and synced.
 class PinStore {
  public:
   /// Where the launcher puts the directory (root_plan.h, home_directory).

@@ -24,8 +24,7 @@
 /// a session, of the survey of a catalogue, or of the gateway where several sessions share it.
 namespace cellblock::gateway {
 
-// The pipes of one cell.
-
+/// The pipes of one cell.
 struct CellPipes {
   static constexpr std::size_t count = 3;
 
@@ -34,6 +33,7 @@ struct CellPipes {
   Fd errors;  ///< we read
 };
 
+/// Lines to and from those pipes.
 class CellLink {
  public:
   struct Receiver {

@@ -22,9 +22,8 @@
 /// what the server says goes to whose it is, or to nobody. Pure.
 namespace cellblock::gateway {
 
-// Requests that several sessions make of one cell and that it hears once: who waits for which
-// answer. Pure; bounded by the calls that its users may have in flight.
-
+/// Requests that several sessions make and that a cell is sent once: which session waits for which
+/// answer. Pure; bounded by the calls that its users may have in flight.
 class RequestCoalescer {
  public:
   struct Waiting {
@@ -61,9 +60,7 @@ class RequestCoalescer {
   std::vector<Entry> entries_;
 };
 
-// Which sessions on a shared cell want to hear of which resource. The server is asked once for
-// each URI, however many want it. Pure.
-
+/// Which sessions have subscribed to which resource. The server is asked once for each URI. Pure.
 class Subscriptions {
  public:
   using Session = std::uint64_t;

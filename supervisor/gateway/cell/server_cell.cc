@@ -423,7 +423,7 @@ void ServerCell::note(AuditKind kind, AuditOutcome outcome, std::string_view rea
   effects_.record({.kind = kind, .outcome = outcome, .tool = {}, .reason = reason});
 }
 
-// A cell's part in cell_vigil.h.
+// What the health checks (cell_health.h) ask of a cell.
 
 // A probe or a survey has an end of its own.
 bool ServerCell::is_watched() const {

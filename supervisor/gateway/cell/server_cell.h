@@ -24,14 +24,14 @@
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/clock.h"
 
-/// One cell from the request to start it to its burial, and whoever uses it meanwhile. Validates
-/// what it says and hands it on; knows nothing of MCP's methods and nothing of hosts: where several
-/// use it, client_multiplexer.h does. Pure: lines, launcher events and times in, effects out.
+/// One cell from the request to start it until its processes are gone, and who uses it meanwhile.
+/// Validates what it writes and hands it on; knows nothing of MCP's methods and nothing of hosts:
+/// where several use it, client_multiplexer.h does. Pure: lines, launcher events and times in,
+/// effects out.
 namespace cellblock::gateway {
 
-// Lines on a server's stdout that are no JSON-RPC. None is ever forwarded; a server that writes
-// nothing else is not an MCP server, and a person wants to see what it said.
-
+/// Lines on a server's stdout that are no JSON-RPC. None is ever forwarded. A server that writes
+/// nothing else is not an MCP server, and its first line is kept for the administrator.
 class InvalidOutputBudget {
  public:
   static constexpr std::uint32_t max_lines = 64;
@@ -58,8 +58,6 @@ class InvalidOutputBudget {
   std::uint64_t total_ = 0;
   std::string first_;
 };
-
-// The end of a cell as its host is told.
 
 /// `ended.given_up` holds the first cause that the gateway saw. Where the cell turns out to have
 /// ended by itself, that end is the cause: a process closes its pipes before anybody can learn how

@@ -36,7 +36,7 @@ bool names_hidden(std::string_view line, const Message& message, const Rights& r
 /// What a probe's cell offers, whoever attaches to it: one tool of ours.
 const Rights& probe_rights();
 
-// The answers for what does not exist. `id` is raw JSON.
+// Answers for what does not exist. `id` is raw JSON.
 
 std::string unknown_tool(std::string_view id, const std::string& name);
 std::string unknown_prompt(std::string_view id, const std::string& name);

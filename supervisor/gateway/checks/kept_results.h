@@ -20,8 +20,8 @@
 /// Nobody but that session can read it, and it ends with it.
 namespace cellblock::gateway {
 
-// How what is kept of a result is named: "cellblock://results/ID" the whole,
-// "cellblock://results/ID/1" a part, "…/1?offset=400" the rest of it.
+// Names of what is kept: "cellblock://results/ID" the whole of a result, "cellblock://results/ID/1"
+// a part, "…/1?offset=400" the rest of it.
 
 inline constexpr std::string_view kept_results_prefix = "cellblock://results/";
 inline constexpr std::size_t kept_id_length = 32;  ///< hexadecimal digits
@@ -36,7 +36,7 @@ inline bool is_kept_uri(std::string_view uri) {
   return uri.size() == kept_id_length || uri[kept_id_length] == '/';
 }
 
-// The tool of cellblock's own with which a model reads on in a result that was cut.
+// cellblock's own tool, with which a model reads on in a result that was cut.
 
 /// No server's tool can be called so: such a one is left out of its list.
 inline constexpr const char* reading_tool_name = "cellblock_read_result";

@@ -15,8 +15,8 @@
 /// ever fetched.
 namespace cellblock::gateway {
 
-// Text of a server for a model and a person to read: what the one reads and the other does not see
-// becomes visible.
+// Text that a person and a model read alike: characters that only the model would see become
+// visible.
 
 /// Tabs, line ends, and what joins or chooses the form of an emoji stay. All other controls and
 /// hidden characters (policy/base/printable.h) become `\u{202e}`, bytes that are no UTF-8
@@ -30,12 +30,12 @@ bool has_hidden(std::string_view name);
 /// nullopt: it is short enough.
 std::optional<std::string> cut_to(std::string_view text, std::size_t limit);
 
-// Questions about JSON that a server wrote.
+// The shape of JSON that a server wrote.
 
 /// More than `levels` arrays and objects inside one another.
 bool is_deeper_than(const nlohmann::ordered_json& value, unsigned levels);
 
-// The following go down as deep as the value does.
+// These recurse as deep as the value nests.
 
 /// About: as JSON it may have a few bytes more or less for each of its values.
 bool is_larger_than(const nlohmann::ordered_json& value, std::size_t bytes);

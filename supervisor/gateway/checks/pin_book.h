@@ -16,13 +16,13 @@
 #include "policy/schema/json_schema.h"
 #include "supervisor/gateway/checks/catalogue.h"
 
-/// The pins of one user's gateway, by the server's index in the configuration: what Session,
-/// ServerRoute and the reports ask, and where what they saw is put. Pure.
+/// The pins of one user's gateway and the schemas of the tools in them, by the server's index in
+/// the configuration: what Session, ServerRoute and the reports ask, and where what they saw is
+/// put. Pure.
 namespace cellblock::gateway {
 
-// The inputSchemas of tools, made ready when the first call comes, and kept as long as the
-// definition is the same. Pure.
-
+/// The inputSchemas of tools, made ready when the first call comes, and kept as long as the
+/// definition is the same. Pure.
 class SchemaBook {
  public:
   static constexpr std::size_t max_kept = 1'024;  ///< beyond it they are all made anew

@@ -8,6 +8,7 @@
 #include "policy/base/server_names.h"
 #include "policy/config/config.h"
 
+/// What one session's rules leave a host and a server.
 namespace cellblock::gateway {
 
 /// What a server may ask of this person's host: what client_features names, as far as the rules

@@ -13,6 +13,7 @@
 #include "supervisor/os/event_loop.h"
 #include "supervisor/os/sys.h"
 
+/// Fixed-size records over one SOCK_SEQPACKET, both ways, without ever blocking.
 namespace cellblock::gateway {
 
 enum class SendStatus : std::uint8_t {

@@ -21,13 +21,12 @@
 #include "policy/rates/call_slots.h"
 #include "supervisor/os/clock.h"
 
-/// The calls in flight in one direction: which id of the caller stands behind which id of ours.
-/// Once for host to server, once for server to host.
+/// The calls in flight in one direction: the ids on both sides, their progress, and what each
+/// answer needs. Once for host to server, once for server to host.
 namespace cellblock::gateway {
 
-// The ids that cellblock puts in place of its peers' own: integers that a peer cannot guess, so
-// that an answer to a call which is not its own stays without effect.
-
+/// cellblock's ids in place of its peers': integers that a peer cannot guess, so that it cannot
+/// answer a call that is not its own.
 class UpstreamIds {
  public:
   /// Fills the whole span with random bytes; must not fail.

@@ -10,6 +10,7 @@
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/clock.h"
 
+/// The host at the other end of a session: who it is, and how long it is waited for.
 namespace cellblock::gateway {
 
 /// Who is at the other end of a session, as the supervisor says.

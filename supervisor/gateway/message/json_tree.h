@@ -8,8 +8,8 @@
 /// it came.
 namespace cellblock::gateway {
 
-// The only way from a peer's text to a tree. nlohmann's own parser looks through all members of an
-// ordered object for each that it adds: a line with 80,000 of them takes it 20 s.
+// read_tree() is the only way from a peer's text to a tree. nlohmann's own parser looks through all
+// members of an ordered object for each that it adds: a line with 80,000 of them takes it 20 s.
 
 /// More than any message has (max_message_depth), and what is kept of one.
 inline constexpr unsigned max_tree_depth = 128;

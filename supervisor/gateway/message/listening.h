@@ -8,6 +8,7 @@
 
 #include "supervisor/gateway/message/json_tree.h"
 
+/// What a host hears of a server besides answers: lists that change, resources, logs.
 namespace cellblock::gateway {
 
 /// What a host wants to hear of a server, beside answers.

@@ -6,10 +6,12 @@
 
 #include "supervisor/gateway/message/json_tree.h"
 
-/// What a server asks of a host's user or model, as it goes on to the host.
+/// Requests as they pass a bridge: what each era has in `_meta`, and whose question an elicitation
+/// is.
 namespace cellblock::gateway {
 
-// What MCP reserves in `_meta` (policy/mcp/protocol_words.h), between the eras. All else passes.
+// The members of `_meta` that MCP reserves (policy/mcp/protocol_words.h), on the way from one era
+// to the other. All others pass.
 
 /// As both bridges introduce themselves to a server.
 Json own_client_info();

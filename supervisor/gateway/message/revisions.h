@@ -9,7 +9,7 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/message/json_tree.h"
 
-/// How the bridges come to a revision (policy/mcp/protocol_words.h) with whom they speak to.
+/// Revisions and capabilities across the eras: what the bridges answer and announce.
 namespace cellblock::gateway {
 
 /// By itself: nothing that was said before binds it.
@@ -23,7 +23,7 @@ std::string_view answer_to_version(std::string_view asked);
 /// The newest legacy revision of `error.data.supported`; nothing if there is none.
 std::optional<std::string> legacy_among_supported(const Json& error);
 
-// What either side may say that it can do, across the eras: only what the bridge carries.
+// Capabilities that a side may announce to the other era: only what the bridge carries.
 
 /// Of the host, for a server of the other era: without what client_features does not give, tasks,
 /// experiments, and extensions that are not known to be safe without the bridge's help.

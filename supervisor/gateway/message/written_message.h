@@ -7,6 +7,7 @@
 
 #include "policy/jsonrpc/jsonrpc.h"
 
+/// Messages as they are sent: in pieces, or read again before they are.
 namespace cellblock::gateway {
 
 /// Pieces of one message, newline included. They point into the line that was handed in and into

@@ -8,6 +8,7 @@
 #include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/ipc/wire.h"
 
+/// A record of the audit log as it leaves the gateway.
 namespace cellblock::gateway {
 
 /// SHA-256 of `arguments` in these params of tools/call, as canonical_json(); of `{}` where there

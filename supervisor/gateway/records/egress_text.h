@@ -10,11 +10,11 @@
 #include "supervisor/gateway/records/denied_log.h"
 #include "supervisor/ipc/wire.h"
 
-/// What the egress helper of a cell tells, judged and put into words. The helper reads what a
-/// server sends, so its records are checked like anybody's. Pure.
+/// What a cell asks of the network, judged and put into words. The egress helper reads what a
+/// server sends, so its records are checked like any other input. Pure.
 namespace cellblock::gateway {
 
-// The resolver of a cell without a network, for which no name exists. Pure.
+// Answers for a cell without a network: no name exists. Pure.
 
 struct RefusedName {
   std::string reply;  ///< empty: none is sent

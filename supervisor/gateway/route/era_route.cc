@@ -406,8 +406,8 @@ void EraRoute::let_bridged_go(Time now) {
   first_list_.reset();
 }
 
-// An era route's part in telling its host what nobody at the server knows of: that a definition is
-// shown now which was withheld, or the other way round.
+// Telling the host of changes that its server does not know of: a definition that was withheld is
+// shown now, or the other way round.
 
 void EraRoute::note_announced(std::string_view line, const Message& message) {
   if (cell_era_ == Era::modern || !upstream_->is_initialize(message.id.in(line))) return;

@@ -85,8 +85,7 @@ void EraRoute::renew(const Failure& failure, Time now) {
   leave();
 }
 
-// --- a cell that is to be another one
-// --------------------------------------------------------------
+// --- a cell that is to be another one ------------------------------------------------------------
 
 void EraRoute::replace(Time now) {
   if (cell_ == nullptr || parts_.plan.program == wire::CellProgram::probe) return;

@@ -15,17 +15,18 @@
 #include "policy/mcp/methods.h"
 #include "supervisor/os/clock.h"
 
-/// Which of a host's calls are made again when their cell has crashed. Only those that do no harm
-/// twice: the admin says so of the tool, or the server has not been sent them yet. Pure.
+/// Messages that wait for a cell, and calls that are made again when their cell has crashed. Only
+/// those that do no harm twice: the administrator says so of the tool, or the server has not been
+/// sent them yet. Pure.
 namespace cellblock::gateway {
 
-// Messages that wait until there is somebody to say them to, in their order and within a bound.
-
+/// A message that waits until it can be sent.
 struct HeldMessage {
   std::string line;
   Message message;
 };
 
+/// Such messages in their order and within a bound.
 class HeldMessages {
  public:
   static constexpr std::size_t max_messages = 256;

@@ -103,7 +103,7 @@ void ServerRoute::from_host(std::string_view line, const Message& message, Time 
   if (EraRoute* era_route = era_route_for(line, message)) era_route->from_host(line, message, now);
 }
 
-EraRoute& ServerRoute::lane_of(std::optional<Era> host) {
+EraRoute& ServerRoute::era_route_of(std::optional<Era> host) {
   for (const auto& era_route : era_routes_) {
     if (era_route->host_era() == host) return *era_route;
   }
@@ -121,14 +121,14 @@ EraRoute& ServerRoute::lane_of(std::optional<Era> host) {
 // A request says its era itself. What else a modern host says need not; a cancellation names its
 // call, and answers to a server's requests there are in the legacy era alone.
 EraRoute* ServerRoute::era_route_for(std::string_view line, const Message& message) {
-  if (message.kind == MessageKind::request) return &lane_of(era_of(message));
+  if (message.kind == MessageKind::request) return &era_route_of(era_of(message));
   if (message.method == mcp::notification::cancelled) {
     if (EraRoute* era_route = way_of_call(era_routes_, message.request_id.in(line)))
       return era_route;
   }
   if (era_routes_.empty()) return nullptr;
   const bool only_one = era_routes_.size() == 1 && era_routes_.front()->host_era();
-  return only_one ? era_routes_.front().get() : &lane_of(era_of(message));
+  return only_one ? era_routes_.front().get() : &era_route_of(era_of(message));
 }
 
 // --- what needs no server ------------------------------------------------------------------------
@@ -157,7 +157,7 @@ bool ServerRoute::answer_ping(std::string_view line, const Message& message) {
 }
 
 bool ServerRoute::answer_list(std::string_view line, const Message& message) {
-  if (lane_of(Era::modern).is_running()) return false;
+  if (era_route_of(Era::modern).is_running()) return false;
   const Catalogue* catalogue = services_.catalogues().find(parts_.plan.server);
   if (catalogue == nullptr) return false;
   const auto reply =

@@ -36,8 +36,7 @@ Way* way_of_call(const std::vector<std::unique_ptr<Way>>& ways, std::string_view
   return found;
 }
 
-// What a modern host can be told about a server without it: out of its catalogue, narrowed to what
-// the host may use.
+// Answers from the catalogue, without the server, narrowed to what the host may use.
 
 /// A whole answer to server/discover, without its newline. `id` is raw JSON.
 std::string discover_reply(std::string_view id, const Catalogue& catalogue);
@@ -54,7 +53,7 @@ class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
   ServerRoute(ServerRouteParts parts, McpServices& services, ServerRouteEffects& above);
 
   /// The cell, before anybody has said anything: StartWhen::now.
-  void start(Time now) { lane_of(std::nullopt).start(now); }
+  void start(Time now) { era_route_of(std::nullopt).start(now); }
 
   void from_host(std::string_view line, const Message& message, Time now) override;
   void fail_all(const Failure& failure, Time now) override;
@@ -84,7 +83,7 @@ class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
   void era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) override;
   void lane_answered(Time now) override { above_.leg_answered(now); }
 
-  EraRoute& lane_of(std::optional<Era> host);
+  EraRoute& era_route_of(std::optional<Era> host);
   EraRoute* era_route_for(std::string_view line, const Message& message);
   bool answered_here(std::string_view line, const Message& message);
   bool answer_ping(std::string_view line, const Message& message);

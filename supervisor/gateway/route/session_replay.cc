@@ -221,7 +221,7 @@ std::vector<std::string> SessionReplay::missed() const {
   return texts;
 }
 
-// A revival's memory as JSON, for another gateway.
+// The state of a replay as JSON, for another gateway.
 
 namespace {
 

@@ -25,6 +25,7 @@
 #include "supervisor/gateway/upstream/upstream.h"
 #include "supervisor/os/clock.h"
 
+/// What a session speaks MCP with, and what such a route needs of the session.
 namespace cellblock::gateway {
 
 /// What machines between a host and its servers need of the adaptor below the session. One object

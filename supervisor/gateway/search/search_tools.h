@@ -28,7 +28,7 @@ bool is_own_tool(std::string_view name);
 std::string finding_tool(const std::vector<std::string>& servers);
 std::string_view calling_tool();
 
-// cellblock_call_tool, as the call that it stands for.
+// cellblock_call_tool as the call that it stands for.
 
 /// The host's line as it would have called the tool itself: what `name` and `arguments` say takes
 /// the places of the tool's name and arguments, and all else (id, `_meta`, answers to questions)

@@ -12,10 +12,8 @@
 #include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/message/host_peer.h"
 
-/// cellblock's requests about pins: values in, raw JSON out.
+/// cellblock's requests about pins, and a server's pins for people: values in, raw JSON out.
 namespace cellblock::gateway {
-
-// What is known of one server's pins, for people.
 
 /// "tool", "prompt" or "template".
 std::string_view pin_kind_name(mcp::ListKind kind);

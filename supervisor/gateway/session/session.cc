@@ -18,9 +18,9 @@
 namespace cellblock::gateway {
 namespace {
 
-// What becomes of a message that is too long for its host. Conversations hold what a server says
-// to lines.to_host; what is written anew above them (by a bridge, by the aggregate) may have grown
-// since, and the reader was promised a bound: official SDKs close a connection over it.
+// Messages that are too long for their host. What a server sends is held to lines.to_host below;
+// what a bridge or the aggregate writes anew may have grown since, and official SDKs close a
+// connection over it.
 
 struct InsteadOfOverlong {
   std::string to_host;  ///< for whoever waits for this answer; else empty
@@ -91,7 +91,7 @@ Session::Session(Peer peer, const SharedParts& shared, SessionEffects& effects)
       access_(config_, subject_of(config_.roles, who())) {}
 
 Traffic Session::traffic(std::uint32_t server) const {
-  return counterpart_ ? counterpart_->traffic(server) : Traffic{};
+  return route_ ? route_->traffic(server) : Traffic{};
 }
 
 // --- from the host -------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ void Session::mcp_from_host(std::string_view line, const Message& message, Time 
   if (message.kind == MessageKind::request) host_has_asked_ = true;
   if (waits_to_be_taken_up(line, message, now)) return;
   if (answered_from_kept(line, message, now)) return;
-  counterpart_->from_host(line, message, now);
+  route_->from_host(line, message, now);
   tell_refusals(now);
 }
 
@@ -157,7 +157,7 @@ void Session::mcp_while_draining(std::string_view line, const Message& message, 
   if (message.kind == MessageKind::request) {
     return reply_to_host(error_reply(message.id.in(line), shutting_down(server_)));
   }
-  counterpart_->from_host(line, message, now);
+  route_->from_host(line, message, now);
   leg_answered(now);
 }
 
@@ -166,7 +166,7 @@ void Session::speak_with_all() {
   const auto route = [this](ServerRouteEffects& above) {
     return std::make_unique<AggregateRoute>(shared_, access_, peer_.session, effects_, above);
   };
-  counterpart_ = listed_route(tools_.value_or(config_.aggregate.tools), route);
+  route_ = listed_route(tools_.value_or(config_.aggregate.tools), route);
   state_ = State::attached;
   note(AuditKind::attach, AuditOutcome::ok, "aggregate");
 }
@@ -213,7 +213,7 @@ void Session::host_ended(HostEnd how, Time now) {
 }
 
 bool Session::is_waited_for() const {
-  const bool has_calls = counterpart_ && counterpart_->in_flight() != 0;
+  const bool has_calls = route_ && route_->in_flight() != 0;
   return control_owed_ != 0 || !reads_.empty() || has_calls;
 }
 
@@ -222,7 +222,7 @@ void Session::finish() {
   effects_.set_deadline(answers_time);
 }
 
-// --- from the counterpart ------------------------------------------------------------------------
+// --- from the route ------------------------------------------------------------------------------
 
 void Session::to_host(Slices message) {
   std::size_t size = 0;
@@ -261,7 +261,7 @@ void Session::tell_refusals(Time now) {
     text.resize(size + MessageScanner::padding);
     const auto line = std::string_view(text).substr(0, size);
     const auto message = shared_.scanner.scan(line);
-    if (message) counterpart_->from_host(line, *message, now);
+    if (message) route_->from_host(line, *message, now);
   }
 }
 
@@ -271,7 +271,7 @@ void Session::leg_running(Time /*now*/) {
     if (is_shared(*server_, plan_of(*server_))) {
       note(AuditKind::attach, AuditOutcome::ok, "shared");
     }
-    attached(counterpart_->cell());
+    attached(route_->cell());
   }
 }
 
@@ -280,7 +280,7 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
   const bool is_served = state_ == State::attached || is_draining();
   if (after == After::over && is_served) {
     // What was asked in the other era, or of nobody yet, is not answered any more either.
-    counterpart_->fail_all(failure, now);
+    route_->fail_all(failure, now);
     return fail(failure, now);
   }
   // The host has said its last word: how this one ended is how the session will have. What
@@ -326,7 +326,7 @@ void Session::deadline(Time now) {
 
 void Session::leave(Time now) {
   constexpr std::string_view reason = "host_closed";
-  if (counterpart_) counterpart_->cancel_all(reason, now);
+  if (route_) route_->cancel_all(reason, now);
   close(reason, nullptr, now);
 }
 
@@ -342,7 +342,7 @@ void Session::end_with(std::string_view reason, const Failure& failure, Time now
     note_labels();
     effects_.to_control(error_reply(attachment_.id(), failure));
   }
-  if (counterpart_) counterpart_->fail_all(failure, now);
+  if (route_) route_->fail_all(failure, now);
   close(reason, &failure, now);
 }
 
@@ -366,7 +366,7 @@ void Session::reconfigure(const ServerSet& changed, Time now) {
   // With the cause where its server is left out.
   const bool is_left_out = failure && failure->code == FailureCode::server_failed;
   if (failure) return end_with(is_left_out ? "server_failed" : "stopped", *failure, now);
-  if (counterpart_) counterpart_->reconfigure(changed, now);
+  if (route_) route_->reconfigure(changed, now);
 }
 
 void Session::drain(Milliseconds longest, Time now) {
@@ -379,27 +379,27 @@ void Session::drain(Milliseconds longest, Time now) {
 void Session::stop_server(std::uint32_t server, Time now) {
   if (state_ == State::closing) return;
   const Failure failure = stopped_by_user(&config_.servers[server]);
-  if (counterpart_ && counterpart_->stop_server(server, failure, now)) return;
+  if (route_ && route_->stop_server(server, failure, now)) return;
   stop(StopReason::stopped, now);
 }
 
 void Session::renew_server(std::uint32_t server, Time now) {
-  const bool is_served = counterpart_ && (state_ == State::attached || state_ == State::finishing);
+  const bool is_served = route_ && (state_ == State::attached || state_ == State::finishing);
   const Failure failure = restarted_by_user(config_.servers[server]);
-  if (!is_served || !counterpart_->renew_server(server, failure, now)) {
+  if (!is_served || !route_->renew_server(server, failure, now)) {
     return stop_server(server, now);
   }
   leg_answered(now);
 }
 
 void Session::replace_server(std::uint32_t server, Time now) {
-  if (state_ == State::closing || !counterpart_) return;
-  counterpart_->replace_server(server, now);
+  if (state_ == State::closing || !route_) return;
+  route_->replace_server(server, now);
   leg_answered(now);
 }
 
 void Session::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
-  if (state_ != State::closing && counterpart_) counterpart_->list_changed(server, kind, now);
+  if (state_ != State::closing && route_) route_->list_changed(server, kind, now);
 }
 
 void Session::close(std::string_view reason, const Failure* failure, Time now) {
@@ -409,7 +409,7 @@ void Session::close(std::string_view reason, const Failure* failure, Time now) {
   state_ = State::closing;
   effects_.drop_workspace();
   effects_.close_host();
-  if (counterpart_) counterpart_->leave();
+  if (route_) route_->leave();
 }
 
 void Session::tell_end(std::string_view reason, const Failure* failure) {
@@ -427,7 +427,7 @@ void Session::reply_to_host(std::string_view text) {
 
 AuditPlace Session::place() const {
   if (server_ == nullptr) return {};
-  return {server_->name, counterpart_ ? counterpart_->cell() : 0};
+  return {server_->name, route_ ? route_->cell() : 0};
 }
 
 void Session::note(AuditKind kind, AuditOutcome outcome, std::string_view reason) {

@@ -27,8 +27,8 @@
 #include "supervisor/gateway/session/session_handoff.h"
 
 /// One host connection: attach, cellblock's own requests, and every way in which it can end. MCP
-/// goes to its counterpart: the server that it attached to (server_route.h), or all of them
-/// (aggregate_route.h). Pure: lines, the counterpart's news and times in, effects out.
+/// goes to its route: the server that it attached to (server_route.h), or all of them
+/// (aggregate_route.h). Pure: lines, events of the route and times in, effects out.
 namespace cellblock::gateway {
 
 enum class HostEnd : std::uint8_t {
@@ -114,11 +114,11 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   bool is_draining() const { return state_ == State::draining || state_ == State::finishing; }
 
   /// It has attached, or said MCP; before, and for what is asked of cellblock itself, it has not.
-  bool speaks_with_servers() const { return counterpart_ != nullptr && !is_over(); }
+  bool speaks_with_servers() const { return route_ != nullptr && !is_over(); }
 
   const Peer& peer() const { return peer_; }
   /// Whether the session may go on while the cells of one server do not take what it says.
-  bool has_many_servers() const { return counterpart_ != nullptr && server_ == nullptr; }
+  bool has_many_servers() const { return route_ != nullptr && server_ == nullptr; }
   /// An answer to this request of the host's, or it may be so.
   bool owes(std::string_view id) const;
   /// What another gateway has to know to go on with it, as raw JSON; nullopt: it cannot.
@@ -226,7 +226,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   Attachment attachment_;
   std::vector<Label> labels_;
   const Server* server_ = nullptr;              ///< null: all, or not attached
-  std::unique_ptr<UpstreamRoute> counterpart_;  ///< null: not attached
+  std::unique_ptr<UpstreamRoute> route_;        ///< null: not attached
   std::unique_ptr<SessionHandoff> resumption_;  ///< null: it cannot go on at another gateway
   bool is_resumed_ = false;
   std::vector<std::string> refusals_;  ///< for it, of requests that the host never saw

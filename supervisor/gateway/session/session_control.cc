@@ -139,7 +139,7 @@ void Session::attach_to(const Server& server, StartWhen start, Time now) {
   server_ = &server;
   const CellPlan plan = plan_of(server);
   ServerRoute* only = nullptr;
-  counterpart_ = listed_route(
+  route_ = listed_route(
       tools_.value_or(ToolListing::all), [this, &plan, start, &only](ServerRouteEffects& above) {
         auto route = std::make_unique<ServerRoute>(ServerRouteParts{.shared = shared_,
                                                                     .access = access_,

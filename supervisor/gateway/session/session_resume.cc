@@ -47,7 +47,7 @@ bool Session::waits_to_be_taken_up(std::string_view line, const Message& message
 void Session::say_again(std::string text, Time now) {
   const WrittenMessage written(shared_.scanner, std::move(text));
   if (!written.message()) return;
-  counterpart_->from_host(written.line(), *written.message(), now);
+  route_->from_host(written.line(), *written.message(), now);
   tell_refusals(now);
 }
 
@@ -77,7 +77,7 @@ void Session::taken_up(Time now) {
   const WrittenMessage first(shared_.scanner, std::move(line));
   if (first.message()) {
     resumption_->memory().from_host(first.line(), *first.message());
-    counterpart_->from_host(first.line(), *first.message(), now);
+    route_->from_host(first.line(), *first.message(), now);
     tell_refusals(now);
   }
   effects_.set_host_flow(HostFlow::flowing);
@@ -111,7 +111,7 @@ void Session::note_request(std::string_view line, const Message& message) {
 bool Session::owes(std::string_view id) const {
   const bool may_be_held = state_ == State::attaching || control_owed_ != 0 || !reads_.empty() ||
                            (resumption_ && resumption_->keeps_lines());
-  return may_be_held || (counterpart_ && counterpart_->is_in_flight(id));
+  return may_be_held || (route_ && route_->is_in_flight(id));
 }
 
 std::optional<std::string> Session::memory_text() const {

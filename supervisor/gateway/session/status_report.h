@@ -25,7 +25,7 @@
 /// cellblock/status and cellblock/logs: values in, raw JSON out.
 namespace cellblock::gateway {
 
-// Parts of one server's entry in cellblock/status.
+// The parts of one server's entry in cellblock/status.
 
 /// Each limit with what holds it: "cgroup", "rlimit", "tmpfs", or "nothing" where this host cannot.
 nlohmann::ordered_json limits_json(const Server& server, const Cgroup& cgroup);

@@ -13,12 +13,11 @@
 #include "supervisor/gateway/translate/bridge.h"
 #include "supervisor/os/clock.h"
 
-/// A modern server's `input_required`: a legacy host is asked with real requests, and when it has
-/// answered them all the call is made again with the answers.
+/// A legacy host's calls at a modern server. For an `input_required` the host is asked with real
+/// requests, and when it has answered them all the call is made again with the answers.
 namespace cellblock::gateway {
 
-// A legacy host's calls at a modern server, and what the host is asked meanwhile.
-
+/// A question of a modern server's `input_required`, as a request to a legacy host.
 struct AskedOfHost {
   std::uint64_t id = 0;  ///< ours
   std::string key;       ///< in inputRequests
@@ -26,6 +25,7 @@ struct AskedOfHost {
   Json answer;  ///< null: none yet
 };
 
+/// A legacy host's call at a modern server.
 struct ModernCall {
   std::uint64_t ours = 0;  ///< 0: not at the server now
   std::string host_id;     ///< raw JSON

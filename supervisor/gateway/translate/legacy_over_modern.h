@@ -13,11 +13,11 @@
 #include "supervisor/gateway/translate/legacy_results.h"
 #include "supervisor/gateway/translate/legacy_stream.h"
 
+/// The bridge between a legacy host and a modern server.
 namespace cellblock::gateway {
 
-// A legacy host's `initialize`, answered from a modern server's `server/discover`; and what the
-// two said of themselves in it.
-
+/// A legacy host's `initialize`, answered from a modern server's `server/discover`, and what both
+/// said in it.
 class LegacyIntroduction {
  public:
   LegacyIntroduction(const BridgedServer& server, BridgeIds& ids, Outbox& out);

@@ -19,10 +19,10 @@
 #include "supervisor/gateway/translate/modern_streams.h"
 #include "supervisor/gateway/translate/parked_calls.h"
 
+/// The bridge between a modern host and a legacy server.
 namespace cellblock::gateway {
 
-// `initialize` and `notifications/initialized`, said by cellblock itself to a legacy server.
-
+/// `initialize` and `notifications/initialized`, sent to a legacy server by cellblock itself.
 class LegacyHandshake {
  public:
   enum class State : std::uint8_t { none, asked, done };

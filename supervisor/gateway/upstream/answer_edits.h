@@ -13,6 +13,7 @@
 #include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 
+/// What is changed in messages of a server on their way to its host.
 namespace cellblock::gateway {
 
 /// nullopt: its answer is no list.
@@ -28,8 +29,7 @@ std::vector<Replacement> answer_edits(std::string_view line, const Message& mess
 /// That there were findings; `bytes` of the answer.
 AuditNote metadata_note(const Call& call, std::size_t bytes);
 
-// A person who is asked must see which server asks (MCP, elicitation): the host knows cellblock
-// only.
+// A user who is asked must see which server asks (MCP, elicitation): the host knows cellblock only.
 
 /// What puts `[server NAME] ` before each question of the message that does not begin with it.
 void say_who_asks(std::string_view line, const Message& message, std::string_view server,

@@ -18,9 +18,8 @@
 /// sealed for this host, server and cell goes back. `null`, which says that there is none, passes.
 namespace cellblock::gateway {
 
-// Sealed values that a host holds and is expected to bring back: the state of a question that its
-// user has not answered yet, the next page of a list.
-
+/// Sealed values that a host holds and is expected to send back: the state of a question that is
+/// not answered yet, the next page of a list.
 class OutstandingTokens {
  public:
   static constexpr std::size_t most = 64;  ///< the oldest falls out

@@ -332,8 +332,9 @@ void Upstream::say_to_cell(std::string_view text) {
   effects_.reply_to_cell(std::array<std::string_view, 2>{text, "\n"});
 }
 
-// What messages hold that may not be handed on as it is: what redaction finds, which is recorded
-// (which detector, how often, never the text), and what is too large outside of answers.
+// Parts of messages that are not handed on as they are: those that redaction finds, which are
+// recorded (which detector and how often, never the text), and those that are too large outside of
+// answers.
 
 // False: the message does not pass.
 bool Upstream::redact(Direction direction, std::string_view line, const Message& message,

@@ -2,6 +2,7 @@
 
 #include "supervisor/launcher/child/child_plan.h"
 
+/// The last steps of a child: its Landlock domain, then exec.
 namespace cellblock::launcher {
 
 /// Puts the calling process into the Landlock domain of plan.landlock, for good and for all its

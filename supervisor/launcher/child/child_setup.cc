@@ -101,7 +101,7 @@ bool prove_dropped(ChildPlan& plan) {
 
 namespace {
 
-// The steps that make a cell's root. Rules as in child_setup.h.
+// The steps that make a cell's root.
 
 // Where the launcher keeps an empty directory for the new root (own_root.h).
 constexpr char new_root[] = "/cell";

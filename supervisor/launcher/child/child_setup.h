@@ -2,9 +2,10 @@
 
 #include "supervisor/launcher/child/child_plan.h"
 
+/// The child's half of a spawn, from wait_for_launcher to exec.
 namespace cellblock::launcher {
 
-// Steps of run_child (child_setup.h); its rules apply. False with errno set on failure.
+// Steps of run_child(), under its rules. False with errno set on failure.
 
 /// Empties the bounding, ambient, inheritable, effective and permitted sets and locks securebits.
 bool drop_capabilities(ChildPlan& plan);
@@ -15,7 +16,7 @@ bool prove_dropped(ChildPlan& plan);
 /// Finds the directory that a host passed again by its path, as the cell's user, below the tree
 /// that the launcher keeps; proves that it is the same; and makes a mount of it for build_root.
 /// Here and not in the launcher, since a file system of the host may keep the caller waiting for
-/// ever. Rules as in child_setup.h.
+/// ever.
 bool open_workspace(ChildPlan& plan);
 
 /// The child's half of a spawn: performs the steps of policy/failures/setup_step.h from

@@ -7,13 +7,13 @@
 #include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/os/sys.h"
 
+/// Processes that the launcher clones: for an errand in other namespaces, and for cells.
 namespace cellblock::launcher {
 
-// Work inside other namespaces. The launcher cannot do it and come back: the host's network
-// namespace belongs to the host's user namespace, so that leaving it would be for good. A stage is
-// a process for one errand that has the launcher's memory and descriptors as its own, while the
-// launcher stands still; only its namespaces are not the launcher's. (clone(2): CLONE_VM,
-// CLONE_VFORK, CLONE_FILES.)
+// Work inside other namespaces. The launcher cannot enter them and come back: the host's network
+// namespace belongs to the host's user namespace, so leaving it would be for good. A stage is a
+// process for one errand that shares the launcher's memory and descriptors while the launcher
+// stands still; only its namespaces differ. (clone(2): CLONE_VM, CLONE_VFORK, CLONE_FILES.)
 
 using StageWork = std::function<SysResult<void>()>;
 

@@ -58,7 +58,7 @@ namespace cellblock::launcher {
 
 struct LandlockPathRule {
   std::string path;          ///< absolute, inside the cell
-  std::uint64_t access = 0;  ///< landlock_ruleset.h
+  std::uint64_t access = 0;  ///< of the file rights above
   bool operator==(const LandlockPathRule&) const = default;
 };
 

@@ -10,8 +10,8 @@
 /// Whom the host's kernel takes a cell for. Pure.
 namespace cellblock::launcher {
 
-// Ids for cellblock's own processes: theirs only while they live, since they own no files. Pure.
-
+/// Ids for cellblock's own processes, which own no files: each is free again when its process has
+/// ended. Pure.
 class IdPool {
  public:
   IdPool(std::uint32_t first, std::uint32_t count) : first_(first), count_(count) {}

@@ -14,6 +14,7 @@
 #include "supervisor/launcher/prepare/workspace_roots.h"
 #include "supervisor/os/sys.h"
 
+/// What is made once for all cells of a configuration, before the first of them starts.
 namespace cellblock::launcher {
 
 /// Where the mount trees hang that the cells of one configuration are made from: a small file

@@ -6,6 +6,8 @@
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/sys.h"
 
+/// Network namespaces of cells with egress: kept ready, and with the sockets that the helper
+/// serves.
 namespace cellblock::launcher {
 
 /// What a server with egress reaches of the world: sockets in its network namespace that the egress

@@ -2,10 +2,11 @@
 
 #include "supervisor/os/sys.h"
 
+/// Mounts by descriptor, and the host's file system to copy them from.
 namespace cellblock::launcher {
 
-// The kernel's descriptor-based mount calls, checked. Needs CAP_SYS_ADMIN in the mount namespace's
-// own user namespace.
+// The kernel's descriptor-based mount calls, checked. They need CAP_SYS_ADMIN in the mount
+// namespace's own user namespace.
 
 /// A detached copy of the mount tree at `path` below `directory`, mounts inside it included. The
 /// path is resolved as if `directory` were the root and must not go through a symbolic link

@@ -10,6 +10,7 @@
 #include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/os/sys.h"
 
+/// A server's environment and secrets, in memory that is wiped.
 namespace cellblock::launcher {
 
 struct CellSecret {

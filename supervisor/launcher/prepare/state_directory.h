@@ -8,6 +8,7 @@
 #include "supervisor/launcher/prepare/cell_identity.h"
 #include "supervisor/os/sys.h"
 
+/// The directories that cells keep, and whose files they are.
 namespace cellblock::launcher {
 
 /// Gives a directory and what is below it to `to`, the directory itself last: so one that was not

@@ -24,6 +24,7 @@
 #include "supervisor/launcher/run/spawn.h"
 #include "supervisor/os/sys.h"
 
+/// Starts cells of the configuration in use, out of what the launcher keeps for all of them.
 namespace cellblock::launcher {
 
 /// What the launcher has from its start to its end, whatever is configured meanwhile.

@@ -8,6 +8,7 @@
 
 #include "supervisor/ipc/wire.h"
 
+/// How refused calls are told of, so that a server that makes many of them costs little. Pure.
 namespace cellblock::launcher {
 
 /// So many a second, and up to `burst` at once. Time is what the caller says it is, and may stand

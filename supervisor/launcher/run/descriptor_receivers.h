@@ -9,6 +9,7 @@
 #include "supervisor/launcher/child/attached_record.h"
 #include "supervisor/launcher/run/event_loop.h"
 
+/// Takes what gateways and servers send with descriptors in children, since close(2) may block.
 namespace cellblock::launcher {
 
 /// The children that receive what has descriptors attached, each with 2 seconds to do it and be

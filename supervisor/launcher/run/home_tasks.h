@@ -11,6 +11,7 @@
 #include "supervisor/launcher/prepare/cell_identity.h"
 #include "supervisor/launcher/run/event_loop.h"
 
+/// Homes that servers keep: measured and cleared by children.
 namespace cellblock::launcher {
 
 /// What one walk may do. A home that has more is told so, and is walked again on request.

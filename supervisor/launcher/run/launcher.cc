@@ -371,7 +371,7 @@ void Launcher::tell(Gateway& gateway, const wire::CellEvent& event, std::span<co
   if (!send_record(gateway.channel.get(), event, fds, MSG_DONTWAIT)) cells_.kill(gateway.cell);
 }
 
-// Homes that servers keep, looked at and cleared for their users.
+// Homes that servers keep: looked at and cleared for their users.
 
 using wire::HomeAction;
 using wire::HomeAnswer;
@@ -423,7 +423,7 @@ void Launcher::tell_home(std::uint32_t user, std::uint32_t request, const wire::
   tell(*found->second, {.kind = wire::CellEventKind::home, .request = request, .home = facts});
 }
 
-// What the supervisor changes for cells that are started from now on.
+// Changes by the supervisor, for cells that start from now on.
 
 // Of a gateway that is not there the end is on the way already.
 void Launcher::permit(std::uint32_t user, const ServerSet& servers) {
@@ -453,7 +453,7 @@ void Launcher::reload(std::vector<Fd> fds) {
   tell_supervisor({.kind = LauncherReportKind::reloaded});
 }
 
-// What gateways hear of cells that run.
+// Events of running cells, for their gateways.
 
 namespace {
 
