@@ -20,7 +20,7 @@ bool is_cell_id(const Identity& identity, std::uint32_t id) {
 
 std::optional<std::string> problem_of_person(const ClientId& person, const Identity& identity) {
   if (person.uid == 0 || person.gid == 0) return "root's id is never given to a server";
-  if (person.uid < first_person || person.uid == nobody) {
+  if (person.uid < first_person || person.uid == nobody_uid) {
     return "a system account owns what no server should";
   }
   const bool is_daemons = person.uid == identity.uid || person.gid == identity.gid;

@@ -163,7 +163,7 @@ std::optional<std::string> problem_of_person(const ClientId& person, const Ident
 bool is_cell_id(const Identity& identity, std::uint32_t id);
 
 inline constexpr std::uint32_t first_person = 1000;  ///< below are the system's own accounts
-inline constexpr std::uint32_t nobody = 65'534;
+inline constexpr std::uint32_t nobody_uid = 65'534;
 
 struct Person {
   std::uint32_t uid = 0;

@@ -25,19 +25,20 @@ struct NamedType {
   std::string_view name;
   TypeMask bits;
 };
-constexpr std::array<NamedType, 7> types{{{"null", schema_type::null},
-                                          {"boolean", schema_type::boolean},
-                                          {"object", schema_type::object},
-                                          {"array", schema_type::array},
-                                          {"number", schema_type::number | schema_type::integer},
-                                          {"integer", schema_type::integer},
-                                          {"string", schema_type::string}}};
+constexpr std::array<NamedType, 7> named_types{
+    {{"null", schema_type::null},
+     {"boolean", schema_type::boolean},
+     {"object", schema_type::object},
+     {"array", schema_type::array},
+     {"number", schema_type::number | schema_type::integer},
+     {"integer", schema_type::integer},
+     {"string", schema_type::string}}};
 
 TypeMask type_named(const Json& json) {
   if (json.is_string()) {
     const auto found =
-        std::ranges::find(types, json.get_ref<const std::string&>(), &NamedType::name);
-    if (found != types.end()) return found->bits;
+        std::ranges::find(named_types, json.get_ref<const std::string&>(), &NamedType::name);
+    if (found != named_types.end()) return found->bits;
   }
   throw Unusable{"a type that JSON does not have"};
 }

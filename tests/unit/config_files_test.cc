@@ -193,13 +193,14 @@ TEST(ConfigFiles, TheReportShowsEachServerWithItsWeakenings) {
 
 CommandFacts look(const std::string& path, std::vector<Bind> binds) {
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
-  return look_at_command({path, std::move(binds), DigestWanted::no, {}, {}, {}}, owners);
+  return look_at_command({.path = path, .binds = std::move(binds)}, owners);
 }
 
 // Each as REASON PATH, of a command whose first other part is `script`.
 std::vector<std::string> lost_of(const std::string& script, const std::vector<std::string>& more,
                                  const std::vector<Bind>& binds) {
-  CommandWanted command{"/bin/true", binds, DigestWanted::no, {script}, {}, script};
+  CommandWanted command{
+      .path = "/bin/true", .binds = binds, .arguments = {script}, .script = script};
   command.arguments.insert(command.arguments.end(), more.begin(), more.end());
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
   std::vector<std::string> lost;
@@ -223,7 +224,7 @@ TEST(CommandFile, SaysWhichArgumentsLeadNowhereInTheCell) {
 }
 
 TEST(CommandFile, SaysWhichVariablesNameWhatTheCellDoesNotSee) {
-  CommandWanted command{"/bin/true", {}, DigestWanted::no, {}, {}, {}};
+  CommandWanted command{.path = "/bin/true"};
   command.variables = {
       {"STATE", "/no/such"}, {"TEMP", "/tmp"}, {"TOOLS", "/usr"}, {"LIBRARIES", "/var/lib"}};
   const std::array<uid_t, 2> owners = {0, ::geteuid()};
