@@ -40,7 +40,7 @@ struct AskedIdentity {
 };
 
 // Exit codes of the child; others mean that nothing was found out.
-constexpr int told = 64;
+constexpr int rights_follow = 64;
 constexpr int reads = 1;
 constexpr int writes = 2;
 
@@ -74,7 +74,7 @@ PathRights own_rights_at(int descriptor, bool is_directory) {
 [[noreturn]] void look_and_exit(int descriptor, bool is_directory, const AskedIdentity& identity) {
   if (!become(identity)) ::_exit(0);
   const PathRights rights = own_rights_at(descriptor, is_directory);
-  ::_exit(told | (rights.read ? reads : 0) | (rights.write ? writes : 0));
+  ::_exit(rights_follow | (rights.read ? reads : 0) | (rights.write ? writes : 0));
 }
 
 // --------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ std::optional<PathRights> rights_at(int descriptor, bool is_directory,
   const Fd end = open_pidfd(child);
   if (end.valid()) static_cast<void>(wait_readable(end.get(), source_patience));
   const int status = end_or_leave(child, end.get());
-  if (status < 0 || !WIFEXITED(status) || (WEXITSTATUS(status) & told) == 0) return std::nullopt;
+  if (status < 0 || !WIFEXITED(status) || (WEXITSTATUS(status) & rights_follow) == 0) return std::nullopt;
   return PathRights{.read = (WEXITSTATUS(status) & reads) != 0,
                     .write = (WEXITSTATUS(status) & writes) != 0};
 }
