@@ -51,7 +51,7 @@ constexpr std::string_view own_namespaces = "a cell shares no namespace";
 constexpr std::string_view is_pinned = "the image is fetched once, and pinned";
 constexpr std::string_view no_label = "a cell has the server's name";
 
-constexpr ContainerOption options[] = {
+constexpr ContainerOption run_options[] = {
     {"interactive", 'i', Value::none, Treatment::kept, ""},
     {"rm", '\0', Value::none, Treatment::kept, ""},
     {"init", '\0', Value::none, Treatment::kept, ""},
@@ -249,8 +249,8 @@ Result<std::size_t> read_long(Words words, ContainerRun& run) {
   const auto equals = word.find('=');
   const auto name =
       std::string_view(word).substr(2, equals == std::string::npos ? equals : equals - 2);
-  const auto option = std::ranges::find(options, name, &ContainerOption::name);
-  if (option == std::end(options)) return not_understood(word);
+  const auto option = std::ranges::find(run_options, name, &ContainerOption::name);
+  if (option == std::end(run_options)) return not_understood(word);
   if (equals != std::string::npos || option->value == Value::none) {
     const auto value = equals == std::string::npos ? std::string() : word.substr(equals + 1);
     CELLBLOCK_CHECK(take(*option, value, run));
@@ -265,8 +265,8 @@ Result<std::size_t> read_long(Words words, ContainerRun& run) {
 Result<std::size_t> read_short(Words words, ContainerRun& run) {
   const std::string& word = words.front();
   for (std::size_t at = 1; at < word.size(); ++at) {
-    const auto option = std::ranges::find(options, word[at], &ContainerOption::letter);
-    if (option == std::end(options)) return not_understood(word);
+    const auto option = std::ranges::find(run_options, word[at], &ContainerOption::letter);
+    if (option == std::end(run_options)) return not_understood(word);
     if (option->value == Value::none) {
       CELLBLOCK_CHECK(take(*option, "", run));
       continue;

@@ -15,7 +15,7 @@ namespace {
 
 // Each level reads what is below it once more.
 constexpr std::size_t deepest = 16;
-constexpr std::size_t indent = 2;
+constexpr std::size_t json_indent = 2;
 
 std::string all_escaped(std::string_view text) {
   std::string escaped;
@@ -60,10 +60,10 @@ class Printer {
  private:
   void next_line(std::size_t depth, bool is_first) {
     text_ += is_first ? "\n" : ",\n";
-    text_ += std::string(depth * indent, ' ');
+    text_ += std::string(depth * json_indent, ' ');
   }
   void end(std::size_t depth, std::string_view bracket) {
-    text_ += "\n" + std::string(depth * indent, ' ');
+    text_ += "\n" + std::string(depth * json_indent, ' ');
     text_ += bracket;
   }
 

@@ -13,7 +13,7 @@ namespace cellblock::cli {
 namespace {
 
 // What is shown was bounded when it was received.
-constexpr std::size_t whole = std::size_t{1} << 30;
+constexpr std::size_t unbounded = std::size_t{1} << 30;
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
@@ -24,7 +24,7 @@ std::size_t width_of(int descriptor) {
 
 }  // namespace
 
-std::string safe_line(std::string_view text) { return printable(text, whole); }
+std::string safe_line(std::string_view text) { return printable(text, unbounded); }
 
 std::string safe_text(std::string_view text) {
   std::string safe;
