@@ -177,7 +177,6 @@ bool OpaqueTokens::hand_out(std::string_view line, const Message& message, Time 
 }
 
 bool OpaqueTokens::hand_out_cleaned(std::string& result, Time now) {
-  using Json = nlohmann::ordered_json;
   Json tree = read_tree(result);
   if (!tree.is_object()) return false;
   // No answer of these kinds has them.
