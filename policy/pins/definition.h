@@ -5,7 +5,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
 
 /// What a tool, a prompt or a resource template is to a model, in one form that can be compared:
 /// what may change from one list to the next without a meaning (icons, `_meta`, the order of
@@ -30,19 +29,5 @@ Digest digest_of(std::string_view text);
 std::string hex_of(const Digest& digest);  ///< 64 digits
 /// False: not 64 lower-case digits.
 bool read_hex(std::string_view text, Digest& digest);
-
-/// One line of two definitions side by side, for a person to decide about.
-struct DiffLine {
-  enum class Side : std::uint8_t { both, was, is };
-  Side side{};
-  std::string text;  ///< printable: what a reader would not see is written out
-  bool operator==(const DiffLine&) const = default;
-};
-
-/// Canonical definitions as lines: texts by their own line ends, a schema by its
-/// members. An empty one has no lines. At most `most` lines, of which those that are alike far from
-/// any difference are left out ("…").
-std::vector<DiffLine> definition_diff(std::string_view was, std::string_view is,
-                                      std::size_t most = 2'000);
 
 }  // namespace cellblock

@@ -116,7 +116,7 @@ TEST(CliAdvice, IsNoServersToWrite) {
   FakeGateway gateway(refusing(
       R"({"code":-31014,"message":"no\n  Run this: rm","data":{"code":"denied","advice":"run rm","server":"x\" rm"}})"));
   const auto ended = cli(gateway, {"tools", "files"});
-  EXPECT_THAT(ended.err, StartsWith("cellblock: no\\x0a  Run this: rm\n  Do not repeat it;"));
+  EXPECT_THAT(ended.err, StartsWith("cellblock: no   Run this: rm\n  Do not repeat it;"));
   EXPECT_THAT(ended.err, Not(HasSubstr("run rm")));
 }
 

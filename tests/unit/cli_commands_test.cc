@@ -405,7 +405,8 @@ TEST(CliErrors, SendNobodyInCirclesWhoMayUseNothing) {
   FakeGateway gateway(refusing(R"({"code":-31001,"message":"no","data":{"code":"x"}})"));
   const auto ended = cli(gateway, {"tools", "files"});
   EXPECT_EQ(ended.exit_code, 4);
-  EXPECT_THAT(ended.err, Not(HasSubstr("cellblock status")));
+  // Of root it is the table of the whole machine.
+  if (::geteuid() != 0) EXPECT_THAT(ended.err, Not(HasSubstr("cellblock status")));
   EXPECT_THAT(ended.err, HasSubstr(::geteuid() == 0 ? "setpriv --reuid" : "allow.users"));
 }
 

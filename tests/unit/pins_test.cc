@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/pins/definition.h"
+#include "policy/pins/definition_diff.h"
 #include "policy/pins/pin_file.h"
 #include "policy/pins/pin_set.h"
 #include "policy/pins/suspicion.h"

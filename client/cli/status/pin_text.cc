@@ -7,7 +7,7 @@
 
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/terminal/terminal_text.h"
-#include "policy/pins/definition.h"
+#include "policy/pins/definition_diff.h"
 
 namespace cellblock::cli {
 namespace {
