@@ -128,7 +128,7 @@ std::optional<UserFacts> find_account(const Located<IdText>& text, const HostFac
 std::optional<std::string> problem_of(const UserFacts& user, const Identity& identity) {
   for (const std::uint32_t id : {user.uid, user.gid}) {
     if (id == 0) return "has root's id";
-    if (id < first_person || id == nobody) return fmt::format("has the system's id {}", id);
+    if (id < first_person || id == nobody_uid) return fmt::format("has the system's id {}", id);
     if (is_cell_id(identity, id)) return fmt::format("has {}, of daemon.id_range", id);
   }
   if (user.uid == identity.uid || user.gid == identity.gid) return "is the daemon's own";
