@@ -22,9 +22,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds answers_wait{10};
 constexpr milliseconds records_wait{100};
 
-milliseconds now() {
+milliseconds monotonic_now() {
   return std::chrono::duration_cast<milliseconds>(
-      std::chrono::steady_clock::now().time_since_epoch());
+      std::chrono::steady_clock::monotonic_now().time_since_epoch());
 }
 
 enum class Pending : std::uint8_t { call, nothing, end };
@@ -90,7 +90,7 @@ void Denials::readable(std::uint64_t cell) {
   if (there == Pending::nothing) return;
   // The last filtered process has ended.
   if (there == Pending::end) return stop_watching(watched, Watched::State::over);
-  const milliseconds time = now();
+  const milliseconds time = monotonic_now();
   if (RateBudget::take_both(watched.answers, all_answers_, time)) return answer(watched);
   stop_watching(watched, Watched::State::throttled);
   wake_in(answers_wait);
@@ -118,7 +118,7 @@ void Denials::answer(Watched& watched) {
 }
 
 void Denials::tell(Watched& watched) {
-  while (const auto record = watched.counts.due(now())) {
+  while (const auto record = watched.counts.due(monotonic_now())) {
     if (watched.listener.denied(*record)) continue;
     watched.counts.add(*record);
     break;
