@@ -24,7 +24,7 @@ constexpr milliseconds records_wait{100};
 
 milliseconds monotonic_now() {
   return std::chrono::duration_cast<milliseconds>(
-      std::chrono::steady_clock::monotonic_now().time_since_epoch());
+      std::chrono::steady_clock::now().time_since_epoch());
 }
 
 enum class Pending : std::uint8_t { call, nothing, end };
