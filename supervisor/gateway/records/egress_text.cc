@@ -80,7 +80,7 @@ bool is_of_many(const EgressEvent& event) {
 }
 
 std::string address_of(const EgressEvent& event) {
-  const std::string text = text_of(event.address);
+  const std::string text = cellblock::text_of(event.address);
   return is_ipv4(event.address) ? text : "[" + text + "]";
 }
 
