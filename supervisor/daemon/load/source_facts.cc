@@ -90,7 +90,8 @@ std::optional<PathRights> rights_at(int descriptor, bool is_directory,
   const Fd end = open_pidfd(child);
   if (end.valid()) static_cast<void>(wait_readable(end.get(), source_patience));
   const int status = end_or_leave(child, end.get());
-  if (status < 0 || !WIFEXITED(status) || (WEXITSTATUS(status) & rights_follow) == 0) return std::nullopt;
+  if (status < 0 || !WIFEXITED(status) || (WEXITSTATUS(status) & rights_follow) == 0)
+    return std::nullopt;
   return PathRights{.read = (WEXITSTATUS(status) & reads) != 0,
                     .write = (WEXITSTATUS(status) & writes) != 0};
 }
