@@ -184,9 +184,10 @@ TEST(ServerNewsTest, AWithheldDefinitionAndACallThatWaitsAreLines) {
   const auto line = [&](const AuditNote& note) {
     return news.recorded(audit_record({.server = "git"}, note), 1003, Time(1h)).value_or("");
   };
-  EXPECT_EQ(line({.kind = AuditKind::pin, .tool = "push", .reason = "withheld: changed"}),
-            "[MCP:stdio:git] \"push\" is withheld: changed: \"cellblock pin diff git --for 1003\" "
-            "shows it");
+  EXPECT_EQ(
+      line({.kind = AuditKind::pin, .tool = "push", .reason = "withheld: changed"}),
+      "[MCP:stdio:git] \"push\" is withheld: changed: \"cellblock approve show git --for 1003\" "
+      "shows it");
   EXPECT_EQ(line({.kind = AuditKind::approval, .tool = "push", .reason = "asked"}),
             "[MCP:stdio:git] \"push\" waits for an approval: \"cellblock approve\" lists it");
   EXPECT_EQ(line({.kind = AuditKind::approval, .tool = "push", .reason = "expired"}), "");

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
 
 #include "client/cli/terminal/json_text.h"
 #include "policy/failures/end_verdict.h"
@@ -38,22 +41,47 @@ void take_failed_survey(const Json& of_user, Json& server) {
   if (!failed.empty()) server["catalogue"] = {{"failed", std::move(failed)}};
 }
 
+// A sum that no gateway's number can carry out of its range.
+std::int64_t sum_of(std::int64_t before, std::int64_t more) {
+  constexpr std::int64_t most = 1'000'000'000'000'000;
+  return std::clamp<std::int64_t>(before, 0, most) + std::clamp<std::int64_t>(more, 0, most);
+}
+
 void take_user(const Json& of_user, const std::string& user, Json& server) {
   const auto cells = objects_of(of_user, "cells");
   if (!cells.empty()) server["users"] = number_of(server, "users") + 1;
   for (const Json& cell : cells) server["cells"].push_back(cell);
-  server["denied_total"] = number_of(server, "denied_total") + number_of(of_user, "denied_total");
-  server["pins"]["withheld"] = number_of(object_of(server, "pins"), "withheld") +
-                               number_of(object_of(of_user, "pins"), "withheld");
+  server["denied_total"] =
+      sum_of(number_of(server, "denied_total"), number_of(of_user, "denied_total"));
+  server["pins"]["withheld"] = sum_of(number_of(object_of(server, "pins"), "withheld"),
+                                      number_of(object_of(of_user, "pins"), "withheld"));
   take_state(of_user, server);
   take_last_end(of_user, user, server);
   take_failed_survey(of_user, server);
 }
 
+// What a gateway says may be no JSON, and must not make the whole none.
 Json parsed_user(const UserStatus& user) {
-  return Json{{"uid", user.uid},
-              {"user", user.user},
-              {"status", Json::parse(user.status_json, nullptr, false)}};
+  auto status = Json::parse(user.status_json, nullptr, false);
+  if (!status.is_object()) status = Json::object();
+  return Json{{"uid", user.uid}, {"user", user.user}, {"status", std::move(status)}};
+}
+
+struct Told {
+  std::string user;
+  Json of_user;
+};
+
+/// By server, of each user in turn.
+std::multimap<std::string, Told> told_by_users(const Json& users) {
+  std::multimap<std::string, Told> told;
+  for (const Json& user : users) {
+    for (Json& of_user : objects_of(object_of(user, "status"), "servers")) {
+      auto server = raw_text(of_user, "name");
+      told.emplace(std::move(server), Told{raw_text(user, "user"), std::move(of_user)});
+    }
+  }
+  return told;
 }
 
 }  // namespace
@@ -64,17 +92,14 @@ std::string machine_status(std::string_view installation_json,
   if (!machine.is_object()) return {};
   Json of_users = Json::array();
   for (const UserStatus& user : users) of_users.push_back(parsed_user(user));
+  const auto told = told_by_users(of_users);
   Json servers = Json::array();
   for (Json& server : objects_of(machine, "servers")) {
     server["users"] = 0;
     server["cells"] = Json::array();
-    for (const Json& user : of_users) {
-      for (const Json& of_user : objects_of(object_of(user, "status"), "servers")) {
-        if (raw_text(of_user, "name") == raw_text(server, "name")) {
-          take_user(of_user, raw_text(user, "user"), server);
-        }
-      }
-    }
+    const auto [first, last] = told.equal_range(raw_text(server, "name"));
+    for (auto one = first; one != last; ++one)
+      take_user(one->second.of_user, one->second.user, server);
     servers.push_back(std::move(server));
   }
   machine["servers"] = std::move(servers);

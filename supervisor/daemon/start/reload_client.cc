@@ -120,6 +120,9 @@ Result<InUse> take_offer(int socket) {
   }
   if (::geteuid() == 0) in_use.credentials = open_service_credentials(in_use.facts.credentials);
   CELLBLOCK_CHECK(become_reader(in_use.facts, socket));
+  // Whose credentials they are is for the daemon to say: who is still root would read any
+  // service's.
+  if (::geteuid() == 0) in_use.credentials.reset();
   CELLBLOCK_CHECK(hide_memory());  // after each change of ids, which sets the default again
   in_use.config = CELLBLOCK_TRY(read_sealed_config(offer->config.get()));
   return in_use;

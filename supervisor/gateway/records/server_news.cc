@@ -52,7 +52,7 @@ std::optional<std::string> ServerNews::recorded(const AuditEntry& record, std::u
   }
   if (record.kind == wire::AuditKind::pin && reason.starts_with("withheld")) {
     return line(decisions_, server,
-                fmt::format("\"{}\" is {}: \"cellblock pin diff {} --for {}\" shows it",
+                fmt::format("\"{}\" is {}: \"cellblock approve show {} --for {}\" shows it",
                             named_in(record), reason, server, uid),
                 now);
   }
