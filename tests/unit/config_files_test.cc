@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 
 #include "supervisor/daemon/load/accounts.h"
 #include "supervisor/daemon/load/command_file.h"
@@ -221,6 +222,30 @@ TEST(CommandFile, SaysWhichArgumentsLeadNowhereInTheCell) {
   EXPECT_THAT(lost_of("/data/y.js", {}, write), IsEmpty());
   EXPECT_THAT(lost_of("/no/such.js", {}, {}), ElementsAre("missing /no/such.js"));
   EXPECT_THAT(lost_of("/usr/bin", {"/var/lib"}, {}), ElementsAre("hidden /var/lib"));
+}
+
+// A link of an image is looked up in the image: what it names on the host is neither here nor
+// there.
+TEST(CommandFile, LooksForAScriptOfAnImageInTheImage) {
+  const ScratchDirectory scratch;
+  scratch.write("bin", "", 0755);
+  std::filesystem::create_symlink("/there.js", scratch.path() + "/link.js");
+  std::filesystem::create_symlink("/usr", scratch.path() + "/out.js");
+  scratch.write("there.js", "", 0644);
+  const std::array<uid_t, 2> owners = {0, ::geteuid()};
+  const auto lost = [&](const std::string& script) {
+    return look_at_command({.path = "/bin",
+                            .binds = {},
+                            .image = scratch.path(),
+                            .arguments = {script},
+                            .script = script},
+                           owners)
+        .lost_arguments.size();
+  };
+  EXPECT_EQ(lost("/there.js"), 0U);
+  EXPECT_EQ(lost("/link.js"), 0U);
+  EXPECT_EQ(lost("/none.js"), 1U);
+  EXPECT_EQ(lost("/out.js"), 1U) << "the image has no /usr";
 }
 
 TEST(CommandFile, SaysWhichVariablesNameWhatTheCellDoesNotSee) {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstddef>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -162,23 +163,42 @@ bool is_cells_own(const std::string& path, const CommandWanted& command) {
   return target_problem(path).has_value() && !is_tried_out;
 }
 
-std::optional<LostArgument> lost(const std::string& path, const CommandWanted& command) {
+// Links lead where they lead in the cell.
+std::expected<TrustedFile, WalkFailure> open_as_in_cell(const std::string& host_path,
+                                                        const CommandWanted& command,
+                                                        std::span<const uid_t> owners) {
+  const auto inside_the_cell = [&](std::string_view target) {
+    return host_path_of(target, command.binds, command.image);
+  };
+  return open_trusted(
+      host_path, {owners, LastLink::follow, inside_the_cell, floor_of(host_path, command.image)});
+}
+
+// On the host an image's links lead elsewhere, and none is to be followed there.
+bool is_missing(const std::string& host_path, const CommandWanted& command,
+                std::span<const uid_t> owners) {
+  if (floor_of(host_path, command.image).empty()) return is_missing_on_host(host_path);
+  const auto file = open_as_in_cell(host_path, command, owners);
+  return !file && file.error().kind == WalkFailure::Kind::missing;
+}
+
+std::optional<LostArgument> lost(const std::string& path, const CommandWanted& command,
+                                 std::span<const uid_t> owners) {
   using Reason = LostArgument::Reason;
   const auto host_path = host_path_of(path, command.binds, command.image);
   if (!host_path && is_cells_own(path, command)) return std::nullopt;
-  // An image's links lead elsewhere on the host than in the cell.
-  if (host_path && !command.image.empty() && is_at_or_below(*host_path, command.image)) {
-    return std::nullopt;
-  }
   if (!host_path && is_on_host(path)) return LostArgument{path, Reason::not_visible};
   const bool is_to_be_there = path == command.script && !could_be_made(path, command);
-  if (!is_to_be_there || !is_missing_on_host(host_path.value_or(path))) return std::nullopt;
+  if (!is_to_be_there || !is_missing(host_path.value_or(path), command, owners))
+    return std::nullopt;
   return LostArgument{path, Reason::missing};
 }
 
-void add_lost_arguments(const CommandWanted& command, CommandFacts& facts) {
+void add_lost_arguments(const CommandWanted& command, std::span<const uid_t> owners,
+                        CommandFacts& facts) {
   for (const std::string& path : command.arguments) {
-    if (auto argument = lost(path, command)) facts.lost_arguments.push_back(std::move(*argument));
+    if (auto argument = lost(path, command, owners))
+      facts.lost_arguments.push_back(std::move(*argument));
   }
 }
 
@@ -196,15 +216,11 @@ void add_hidden_variables(const CommandWanted& command, CommandFacts& facts) {
 CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners) {
   const auto host_path = host_path_of(command.path, command.binds, command.image);
   if (!host_path) return {.state = CommandState::not_visible};
-  const auto inside_the_cell = [&](std::string_view target) {
-    return host_path_of(target, command.binds, command.image);
-  };
-  const auto file = open_trusted(
-      *host_path, {owners, LastLink::follow, inside_the_cell, floor_of(*host_path, command.image)});
+  const auto file = open_as_in_cell(*host_path, command, owners);
   if (!file) return facts_of(file.error(), *host_path);
   CommandFacts facts = facts_of(*file, owners);
   if (command.digest == DigestWanted::yes) add_digest(*file, facts);
-  add_lost_arguments(command, facts);
+  add_lost_arguments(command, owners, facts);
   add_hidden_variables(command, facts);
   return facts;
 }

@@ -39,31 +39,45 @@ namespace fs = std::filesystem;
 // As many as a program may have (command_file.h).
 constexpr std::size_t most_entries = 200'000;
 
-std::string stamp_text(const std::string& path, int flags) {
-  const auto file = open_at(AT_FDCWD, path.c_str(), O_PATH | flags);
+std::string stamp_line(const std::string& path, const SysResult<Fd>& file) {
   const auto stamp = file ? stamp_of(*file) : std::unexpected(file.error());
   if (!stamp) return path + " -\n";
   return fmt::format("{} {} {} {} {}.{}\n", path, stamp->device, stamp->inode, stamp->size,
                      stamp->changed_seconds, stamp->changed_nanoseconds);
 }
 
-// What a cell writes is data, and it could put a link there; an image's tree is stamped as a whole,
-// its links lead elsewhere on the host than in the cell.
-bool is_stamped_as_file(const std::string& word, const std::string& path, const Server& server) {
-  const bool is_written = std::ranges::any_of(server.binds, [&](const Bind& bind) {
-    return bind.access == Access::write && is_at_or_below(word, bind.target);
-  });
-  return !is_written && (server.image.empty() || !is_at_or_below(path, server.image));
+std::string stamp_text(const std::string& path, int flags) {
+  return stamp_line(path, open_at(AT_FDCWD, path.c_str(), O_PATH | flags));
 }
 
+bool is_written(const std::string& word, const Server& server) {
+  return std::ranges::any_of(server.binds, [&](const Bind& bind) {
+    return bind.access == Access::write && is_at_or_below(word, bind.target);
+  });
+}
+
+// What a cell writes may have become a link, which is not followed.
+SysResult<Fd> open_word(const std::string& word, const std::string& path, const Server& server) {
+  if (is_written(word, server)) return daemon::open_path(path, daemon::Links::refuse);
+  return open_at(AT_FDCWD, path.c_str(), O_PATH);
+}
+
+bool is_directory(const SysResult<Fd>& file) {
+  struct stat status{};
+  return file && ::fstat(file->get(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// An image's tree is stamped as a whole: its links, and ".." in what it says itself, lead elsewhere
+// on the host than in the cell.
 void add_command(std::string& text, const Server& server) {
   for (const std::string& word : server.command) {
-    if (!word.starts_with('/') || path_problem(word)) continue;
+    if (!word.starts_with('/')) continue;
+    if (!server.image.empty() && path_problem(word)) continue;
     const auto path = host_path_of(word, server.binds, server.image);
-    if (!path || !is_stamped_as_file(word, *path, server)) continue;
+    if (!path || (!server.image.empty() && is_at_or_below(*path, server.image))) continue;
     // Of a directory among the arguments the time tells what lies in it now: it is data.
-    std::error_code error;
-    if (!fs::is_directory(*path, error)) text += stamp_text(*path, 0);
+    const auto file = open_word(word, *path, server);
+    if (!is_directory(file)) text += stamp_line(*path, file);
   }
 }
 

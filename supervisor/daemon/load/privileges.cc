@@ -204,15 +204,6 @@ class FileSystemUser {
   uid_t uid_before_;
 };
 
-SysResult<Fd> open_path(const std::string& path, Links links) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_MAGICLINKS | (links == Links::refuse ? RESOLVE_NO_SYMLINKS : 0);
-  const long file = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
-  if (file < 0) return sys_fail("openat2");
-  return Fd(static_cast<int>(file));
-}
-
 // The last directory of the path that can still be looked at.
 struct stat deepest_visible(const std::string& path) {
   struct stat found{};
@@ -226,6 +217,15 @@ struct stat deepest_visible(const std::string& path) {
 }
 
 }  // namespace
+
+SysResult<Fd> open_path(const std::string& path, Links links) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_MAGICLINKS | (links == Links::refuse ? RESOLVE_NO_SYMLINKS : 0);
+  const long file = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+  if (file < 0) return sys_fail("openat2");
+  return Fd(static_cast<int>(file));
+}
 
 SysResult<Fd> open_source(const std::string& path, Links links) {
   auto opened = open_path(path, links);

@@ -53,7 +53,10 @@ enum class Links : std::uint8_t {
   refuse,  ///< ELOOP, on the way too: whoever can change a directory could lead anywhere
 };
 
-/// Opens what a path leads to (O_PATH). Where a directory on the way is closed to
+/// Opens what a path leads to (O_PATH), with this process's own rights.
+SysResult<Fd> open_path(const std::string& path, Links links);
+
+/// The same. Where a directory on the way is closed to
 /// this process, it is opened as the ordinary user whom that directory belongs to (setfsuid(2)),
 /// which takes CAP_SETUID and CAP_SETGID. The caller has one thread.
 SysResult<Fd> open_source(const std::string& path, Links links);
