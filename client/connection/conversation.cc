@@ -44,7 +44,7 @@ Error error_in(std::string_view line, const Message& message) {
 
 }  // namespace
 
-Result<OpenedCall> Upstream::open(std::string_view method, std::string_view params) {
+Result<OpenedCall> Conversation::open(std::string_view method, std::string_view params) {
   if (open_.size() >= limits_.calls_in_flight) {
     return refuse(ErrorCode::too_many, fmt::format("{} calls are in flight already", open_.size()));
   }
@@ -55,12 +55,13 @@ Result<OpenedCall> Upstream::open(std::string_view method, std::string_view para
   return OpenedCall{.id = next_id_++, .line = std::move(line)};
 }
 
-Result<std::string> Upstream::notify(std::string_view method, std::string_view params) const {
+Result<std::string> Conversation::notify(std::string_view method, std::string_view params) const {
   const auto object = CELLBLOCK_TRY(one_line_object(params));
   return bounded(request_line({}, method, object), limits_.outgoing_line);
 }
 
-Result<std::string> Upstream::answer(std::string_view id, const Result<std::string>& result) const {
+Result<std::string> Conversation::answer(std::string_view id,
+                                         const Result<std::string>& result) const {
   if (result) {
     const auto object = CELLBLOCK_TRY(one_line_object(*result));
     return bounded(result_line(id, object), limits_.outgoing_line);
@@ -70,7 +71,7 @@ Result<std::string> Upstream::answer(std::string_view id, const Result<std::stri
   return bounded(error_line(id, code, error.text), limits_.outgoing_line);
 }
 
-Result<Event> Upstream::receive(std::string_view line) {
+Result<Event> Conversation::receive(std::string_view line) {
   auto message = scanner_.scan(line);
   if (!message) {
     if (message.error().fault == MessageFault::empty_line) return Ignored{};
@@ -91,7 +92,7 @@ Result<Event> Upstream::receive(std::string_view line) {
   return answered(line, *message);
 }
 
-Event Upstream::answered(std::string_view line, const Message& message) {
+Event Conversation::answered(std::string_view line, const Message& message) {
   if (message.id.empty()) return FailedUnnamed{error_in(line, message)};
   const auto id = own_id(message.id.in(line));
   if (!id || open_.erase(*id) == 0) return Ignored{};
@@ -101,7 +102,7 @@ Event Upstream::answered(std::string_view line, const Message& message) {
   return Answered{*id, std::string(message.result.in(line))};
 }
 
-std::optional<Event> Upstream::skipped(const LongLine& line) {
+std::optional<Event> Conversation::skipped(const LongLine& line) {
   const auto id = line.id();
   Error why{.code = ErrorCode::too_large,
             .text = fmt::format("the message has more than {} bytes", limits_.incoming_line)};
@@ -113,7 +114,7 @@ std::optional<Event> Upstream::skipped(const LongLine& line) {
   return Answered{*call, std::unexpected(std::move(why))};
 }
 
-std::optional<std::string> Upstream::give_up(std::uint64_t id, std::string_view reason) {
+std::optional<std::string> Conversation::give_up(std::uint64_t id, std::string_view reason) {
   const auto call = open_.find(id);
   if (call == open_.end()) return std::nullopt;
   const bool tell = call->second == Cancellable::yes;
@@ -123,7 +124,7 @@ std::optional<std::string> Upstream::give_up(std::uint64_t id, std::string_view 
                       fmt::format(R"({{"requestId":{},"reason":{}}})", id, json_string(reason)));
 }
 
-std::vector<std::uint64_t> Upstream::give_up_all() {
+std::vector<std::uint64_t> Conversation::give_up_all() {
   std::vector<std::uint64_t> ids;
   ids.reserve(open_.size());
   for (const auto& [id, cancellable] : open_) ids.push_back(id);

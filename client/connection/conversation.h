@@ -49,9 +49,9 @@ struct Refused {
 struct Ignored {};
 using Event = std::variant<Ignored, Answered, Notified, Asked, Refused, FailedUnnamed>;
 
-class Upstream {
+class Conversation {
  public:
-  explicit Upstream(const Limits& limits) : limits_(limits) {}
+  explicit Conversation(const Limits& limits) : limits_(limits) {}
 
   /// What the call that is opened next will be named.
   std::uint64_t next_id() const { return next_id_; }

@@ -7,7 +7,7 @@
 
 #include "cellblock/error.h"
 
-/// Composes JSON-RPC lines and reads the parts of answers. nlohmann_json stays behind this door.
+/// Composes JSON-RPC lines and reads the parts of answers. Nothing else includes nlohmann_json.
 namespace cellblock::client {
 
 // Members of a JSON object, found in its text without a tree. Keys are compared after unescaping.

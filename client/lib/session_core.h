@@ -84,7 +84,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   boost::asio::any_io_executor executor;
   Options options;
-  Upstream conversation;
+  Conversation conversation;
   HostPermissions gate;
   std::shared_ptr<Channel> channel;
   std::map<std::uint64_t, OpenCall> calls;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policy/access/condition_match.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/access_rule.h"
 #include "policy/config/config.h"
 

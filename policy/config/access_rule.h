@@ -16,7 +16,7 @@ enum class Effect : std::uint8_t { allow, ask, deny };
 
 /// Whom an `ask` asks.
 enum class Approver : std::uint8_t {
-  admin,  ///< somebody beside the host: on the door of administrators
+  admin,  ///< somebody beside the host: on an administrators' socket
   user,   ///< the host's own user, by the host, who could answer in his place
 };
 

@@ -8,7 +8,7 @@
 
 #include "policy/access/rights.h"
 #include "policy/audit/chain.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/base/units.h"
 #include "policy/config/installation_keys.h"
 #include "policy/config_check/daemon_check.h"

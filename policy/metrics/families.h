@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 
 /// What is measured: one table, from which both the places of the numbers in shared memory and the
 /// text of a scrape are made. docs/metrics.md is held to it by a test. No label ever has a value

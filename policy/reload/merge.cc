@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/server_list.h"
 
 namespace cellblock {

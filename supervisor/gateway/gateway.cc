@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "policy/access/rights.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/server_list.h"
 #include "policy/config/stop_time.h"
 #include "policy/reload/merge.h"

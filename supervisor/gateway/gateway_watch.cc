@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/os/clock.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/failures/end_verdict.h"
 #include "supervisor/ipc/audit_wire.h"
 #include "supervisor/ipc/home_wire.h"
@@ -230,7 +230,7 @@ enum class SessionVia : std::uint8_t {
   socket = 0,       ///< the host itself, on the daemon's socket
   http_socket = 1,  ///< cellblock-http, for a host on its Unix socket
   http_token = 2,   ///< cellblock-http, for whoever has that token
-  admin = 3,        ///< an administrator, on the door to that user's gateway
+  admin = 3,        ///< an administrator, on the administrators' socket of that user's gateway
 };
 
 /// Who connected, as the kernel says, or as a token is configured. pid is for display only.

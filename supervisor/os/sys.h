@@ -17,7 +17,7 @@
 #include "policy/base/result.h"
 #include "policy/config/config.h"
 
-/// The checked door to the kernel: each call once, EINTR handled, owned things returned, the failed
+/// System calls, checked: each call once, EINTR handled, owned things returned, the failed
 /// call named. Safe from any thread; nothing here keeps state.
 namespace cellblock {
 

@@ -69,7 +69,7 @@ constexpr Attempt attempts[] = {
     {"netlink_filter", "packet filters, a source of many holes", netlink<NETLINK_NETFILTER>},
     {"netlink_ipsec", "rules for encryption of packets", netlink<NETLINK_XFRM>},
     {"netlink_sockets", "the connections of others are in sight", netlink<NETLINK_SOCK_DIAG>},
-    {"netlink_generic", "a door to many drivers", netlink<NETLINK_GENERIC>},
+    {"netlink_generic", "it reaches many drivers", netlink<NETLINK_GENERIC>},
     {"netlink_crypto", "the kernel's ciphers are within reach", netlink<NETLINK_CRYPTO>},
 };
 

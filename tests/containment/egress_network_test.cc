@@ -13,6 +13,7 @@
 #include <functional>
 
 #include "supervisor/launcher/child/clone_child.h"
+#include "supervisor/launcher/prepare/network_pool.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <set>
 
-#include "supervisor/launcher/prepare/egress_network.h"
+#include "supervisor/launcher/prepare/network_pool.h"
 #include "supervisor/launcher/prepare/own_root.h"
 #include "supervisor/launcher/prepare/root_builder.h"
 #include "tests/containment/launcher_process.h"

@@ -91,7 +91,7 @@ TEST_F(AggregateCalls, OfHiddenUnknownAndForeignToolsAreAnsweredWithTheSameBytes
   EXPECT_EQ(rig_.records.size(), names.size());
   EXPECT_EQ(rig_.records[0], "files hidden default");
   EXPECT_EQ(rig_.records[5], "nobody's  default");
-  EXPECT_TRUE(rig_.leg_lines.empty());
+  EXPECT_TRUE(rig_.route_lines.empty());
 }
 
 TEST_F(AggregateCalls, ForPromptsResourcesAndCompletionsReachTheServerThatHasThem) {
@@ -151,7 +151,7 @@ TEST(AggregateColdCalls, OfWhichTooManyBytesWouldWaitAreRefused) {
 
 TEST(AggregateLogs, WithoutParamsStayMessagesThatAHostReads) {
   AggregateRig rig({server_named("evil")});
-  rig.leg_line(0, R"({"jsonrpc":"2.0","method":"notifications/message"})");
+  rig.route_line(0, R"({"jsonrpc":"2.0","method":"notifications/message"})");
   EXPECT_EQ(rig.said()["params"], (TestJson{{"logger", "evil"}}));
 }
 
@@ -170,7 +170,7 @@ TEST_F(AggregateCalls, ForWhatNobodyHasAreInvalidParams) {
   EXPECT_EQ(rig_.said()["error"]["code"], -32602);
   rig_.host(request(6, "no/such"));
   EXPECT_EQ(rig_.said()["error"]["code"], -32601);
-  EXPECT_TRUE(rig_.leg_lines.empty());
+  EXPECT_TRUE(rig_.route_lines.empty());
 }
 
 TEST_F(AggregateCalls, OfAnotherRevisionOrWithoutOneAreRefused) {
@@ -292,7 +292,7 @@ TEST_F(AggregateCalls, OfALegThatFailsAreAnsweredAndNoOthers) {
   call(files, tool_call(1, "files__open"));
   call(files, request(2, "prompts/get", {{"name", "files__greet"}}));
   const TestJson other = call(apps, tool_call(3, "apps__open"));
-  rig_.aggregate->leg_failed(files, AggregateRig::failure("it crashed"), rig_.now);
+  rig_.aggregate->route_failed(files, AggregateRig::failure("it crashed"), rig_.now);
   const auto said = rig_.all_said();
   ASSERT_EQ(said.size(), 2U);
   EXPECT_EQ(said[0]["id"], 1);
@@ -334,7 +334,7 @@ TEST_F(AggregateCalls, GetALargeResultWithTheSameBytes) {
   const TestJson asked = call(files, tool_call(1, "files__open"));
   const std::string rest = R"(,"result":{ "content":[{"type":"text","text":")" +
                            std::string(5U << 20, 'x') + R"("}],"n":1e2,"resultType":"complete"}})";
-  rig_.leg_line(files, R"({"jsonrpc":"2.0","id":)" + asked["id"].dump() + rest);
+  rig_.route_line(files, R"({"jsonrpc":"2.0","id":)" + asked["id"].dump() + rest);
   ASSERT_EQ(rig_.host_lines.size(), 1U);
   EXPECT_TRUE(rig_.host_lines[0] == R"({"jsonrpc":"2.0","id":1)" + rest);
 }

@@ -35,7 +35,7 @@ TEST(AggregateLists, HoldTheToolsOfAllServersUnderNamesOfTheirOwn) {
   EXPECT_EQ(answer["result"]["cacheScope"], "private");
   EXPECT_GT(answer["result"]["ttlMs"], 0);
   EXPECT_FALSE(answer["result"]["_meta"].contains("cellblock/unavailable"));
-  EXPECT_TRUE(rig.leg_lines.empty()) << "listing starts nothing";
+  EXPECT_TRUE(rig.route_lines.empty()) << "listing starts nothing";
 }
 
 TEST(AggregateLists, ShowOnlyWhatTheUserMayCall) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/reload/merge.h"
 #include "tests/unit/aggregate_rig.h"
 
@@ -68,7 +68,7 @@ TEST_F(AggregateReconfigure, KnowsNothingOfAServerThatIsRemoved) {
   EXPECT_EQ(listed(), Names{"shop__open"});
   rig_.host(request(2, "tools/call", {{"name", "files__read"}}));
   EXPECT_FALSE(rig_.said().is_null());
-  EXPECT_TRUE(rig_.leg_lines.empty());
+  EXPECT_TRUE(rig_.route_lines.empty());
 }
 
 TEST_F(AggregateReconfigure, AsksWhatAServerOffersThatIsNew) {
@@ -117,7 +117,7 @@ TEST_F(AggregateReconfigure, ShowsNothingOfWhatComesLateFromAServerThatIsSwitche
   rig_.all_said();
   EXPECT_EQ(listed(), Names{"shop__open"});
   rig_.host(request(2, "tools/call", {{"name", "files__read"}}));
-  EXPECT_TRUE(rig_.leg_lines.empty());
+  EXPECT_TRUE(rig_.route_lines.empty());
 }
 
 TEST_F(AggregateReconfigure, TellsAStreamThatListsHaveChanged) {

@@ -100,9 +100,9 @@ class AggregateRig final : public AggregateEffects {
     line.assign(line.size(), '#');
   }
   void server_route(std::uint32_t server, const TestJson& message) {
-    leg_line(server, message.dump());
+    route_line(server, message.dump());
   }
-  void leg_line(std::uint32_t server, std::string line) {
+  void route_line(std::uint32_t server, std::string line) {
     const Message message = scanned(line);
     aggregate->from_leg(server, line, message, now);
     line.assign(line.size(), '#');
@@ -125,14 +125,14 @@ class AggregateRig final : public AggregateEffects {
 
   /// The one message since the last question; null where there is none.
   TestJson said() { return take(host_lines); }
-  TestJson asked(std::uint32_t server) { return take(leg_lines[server]); }
+  TestJson asked(std::uint32_t server) { return take(route_lines[server]); }
   std::vector<TestJson> all_said() { return take_all(host_lines); }
-  std::vector<TestJson> all_asked(std::uint32_t server) { return take_all(leg_lines[server]); }
+  std::vector<TestJson> all_asked(std::uint32_t server) { return take_all(route_lines[server]); }
 
   // AggregateEffects
   void to_host(Slices message) override { host_lines.push_back(joined(message)); }
   void to_leg(std::uint32_t server, Slices message) override {
-    leg_lines[server].push_back(joined(message));
+    route_lines[server].push_back(joined(message));
   }
   std::optional<Broken> broken(std::uint32_t server) const override {
     const auto found = known_broken.find(server);
@@ -157,7 +157,7 @@ class AggregateRig final : public AggregateEffects {
   Time now{std::chrono::hours(1)};
   std::optional<Time> due;
   std::vector<std::string> host_lines;
-  std::map<std::uint32_t, std::vector<std::string>> leg_lines;
+  std::map<std::uint32_t, std::vector<std::string>> route_lines;
   std::vector<std::uint32_t> wanted;
   std::map<std::uint32_t, Failure> known_broken;  ///< since other sessions asked for them
   Broken::Rest rest = Broken::Rest::over;

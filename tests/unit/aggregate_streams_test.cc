@@ -32,9 +32,9 @@ class AggregateStreams : public ::testing::Test {
     params["_meta"] = {{subscription, id}};
     return notification(method, std::move(params));
   }
-  void start(std::uint32_t server) { rig_.aggregate->leg_started(server, rig_.now); }
+  void start(std::uint32_t server) { rig_.aggregate->route_started(server, rig_.now); }
   void lose(std::uint32_t server) {
-    rig_.aggregate->leg_failed(server, AggregateRig::failure("crash"), rig_.now);
+    rig_.aggregate->route_failed(server, AggregateRig::failure("crash"), rig_.now);
   }
   /// The server's tools are these now.
   void change_tools(std::uint32_t server, const TestJson& stream, const TestJson& tools) {

@@ -186,11 +186,11 @@ TEST(CliWords, OfOtherUsersCellsNameTheUser) {
     (void)peer.read_line();
   });
   const std::string base = gateway.path() + ".base";
-  const std::string door = base + ".admin.4000000";
-  std::filesystem::create_symlink(gateway.path(), door);
+  const std::string admin = base + ".admin.4000000";
+  std::filesystem::create_symlink(gateway.path(), admin);
   EXPECT_EQ(cli({"--socket", base, "stop", "files", "--for", "4000000"}).out,
             "files: 2 of 4000000's cells are being stopped\n");
-  std::filesystem::remove(door);
+  std::filesystem::remove(admin);
   EXPECT_EQ(cli(gateway, {"stop", "files"}).out, "files: 2 of your cells are being stopped\n");
 }
 

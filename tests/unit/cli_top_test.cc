@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/top/page.h"
+#include "client/cli/watch/page.h"
 #include "tests/unit/fake_gateway.h"
 #include "tests/unit/subprocess.h"
 

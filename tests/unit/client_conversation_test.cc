@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Result<Event> receive(Upstream& conversation, std::string line) {
+Result<Event> receive(Conversation& conversation, std::string line) {
   const auto length = line.size();
   line.append(MessageScanner::padding, ' ');
   return conversation.receive(std::string_view(line).substr(0, length));
@@ -21,8 +21,8 @@ T expect(Result<Event> event) {
   return std::get<T>(*event);
 }
 
-TEST(Upstream, GivesTheResultByteForByte) {
-  Upstream conversation({});
+TEST(Conversation, GivesTheResultByteForByte) {
+  Conversation conversation({});
   const auto call = conversation.open("tools/call", R"({"name":"a"})");
   EXPECT_EQ(call->line, R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}})"
                         "\n");
@@ -32,13 +32,13 @@ TEST(Upstream, GivesTheResultByteForByte) {
   EXPECT_EQ(*answer.result, R"({ "z":1.0,"a":2 })");
 }
 
-TEST(Upstream, PutsParametersOnOneLine) {
-  Upstream conversation({});
+TEST(Conversation, PutsParametersOnOneLine) {
+  Conversation conversation({});
   EXPECT_THAT(conversation.open("m", "{\n \"a\":\r\n 1}")->line, HasSubstr("{  \"a\":   1}}\n"));
 }
 
-TEST(Upstream, RefusesParametersThatAreNoObject) {
-  Upstream conversation({});
+TEST(Conversation, RefusesParametersThatAreNoObject) {
+  Conversation conversation({});
   for (const auto* params : {"", "[]", "3", "{", "{}{}", " "}) {
     const auto call = conversation.open("m", params);
     ASSERT_FALSE(call) << params;
@@ -46,23 +46,23 @@ TEST(Upstream, RefusesParametersThatAreNoObject) {
   }
 }
 
-TEST(Upstream, BoundsWhatItSends) {
-  Upstream conversation({.outgoing_line = 60});
+TEST(Conversation, BoundsWhatItSends) {
+  Conversation conversation({.outgoing_line = 60});
   EXPECT_EQ(conversation.open("m", R"({"a":"0123456789012345678901234567890"})").error().code,
             ErrorCode::too_large);
   EXPECT_TRUE(conversation.open("m", "{}"));
 }
 
-TEST(Upstream, BoundsTheCallsInFlight) {
-  Upstream conversation({.calls_in_flight = 1});
+TEST(Conversation, BoundsTheCallsInFlight) {
+  Conversation conversation({.calls_in_flight = 1});
   const auto first = conversation.open("m", "{}");
   EXPECT_EQ(conversation.open("m", "{}").error().code, ErrorCode::too_many);
   (void)conversation.give_up(first->id, "");
   EXPECT_TRUE(conversation.open("m", "{}"));
 }
 
-TEST(Upstream, TellsTheServerWhenACallIsGivenUp) {
-  Upstream conversation({});
+TEST(Conversation, TellsTheServerWhenACallIsGivenUp) {
+  Conversation conversation({});
   const auto call = conversation.open("tools/call", "{}");
   EXPECT_EQ(
       conversation.give_up(call->id, "deadline passed"),
@@ -71,15 +71,15 @@ TEST(Upstream, TellsTheServerWhenACallIsGivenUp) {
   expect<Ignored>(receive(conversation, R"({"jsonrpc":"2.0","id":1,"result":{}})"));
 }
 
-TEST(Upstream, NeverCancelsTheHandshake) {
-  Upstream conversation({});
+TEST(Conversation, NeverCancelsTheHandshake) {
+  Conversation conversation({});
   EXPECT_EQ(conversation.give_up(conversation.open("initialize", "{}")->id, ""), std::nullopt);
   EXPECT_EQ(conversation.give_up(conversation.open("cellblock/attach", "{}")->id, ""),
             std::nullopt);
 }
 
-TEST(Upstream, TranslatesTheDaemonsFailures) {
-  Upstream conversation({});
+TEST(Conversation, TranslatesTheDaemonsFailures) {
+  Conversation conversation({});
   (void)conversation.open("m", "{}");
   const auto answer = expect<Answered>(receive(
       conversation,
@@ -92,15 +92,15 @@ TEST(Upstream, TranslatesTheDaemonsFailures) {
                                           .advice = "wait"}));
 }
 
-TEST(Upstream, TakesAnErrorWithoutAnIdForAllOpenCalls) {
-  Upstream conversation({});
+TEST(Conversation, TakesAnErrorWithoutAnIdForAllOpenCalls) {
+  Conversation conversation({});
   const auto failed = expect<FailedUnnamed>(
       receive(conversation, R"({"jsonrpc":"2.0","error":{"code":-31006,"message":"too many"}})"));
   EXPECT_EQ(failed.error.code, ErrorCode::too_many);
 }
 
-TEST(Upstream, KnowsNotificationsAndRequests) {
-  Upstream conversation({});
+TEST(Conversation, KnowsNotificationsAndRequests) {
+  Conversation conversation({});
   const auto told = expect<Notified>(receive(
       conversation, R"({"jsonrpc":"2.0","method":"notifications/message","params":{"a":1}})"));
   EXPECT_EQ(told.params, R"({"a":1})");
@@ -111,16 +111,16 @@ TEST(Upstream, KnowsNotificationsAndRequests) {
             "\n");
 }
 
-TEST(Upstream, IgnoresAnswersToWhatItNeverAsked) {
-  Upstream conversation({});
+TEST(Conversation, IgnoresAnswersToWhatItNeverAsked) {
+  Conversation conversation({});
   for (const auto* id : {"7", "\"1\"", "-1", "99999999999"}) {
     expect<Ignored>(
         receive(conversation, std::string(R"({"jsonrpc":"2.0","id":)") + id + R"(,"result":{}})"));
   }
 }
 
-TEST(Upstream, EndsOnWhatIsNotJsonRpc) {
-  Upstream conversation({});
+TEST(Conversation, EndsOnWhatIsNotJsonRpc) {
+  Conversation conversation({});
   EXPECT_EQ(receive(conversation, "hello").error().code, ErrorCode::protocol);
 }
 

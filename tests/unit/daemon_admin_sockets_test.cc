@@ -26,7 +26,7 @@ mode_t mode_of(const std::string& path) {
 class AdminDoorsTest : public ::testing::Test {
  protected:
   AdminDoorsTest() {
-    directory_ = std::filesystem::temp_directory_path() / ("doors" + std::to_string(::getpid()));
+    directory_ = std::filesystem::temp_directory_path() / ("sockets" + std::to_string(::getpid()));
     std::filesystem::create_directory(directory_);
     config_.listen.socket = directory_ / "x.sock";
   }
@@ -36,14 +36,14 @@ class AdminDoorsTest : public ::testing::Test {
   }
 
   void make() {
-    auto doors = AdminSockets::make(
+    auto sockets = AdminSockets::make(
         loop_, config_,
         {.at_door = [this](std::uint32_t user, Fd socket) { came(user, std::move(socket)); },
          .at_switch = [this](AdminSwitch which, Fd) { stood_.push_back(which); },
          .at_status = [this](Fd) { ++asked_; },
          .close_later = [this](Fd) { ++closed_later_; }});
-    ASSERT_TRUE(doors) << doors.error().text;
-    admin_sockets_ = std::move(*doors);
+    ASSERT_TRUE(sockets) << sockets.error().text;
+    admin_sockets_ = std::move(*sockets);
   }
   void came(std::uint32_t user, Fd socket) {
     came_.push_back(user);

@@ -3,8 +3,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "supervisor/gateway/checks/kept_result_answers.h"
 #include "supervisor/gateway/checks/kept_results.h"
-#include "supervisor/gateway/checks/result_answers.h"
 
 namespace cellblock::gateway {
 namespace {

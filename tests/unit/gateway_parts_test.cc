@@ -33,8 +33,8 @@ TEST(UpstreamIds, ReadsBackOnlyPlainIntegers) {
 
 Call call(std::uint64_t ours, std::string theirs) {
   Call made;
-  made.ours = ours;
-  made.theirs = std::move(theirs);
+  made.own_id = ours;
+  made.caller_id = std::move(theirs);
   return made;
 }
 
@@ -43,7 +43,7 @@ TEST(CallTable, RefusesAnIdThatIsInFlightAndTakesItAgainAfterwards) {
   calls.open(call(10, "1"));
   EXPECT_EQ(calls.refusal_for("1"), CallTable::Refusal::duplicate);
   EXPECT_FALSE(calls.refusal_for("\"1\""));
-  EXPECT_EQ(calls.close("10")->theirs, "1");
+  EXPECT_EQ(calls.close("10")->caller_id, "1");
   EXPECT_FALSE(calls.refusal_for("1"));
 }
 

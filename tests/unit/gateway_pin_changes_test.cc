@@ -47,10 +47,10 @@ class GatewayPinChanges : public GatewayRig {
   }
 
   void accept_all() {
-    Lines door = connect({.via = wire::SessionVia::admin, .uid = 0, .user = user});
-    door.send(
+    Lines admin = connect({.via = wire::SessionVia::admin, .uid = 0, .user = user});
+    admin.send(
         R"({"jsonrpc":"2.0","id":9,"method":"cellblock/pin_accept","params":{"server":"files"}})");
-    EXPECT_EQ(door.read_json()["result"]["accepted"].size(), 1U);
+    EXPECT_EQ(admin.read_json()["result"]["accepted"].size(), 1U);
   }
 };
 

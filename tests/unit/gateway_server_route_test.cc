@@ -237,9 +237,9 @@ TEST_F(LegTest, NothingIsLearntForOthersFromACellWithAWorkspace) {
 
 struct Above final : ServerRouteEffects {
   void to_host(Slices) override {}
-  void leg_running(Time) override {}
-  void leg_lost(const Failure&, After, Time) override {}
-  void leg_answered(Time) override {}
+  void route_running(Time) override {}
+  void route_lost(const Failure&, After, Time) override {}
+  void route_answered(Time) override {}
 };
 
 // Else a server that announces without end would rewrite what is kept of it as often.
@@ -247,7 +247,7 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   is_known_as(Era::modern);
   Above above;
   const SessionAccess access(config_, subject_of({}, {1000, 1000, {}}));
-  for (const LegOf of : {LegOf::all_servers, LegOf::one_server}) {
+  for (const RouteOf of : {RouteOf::all_servers, RouteOf::one_server}) {
     ServerRoute server_route({.shared = {config_, ids_, scanner_, sealer_, policy()},
                               .access = access,
                               .plan = {.server = 0, .purpose = "aggregate"},
@@ -268,7 +268,7 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
     server_answers(R"({"content":[]})");
     asks(modern("2", "tools/list"));
     server_answers(R"({"tools":[{"name":"read_b"}]})");
-    EXPECT_EQ(effects_.fake_catalogues.learnt, of == LegOf::one_server ? 1 : 0);
+    EXPECT_EQ(effects_.fake_catalogues.learnt, of == RouteOf::one_server ? 1 : 0);
     server_route.leave();
   }
 }

@@ -67,9 +67,9 @@ std::optional<CallName> call_name(std::string_view text) {
   return CallName{*uid, number};
 }
 
-client::Result<Json> ask_about_calls(const Context& door, std::string_view method,
+client::Result<Json> ask_about_calls(const Context& admin, std::string_view method,
                                      const Json& params) {
-  const auto text = CELLBLOCK_TRY(ask_daemon(door, method, params.dump()));
+  const auto text = CELLBLOCK_TRY(ask_daemon(admin, method, params.dump()));
   auto json = Json::parse(text, nullptr, false);
   if (json.is_object()) return json;
   return std::unexpected(client::Error{.code = client::ErrorCode::protocol,
@@ -122,36 +122,36 @@ void print_none(Whose whose) {
                            "else decides");
 }
 
-// Without any door nobody was asked, which is no news about calls.
+// Without any such socket nobody was asked, which is no news about calls.
 std::optional<client::Error> fault_without(const Context& context,
-                                           const std::vector<AdminSocket>& doors) {
-  return doors.empty() ? daemon_fault(context) : std::nullopt;
+                                           const std::vector<AdminSocket>& sockets) {
+  return sockets.empty() ? daemon_fault(context) : std::nullopt;
 }
 
-// Of one's own, as far as there are any, and of the users behind these doors.
-Json all_withheld(const Context& context, const std::vector<AdminSocket>& doors) {
+// Of one's own, as far as there are any, and of the users behind these sockets.
+Json all_withheld(const Context& context, const std::vector<AdminSocket>& sockets) {
   Json all = Json::array();
   const auto take = [&all](const Context& from) {
     for (const Json& one : withheld_at(from)) all.push_back(one);
   };
   take(context);
-  for (const AdminSocket& door : doors) {
-    if (door.uid != ::geteuid()) take(behind(context, door));
+  for (const AdminSocket& admin : sockets) {
+    if (admin.uid != ::geteuid()) take(behind(context, admin));
   }
   return all;
 }
 
 Exit list(const Context& context) {
-  const auto doors = list_admin_sockets(context.socket);
-  if (!doors) return explain(context, doors.error());
-  if (const auto fault = fault_without(context, *doors)) return explain(context, *fault);
+  const auto sockets = list_admin_sockets(context.socket);
+  if (!sockets) return explain(context, sockets.error());
+  if (const auto fault = fault_without(context, *sockets)) return explain(context, *fault);
   Exit worst = Exit::ok;
   auto whose = Whose::all;
   Json all = Json::array();
-  for (const AdminSocket& door : *doors) {
-    const Context at_door = behind(context, door);
+  for (const AdminSocket& admin : *sockets) {
+    const Context at_door = behind(context, admin);
     const auto answer = ask_about_calls(at_door, control_method::approvals, Json::object());
-    if (!answer && is_for_others(door, answer.error())) {
+    if (!answer && is_for_others(admin, answer.error())) {
       whose = Whose::others;
       continue;
     }
@@ -160,19 +160,19 @@ Exit list(const Context& context) {
       continue;
     }
     for (Json& call : objects_of(*answer, "approvals")) {
-      if (context.output == Output::human) print_line(door.uid, call);
-      call["uid"] = door.uid;
-      call["id"] = fmt::format("{}.{}", door.uid, number_of(call, "approval"));
+      if (context.output == Output::human) print_line(admin.uid, call);
+      call["uid"] = admin.uid;
+      call["id"] = fmt::format("{}.{}", admin.uid, number_of(call, "approval"));
       all.push_back(std::move(call));
     }
   }
   if (context.output == Output::json) {
     if (worst != Exit::ok) return worst;  // which has been said, as a document
     return print_json(
-        dumped(Json{{"approvals", all}, {"withheld", all_withheld(context, *doors)}}));
+        dumped(Json{{"approvals", all}, {"withheld", all_withheld(context, *sockets)}}));
   }
   if (all.empty() && worst == Exit::ok) print_none(whose);
-  for (const Json& one : all_withheld(context, *doors)) print_withheld(one);
+  for (const Json& one : all_withheld(context, *sockets)) print_withheld(one);
   return worst;
 }
 
@@ -191,19 +191,19 @@ std::vector<Json> calls_at(client::Client& gateway) {
 
 // A gateway that has ended is asked anew when its socket is there again. One's own says no.
 void watch_new_gateways(const Context& context, Watched& watched, std::set<std::uint32_t>& closed) {
-  const auto doors = list_admin_sockets(context.socket);
-  if (!doors) return;
+  const auto sockets = list_admin_sockets(context.socket);
+  if (!sockets) return;
   const auto is_there = [&](std::uint32_t uid) {
-    return std::ranges::find(*doors, uid, &AdminSocket::uid) != doors->end();
+    return std::ranges::find(*sockets, uid, &AdminSocket::uid) != sockets->end();
   };
   std::erase_if(watched, [&](const auto& entry) { return !is_there(entry.first); });
   std::erase_if(closed, [&](std::uint32_t uid) { return !is_there(uid); });
-  for (const AdminSocket& door : *doors) {
-    if (watched.contains(door.uid) || closed.contains(door.uid)) continue;
-    auto gateway = open(behind(context, door));
+  for (const AdminSocket& admin : *sockets) {
+    if (watched.contains(admin.uid) || closed.contains(admin.uid)) continue;
+    auto gateway = open(behind(context, admin));
     const bool is_heard = gateway && gateway->request(control_method::approvals, "{}").has_value();
-    if (is_heard) watched.emplace(door.uid, std::move(*gateway));
-    if (!is_heard) closed.insert(door.uid);
+    if (is_heard) watched.emplace(admin.uid, std::move(*gateway));
+    if (!is_heard) closed.insert(admin.uid);
   }
 }
 
@@ -261,10 +261,10 @@ Exit none_waits(const Context& context, const std::string& id) {
 }
 
 Exit show(const Context& context, const CallName& name, const std::string& id) {
-  const Context door = behind(context, door_of(context.socket, name.uid));
+  const Context admin = behind(context, admin_socket_of(context.socket, name.uid));
   const auto answer =
-      ask_about_calls(door, control_method::approvals, Json{{"approval", name.number}});
-  if (!answer) return explain(door, answer.error());
+      ask_about_calls(admin, control_method::approvals, Json{{"approval", name.number}});
+  if (!answer) return explain(admin, answer.error());
   const auto calls = objects_of(*answer, "approvals");
   if (calls.empty()) return none_waits(context, id);
   if (context.output == Output::json) return print_json(calls.front().dump());
@@ -274,12 +274,12 @@ Exit show(const Context& context, const CallName& name, const std::string& id) {
 
 // Numbers begin at a random one with each gateway of a user. A digest tells for certain whether it
 // still is the call that somebody has looked at.
-client::Result<Json> params_of(const Context& door, const CallName& name,
+client::Result<Json> params_of(const Context& admin, const CallName& name,
                                const ApproveRequest& request) {
   Json params = {{"approval", name.number}, {"word", request.word}};
   if (request.digest.empty()) return params;
   const auto answer = CELLBLOCK_TRY(
-      ask_about_calls(door, control_method::approvals, Json{{"approval", name.number}}));
+      ask_about_calls(admin, control_method::approvals, Json{{"approval", name.number}}));
   for (const Json& call : objects_of(answer, "approvals")) {
     const std::string digest = raw_text(call, "digest");
     if (digest.starts_with(request.digest)) {
@@ -295,11 +295,11 @@ client::Result<Json> params_of(const Context& door, const CallName& name,
 }
 
 Exit decide(const Context& context, const CallName& name, const ApproveRequest& request) {
-  const Context door = behind(context, door_of(context.socket, name.uid));
-  const auto params = params_of(door, name, request);
-  if (!params) return explain(door, params.error());
-  const auto answer = ask_about_calls(door, control_method::approve, *params);
-  if (!answer) return explain(door, answer.error());
+  const Context admin = behind(context, admin_socket_of(context.socket, name.uid));
+  const auto params = params_of(admin, name, request);
+  if (!params) return explain(admin, params.error());
+  const auto answer = ask_about_calls(admin, control_method::approve, *params);
+  if (!answer) return explain(admin, answer.error());
   if (!answer->value("decided", false)) return none_waits(context, request.id);
   if (context.output == Output::json) return print_json(answer->dump());
   fmt::print("{} {}: {} of {}\n", request.word == "allow" ? "allowed once" : "denied",

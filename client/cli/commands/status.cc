@@ -128,45 +128,45 @@ struct Found {
 };
 
 // An administrator has none for his own gateway: that is asked over the daemon's.
-client::Result<Found> find_status(const Context& context, const AdminSocket& door) {
-  Context from = behind(context, door);
+client::Result<Found> find_status(const Context& context, const AdminSocket& admin) {
+  Context from = behind(context, admin);
   auto status = ask_daemon(from, control_method::status, "{}");
   if (status) return Found{from, std::move(*status)};
-  if (!is_for_others(door, status.error())) return std::unexpected(status.error());
+  if (!is_for_others(admin, status.error())) return std::unexpected(status.error());
   from.socket = context.socket;
   return Found{from, CELLBLOCK_TRY(ask_daemon(from, control_method::status, "{}"))};
 }
 
 Exit status_of_all(const Context& context, const std::string& server) {
-  const auto doors = list_admin_sockets(context.socket);
-  if (!doors) return explain(context, doors.error());
-  const auto fault = doors->empty() ? daemon_fault(context) : std::nullopt;
+  const auto sockets = list_admin_sockets(context.socket);
+  if (!sockets) return explain(context, sockets.error());
+  const auto fault = sockets->empty() ? daemon_fault(context) : std::nullopt;
   if (fault) return explain_status(context, *fault);
   Exit worst = Exit::ok;
   Json users = Json::array();
-  for (const AdminSocket& door : *doors) {
-    auto found = find_status(context, door);
+  for (const AdminSocket& admin : *sockets) {
+    auto found = find_status(context, admin);
     if (!found) {
-      worst = explain(behind(context, door), found.error());
+      worst = explain(behind(context, admin), found.error());
       continue;
     }
     if (!server.empty()) found->status = only_server(found->status, server);
     if (found->status.empty()) continue;
     const std::string& user = found->from.whose;
     if (context.output == Output::json) {
-      users.push_back({{"uid", door.uid},
+      users.push_back({{"uid", admin.uid},
                        {"user", user},
                        {"status", Json::parse(found->status, nullptr, false)}});
     } else {
-      fmt::print("{} (uid {}):\n", safe_line(user), door.uid);
-      print_status(found->from, door.uid, found->status, server);
+      fmt::print("{} (uid {}):\n", safe_line(user), admin.uid);
+      print_status(found->from, admin.uid, found->status, server);
       fmt::print("\n");
     }
   }
   if (context.output == Output::json) {
     print_json(dumped(Json{{"users", users}}));
   } else {
-    if (doors->empty()) fmt::print("no gateway of any user runs here\n");
+    if (sockets->empty()) fmt::print("no gateway of any user runs here\n");
     fmt::print("{}", reach_of_log(context));
   }
   return worst;
@@ -183,15 +183,16 @@ struct Users {
 // A gateway that does not answer is named, and the others are shown.
 Users ask_users(const Context& context, const std::string& server) {
   Users users;
-  for (const AdminSocket& door :
+  for (const AdminSocket& admin :
        list_admin_sockets(context.socket).value_or(std::vector<AdminSocket>{})) {
-    auto found = find_status(context, door);
+    auto found = find_status(context, admin);
     if (!found) {
-      static_cast<void>(explain(behind(context, door), found.error()));
+      static_cast<void>(explain(behind(context, admin), found.error()));
       continue;
     }
-    if (context.output == Output::human) users.waiting += what_waits(found->from, door.uid, server);
-    users.statuses.push_back({door.uid, found->from.whose, std::move(found->status)});
+    if (context.output == Output::human)
+      users.waiting += what_waits(found->from, admin.uid, server);
+    users.statuses.push_back({admin.uid, found->from.whose, std::move(found->status)});
   }
   return users;
 }

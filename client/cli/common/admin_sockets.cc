@@ -26,7 +26,7 @@ std::optional<std::uint32_t> id_in(std::string_view text) {
 
 }  // namespace
 
-AdminSocket door_of(const std::string& socket, std::uint32_t uid) {
+AdminSocket admin_socket_of(const std::string& socket, std::uint32_t uid) {
   return {uid, socket + std::string(middle) + std::to_string(uid)};
 }
 
@@ -37,32 +37,32 @@ std::string switch_path(const std::string& socket, const char* name) {
 client::Result<std::vector<AdminSocket>> list_admin_sockets(const std::string& socket) {
   const std::filesystem::path own(socket);
   const std::string beginning = own.filename().string() + std::string(middle);
-  std::vector<AdminSocket> doors;
+  std::vector<AdminSocket> sockets;
   std::error_code failed;
   const std::string directory = own.has_parent_path() ? own.parent_path().string() : ".";
   for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(beginning)) continue;
     const auto uid = id_in(std::string_view(name).substr(beginning.size()));
-    if (uid) doors.push_back(door_of(socket, *uid));
+    if (uid) sockets.push_back(admin_socket_of(socket, *uid));
   }
   if (failed && failed != std::errc::no_such_file_or_directory) {
     return std::unexpected(
         client::Error{.code = client::ErrorCode::no_access,
                       .text = fmt::format("directory {}: {}", directory, failed.message())});
   }
-  std::ranges::sort(doors, {}, &AdminSocket::uid);
-  return doors;
+  std::ranges::sort(sockets, {}, &AdminSocket::uid);
+  return sockets;
 }
 
-bool is_for_others(const AdminSocket& door, const client::Error& error) {
-  return door.uid == ::geteuid() && error.failure == name_of(FailureCode::denied);
+bool is_for_others(const AdminSocket& admin, const client::Error& error) {
+  return admin.uid == ::geteuid() && error.failure == name_of(FailureCode::denied);
 }
 
-Context behind(const Context& context, const AdminSocket& door) {
+Context behind(const Context& context, const AdminSocket& admin) {
   Context at_door = context;
-  at_door.socket = door.path;
-  at_door.whose = user_name(door.uid);
+  at_door.socket = admin.path;
+  at_door.whose = user_name(admin.uid);
   return at_door;
 }
 

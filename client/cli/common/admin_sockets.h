@@ -17,18 +17,18 @@ struct AdminSocket {
 };
 
 /// `socket`: the daemon's own.
-AdminSocket door_of(const std::string& socket, std::uint32_t uid);
+AdminSocket admin_socket_of(const std::string& socket, std::uint32_t uid);
 std::string switch_path(const std::string& socket, const char* name);
 
 /// Those that are there, by uid; none without the directory. Fails where it cannot be read.
 client::Result<std::vector<AdminSocket>> list_admin_sockets(const std::string& socket);
 
 /// The same, with that user's gateway instead of the daemon.
-Context behind(const Context& context, const AdminSocket& door);
+Context behind(const Context& context, const AdminSocket& admin);
 
 /// Whether it was refused because it leads to one's own gateway: an administrator looks after
 /// others.
-bool is_for_others(const AdminSocket& door, const client::Error& error);
+bool is_for_others(const AdminSocket& admin, const client::Error& error);
 
 /// A name of this host's, or a number.
 std::optional<std::uint32_t> uid_of(const std::string& user);

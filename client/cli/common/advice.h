@@ -14,7 +14,7 @@ enum class Patience : std::uint8_t { fixed, asked_for };
 
 struct Situation {
   std::string socket;      ///< that was connected to
-  std::string whose = {};  ///< the user whose gateway it is the door to; empty: it is the daemon's
+  std::string whose = {};  ///< the user whose gateway is behind it; empty: it is the daemon's
   Patience patience = Patience::fixed;
 };
 

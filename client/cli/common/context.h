@@ -24,8 +24,7 @@ struct Context {
   std::string socket;
   Output output = Output::human;
   Mode mode = Mode::either;
-  std::string whose =
-      {};  ///< the user whose gateway `socket` is the door to; empty: it is the daemon's
+  std::string whose = {};  ///< the user whose gateway is behind `socket`; empty: it is the daemon's
   std::string daemon = {};  ///< the daemon's own socket
   Patience patience = Patience::fixed;
   /// The program's own, as main() got them: for a program that carries out the same command.

@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Lines typed at the terminal that stdin is, with editing, history and completion, while an Asio
-/// context goes on running. libedit stays behind this door. One at a time in a process: it takes
+/// context goes on running. Nothing else includes libedit. One at a time in a process: it takes
 /// SIGINT for itself.
 namespace cellblock::cli {
 

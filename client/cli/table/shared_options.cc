@@ -115,7 +115,7 @@ Context context_of(const Words& words) {
   context.daemon = context.socket;
   context.whose = words.text(for_user);
   if (!context.whose.empty()) {
-    context.socket = door_of(context.socket, uid_of(context.whose).value_or(0)).path;
+    context.socket = admin_socket_of(context.socket, uid_of(context.whose).value_or(0)).path;
   }
   return context;
 }

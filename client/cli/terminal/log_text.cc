@@ -5,7 +5,7 @@
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/terminal/unit_text.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 
 namespace cellblock::cli {
 

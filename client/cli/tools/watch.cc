@@ -15,8 +15,8 @@
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"
-#include "client/cli/top/page.h"
-#include "client/cli/top/screen.h"
+#include "client/cli/watch/page.h"
+#include "client/cli/watch/screen.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 

@@ -50,20 +50,20 @@ Result<void> remove_left(const std::string& prefix) {
 
 Result<std::unique_ptr<AdminSockets>> AdminSockets::make(boost::asio::io_context& loop,
                                                          const Config& config, Around around) {
-  std::unique_ptr<AdminSockets> doors(new AdminSockets(loop, config, std::move(around)));
-  CELLBLOCK_CHECK(remove_left(doors->prefix_));
-  const auto on = [&all = *doors](AdminSwitch which) {
+  std::unique_ptr<AdminSockets> sockets(new AdminSockets(loop, config, std::move(around)));
+  CELLBLOCK_CHECK(remove_left(sockets->prefix_));
+  const auto on = [&all = *sockets](AdminSwitch which) {
     return [&all, which](Fd socket) { all.around_.at_switch(which, std::move(socket)); };
   };
-  CELLBLOCK_CHECK(doors->open("disable", doors->mode_, on(AdminSwitch::disable)));
-  CELLBLOCK_CHECK(doors->open("enable", doors->mode_, on(AdminSwitch::enable)));
-  CELLBLOCK_CHECK(doors->open("reload", for_root_and_us, [&all = *doors](Fd socket) {
+  CELLBLOCK_CHECK(sockets->open("disable", sockets->mode_, on(AdminSwitch::disable)));
+  CELLBLOCK_CHECK(sockets->open("enable", sockets->mode_, on(AdminSwitch::enable)));
+  CELLBLOCK_CHECK(sockets->open("reload", for_root_and_us, [&all = *sockets](Fd socket) {
     all.around_.at_reload(std::move(socket));
   }));
-  CELLBLOCK_CHECK(doors->open("status", doors->mode_, [&all = *doors](Fd socket) {
+  CELLBLOCK_CHECK(sockets->open("status", sockets->mode_, [&all = *sockets](Fd socket) {
     all.around_.at_status(std::move(socket));
   }));
-  return doors;
+  return sockets;
 }
 
 // With administrators besides root the mode cannot tell them from others: who comes in is asked of
@@ -95,13 +95,13 @@ Result<void> AdminSockets::open(const std::string& name, std::uint32_t mode,
 }
 
 void AdminSockets::close(std::uint32_t user) {
-  const auto door = admin_sockets_.find(std::to_string(user));
-  if (door != admin_sockets_.end()) close(door);
+  const auto socket = admin_sockets_.find(std::to_string(user));
+  if (socket != admin_sockets_.end()) close(socket);
 }
 
-void AdminSockets::close(Doors::iterator door) {
-  const std::unique_ptr<Listener> listener = std::move(door->second.listener);
-  admin_sockets_.erase(door);
+void AdminSockets::close(Sockets::iterator socket) {
+  const std::unique_ptr<Listener> listener = std::move(socket->second.listener);
+  admin_sockets_.erase(socket);
   listener->stop();
   around_.close_later(listener->take_last_copy());
 }
@@ -114,7 +114,7 @@ void AdminSockets::close_all() {
 Result<void> AdminSockets::reconfigure(const Config& config) {
   const std::uint32_t mode = mode_for(config);
   if (mode == std::exchange(mode_, mode)) return {};
-  for (const auto& [name, door] : admin_sockets_) {
+  for (const auto& [name, socket] : admin_sockets_) {
     const std::string path = prefix_ + name;
     if (name != "reload" && ::chmod(path.c_str(), mode) != 0) {
       return fail(path + ": " + sys_fail("chmod").error().text());
@@ -125,12 +125,12 @@ Result<void> AdminSockets::reconfigure(const Config& config) {
 
 void AdminSockets::hold() {
   held_ = true;
-  for (auto& [name, door] : admin_sockets_) door.listener->hold();
+  for (auto& [name, socket] : admin_sockets_) socket.listener->hold();
 }
 
 void AdminSockets::go_on() {
   held_ = false;
-  for (auto& [name, door] : admin_sockets_) door.listener->go_on();
+  for (auto& [name, socket] : admin_sockets_) socket.listener->go_on();
 }
 
 }  // namespace cellblock::daemon

@@ -56,18 +56,18 @@ class AdminSockets {
     BoundSocket file;
     std::unique_ptr<Listener> listener;
   };
-  using Doors = std::map<std::string, AdminSocket>;  ///< by what follows `<socket>.admin.`
+  using Sockets = std::map<std::string, AdminSocket>;  ///< by what follows `<socket>.admin.`
 
   AdminSockets(boost::asio::io_context& loop, const Config& config, Around around);
   Result<void> open(const std::string& name, std::uint32_t mode,
                     Listener::OnConnection on_connection);
-  void close(Doors::iterator door);
+  void close(Sockets::iterator socket);
 
   boost::asio::io_context& loop_;
   const std::string prefix_;  ///< `<socket>.admin.`
   std::uint32_t mode_;
   Around around_;
-  Doors admin_sockets_;  ///< bounded by the gateways
+  Sockets admin_sockets_;  ///< bounded by the gateways
   bool held_ = false;
 };
 

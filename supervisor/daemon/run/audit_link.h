@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "policy/config/config.h"
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 #include "supervisor/daemon/start/state_files.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/sys.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 #include "supervisor/daemon/run/close_queue.h"
 
 /// Where accepted connections end. Where the kernel cannot refuse it (peer_options.h), any local

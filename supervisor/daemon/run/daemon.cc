@@ -131,7 +131,7 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
   listener_ = CELLBLOCK_TRY(Listener::listen(
       loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); },
       tenure));
-  make_doors();
+  make_admin_sockets();
   if (http_) CELLBLOCK_CHECK(http_->listen());
   socket_.emplace(std::move(socket));
   tell_broken();

@@ -127,7 +127,7 @@ class Daemon {
   Result<void> renew_audit_channel(std::uint32_t uid);
   GatewayLink::Events events_of(std::uint32_t uid);
 
-  void make_doors();
+  void make_admin_sockets();
   void open_door(std::uint32_t user);
   void close_door(std::uint32_t user);
   // What went wrong, to be told; empty: nothing.

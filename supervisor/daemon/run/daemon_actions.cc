@@ -179,20 +179,20 @@ void tell_switched(int socket, AdminSwitch which) {
 
 }  // namespace
 
-// Without doors the daemon still does its work: a path may be too long for theirs.
-void Daemon::make_doors() {
+// Without these sockets the daemon still does its work: their paths may be too long.
+void Daemon::make_admin_sockets() {
   if (switch_.is_off()) spdlog::warn("switched off by an administrator: see \"cellblock enable\"");
-  auto doors = AdminSockets::make(
+  auto sockets = AdminSockets::make(
       loop_, config_,
       {.at_door = [this](std::uint32_t user, Fd socket) { on_admin(user, std::move(socket)); },
        .at_switch = [this](AdminSwitch which, Fd socket) { on_switch(which, std::move(socket)); },
        .at_reload = [this](Fd socket) { on_reload_door(std::move(socket)); },
        .at_status = [this](Fd socket) { on_status_asked(std::move(socket)); },
        .close_later = [this](Fd socket) { close_later(std::move(socket)); }});
-  if (doors) {
-    admin_sockets_ = std::move(*doors);
+  if (sockets) {
+    admin_sockets_ = std::move(*sockets);
   } else {
-    spdlog::warn("administrators cannot come in: {}", doors.error().text);
+    spdlog::warn("administrators cannot come in: {}", sockets.error().text);
   }
 }
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/config.h"
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 #include "supervisor/daemon/run/peer_credentials.h"
 #include "supervisor/ipc/wire.h"
 

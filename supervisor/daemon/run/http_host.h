@@ -12,7 +12,7 @@
 
 #include "policy/config/config.h"
 #include "policy/failures/end_verdict.h"
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 #include "supervisor/daemon/run/listener.h"
 #include "supervisor/daemon/run/peer_credentials.h"
 #include "supervisor/daemon/start/http_sockets.h"

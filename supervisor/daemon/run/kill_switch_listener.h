@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 #include "supervisor/daemon/start/kill_switch.h"
 
 namespace cellblock::daemon {

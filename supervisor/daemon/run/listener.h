@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 
 namespace cellblock::daemon {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policy/base/result.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/config.h"
 #include "supervisor/ipc/wire.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 #include "supervisor/daemon/start/reload_protocol.h"
 
 namespace cellblock::daemon {

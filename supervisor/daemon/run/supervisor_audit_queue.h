@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/daemon/load/forked_work.h"
+#include "supervisor/daemon/load/readable_fd.h"
 #include "supervisor/ipc/wire.h"
 
 namespace cellblock::daemon {

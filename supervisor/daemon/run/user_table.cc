@@ -40,7 +40,7 @@ bool UserTable::runs(std::uint32_t uid) const {
   return user != users_.end() && user->second.gateway == Gateway::running;
 }
 
-// A door is there only while its gateway runs, and may be knocked at as it closes.
+// Such a socket is there only while its gateway runs, and somebody may connect as it closes.
 Actions UserTable::admin_connected(std::uint32_t uid, Connection connection) {
   if (stopping_) return {Refuse{connection, FailureCode::shutting_down}};
   if (!runs(uid)) return {Refuse{connection, FailureCode::server_failed}};

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "policy/base/result.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/failures/failure.h"
 
 /// Who is connected and which gateway serves whom, decided without I/O: events in, actions out.

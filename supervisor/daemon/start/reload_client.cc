@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "policy/base/printable.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/redaction/secret_marks.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"

@@ -40,12 +40,12 @@ void lower(std::optional<Time>& due, std::optional<Time> other) {
 Aggregate::Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
                      Sealer& sealer, AggregateEffects& effects, ReadingTool reading_tool)
     : members_(config, access),
-      assortment_(members_),
+      merged_(members_),
       effects_(effects),
-      lists_(members_, assortment_, session, sealer, reading_tool),
-      calls_(members_, assortment_, ids_, effects),
-      refresh_(members_, assortment_, ids_, effects, config.catalogue.max_bytes),
-      streams_(members_, assortment_, ids_, effects) {}
+      lists_(members_, merged_, session, sealer, reading_tool),
+      calls_(members_, merged_, ids_, effects),
+      refresh_(members_, merged_, ids_, effects, config.catalogue.max_bytes),
+      streams_(members_, merged_, ids_, effects) {}
 
 // --- the host's requests -------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ bool Aggregate::answered(std::string_view line, const Message& message, Knowledg
 void Aggregate::answer_list(ListKind kind, std::string_view line, const Message& message,
                             Time now) {
   say_to_host(effects_, lists_.list(kind, line, message, unavailable(), now));
-  seen_.at(static_cast<std::size_t>(kind)) = assortment_.digest(kind);
+  seen_.at(static_cast<std::size_t>(kind)) = merged_.digest(kind);
   if (message.params.in(line).size() <= max_kept_meta) meta_ = meta_of(line, message);
 }
 
@@ -169,7 +169,7 @@ Knowledge Aggregate::knowledge() const {
 std::vector<Unavailable> Aggregate::unavailable() const {
   std::vector<Unavailable> missing;
   for (const std::uint32_t server : members_.all()) {
-    if (assortment_.has(server)) continue;
+    if (merged_.has(server)) continue;
     const CatalogueLoadState::Reason* reason = supply_.reason(server);
     if (reason != nullptr) {
       missing.push_back({server, reason->full, reason->brief});
@@ -184,7 +184,7 @@ std::vector<Unavailable> Aggregate::unavailable() const {
 void Aggregate::catalogue_ready(std::uint32_t server, const Catalogue& catalogue, Time now) {
   if (!members_.contains(server)) return;
   supply_.arrived(server);
-  assortment_.set(server, offer_of(members_.server(server), members_.rights(server), catalogue));
+  merged_.set(server, offer_of(members_.server(server), members_.rights(server), catalogue));
   lists_may_have_changed(now);
   catalogue_settled(now);
   set_deadline(now);
@@ -219,9 +219,9 @@ void Aggregate::reconfigure(const ServerSet& changed, Time now) {
 }
 
 void Aggregate::forget(std::uint32_t server) {
-  assortment_.remove(server);
+  merged_.remove(server);
   supply_.forget(server);
-  refresh_.leg_failed(server);
+  refresh_.route_failed(server);
 }
 
 // --- what the servers say ------------------------------------------------------------------------
@@ -263,7 +263,7 @@ void Aggregate::lists_may_have_changed(Time now) {
 void Aggregate::note_unseen() {
   for (const ListKind kind : all_kinds) {
     auto& seen = seen_.at(static_cast<std::size_t>(kind));
-    if (!seen) seen = assortment_.digest(kind);
+    if (!seen) seen = merged_.digest(kind);
   }
 }
 
@@ -272,7 +272,7 @@ void Aggregate::tell_changes() {
   std::array<bool, list_kind_count> changed{};
   for (const ListKind kind : all_kinds) {
     const auto index = static_cast<std::size_t>(kind);
-    const std::size_t digest = assortment_.digest(kind);
+    const std::size_t digest = merged_.digest(kind);
     changed.at(index) = std::exchange(seen_.at(index), digest) != digest;
   }
   const auto has = [&](ListKind kind) { return changed.at(static_cast<std::size_t>(kind)); };
@@ -284,17 +284,17 @@ void Aggregate::tell_changes() {
 }
 
 // A new cell may offer something else than the one that ended.
-void Aggregate::leg_started(std::uint32_t server, Time now) {
-  if (streams_.leg_started(server) == AggregateStreams::Again::yes) {
+void Aggregate::route_started(std::uint32_t server, Time now) {
+  if (streams_.route_started(server) == AggregateStreams::Again::yes) {
     for (const ListKind kind : all_kinds) refresh_.mark(server, kind, now);
   }
   set_deadline(now);
 }
 
-void Aggregate::leg_failed(std::uint32_t server, const Failure& failure, Time now) {
-  refresh_.leg_failed(server);
-  streams_.leg_failed(server);
-  calls_.leg_failed(server, failure);
+void Aggregate::route_failed(std::uint32_t server, const Failure& failure, Time now) {
+  refresh_.route_failed(server);
+  streams_.route_failed(server);
+  calls_.route_failed(server, failure);
   set_deadline(now);
 }
 

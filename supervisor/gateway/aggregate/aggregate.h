@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
@@ -98,10 +98,10 @@ class Aggregate {
 
   /// A cell of that server route runs and may be spoken to: the first one, or the next one after
   /// its end.
-  void leg_started(std::uint32_t server, Time now);
+  void route_started(std::uint32_t server, Time now);
   /// The server route's cell did not start or has ended. Calls in flight that the server route has
   /// not answered itself are answered with this. The server route may be used again.
-  void leg_failed(std::uint32_t server, const Failure& failure, Time now);
+  void route_failed(std::uint32_t server, const Failure& failure, Time now);
 
   /// What a server offers: because it was wanted, or since it became known in some other way.
   void catalogue_ready(std::uint32_t server, const Catalogue& catalogue, Time now);
@@ -120,8 +120,8 @@ class Aggregate {
   /// Requests of the host without an answer yet; streams are not counted.
   std::size_t in_flight() const { return calls_.size() + waiting_.size(); }
   /// One with this id, in raw JSON; streams too.
-  bool is_in_flight(std::string_view theirs) const {
-    return calls_.is_in_flight(theirs) || waiting_.has(theirs) || streams_.is_open(theirs);
+  bool is_in_flight(std::string_view caller_id) const {
+    return calls_.is_in_flight(caller_id) || waiting_.has(caller_id) || streams_.is_open(caller_id);
   }
 
  private:
@@ -154,7 +154,7 @@ class Aggregate {
   void set_deadline(Time now);
 
   Members members_;
-  MergedLists assortment_;
+  MergedLists merged_;
   AggregateEffects& effects_;
   OwnIds ids_;
   CatalogueLoadState supply_;

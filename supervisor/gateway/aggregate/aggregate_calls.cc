@@ -10,15 +10,15 @@
 
 namespace cellblock::gateway {
 
-const RoutedCall* RoutedCalls::find(std::uint32_t server, std::string_view ours) const {
+const RoutedCall* RoutedCalls::find(std::uint32_t server, std::string_view own_id) const {
   const auto found = std::ranges::find_if(calls_, [&](const RoutedCall& call) {
-    return call.server == server && std::to_string(call.ours) == ours;
+    return call.server == server && std::to_string(call.own_id) == own_id;
   });
   return found == calls_.end() ? nullptr : &*found;
 }
 
-const RoutedCall* RoutedCalls::find_theirs(std::string_view theirs) const {
-  const auto found = std::ranges::find(calls_, theirs, &RoutedCall::theirs);
+const RoutedCall* RoutedCalls::find_by_caller_id(std::string_view caller_id) const {
+  const auto found = std::ranges::find(calls_, caller_id, &RoutedCall::caller_id);
   return found == calls_.end() ? nullptr : &*found;
 }
 
@@ -30,12 +30,12 @@ std::optional<RoutedCall> RoutedCalls::take(const RoutedCall* call) {
   return taken;
 }
 
-std::optional<RoutedCall> RoutedCalls::close(std::uint32_t server, std::string_view ours) {
-  return take(find(server, ours));
+std::optional<RoutedCall> RoutedCalls::close(std::uint32_t server, std::string_view own_id) {
+  return take(find(server, own_id));
 }
 
-std::optional<RoutedCall> RoutedCalls::close_theirs(std::string_view theirs) {
-  return take(find_theirs(theirs));
+std::optional<RoutedCall> RoutedCalls::close_by_caller_id(std::string_view caller_id) {
+  return take(find_by_caller_id(caller_id));
 }
 
 std::vector<RoutedCall> RoutedCalls::take_of(std::uint32_t server) {
@@ -51,14 +51,14 @@ std::vector<RoutedCall> RoutedCalls::take_all() { return std::exchange(calls_, {
 
 AggregateCalls::Taken AggregateCalls::request(std::string_view line, const Message& message,
                                               Knowledge knowledge) {
-  const std::uint64_t ours = ids_.next();
-  RequestRoute route = router_.route(line, message, std::to_string(ours), knowledge);
+  const std::uint64_t own_id = ids_.next();
+  RequestRoute route = router_.route(line, message, std::to_string(own_id), knowledge);
   if (std::holds_alternative<NoRoute>(route)) return Taken::no;
   if (std::holds_alternative<ToBeSeen>(route)) return Taken::not_yet;
   if (const auto* nobody = std::get_if<ToNobody>(&route)) {
     refuse(line, *nobody);
   } else {
-    send(line, message, std::get<ToServer>(std::move(route)), ours);
+    send(line, message, std::get<ToServer>(std::move(route)), own_id);
   }
   return Taken::yes;
 }
@@ -76,24 +76,24 @@ void AggregateCalls::refuse(std::string_view line, const ToNobody& nobody) {
 
 // In the table before it goes out: the server route may answer at once.
 void AggregateCalls::send(std::string_view line, const Message& message, ToServer route,
-                          std::uint64_t ours) {
-  const std::string id = std::to_string(ours);
+                          std::uint64_t own_id) {
+  const std::string id = std::to_string(own_id);
   route.edits.push_back({message.id, id});
   const bool has_token = !message.meta_progress_token.empty();
   const bool token_is_in_params = route.edits.front().where == message.params;
   if (has_token && !token_is_in_params) route.edits.push_back({message.meta_progress_token, id});
-  calls_.open({.ours = ours,
+  calls_.open({.own_id = own_id,
                .server = route.server,
-               .theirs = std::string(message.id.in(line)),
+               .caller_id = std::string(message.id.in(line)),
                .progress_token = std::string(message.meta_progress_token.in(line)),
                .kind = kind_of(message.method)});
   const EditedMessage edited(line, std::move(route.edits));
   effects_.to_leg(route.server, edited.slices());
 }
 
-bool AggregateCalls::cancel(std::string_view theirs, std::string_view reason) {
-  const auto call = calls_.close_theirs(theirs);
-  if (call) say_to_leg(effects_, call->server, cancelled_notification(call->ours, reason));
+bool AggregateCalls::cancel(std::string_view caller_id, std::string_view reason) {
+  const auto call = calls_.close_by_caller_id(caller_id);
+  if (call) say_to_leg(effects_, call->server, cancelled_notification(call->own_id, reason));
   return call.has_value();
 }
 
@@ -101,8 +101,8 @@ bool AggregateCalls::answer(std::uint32_t server, std::string_view line, const M
   const auto call = calls_.close(server, message.id.in(line));
   if (!call) return false;
   std::vector<Replacement> edits =
-      show_answer(line, message, server, members_.name(server), assortment_.routes());
-  edits.push_back({message.id, call->theirs});
+      show_answer(line, message, server, members_.name(server), merged_.routes());
+  edits.push_back({message.id, call->caller_id});
   const EditedMessage edited(line, std::move(edits));
   const auto named = message.input_methods.empty()
                          ? std::nullopt
@@ -124,11 +124,11 @@ void AggregateCalls::progress(std::uint32_t server, std::string_view line, const
 
 void AggregateCalls::fail(const RoutedCall& call, const Failure& failure) {
   say_to_host(effects_, call.kind == CallKind::tool_call
-                            ? tool_error_reply(call.theirs, failure, Era::modern)
-                            : error_reply(call.theirs, failure));
+                            ? tool_error_reply(call.caller_id, failure, Era::modern)
+                            : error_reply(call.caller_id, failure));
 }
 
-void AggregateCalls::leg_failed(std::uint32_t server, const Failure& failure) {
+void AggregateCalls::route_failed(std::uint32_t server, const Failure& failure) {
   for (const RoutedCall& call : calls_.take_of(server)) fail(call, failure);
 }
 
@@ -138,7 +138,7 @@ void AggregateCalls::fail_all(const Failure& failure) {
 
 void AggregateCalls::cancel_all(std::string_view reason) {
   for (const RoutedCall& call : calls_.take_all()) {
-    say_to_leg(effects_, call.server, cancelled_notification(call.ours, reason));
+    say_to_leg(effects_, call.server, cancelled_notification(call.own_id, reason));
   }
 }
 

@@ -20,9 +20,9 @@ namespace cellblock::gateway {
 
 /// A call of the host that is in flight at a server route.
 struct RoutedCall {
-  std::uint64_t ours = 0;
+  std::uint64_t own_id = 0;
   std::uint32_t server = 0;
-  std::string theirs;          ///< the host's id, raw JSON
+  std::string caller_id;       ///< the host's id, raw JSON
   std::string progress_token;  ///< the host's, raw JSON; empty if it wants no progress
   CallKind kind = CallKind::other;
 };
@@ -31,11 +31,11 @@ class RoutedCalls {
  public:
   void open(RoutedCall call) { calls_.push_back(std::move(call)); }
   /// By our id in raw JSON, which is its progress token as well. Valid until the next change.
-  const RoutedCall* find(std::uint32_t server, std::string_view ours) const;
-  const RoutedCall* find_theirs(std::string_view theirs) const;
+  const RoutedCall* find(std::uint32_t server, std::string_view own_id) const;
+  const RoutedCall* find_by_caller_id(std::string_view caller_id) const;
 
-  std::optional<RoutedCall> close(std::uint32_t server, std::string_view ours);
-  std::optional<RoutedCall> close_theirs(std::string_view theirs);
+  std::optional<RoutedCall> close(std::uint32_t server, std::string_view own_id);
+  std::optional<RoutedCall> close_by_caller_id(std::string_view caller_id);
   std::vector<RoutedCall> take_of(std::uint32_t server);
   std::vector<RoutedCall> take_all();
   std::size_t size() const { return calls_.size(); }
@@ -48,11 +48,11 @@ class RoutedCalls {
 
 class AggregateCalls {
  public:
-  AggregateCalls(const Members& members, MergedLists& assortment, OwnIds& ids,
+  AggregateCalls(const Members& members, MergedLists& merged, OwnIds& ids,
                  AggregateEffects& effects)
       : members_(members),
-        assortment_(assortment),
-        router_(members, assortment),
+        merged_(merged),
+        router_(members, merged),
         ids_(ids),
         effects_(effects) {}
 
@@ -60,26 +60,28 @@ class AggregateCalls {
   /// not_yet: when more is known; no: not a method of a server.
   Taken request(std::string_view line, const Message& message, Knowledge knowledge);
 
-  bool is_in_flight(std::string_view theirs) const { return calls_.find_theirs(theirs) != nullptr; }
+  bool is_in_flight(std::string_view caller_id) const {
+    return calls_.find_by_caller_id(caller_id) != nullptr;
+  }
   /// False: no such call.
-  bool cancel(std::string_view theirs, std::string_view reason);
+  bool cancel(std::string_view caller_id, std::string_view reason);
 
   /// False: not the answer to one of these.
   bool answer(std::uint32_t server, std::string_view line, const Message& message);
   void progress(std::uint32_t server, std::string_view line, const Message& message);
 
-  void leg_failed(std::uint32_t server, const Failure& failure);
+  void route_failed(std::uint32_t server, const Failure& failure);
   void fail_all(const Failure& failure);
   void cancel_all(std::string_view reason);
   std::size_t size() const { return calls_.size(); }
 
  private:
-  void send(std::string_view line, const Message& message, ToServer route, std::uint64_t ours);
+  void send(std::string_view line, const Message& message, ToServer route, std::uint64_t own_id);
   void refuse(std::string_view line, const ToNobody& nobody);
   void fail(const RoutedCall& call, const Failure& failure);
 
   const Members& members_;
-  MergedLists& assortment_;
+  MergedLists& merged_;
   RequestRouter router_;
   OwnIds& ids_;
   AggregateEffects& effects_;

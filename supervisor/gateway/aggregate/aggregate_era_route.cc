@@ -59,7 +59,7 @@ class AggregateEraRoute::Member final : private ServerRouteEffects {
                        .plan = {.server = server, .purpose = "aggregate"},
                        .session = side.session_,
                        .start = StartWhen::on_demand,
-                       .of = LegOf::all_servers},
+                       .of = RouteOf::all_servers},
                       side.services_, *this) {}
 
   ServerRoute& server_route() { return server_route_; }
@@ -69,18 +69,18 @@ class AggregateEraRoute::Member final : private ServerRouteEffects {
   void to_host(Slices message) override {
     side_.relay_.push({Relayed::What::from_leg, server_, joined(message), {}});
   }
-  void leg_running(Time now) override {
-    side_.relay_.push({Relayed::What::leg_started, server_, {}, {}});
+  void route_running(Time now) override {
+    side_.relay_.push({Relayed::What::route_started, server_, {}, {}});
     side_.drain(now);
   }
-  void leg_lost(const Failure& failure, After /*after*/, Time now) override {
-    side_.relay_.push({Relayed::What::leg_failed, server_, {}, failure});
+  void route_lost(const Failure& failure, After /*after*/, Time now) override {
+    side_.relay_.push({Relayed::What::route_failed, server_, {}, failure});
     side_.drain(now);
-    side_.above_.leg_answered(now);
+    side_.above_.route_answered(now);
   }
-  void leg_answered(Time now) override {
+  void route_answered(Time now) override {
     side_.drain(now);
-    side_.above_.leg_answered(now);
+    side_.above_.route_answered(now);
   }
 
   AggregateEraRoute& side_;
@@ -96,7 +96,7 @@ class AggregateEraRoute::BridgeDoor final : private BridgeEffects {
         alarm_(side.services_.make_alarm([this](Time now) {
           bridge_.deadline(now);
           side_.drain(now);
-          side_.above_.leg_answered(now);
+          side_.above_.route_answered(now);
         })),
         bridge_({.name = {}, .features = features}, *this) {}
 
@@ -129,7 +129,7 @@ AggregateEraRoute::AggregateEraRoute(Era host, const SharedParts& shared,
       alarm_(services.make_alarm([this](Time now) {
         aggregate_.deadline(now);
         drain(now);
-        above_.leg_answered(now);
+        above_.route_answered(now);
       })),
       aggregate_(shared.config, access_, session, shared.sealer, *this,
                  reading_tool_of(shared, access)) {
@@ -144,8 +144,8 @@ std::size_t AggregateEraRoute::in_flight() const {
   return bridge_ ? bridge_->bridge().in_flight() : aggregate_.in_flight();
 }
 
-bool AggregateEraRoute::is_in_flight(std::string_view theirs) const {
-  return bridge_ ? bridge_->bridge().is_in_flight(theirs) : aggregate_.is_in_flight(theirs);
+bool AggregateEraRoute::is_in_flight(std::string_view caller_id) const {
+  return bridge_ ? bridge_->bridge().is_in_flight(caller_id) : aggregate_.is_in_flight(caller_id);
 }
 
 Traffic AggregateEraRoute::traffic(std::uint32_t server) const {
@@ -179,10 +179,10 @@ void AggregateEraRoute::drain(Time now) {
 }
 
 void AggregateEraRoute::deliver(Relayed relayed, Time now) {
-  if (relayed.what == Relayed::What::leg_started)
-    return aggregate_.leg_started(relayed.server, now);
-  if (relayed.what == Relayed::What::leg_failed) {
-    return aggregate_.leg_failed(relayed.server, relayed.failure, now);
+  if (relayed.what == Relayed::What::route_started)
+    return aggregate_.route_started(relayed.server, now);
+  if (relayed.what == Relayed::What::route_failed) {
+    return aggregate_.route_failed(relayed.server, relayed.failure, now);
   }
   deliver_text(std::move(relayed), now);
 }
@@ -214,7 +214,7 @@ void AggregateEraRoute::fail_unreadable(const Relayed& relayed, const Refused& r
 void AggregateEraRoute::fail_leg(std::uint32_t server, const Refused& refused) {
   const Failure failure = unreadable_between_eras(refused, shared_.config.servers[server].name);
   record(server, note_of_refused(failure));
-  relay_.push({Relayed::What::leg_failed, server, {}, failure});
+  relay_.push({Relayed::What::route_failed, server, {}, failure});
 }
 
 void AggregateEraRoute::to_host(Slices message) {
@@ -267,7 +267,7 @@ void AggregateEraRoute::told(std::uint32_t server, const Catalogue* catalogue,
     aggregate_.catalogue_failed(server, failure, now);
   }
   drain(now);
-  above_.leg_answered(now);
+  above_.route_answered(now);
 }
 
 // --- the end -------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ void AggregateEraRoute::stop_server(std::uint32_t server, const Failure& failure
   if (found == members_.end()) return;
   found->second->server_route().fail_all(failure, now);
   found->second->server_route().leave();
-  relay_.push({Relayed::What::leg_failed, server, {}, failure});
+  relay_.push({Relayed::What::route_failed, server, {}, failure});
   drain(now);
 }
 

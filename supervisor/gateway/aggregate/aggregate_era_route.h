@@ -43,7 +43,7 @@ class AggregateEraRoute final : private AggregateEffects {
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 
   std::size_t in_flight() const;
-  bool is_in_flight(std::string_view theirs) const;
+  bool is_in_flight(std::string_view caller_id) const;
   /// As of an UpstreamRoute.
   Traffic traffic(std::uint32_t server) const;
 
@@ -56,8 +56,8 @@ class AggregateEraRoute final : private AggregateEffects {
       to_bridge,
       to_aggregate,
       from_leg,
-      leg_started,
-      leg_failed,
+      route_started,
+      route_failed,
     };
     What what{};
     std::uint32_t server = 0;

@@ -10,8 +10,8 @@
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/aggregate/members.h"
 #include "supervisor/gateway/checks/metadata.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {
@@ -83,21 +83,21 @@ void add(OfferedFeatures& all, const OfferedFeatures& more) {
   all.tasks |= more.tasks;
 }
 
-OfferedFeatures merged_features(const Members& members, const MergedLists& assortment) {
+OfferedFeatures merged_features(const Members& members, const MergedLists& merged) {
   OfferedFeatures all;
   for (const std::uint32_t server : members.all()) {
-    const auto offer = assortment.offers().find(server);
-    add(all, offer == assortment.offers().end() ? everything() : offer->second.features);
+    const auto offer = merged.offers().find(server);
+    add(all, offer == merged.offers().end() ? everything() : offer->second.features);
   }
   return all;
 }
 
 // Which servers are missing and why; then a section for each server that has any, quoted line by
 // line: so that no server can write another's section, or words that look like cellblock's.
-std::string merged_instructions(const Members& members, const MergedLists& assortment,
+std::string merged_instructions(const Members& members, const MergedLists& merged,
                                 const std::vector<Unavailable>& missing) {
   std::string text = std::string(opening) + missing_text(members, missing);
-  for (const auto& [server, offer] : assortment.offers()) {
+  for (const auto& [server, offer] : merged.offers()) {
     if (offer.instructions.empty()) continue;
     const std::string section =
         "\n## " + members.name(server) + "\n" + quote_lines(offer.instructions);
@@ -107,8 +107,8 @@ std::string merged_instructions(const Members& members, const MergedLists& assor
 }
 
 // What any of the servers has, as a JSON object. While one is not known it may have anything.
-std::string merged_capabilities(const Members& members, const MergedLists& assortment) {
-  const OfferedFeatures has = merged_features(members, assortment);
+std::string merged_capabilities(const Members& members, const MergedLists& merged) {
+  const OfferedFeatures has = merged_features(members, merged);
   const Json changes = {{"listChanged", true}};
   Json json = Json::object();
   if (has.tools) json["tools"] = changes;
@@ -176,11 +176,11 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
   const std::string_view id = message.id.in(line);
   const auto from = place_of(kind, message.cursor.in(line), now);
   if (!from) return protocol_error(id, mcp::invalid_params, "Invalid cursor");
-  for (const std::uint32_t server : assortment_.cut_short()) {
+  for (const std::uint32_t server : merged_.cut_short()) {
     constexpr const char* too_much = "some of what it lists is left out: it is too much";
     unavailable.push_back({server, too_much, too_much});
   }
-  const auto page = assortment_.page(kind, *from);
+  const auto page = merged_.page(kind, *from);
   std::string result = "{\"" + std::string(mcp::facts_of(kind).items) + "\":" + page.items + ",";
   if (page.next) {
     if (const auto cursor = cursor_of(kind, *page.next, now)) {
@@ -196,9 +196,9 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
 std::string AggregateLists::discover(std::string_view id,
                                      const std::vector<Unavailable>& unavailable) const {
   return result_reply(id, R"({"supportedVersions":[")" + std::string(mcp::modern_revision) +
-                              R"("],"capabilities":)" + merged_capabilities(members_, assortment_) +
+                              R"("],"capabilities":)" + merged_capabilities(members_, merged_) +
                               R"(,"instructions":)" +
-                              json_string(merged_instructions(members_, assortment_, unavailable)) +
+                              json_string(merged_instructions(members_, merged_, unavailable)) +
                               "," + closing(members_, unavailable) + "}");
 }
 

@@ -29,10 +29,10 @@ class AggregateLists {
   static constexpr Milliseconds cursor_life{10 * 60'000};
   static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
 
-  AggregateLists(const Members& members, MergedLists& assortment, std::uint64_t session,
-                 Sealer& sealer, ReadingTool reading_tool)
+  AggregateLists(const Members& members, MergedLists& merged, std::uint64_t session, Sealer& sealer,
+                 ReadingTool reading_tool)
       : members_(members),
-        assortment_(assortment),
+        merged_(merged),
         session_(session),
         sealer_(sealer),
         reading_tool_(reading_tool) {}
@@ -49,7 +49,7 @@ class AggregateLists {
   SealBinding binding() const;
 
   const Members& members_;
-  MergedLists& assortment_;
+  MergedLists& merged_;
   const std::uint64_t session_;
   Sealer& sealer_;
   const ReadingTool reading_tool_;

@@ -65,8 +65,9 @@ void AggregateRoute::leave() {
   for (const auto& side : sides_) side->leave();
 }
 
-bool AggregateRoute::is_in_flight(std::string_view theirs) const {
-  return std::ranges::any_of(sides_, [&](const auto& side) { return side->is_in_flight(theirs); });
+bool AggregateRoute::is_in_flight(std::string_view caller_id) const {
+  return std::ranges::any_of(sides_,
+                             [&](const auto& side) { return side->is_in_flight(caller_id); });
 }
 
 std::size_t AggregateRoute::in_flight() const {

@@ -8,12 +8,12 @@
 
 #include "supervisor/gateway/aggregate/aggregate_era_route.h"
 #include "supervisor/gateway/checks/session_access.h"
-#include "supervisor/gateway/route/upstream_route.h"
+#include "supervisor/gateway/route/route.h"
 
 /// What a session speaks with that has selected no server: all that its user may use, as one. Pure.
 namespace cellblock::gateway {
 
-class AggregateRoute final : public UpstreamRoute {
+class AggregateRoute final : public Route {
  public:
   AggregateRoute(const SharedParts& shared, const SessionAccess& access, std::uint64_t session,
                  McpServices& services, ServerRouteEffects& above);
@@ -30,7 +30,7 @@ class AggregateRoute final : public UpstreamRoute {
   void reconfigure(const ServerSet& changed, Time now) override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;
-  bool is_in_flight(std::string_view theirs) const override;
+  bool is_in_flight(std::string_view caller_id) const override;
   std::uint64_t cell() const override { return 0; }
   Traffic traffic(std::uint32_t server) const override;
 

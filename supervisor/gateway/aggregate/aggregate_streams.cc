@@ -30,11 +30,11 @@ std::vector<std::string> texts(const Json& object, const char* name) {
   return all;
 }
 
-void add_resource(StreamFilter& filter, const Members& members, MergedLists& assortment,
+void add_resource(StreamFilter& filter, const Members& members, MergedLists& merged,
                   const std::string& shown, Knowledge knowledge, ResourceRoutes::Effort& effort) {
   using Certainty = ResourceRoutes::Certainty;
   const auto certainty = knowledge == Knowledge::grows ? Certainty::certain : Certainty::guess;
-  auto route = assortment.routes().find(shown, certainty, effort);
+  auto route = merged.routes().find(shown, certainty, effort);
   if (!route) {
     filter.all_found = false;
     return;
@@ -71,7 +71,7 @@ bool StreamFilter::needs(std::uint32_t server) const {
   return std::ranges::any_of(uris, is_its) || std::ranges::any_of(tasks, is_its);
 }
 
-StreamFilter read_filter(std::string_view params, const Members& members, MergedLists& assortment,
+StreamFilter read_filter(std::string_view params, const Members& members, MergedLists& merged,
                          Knowledge knowledge) {
   const Json json = parse_json(params);
   const Json* wanted = member(json, "notifications");
@@ -82,7 +82,7 @@ StreamFilter read_filter(std::string_view params, const Members& members, Merged
   filter.resources = flag(*wanted, mcp::change_of(ListKind::resources).wanted);
   ResourceRoutes::Effort effort;
   for (const std::string& uri : texts(*wanted, "resourceSubscriptions")) {
-    add_resource(filter, members, assortment, uri, knowledge, effort);
+    add_resource(filter, members, merged, uri, knowledge, effort);
   }
   for (const std::string& shown : texts(*wanted, "taskIds")) {
     auto route = find_task(members, json_string(shown));
@@ -125,49 +125,50 @@ std::vector<ListKind> changed_lists(std::string_view method) {
 
 AggregateStreams::Taken AggregateStreams::listen(std::string_view line, const Message& message,
                                                  Knowledge knowledge) {
-  StreamFilter filter = read_filter(message.params.in(line), members_, assortment_, knowledge);
+  StreamFilter filter = read_filter(message.params.in(line), members_, merged_, knowledge);
   if (!filter.all_found && knowledge == Knowledge::grows) return Taken::not_yet;
-  const std::string theirs(message.id.in(line));
+  const std::string caller_id(message.id.in(line));
   const auto& stream =
-      host_.emplace(theirs, HostStream{meta_of(line, message), std::move(filter)}).first->second;
-  tell(theirs, mcp::notification::acknowledged,
+      host_.emplace(caller_id, HostStream{meta_of(line, message), std::move(filter)}).first->second;
+  tell(caller_id, mcp::notification::acknowledged,
        "\"notifications\":" + honoured(stream.filter) + ",");
   for (const std::uint32_t server : members_.all()) {
-    if (running_.contains(server) || stream.filter.needs(server)) open(server, theirs, Again::no);
+    if (running_.contains(server) || stream.filter.needs(server))
+      open(server, caller_id, Again::no);
   }
   return Taken::yes;
 }
 
-bool AggregateStreams::cancel(std::string_view theirs, std::string_view reason) {
-  const std::string id(theirs);
+bool AggregateStreams::cancel(std::string_view caller_id, std::string_view reason) {
+  const std::string id(caller_id);
   if (host_.erase(id) == 0) return false;
-  LegStreams ended;
+  ServerStreams ended;
   std::erase_if(server_routes_, [&](const auto& entry) {
-    return entry.second.theirs == id && ended.insert(entry).second;
+    return entry.second.caller_id == id && ended.insert(entry).second;
   });
-  for (const auto& [ours, stream] : ended) {
-    say_to_leg(effects_, stream.server, cancelled_notification(ours, reason));
+  for (const auto& [own_id, stream] : ended) {
+    say_to_leg(effects_, stream.server, cancelled_notification(own_id, reason));
   }
   return true;
 }
 
-void AggregateStreams::tell(const std::string& theirs, std::string_view method,
+void AggregateStreams::tell(const std::string& caller_id, std::string_view method,
                             std::string_view members) {
   say_to_host(effects_, R"({"jsonrpc":"2.0","method":")" + std::string(method) + R"(","params":{)" +
                             std::string(members) + R"("_meta":{")" + mcp::meta_key::subscription +
-                            R"(":)" + theirs + "}}}");
+                            R"(":)" + caller_id + "}}}");
 }
 
 void AggregateStreams::tell_changed(ListKind kind) {
-  for (const auto& [theirs, stream] : host_) {
-    if (stream.filter.wants(kind)) tell(theirs, mcp::change_of(kind).notification, "");
+  for (const auto& [caller_id, stream] : host_) {
+    if (stream.filter.wants(kind)) tell(caller_id, mcp::change_of(kind).notification, "");
   }
 }
 
 void AggregateStreams::fail_all(const Failure& failure) {
   server_routes_.clear();
-  for (const auto& [theirs, stream] : std::exchange(host_, {})) {
-    say_to_host(effects_, error_reply(theirs, failure));
+  for (const auto& [caller_id, stream] : std::exchange(host_, {})) {
+    say_to_host(effects_, error_reply(caller_id, failure));
   }
 }
 
@@ -178,45 +179,45 @@ void AggregateStreams::cancel_all(std::string_view reason) {
 // --- the server routes ---------------------------------------------------------------------------
 
 // In the table before it goes out: the server route may answer at once.
-void AggregateStreams::open(std::uint32_t server, const std::string& theirs, Again again) {
-  const auto stream = host_.find(theirs);
+void AggregateStreams::open(std::uint32_t server, const std::string& caller_id, Again again) {
+  const auto stream = host_.find(caller_id);
   if (stream == host_.end()) return;
-  const std::uint64_t ours = ids_.next();
-  const std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(ours) + R"(,"method":")" +
+  const std::uint64_t own_id = ids_.next();
+  const std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(own_id) + R"(,"method":")" +
                            std::string(mcp::method::listen) + R"(","params":{"_meta":)" +
                            stream->second.meta + R"(,"notifications":)" +
                            part_of(stream->second.filter, server) + "}}";
-  server_routes_.emplace(ours, LegStream{server, theirs, again});
+  server_routes_.emplace(own_id, ServerStream{server, caller_id, again});
   say_to_leg(effects_, server, text);
 }
 
-bool AggregateStreams::has_stream(std::uint32_t server, std::string_view theirs) const {
-  for (const auto& [ours, stream] : server_routes_) {
-    if (stream.server == server && stream.theirs == theirs) return true;
+bool AggregateStreams::has_stream(std::uint32_t server, std::string_view caller_id) const {
+  for (const auto& [own_id, stream] : server_routes_) {
+    if (stream.server == server && stream.caller_id == caller_id) return true;
   }
   return false;
 }
 
-AggregateStreams::LegStreams::iterator AggregateStreams::find(std::uint32_t server,
-                                                              std::string_view ours) {
-  const auto found = server_routes_.find(parse_upstream_id(ours));
+AggregateStreams::ServerStreams::iterator AggregateStreams::find(std::uint32_t server,
+                                                                 std::string_view own_id) {
+  const auto found = server_routes_.find(parse_upstream_id(own_id));
   return found != server_routes_.end() && found->second.server == server ? found
                                                                          : server_routes_.end();
 }
 
 // One that waits for this very start is open already.
-AggregateStreams::Again AggregateStreams::leg_started(std::uint32_t server) {
+AggregateStreams::Again AggregateStreams::route_started(std::uint32_t server) {
   running_.insert(server);
   const Again again = lost_.erase(server) > 0 ? Again::yes : Again::no;
   std::vector<std::string> ids;
-  for (const auto& [theirs, stream] : host_) {
-    if (!has_stream(server, theirs)) ids.push_back(theirs);
+  for (const auto& [caller_id, stream] : host_) {
+    if (!has_stream(server, caller_id)) ids.push_back(caller_id);
   }
-  for (const std::string& theirs : ids) open(server, theirs, again);
+  for (const std::string& caller_id : ids) open(server, caller_id, again);
   return again;
 }
 
-void AggregateStreams::leg_failed(std::uint32_t server) {
+void AggregateStreams::route_failed(std::uint32_t server) {
   const bool ran = running_.erase(server) > 0;
   const auto ended = std::erase_if(
       server_routes_, [&](const auto& entry) { return entry.second.server == server; });
@@ -224,8 +225,8 @@ void AggregateStreams::leg_failed(std::uint32_t server) {
 }
 
 // Whether it ended well or badly: it is opened again in the server route's next cell.
-bool AggregateStreams::answer(std::uint32_t server, std::string_view ours) {
-  const auto stream = find(server, ours);
+bool AggregateStreams::answer(std::uint32_t server, std::string_view own_id) {
+  const auto stream = find(server, own_id);
   if (stream == server_routes_.end()) return false;
   server_routes_.erase(stream);
   return true;
@@ -246,36 +247,36 @@ std::vector<ListKind> AggregateStreams::notification(std::uint32_t server, std::
 }
 
 // What was subscribed to may have changed while nobody watched it.
-void AggregateStreams::acknowledged(LegStream& stream) {
-  const auto host = host_.find(stream.theirs);
+void AggregateStreams::acknowledged(ServerStream& stream) {
+  const auto host = host_.find(stream.caller_id);
   if (std::exchange(stream.again, Again::no) == Again::no || host == host_.end()) return;
   for (const WantedResource& wanted : host->second.filter.uris) {
     if (wanted.server != stream.server) continue;
-    tell(stream.theirs, mcp::notification::resource_updated,
+    tell(stream.caller_id, mcp::notification::resource_updated,
          "\"uri\":" + json_string(wanted.shown) + ",");
   }
 }
 
 // It may be of a part of what was subscribed to, so it is shown as any other URI of that server.
 void AggregateStreams::updated(std::string_view line, const Message& message,
-                               const LegStream& stream) {
+                               const ServerStream& stream) {
   if (message.uri.empty()) return;
   const std::string uri = text_from(message.uri.in(line));
-  std::string shown = assortment_.routes().mention(stream.server, uri);
-  if (const auto host = host_.find(stream.theirs); host != host_.end()) {
+  std::string shown = merged_.routes().mention(stream.server, uri);
+  if (const auto host = host_.find(stream.caller_id); host != host_.end()) {
     for (const WantedResource& wanted : host->second.filter.uris) {
       if (wanted.server == stream.server && wanted.uri == uri) shown = wanted.shown;
     }
   }
   const EditedMessage edited(
-      line, {{message.uri, json_string(shown)}, {message.subscription_id, stream.theirs}});
+      line, {{message.uri, json_string(shown)}, {message.subscription_id, stream.caller_id}});
   effects_.to_host(edited.slices());
 }
 
 void AggregateStreams::task_news(std::string_view line, const Message& message,
-                                 const LegStream& stream) {
+                                 const ServerStream& stream) {
   std::vector<Replacement> edits = show_task_ids(line, message, members_.name(stream.server));
-  edits.push_back({message.subscription_id, stream.theirs});
+  edits.push_back({message.subscription_id, stream.caller_id});
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 

@@ -51,7 +51,7 @@ struct StreamFilter {
 inline constexpr std::size_t max_stream_resources = 1024;  ///< more are not listened to
 
 /// `params`: of the request, raw JSON.
-StreamFilter read_filter(std::string_view params, const Members& members, MergedLists& assortment,
+StreamFilter read_filter(std::string_view params, const Members& members, MergedLists& merged,
                          Knowledge knowledge);
 
 /// The `notifications` that the host is told it will hear, as a JSON object.
@@ -61,19 +61,19 @@ std::string part_of(const StreamFilter& filter, std::uint32_t server);
 
 class AggregateStreams {
  public:
-  AggregateStreams(const Members& members, MergedLists& assortment, OwnIds& ids,
+  AggregateStreams(const Members& members, MergedLists& merged, OwnIds& ids,
                    AggregateEffects& effects)
-      : members_(members), assortment_(assortment), ids_(ids), effects_(effects) {}
+      : members_(members), merged_(merged), ids_(ids), effects_(effects) {}
 
   enum class Taken : std::uint8_t { yes, not_yet };
   Taken listen(std::string_view line, const Message& message, Knowledge knowledge);
-  bool is_open(std::string_view theirs) const { return host_.contains(std::string(theirs)); }
+  bool is_open(std::string_view caller_id) const { return host_.contains(std::string(caller_id)); }
   std::size_t size() const { return host_.size(); }
   /// The host ends it: there is no answer. False: no such stream.
-  bool cancel(std::string_view theirs, std::string_view reason);
+  bool cancel(std::string_view caller_id, std::string_view reason);
 
   /// False: not the end of one of these.
-  bool answer(std::uint32_t server, std::string_view ours);
+  bool answer(std::uint32_t server, std::string_view own_id);
   /// On a stream of ours in that server route: the lists that have changed. What else it says goes
   /// on to the host.
   std::vector<ListKind> notification(std::uint32_t server, std::string_view line,
@@ -83,8 +83,8 @@ class AggregateStreams {
 
   /// Whether streams were open in the cell before this one.
   enum class Again : std::uint8_t { yes, no };
-  Again leg_started(std::uint32_t server);
-  void leg_failed(std::uint32_t server);
+  Again route_started(std::uint32_t server);
+  void route_failed(std::uint32_t server);
   void fail_all(const Failure& failure);
   void cancel_all(std::string_view reason);
 
@@ -93,28 +93,28 @@ class AggregateStreams {
     std::string meta;  ///< of requests in its name
     StreamFilter filter;
   };
-  struct LegStream {
+  struct ServerStream {
     std::uint32_t server = 0;
-    std::string theirs;       ///< the host's stream
+    std::string caller_id;    ///< the host's stream
     Again again = Again::no;  ///< what was subscribed to may have changed meanwhile
   };
   /// By our id.
-  using LegStreams = std::map<std::uint64_t, LegStream>;
+  using ServerStreams = std::map<std::uint64_t, ServerStream>;
 
-  void open(std::uint32_t server, const std::string& theirs, Again again);
-  bool has_stream(std::uint32_t server, std::string_view theirs) const;
-  LegStreams::iterator find(std::uint32_t server, std::string_view ours);
-  void acknowledged(LegStream& stream);
-  void updated(std::string_view line, const Message& message, const LegStream& stream);
-  void task_news(std::string_view line, const Message& message, const LegStream& stream);
-  void tell(const std::string& theirs, std::string_view method, std::string_view members);
+  void open(std::uint32_t server, const std::string& caller_id, Again again);
+  bool has_stream(std::uint32_t server, std::string_view caller_id) const;
+  ServerStreams::iterator find(std::uint32_t server, std::string_view own_id);
+  void acknowledged(ServerStream& stream);
+  void updated(std::string_view line, const Message& message, const ServerStream& stream);
+  void task_news(std::string_view line, const Message& message, const ServerStream& stream);
+  void tell(const std::string& caller_id, std::string_view method, std::string_view members);
 
   const Members& members_;
-  MergedLists& assortment_;
+  MergedLists& merged_;
   OwnIds& ids_;
   AggregateEffects& effects_;
   std::map<std::string, HostStream> host_;  ///< by the host's id, raw JSON
-  LegStreams server_routes_;
+  ServerStreams server_routes_;
   std::set<std::uint32_t> running_;
   std::set<std::uint32_t> lost_;  ///< servers whose cell ended with streams open in it
 };

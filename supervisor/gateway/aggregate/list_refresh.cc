@@ -84,17 +84,17 @@ void ListRefresh::give_up_if(const std::function<bool(const Asked&)>& is_over) {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> given_up;
   std::erase_if(asked_, [&](const Asked& asked) {
     if (!is_over(asked)) return false;
-    given_up.emplace_back(asked.server, asked.ours);
+    given_up.emplace_back(asked.server, asked.own_id);
     return true;
   });
-  for (const auto& [server, ours] : given_up) {
-    say_to_leg(effects_, server, cancelled_notification(ours, "no longer asked"));
+  for (const auto& [server, own_id] : given_up) {
+    say_to_leg(effects_, server, cancelled_notification(own_id, "no longer asked"));
   }
 }
 
 void ListRefresh::ask(Asked asked, std::string_view raw_cursor) {
-  asked.ours = ids_.next();
-  std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(asked.ours) + R"(,"method":")" +
+  asked.own_id = ids_.next();
+  std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(asked.own_id) + R"(,"method":")" +
                      std::string(mcp::facts_of(asked.kind).method) + R"(","params":{"_meta":)" +
                      asked.meta;
   if (!raw_cursor.empty()) text.append(R"(,"cursor":)").append(raw_cursor);
@@ -106,7 +106,7 @@ void ListRefresh::ask(Asked asked, std::string_view raw_cursor) {
 ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view line,
                                         const Message& message) {
   const auto found = std::ranges::find_if(asked_, [&](const Asked& asked) {
-    return asked.server == server && std::to_string(asked.ours) == message.id.in(line);
+    return asked.server == server && std::to_string(asked.own_id) == message.id.in(line);
   });
   if (found == asked_.end()) return Answer::not_mine;
   Asked asked = std::move(*found);
@@ -129,8 +129,7 @@ ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view l
 // With the server's other lists, whether they are known or being asked for.
 bool ListRefresh::fits(const Asked& asked) const {
   std::array<std::size_t, list_kind_count> sizes{};
-  if (const auto offer = assortment_.offers().find(asked.server);
-      offer != assortment_.offers().end()) {
+  if (const auto offer = merged_.offers().find(asked.server); offer != merged_.offers().end()) {
     std::ranges::transform(offer->second.lists, sizes.begin(), size_of);
   }
   for (const Asked& other : asked_) {
@@ -143,15 +142,15 @@ bool ListRefresh::fits(const Asked& asked) const {
 
 ListRefresh::Answer ListRefresh::finish(const Asked& asked) {
   // Not the first that is known of it: a catalogue has all lists, and is still to come.
-  if (!assortment_.has(asked.server)) return Answer::more_to_come;
-  assortment_.set_list(asked.server, asked.kind,
-                       offered_list(members_.server(asked.server), members_.rights(asked.server),
-                                    asked.kind, asked.items + "]"));
+  if (!merged_.has(asked.server)) return Answer::more_to_come;
+  merged_.set_list(asked.server, asked.kind,
+                   offered_list(members_.server(asked.server), members_.rights(asked.server),
+                                asked.kind, asked.items + "]"));
   return Answer::list_is_new;
 }
 
 // How often it has announced is remembered: an end does not make it a better server.
-void ListRefresh::leg_failed(std::uint32_t server) {
+void ListRefresh::route_failed(std::uint32_t server) {
   std::erase_if(asked_, [&](const Asked& asked) { return asked.server == server; });
   const auto found = announcers_.find(server);
   if (found == announcers_.end()) return;

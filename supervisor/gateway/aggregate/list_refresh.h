@@ -30,13 +30,9 @@ class ListRefresh {
   static constexpr std::size_t max_pages = 64;
 
   /// `max_bytes`: of all lists of one server.
-  ListRefresh(const Members& members, MergedLists& assortment, OwnIds& ids,
-              AggregateEffects& effects, std::size_t max_bytes)
-      : members_(members),
-        assortment_(assortment),
-        ids_(ids),
-        effects_(effects),
-        max_bytes_(max_bytes) {}
+  ListRefresh(const Members& members, MergedLists& merged, OwnIds& ids, AggregateEffects& effects,
+              std::size_t max_bytes)
+      : members_(members), merged_(merged), ids_(ids), effects_(effects), max_bytes_(max_bytes) {}
 
   void mark(std::uint32_t server, ListKind kind, Time now);
   std::optional<Time> next_due() const;
@@ -47,12 +43,12 @@ class ListRefresh {
   enum class Answer : std::uint8_t { not_mine, more_to_come, list_is_new };
   Answer answer(std::uint32_t server, std::string_view line, const Message& message);
 
-  void leg_failed(std::uint32_t server);
+  void route_failed(std::uint32_t server);
   void clear();
 
  private:
   struct Asked {
-    std::uint64_t ours = 0;
+    std::uint64_t own_id = 0;
     std::uint32_t server = 0;
     ListKind kind{};
     std::size_t pages = 1;
@@ -73,7 +69,7 @@ class ListRefresh {
   Answer finish(const Asked& asked);
 
   const Members& members_;
-  MergedLists& assortment_;
+  MergedLists& merged_;
   OwnIds& ids_;
   AggregateEffects& effects_;
   const std::size_t max_bytes_;

@@ -7,8 +7,8 @@
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/aggregate/public_name.h"
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {
@@ -52,10 +52,10 @@ ToNobody unknown_prompt(std::string_view line, const Message& message) {
 }
 
 /// Certain routes first; a guess only when no more lists come in that would know better.
-std::optional<Target> find_resource(MergedLists& assortment, const std::string& uri,
+std::optional<Target> find_resource(MergedLists& merged, const std::string& uri,
                                     Knowledge knowledge) {
   const auto certainty = knowledge == Knowledge::grows ? Certainty::certain : Certainty::guess;
-  const auto route = assortment.routes().find(uri, certainty);
+  const auto route = merged.routes().find(uri, certainty);
   if (!route) return std::nullopt;
   return Target{route->server, route->uri};
 }
@@ -63,12 +63,12 @@ std::optional<Target> find_resource(MergedLists& assortment, const std::string& 
 }  // namespace
 
 RequestRoute RequestRouter::route(std::string_view line, const Message& message,
-                                  std::string_view ours, Knowledge knowledge) {
+                                  std::string_view own_id, Knowledge knowledge) {
   const std::string_view method = message.method;
   if (method == mcp::method::tools_call) return named(ListKind::tools, line, message, knowledge);
   if (method == mcp::method::prompts_get) return named(ListKind::prompts, line, message, knowledge);
   if (method == mcp::method::resources_read) return resource(line, message, knowledge);
-  if (method == mcp::method::complete) return completion(line, message, ours, knowledge);
+  if (method == mcp::method::complete) return completion(line, message, own_id, knowledge);
   const bool is_task = method == mcp::method::tasks_get || method == mcp::method::tasks_update ||
                        method == mcp::method::tasks_cancel;
   return is_task ? task(line, message) : NoRoute{};
@@ -76,7 +76,7 @@ RequestRoute RequestRouter::route(std::string_view line, const Message& message,
 
 RequestRoute RequestRouter::named(ListKind kind, std::string_view line, const Message& message,
                                   Knowledge knowledge) {
-  const auto target = assortment_.find_named(kind, message.name_text);
+  const auto target = merged_.find_named(kind, message.name_text);
   if (!target) {
     if (knowledge == Knowledge::grows && is_short_form(message.name_text)) return ToBeSeen{};
     if (kind == ListKind::tools) {
@@ -100,7 +100,7 @@ RequestRoute RequestRouter::named(ListKind kind, std::string_view line, const Me
 RequestRoute RequestRouter::resource(std::string_view line, const Message& message,
                                      Knowledge knowledge) {
   const std::string uri = text_from(message.uri.in(line));
-  const auto target = find_resource(assortment_, uri, knowledge);
+  const auto target = find_resource(merged_, uri, knowledge);
   const bool is_hidden =
       target && !members_.rights(target->server).shows(AccessKind::resource, target->original);
   if (is_hidden) return ToNobody{no_such_resource(message.id.in(line), uri), std::nullopt};
@@ -111,7 +111,7 @@ RequestRoute RequestRouter::resource(std::string_view line, const Message& messa
 
 // What is completed is named two levels down, where no span points: the parameters are small.
 RequestRoute RequestRouter::completion(std::string_view line, const Message& message,
-                                       std::string_view ours, Knowledge knowledge) {
+                                       std::string_view own_id, Knowledge knowledge) {
   Json params = parse_json(message.params.in(line));
   Json* ref = member(params, "ref");
   const bool is_prompt = ref != nullptr && string_in(*ref, "type") == "ref/prompt";
@@ -125,10 +125,10 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
 
   std::optional<Target> target;
   if (is_prompt) {
-    target = assortment_.find_named(ListKind::prompts, shown);
+    target = merged_.find_named(ListKind::prompts, shown);
   } else {
-    target = assortment_.find_template(shown);
-    if (!target) target = find_resource(assortment_, shown, knowledge);
+    target = merged_.find_template(shown);
+    if (!target) target = find_resource(merged_, shown, knowledge);
   }
   if (!target && knowledge == Knowledge::grows) return ToBeSeen{};
   const AccessKind kind = is_prompt ? AccessKind::prompt : AccessKind::resource_template;
@@ -139,7 +139,7 @@ RequestRoute RequestRouter::completion(std::string_view line, const Message& mes
   }
   (*ref)[key] = target->original;
   if (!message.meta_progress_token.empty()) {
-    params["_meta"]["progressToken"] = parse_json(ours);
+    params["_meta"]["progressToken"] = parse_json(own_id);
   }
   return ToServer{target->server, {{message.params, text_of(params)}}};
 }

@@ -53,23 +53,22 @@ enum class Knowledge : std::uint8_t { grows, complete };
 
 class RequestRouter {
  public:
-  RequestRouter(const Members& members, MergedLists& assortment)
-      : members_(members), assortment_(assortment) {}
+  RequestRouter(const Members& members, MergedLists& merged) : members_(members), merged_(merged) {}
 
   /// `ours`: the id that stands for the request's progress token too.
-  RequestRoute route(std::string_view line, const Message& message, std::string_view ours,
+  RequestRoute route(std::string_view line, const Message& message, std::string_view own_id,
                      Knowledge knowledge);
 
  private:
   RequestRoute named(ListKind kind, std::string_view line, const Message& message,
                      Knowledge knowledge);
   RequestRoute resource(std::string_view line, const Message& message, Knowledge knowledge);
-  RequestRoute completion(std::string_view line, const Message& message, std::string_view ours,
+  RequestRoute completion(std::string_view line, const Message& message, std::string_view own_id,
                           Knowledge knowledge);
   RequestRoute task(std::string_view line, const Message& message);
 
   const Members& members_;
-  MergedLists& assortment_;
+  MergedLists& merged_;
 };
 
 }  // namespace cellblock::gateway

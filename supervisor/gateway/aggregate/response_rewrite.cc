@@ -4,7 +4,7 @@
 
 #include "supervisor/gateway/aggregate/members.h"
 #include "supervisor/gateway/aggregate/public_name.h"
-#include "supervisor/gateway/message/question.h"
+#include "supervisor/gateway/message/request_meta.h"
 
 namespace cellblock::gateway {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/config.h"
 #include "supervisor/gateway/catalogue/catalogues.h"
 #include "supervisor/gateway/checks/metadata.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "supervisor/os/clock.h"
 
 namespace cellblock::gateway {
@@ -72,8 +72,8 @@ void DiscoveryRunner::failed(const Failure& failure) {
   receiver_.failed(failure);
 }
 
-bool DiscoveryRunner::answer_lost(std::string_view ours, const Failure& failure, Time now) {
-  if (!ours.empty() && !survey_.owns(ours)) return false;
+bool DiscoveryRunner::answer_lost(std::string_view own_id, const Failure& failure, Time now) {
+  if (!own_id.empty() && !survey_.owns(own_id)) return false;
   survey_.answer_lost(failure, now);
   return true;
 }

@@ -53,12 +53,12 @@ class DiscoveryRunner final : private DiscoveryEffects, private CellUser, privat
   void from_cell(std::string_view line, const Message& message, Time now) override {
     survey_.from_cell(line, message, now);
   }
-  bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
+  bool answer_lost(std::string_view own_id, const Failure& failure, Time now) override;
   void cell_gone(const Failure& failure, Time now) override { survey_.cell_gone(failure, now); }
   bool is_busy(Time) const override { return true; }
   void let_go(Time) override {}
   std::uint64_t session() const override { return 0; }
-  bool owns(std::string_view ours) const override { return survey_.owns(ours); }
+  bool owns(std::string_view own_id) const override { return survey_.owns(own_id); }
 
   // CellKeeper
   void cell_turn_done() override { settle(); }

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "policy/base/printable.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/pins/pin_file.h"
 #include "supervisor/gateway/catalogue/kept_files.h"
 #include "supervisor/gateway/checks/user_policy.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "supervisor/gateway/checks/user_policy.h"
 #include "supervisor/gateway/records/denied_log.h"
 #include "supervisor/os/clock.h"

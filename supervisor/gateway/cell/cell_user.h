@@ -22,7 +22,7 @@ class CellUser {
   /// What was to be an answer is none, and nobody will get another: the call with this id of ours
   /// fails, or, where the id is empty because nobody can tell whose it was, every call in flight.
   /// Whether there was any.
-  virtual bool answer_lost(std::string_view ours, const Failure& failure, Time now) = 0;
+  virtual bool answer_lost(std::string_view own_id, const Failure& failure, Time now) = 0;
 
   /// It did not start, or it has ended: nothing more comes from it, and it is not to be used again.
   /// It has let go of its user already.
@@ -42,7 +42,7 @@ class CellUser {
 
   /// Whether a call has this id of ours, in raw JSON, that is in flight or was cancelled: then its
   /// answer, its progress and the notifications of its stream are this user's.
-  virtual bool owns(std::string_view ours) const = 0;
+  virtual bool owns(std::string_view own_id) const = 0;
 
  protected:
   ~CellUser() = default;

@@ -8,8 +8,8 @@
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/listening.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
 #include "supervisor/gateway/message/written_message.h"
@@ -25,7 +25,7 @@ const RequestCoalescer::Entry* RequestCoalescer::open_one(std::string_view what)
 bool RequestCoalescer::is_asked(std::string_view what) const { return open_one(what) != nullptr; }
 
 void RequestCoalescer::ask(std::string_view what, Waiting first) {
-  Entry entry{.ours = first.ours, .is_open = true, .done = {.what = std::string(what)}};
+  Entry entry{.own_id = first.own_id, .is_open = true, .done = {.what = std::string(what)}};
   entry.done.waiting.push_back(std::move(first));
   entries_.push_back(std::move(entry));
 }
@@ -37,12 +37,12 @@ void RequestCoalescer::wait(std::string_view what, Waiting another) {
       std::move(another));
 }
 
-bool RequestCoalescer::has(std::string_view ours) const {
-  return std::ranges::find(entries_, ours, &Entry::ours) != entries_.end();
+bool RequestCoalescer::has(std::string_view own_id) const {
+  return std::ranges::find(entries_, own_id, &Entry::own_id) != entries_.end();
 }
 
-std::optional<RequestCoalescer::Done> RequestCoalescer::take(std::string_view ours) {
-  const auto found = std::ranges::find(entries_, ours, &Entry::ours);
+std::optional<RequestCoalescer::Done> RequestCoalescer::take(std::string_view own_id) {
+  const auto found = std::ranges::find(entries_, own_id, &Entry::own_id);
   if (found == entries_.end()) return std::nullopt;
   Done done = std::move(found->done);
   entries_.erase(found);
@@ -118,9 +118,9 @@ constexpr std::string_view first_words = mcp::method::initialize;
 // Apart from `initialize`, which is no URI in JSON's form.
 std::string subscription_to(std::string_view uri) { return "subscribe " + std::string(uri); }
 
-std::string introduction(std::string_view ours, std::string_view asked) {
+std::string introduction(std::string_view own_id, std::string_view asked) {
   const Json params = parse_json(asked);
-  return request_text(parse_json(ours), mcp::method::initialize,
+  return request_text(parse_json(own_id), mcp::method::initialize,
                       {{"protocolVersion", answer_to_version(string_in(params, "protocolVersion"))},
                        {"capabilities", Json::object()},
                        {"clientInfo", own_client_info()}});
@@ -147,10 +147,10 @@ CellUser* ClientMultiplexer::member(std::uint64_t number) const {
   return found == members_.end() ? nullptr : found->user;
 }
 
-CellUser* ClientMultiplexer::owner_of(std::string_view ours) const {
-  if (ours.empty()) return nullptr;
-  const auto found =
-      std::ranges::find_if(members_, [ours](const Member& one) { return one.user->owns(ours); });
+CellUser* ClientMultiplexer::owner_of(std::string_view own_id) const {
+  if (own_id.empty()) return nullptr;
+  const auto found = std::ranges::find_if(
+      members_, [own_id](const Member& one) { return one.user->owns(own_id); });
   return found == members_.end() ? nullptr : found->user;
 }
 
@@ -230,28 +230,28 @@ void ClientMultiplexer::notification(std::string_view line, const Message& messa
 // the server refuse them all.
 void ClientMultiplexer::initialize(std::uint64_t who, std::string_view line,
                                    const Message& message) {
-  const std::string_view ours = message.id.in(line);
-  if (welcome_) return answer(who, result_reply(ours, *welcome_));
-  if (joint_.is_asked(first_words)) return joint_.wait(first_words, {who, std::string(ours)});
-  joint_.ask(first_words, {who, std::string(ours)});
-  say(introduction(ours, message.params.in(line)));
+  const std::string_view own_id = message.id.in(line);
+  if (welcome_) return answer(who, result_reply(own_id, *welcome_));
+  if (joint_.is_asked(first_words)) return joint_.wait(first_words, {who, std::string(own_id)});
+  joint_.ask(first_words, {who, std::string(own_id)});
+  say(introduction(own_id, message.params.in(line)));
 }
 
 void ClientMultiplexer::subscribe(std::uint64_t who, std::string_view line,
                                   const Message& message) {
-  const std::string_view ours = message.id.in(line);
+  const std::string_view own_id = message.id.in(line);
   const std::string uri = read_string(message.uri.in(line));
   if (uri.empty()) return pass(line);
   const std::string what = subscription_to(uri);
   switch (subscriptions_.add(who, uri)) {
     case Subscriptions::Added::first:
-      joint_.ask(what, {who, std::string(ours)});
+      joint_.ask(what, {who, std::string(own_id)});
       return pass(line);
     case Subscriptions::Added::another:
-      if (joint_.is_asked(what)) return joint_.wait(what, {who, std::string(ours)});
-      return answer(who, result_reply(ours, "{}"));
+      if (joint_.is_asked(what)) return joint_.wait(what, {who, std::string(own_id)});
+      return answer(who, result_reply(own_id, "{}"));
     case Subscriptions::Added::refused:
-      return answer(who, protocol_error(ours, mcp::invalid_params,
+      return answer(who, protocol_error(own_id, mcp::invalid_params,
                                         "too many subscriptions, or too long a URI"));
   }
 }
@@ -324,11 +324,11 @@ void ClientMultiplexer::from_cell(std::string_view line, const Message& message,
 // An answer that nobody owns: whoever asked has left, it is to a request of our own, or nobody
 // asked.
 void ClientMultiplexer::answered(std::string_view line, const Message& message, Time now) {
-  const std::string_view ours = message.id.in(line);
-  const auto done = joint_.take(ours);
+  const std::string_view own_id = message.id.in(line);
+  const auto done = joint_.take(own_id);
   if (done) settle_joint(*done, line, message);
-  if (CellUser* user = owner_of(ours)) return user->from_cell(line, message, now);
-  if (!done && !ours.starts_with(own_ids)) ++foreign_answers_;
+  if (CellUser* user = owner_of(own_id)) return user->from_cell(line, message, now);
+  if (!done && !own_id.starts_with(own_ids)) ++foreign_answers_;
 }
 
 void ClientMultiplexer::settle_joint(const RequestCoalescer::Done& done, std::string_view line,
@@ -340,8 +340,8 @@ void ClientMultiplexer::settle_joint(const RequestCoalescer::Done& done, std::st
     welcome_ = message.result.in(line);
   }
   for (const RequestCoalescer::Waiting& one : done.waiting) {
-    if (one.ours == message.id.in(line)) continue;
-    answer(one.member, EditedMessage(line, {{message.id, one.ours}}).flatten());
+    if (one.own_id == message.id.in(line)) continue;
+    answer(one.member, EditedMessage(line, {{message.id, one.own_id}}).flatten());
   }
 }
 
@@ -355,13 +355,13 @@ void ClientMultiplexer::forget_lost(const RequestCoalescer::Done& done) {
   for (const RequestCoalescer::Waiting& one : done.waiting) subscriptions_.remove(one.member, uri);
 }
 
-std::vector<std::string> ClientMultiplexer::lost(std::string_view ours) {
-  const auto done = joint_.take(ours);
+std::vector<std::string> ClientMultiplexer::lost(std::string_view own_id) {
+  const auto done = joint_.take(own_id);
   std::vector<std::string> others;
   if (!done) return others;
   forget_lost(*done);
   for (const RequestCoalescer::Waiting& one : done->waiting) {
-    if (one.ours != ours) others.push_back(one.ours);
+    if (one.own_id != own_id) others.push_back(one.own_id);
   }
   return others;
 }

@@ -28,7 +28,7 @@ class RequestCoalescer {
  public:
   struct Waiting {
     std::uint64_t member = 0;
-    std::string ours;  ///< its id of ours, raw JSON
+    std::string own_id;  ///< its id of ours, raw JSON
   };
   /// `waiting` begins with whose request it is that the cell heard, unless that one has left.
   struct Done {
@@ -42,8 +42,8 @@ class RequestCoalescer {
   /// is_asked() holds.
   void wait(std::string_view what, Waiting another);
   /// Whether the answer with this id is awaited here.
-  bool has(std::string_view ours) const;
-  std::optional<Done> take(std::string_view ours);
+  bool has(std::string_view own_id) const;
+  std::optional<Done> take(std::string_view own_id);
   /// Its answer no longer holds for those who ask later.
   void close(std::string_view what);
   void leave(std::uint64_t member);
@@ -51,7 +51,7 @@ class RequestCoalescer {
 
  private:
   struct Entry {
-    std::string ours;
+    std::string own_id;
     bool is_open = true;  ///< others may wait for it too
     Done done;
   };
@@ -133,7 +133,7 @@ class ClientMultiplexer {
   void tell(Time now);
 
   /// The answer with this id is lost: whose calls wait for it besides the one that owns the id.
-  std::vector<std::string> lost(std::string_view ours);
+  std::vector<std::string> lost(std::string_view own_id);
   /// All calls in flight fail.
   void lose_all();
 
@@ -153,7 +153,7 @@ class ClientMultiplexer {
 
   std::uint64_t number_of(const CellUser& user) const;
   CellUser* member(std::uint64_t number) const;
-  CellUser* owner_of(std::string_view ours) const;
+  CellUser* owner_of(std::string_view own_id) const;
 
   void request(std::uint64_t who, std::string_view line, const Message& message);
   void refuse_for_room(std::uint64_t who, std::string_view id);

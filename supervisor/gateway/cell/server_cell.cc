@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/question.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
@@ -338,11 +338,11 @@ void ServerCell::lose_answer(std::string_view line, const Refused& refused, Time
   note(AuditKind::refused, AuditOutcome::error, name_of(failure.code));
 }
 
-bool ServerCell::lose_answers(std::string_view ours, const Failure& failure, Time now) {
-  std::vector<std::string> all{std::string(ours)};
-  if (shared_ && ours.empty()) shared_->lose_all();
-  if (shared_ && !ours.empty()) {
-    for (std::string& other : shared_->lost(ours)) all.push_back(std::move(other));
+bool ServerCell::lose_answers(std::string_view own_id, const Failure& failure, Time now) {
+  std::vector<std::string> all{std::string(own_id)};
+  if (shared_ && own_id.empty()) shared_->lose_all();
+  if (shared_ && !own_id.empty()) {
+    for (std::string& other : shared_->lost(own_id)) all.push_back(std::move(other));
   }
   bool any = false;
   for (const std::string& one : all) {

@@ -206,7 +206,7 @@ class ServerCell {
   void refused_line(std::string_view line, const Refused& refused, Time now);
   void check_framing(FramingDetector::Found found);
   void lose_answer(std::string_view line, const Refused& refused, Time now);
-  bool lose_answers(std::string_view ours, const Failure& failure, Time now);
+  bool lose_answers(std::string_view own_id, const Failure& failure, Time now);
   /// What one user hears may make others leave.
   template <typename Tell>
   void tell_users(Tell tell) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 
 namespace cellblock::gateway {
 

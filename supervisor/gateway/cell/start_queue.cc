@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/failures/end_verdict.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/cell/eviction.h"

@@ -3,28 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/base/printable.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/pins/suspicion.h"
 #include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
-
-std::expected<JsonSchema, std::string> input_schema_of(std::string_view definition) {
-  const nlohmann::ordered_json tool = read_tree(definition);
-  const auto schema = tool.is_object() ? tool.find("inputSchema") : tool.end();
-  if (!tool.is_object() || schema == tool.end()) return std::unexpected("it has none");
-  return make_schema(*schema);
-}
-
-const SchemaBook::Entry& SchemaBook::of(std::uint32_t server, std::string_view tool,
-                                        const Pin& pin) {
-  const auto known = entries_.find(Less::View{server, tool});
-  if (known != entries_.end() && known->second.of == pin.digest) return known->second;
-  if (entries_.size() >= max_kept) entries_.clear();
-  Entry entry{.of = pin.digest, .schema = input_schema_of(pin.accepted)};
-  entry.takes_every_object = entry.schema && entry.schema->takes_every_object();
-  return entries_.insert_or_assign(Key{server, std::string(tool)}, std::move(entry)).first->second;
-}
 
 /// Between servers the same name is ordinary, and so are spellings of it: whose a tool is stands in
 /// front of it. What no ASCII name is taken for, only another script makes.

@@ -1,60 +1,22 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "policy/config/config.h"
 #include "policy/pins/definition.h"
 #include "policy/pins/pin_set.h"
-#include "policy/schema/json_schema.h"
 #include "supervisor/gateway/checks/catalogue.h"
+#include "supervisor/gateway/checks/schema_book.h"
 
-/// The pins of one user's gateway and the schemas of the tools in them, by the server's index in
-/// the configuration: what Session, ServerRoute and the reports ask, and where what they saw is
-/// put. Pure.
+/// The pins of one user's gateway, and the schemas of the tools in them (schema_book.h), by the
+/// server's index in the configuration: what Session, ServerRoute and the reports ask, and where
+/// what they saw is put. Pure.
 namespace cellblock::gateway {
-
-/// The inputSchemas of tools, made ready when the first call comes, and kept as long as the
-/// definition is the same. Pure.
-class SchemaBook {
- public:
-  static constexpr std::size_t max_kept = 1'024;  ///< beyond it they are all made anew
-
-  struct Entry {
-    Digest of{};
-    /// The error says why arguments are not held to it.
-    std::expected<JsonSchema, std::string> schema;
-    bool takes_every_object = false;
-  };
-
-  /// Valid until the next call of this.
-  const Entry& of(std::uint32_t server, std::string_view tool, const Pin& pin);
-
- private:
-  using Key = std::pair<std::uint32_t, std::string>;
-  struct Less {
-    using is_transparent = void;
-    using View = std::pair<std::uint32_t, std::string_view>;
-    static View view(const Key& key) { return {key.first, key.second}; }
-    static View view(const View& key) { return key; }
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const {
-      return view(a) < view(b);
-    }
-  };
-
-  std::map<Key, Entry, Less> entries_;
-};
-
-/// Of a definition's canonical text.
-std::expected<JsonSchema, std::string> input_schema_of(std::string_view definition);
 
 class PinEffects {
  public:

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "policy/access/rights.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/config.h"
 
 /// What one session's rules leave a host and a server.

@@ -72,30 +72,30 @@ bool is_recorded(CallKind kind) {
          kind == CallKind::prompt_get;
 }
 
-std::optional<CallTable::Refusal> CallTable::refusal_for(std::string_view theirs) const {
-  if (find_theirs(theirs) != nullptr) return Refusal::duplicate;
+std::optional<CallTable::Refusal> CallTable::refusal_for(std::string_view caller_id) const {
+  if (find_by_caller_id(caller_id) != nullptr) return Refusal::duplicate;
   if (calls_.size() >= most_) return Refusal::too_many;
   return std::nullopt;
 }
 
-const Call* CallTable::find(std::string_view ours) const {
-  const std::uint64_t id = parse_upstream_id(ours);
-  const auto found = std::ranges::find(calls_, id, &Call::ours);
+const Call* CallTable::find(std::string_view own_id) const {
+  const std::uint64_t id = parse_upstream_id(own_id);
+  const auto found = std::ranges::find(calls_, id, &Call::own_id);
   return found == calls_.end() ? nullptr : &*found;
 }
 
-Call* CallTable::find(std::string_view ours) {
+Call* CallTable::find(std::string_view own_id) {
   // The table is this object's own.
-  return const_cast<Call*>(std::as_const(*this).find(ours));  // NOLINT(*-const-cast)
+  return const_cast<Call*>(std::as_const(*this).find(own_id));  // NOLINT(*-const-cast)
 }
 
-Call* CallTable::find(std::uint64_t ours) {
-  const auto found = std::ranges::find(calls_, ours, &Call::ours);
+Call* CallTable::find(std::uint64_t own_id) {
+  const auto found = std::ranges::find(calls_, own_id, &Call::own_id);
   return found == calls_.end() ? nullptr : &*found;
 }
 
-const Call* CallTable::find_theirs(std::string_view theirs) const {
-  const auto found = std::ranges::find(calls_, theirs, &Call::theirs);
+const Call* CallTable::find_by_caller_id(std::string_view caller_id) const {
+  const auto found = std::ranges::find(calls_, caller_id, &Call::caller_id);
   return found == calls_.end() ? nullptr : &*found;
 }
 
@@ -119,23 +119,23 @@ std::optional<Call> CallTable::remove(const Call* call) {
   return removed;
 }
 
-std::optional<Call> CallTable::close(std::string_view ours) { return remove(find(ours)); }
+std::optional<Call> CallTable::close(std::string_view own_id) { return remove(find(own_id)); }
 
-std::optional<Call> CallTable::cancel(std::string_view theirs) {
-  auto call = remove(find_theirs(theirs));
-  if (call) cancelled_[next_cancelled_++ % cancelled_.size()] = call->ours;
+std::optional<Call> CallTable::cancel(std::string_view caller_id) {
+  auto call = remove(find_by_caller_id(caller_id));
+  if (call) cancelled_[next_cancelled_++ % cancelled_.size()] = call->own_id;
   return call;
 }
 
-bool CallTable::was_cancelled(std::string_view ours) const {
-  const std::uint64_t id = parse_upstream_id(ours);
+bool CallTable::was_cancelled(std::string_view own_id) const {
+  const std::uint64_t id = parse_upstream_id(own_id);
   return id != 0 && std::ranges::find(cancelled_, id) != cancelled_.end();
 }
 
 std::vector<std::uint64_t> CallTable::ids() const {
   std::vector<std::uint64_t> ids;
   ids.reserve(calls_.size());
-  for (const Call& call : calls_) ids.push_back(call.ours);
+  for (const Call& call : calls_) ids.push_back(call.own_id);
   return ids;
 }
 

@@ -118,9 +118,9 @@ struct UnsentCall {
 };
 
 struct Call {
-  std::uint64_t ours = 0;
+  std::uint64_t own_id = 0;
   std::uint64_t question = 0;  ///< about it, to the host; of a question: the call that it is about
-  std::string theirs;          ///< the caller's id, raw JSON
+  std::string caller_id;       ///< the caller's id, raw JSON
   std::string progress_token;  ///< the caller's, raw JSON; empty if it wants no progress
   std::string traceparent;     ///< of the caller's span; empty: it names none
   std::string tool;
@@ -149,26 +149,26 @@ class CallTable {
 
   explicit CallTable(std::size_t most) : most_(most) {}
 
-  std::optional<Refusal> refusal_for(std::string_view theirs) const;
+  std::optional<Refusal> refusal_for(std::string_view caller_id) const;
   /// Only when refusal_for() had nothing against it.
   void open(Call call) { calls_.push_back(std::move(call)); }
 
   /// By our id, in raw JSON. Valid until the next change. Progress tokens of ours are the same
   /// numbers, so this finds a call by its token as well.
-  const Call* find(std::string_view ours) const;
-  Call* find(std::string_view ours);
-  Call* find(std::uint64_t ours);
-  const Call* find_theirs(std::string_view theirs) const;
+  const Call* find(std::string_view own_id) const;
+  Call* find(std::string_view own_id);
+  Call* find(std::uint64_t own_id);
+  const Call* find_by_caller_id(std::string_view caller_id) const;
 
-  std::optional<Call> close(std::string_view ours);
+  std::optional<Call> close(std::string_view own_id);
   /// Closes it and remembers that its answer may still come.
-  std::optional<Call> cancel(std::string_view theirs);
-  bool was_cancelled(std::string_view ours) const;
+  std::optional<Call> cancel(std::string_view caller_id);
+  bool was_cancelled(std::string_view own_id) const;
 
   std::vector<Call> take_all();
   std::span<Call> all() { return calls_; }
   std::span<const Call> all() const { return calls_; }
-  std::vector<std::uint64_t> ids() const;  ///< ours
+  std::vector<std::uint64_t> ids() const;  ///< own
   std::size_t size() const { return calls_.size(); }
   std::size_t awaited() const;        ///< all but streams
   std::size_t kept_progress() const;  ///< bytes, of all calls

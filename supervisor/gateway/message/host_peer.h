@@ -22,7 +22,7 @@ struct Peer {
   std::vector<std::uint32_t> groups;
   wire::SessionVia via = wire::SessionVia::socket;
   std::string_view token;  ///< its name, with http_token; lives as long as the configuration
-  /// Came through the door of administrators: uid is an administrator's, who is not this gateway's
+  /// Came through an administrators' socket: uid is an administrator's, who is not this gateway's
   /// user but rootless (daemon/run/admin_sockets.h). Asks cellblock's own requests, and says no
   /// MCP.
   bool is_admin = false;

@@ -31,7 +31,7 @@ Failure left_out(const Server& server);
 Failure role_refused(const std::string& role);
 Failure only_admins_decide();
 Failure only_admins_approve();
-/// At the door of administrators.
+/// On an administrators' socket.
 Failure no_servers_here();
 Failure line_too_large(std::size_t seen, std::uint64_t limit, const Server* server);
 struct HostGivenUp {
@@ -49,7 +49,7 @@ AuditNote note_of_refused(const Failure& failure);
 Failure replaced_by_declaration(const Server& server);
 Failure stopped_idle(const Server& server);
 Failure restarted_by_user(const Server& server);
-/// Of a session that came through the door of administrators.
+/// Of a session that came through an administrators' socket.
 Failure no_admin_any_more();
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "policy/base/printable.h"
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/failures/end_verdict.h"
 
 namespace cellblock::gateway {

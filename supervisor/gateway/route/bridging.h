@@ -6,7 +6,7 @@
 
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
-#include "supervisor/gateway/route/upstream_route.h"
+#include "supervisor/gateway/route/route.h"
 #include "supervisor/gateway/translate/bridge.h"
 
 namespace cellblock::gateway {

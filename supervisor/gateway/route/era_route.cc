@@ -37,9 +37,9 @@ std::size_t EraRoute::in_flight() const {
   return below + held_.awaited();
 }
 
-bool EraRoute::is_in_flight(std::string_view theirs) const {
-  if (held_.has(theirs)) return true;
-  return bridge_ ? bridge_->is_in_flight(theirs) : upstream_ && upstream_->asks(theirs);
+bool EraRoute::is_in_flight(std::string_view caller_id) const {
+  if (held_.has(caller_id)) return true;
+  return bridge_ ? bridge_->is_in_flight(caller_id) : upstream_ && upstream_->asks(caller_id);
 }
 
 Traffic EraRoute::traffic() const {
@@ -208,18 +208,18 @@ void EraRoute::learn_answer(std::string_view line, const Message& message) {
   if (parts_.plan.has_workspace) return;
   const Call* call = upstream_->call(message.id.in(line));
   if (call == nullptr) return;
-  if (parts_.of == LegOf::all_servers && list_of(call->kind)) return;
+  if (parts_.of == RouteOf::all_servers && list_of(call->kind)) return;
   learn_from_answer(services_.catalogues(), parts_.plan.server, *call, message.result.in(line));
 }
 
-bool EraRoute::answer_lost(std::string_view ours, const Failure& failure, Time now) {
+bool EraRoute::answer_lost(std::string_view own_id, const Failure& failure, Time now) {
   // Whoever's it was: the list is not waited for, and nor is any call.
-  const bool is_list = first_list_.is_asking() && (ours.empty() || first_list_.owns(ours));
+  const bool is_list = first_list_.is_asking() && (own_id.empty() || first_list_.owns(own_id));
   bool is_call = upstream_ && !upstream_->is_idle();
-  if (is_call && ours.empty()) {
+  if (is_call && own_id.empty()) {
     upstream_->fail_all(failure, now);
   } else if (is_call) {
-    is_call = upstream_->fail(ours, failure, now);
+    is_call = upstream_->fail(own_id, failure, now);
   }
   if (is_list) go_without_list(now);
   if (!is_call) return is_list;
@@ -228,8 +228,8 @@ bool EraRoute::answer_lost(std::string_view ours, const Failure& failure, Time n
   return true;
 }
 
-bool EraRoute::owns(std::string_view ours) const {
-  return first_list_.owns(ours) || (upstream_ && upstream_->owns(ours));
+bool EraRoute::owns(std::string_view own_id) const {
+  return first_list_.owns(own_id) || (upstream_ && upstream_->owns(own_id));
 }
 
 void EraRoute::to_host(Slices message) {

@@ -16,9 +16,10 @@
 #include "supervisor/gateway/message/relay.h"
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/route/first_list.h"
+#include "supervisor/gateway/route/held_messages.h"
 #include "supervisor/gateway/route/retries.h"
+#include "supervisor/gateway/route/route.h"
 #include "supervisor/gateway/route/session_replay.h"
-#include "supervisor/gateway/route/upstream_route.h"
 #include "supervisor/gateway/translate/bridge.h"
 #include "supervisor/gateway/upstream/upstream.h"
 #include "supervisor/os/clock.h"
@@ -73,7 +74,7 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
 
   std::size_t in_flight() const;
   /// By the host's id, in raw JSON: held here, or asked.
-  bool is_in_flight(std::string_view theirs) const;
+  bool is_in_flight(std::string_view caller_id) const;
   bool has_cell() const { return cell_ != nullptr; }
   /// The cell knows the host's session, and nobody here could tell the next one of it. While it is
   /// not known who speaks, somebody might have begun one.
@@ -93,14 +94,14 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   // CellUser
   void cell_running(Time now) override;
   void from_cell(std::string_view line, const Message& message, Time now) override;
-  bool answer_lost(std::string_view ours, const Failure& failure, Time now) override;
+  bool answer_lost(std::string_view own_id, const Failure& failure, Time now) override;
   void cell_gone(const Failure& failure, Time now) override;
   std::uint64_t session() const override { return parts_.session; }
   bool is_busy(Time now) const override;
   bool is_awaited(Time now) const override;
   bool is_amid_list(Time now) const override { return upstream_ && upstream_->is_amid_list(now); }
   void let_go(Time now) override;
-  bool owns(std::string_view ours) const override;
+  bool owns(std::string_view own_id) const override;
 
   // UpstreamEffects, and of BridgeEffects what has the same name
   void to_host(Slices message) override;

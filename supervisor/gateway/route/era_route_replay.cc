@@ -149,7 +149,7 @@ bool EraRoute::is_awaited(Time now) const { return parts_.start == StartWhen::no
 bool EraRoute::is_listened_to() const {
   if (revival_.has_subscriptions()) return true;
   const Listening what = bridge_ ? bridge_->listening() : upstream_->listening();
-  const bool is_of_all = parts_.of == LegOf::all_servers;
+  const bool is_of_all = parts_.of == RouteOf::all_servers;
   return what == Listening::more || (what == Listening::lists && !is_of_all);
 }
 
@@ -168,8 +168,8 @@ CallStates EraRoute::call_states() const {
                 if (!upstream_) return false;
                 if (!bridge_) return upstream_->is_unsent(id);
                 const std::uint64_t asked = bridge_->asked_as(id);
-                const std::string ours = std::to_string(asked);
-                return asked != 0 && (bridged_.has(ours) || upstream_->is_unsent(ours));
+                const std::string own_id = std::to_string(asked);
+                return asked != 0 && (bridged_.has(own_id) || upstream_->is_unsent(own_id));
               }};
 }
 

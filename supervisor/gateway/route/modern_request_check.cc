@@ -4,8 +4,8 @@
 
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/json_tree.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {

@@ -71,10 +71,11 @@ constexpr std::size_t most_discovering = 16;
 ServerRoute::ServerRoute(ServerRouteParts parts, McpServices& services, ServerRouteEffects& above)
     : parts_(parts), server_(parts_.server()), services_(services), above_(above) {}
 
-bool ServerRoute::is_in_flight(std::string_view theirs) const {
-  return std::ranges::find(discovering_, theirs, &Asked::id) != discovering_.end() ||
-         std::ranges::any_of(
-             era_routes_, [&](const auto& era_route) { return era_route->is_in_flight(theirs); });
+bool ServerRoute::is_in_flight(std::string_view caller_id) const {
+  return std::ranges::find(discovering_, caller_id, &Asked::id) != discovering_.end() ||
+         std::ranges::any_of(era_routes_, [&](const auto& era_route) {
+           return era_route->is_in_flight(caller_id);
+         });
 }
 
 std::size_t ServerRoute::in_flight() const {
@@ -193,7 +194,7 @@ void ServerRoute::discovered(const Catalogue* catalogue, const Failure& failure,
     say(catalogue != nullptr ? discover_reply(asked.id, *catalogue)
                              : error_reply(asked.id, failure));
   }
-  above_.leg_answered(now);
+  above_.route_answered(now);
 }
 
 bool ServerRoute::cancelled_here(std::string_view line, const Message& message) {
@@ -210,7 +211,7 @@ void ServerRoute::say(std::string_view text) {
 
 void ServerRoute::era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) {
   const bool is_lost = era_route.session_is_in_cell();
-  above_.leg_lost(
+  above_.route_lost(
       failure, is_lost ? ServerRouteEffects::After::over : ServerRouteEffects::After::usable, now);
 }
 

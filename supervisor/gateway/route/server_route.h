@@ -15,7 +15,7 @@
 #include "supervisor/gateway/checks/catalogue.h"
 #include "supervisor/gateway/checks/kept_results.h"
 #include "supervisor/gateway/route/era_route.h"
-#include "supervisor/gateway/route/upstream_route.h"
+#include "supervisor/gateway/route/route.h"
 
 /// One host's way to one server, whichever era it speaks: everything above a server route sees an
 /// MCP server of both. Answers what needs no server, and gives the rest to the era route of its
@@ -48,7 +48,7 @@ std::optional<std::string> cached_list(std::string_view line, const Message& mes
                                        const Rights& rights,
                                        ReadingTool reading_tool = ReadingTool::not_listed);
 
-class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
+class ServerRoute final : public Route, private EraRouteEffects {
  public:
   ServerRoute(ServerRouteParts parts, McpServices& services, ServerRouteEffects& above);
 
@@ -65,7 +65,7 @@ class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
   void reconfigure(const ServerSet& changed, Time now) override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
   std::size_t in_flight() const override;
-  bool is_in_flight(std::string_view theirs) const override;
+  bool is_in_flight(std::string_view caller_id) const override;
   std::uint64_t cell() const override;
   Traffic traffic(std::uint32_t server) const override;
 
@@ -79,9 +79,9 @@ class ServerRoute final : public UpstreamRoute, private EraRouteEffects {
 
   // EraRouteEffects
   void lane_says(Slices message) override { above_.to_host(message); }
-  void lane_running(Time now) override { above_.leg_running(now); }
+  void lane_running(Time now) override { above_.route_running(now); }
   void era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) override;
-  void lane_answered(Time now) override { above_.leg_answered(now); }
+  void lane_answered(Time now) override { above_.route_answered(now); }
 
   EraRoute& era_route_of(std::optional<Era> host);
   EraRoute* era_route_for(std::string_view line, const Message& message);

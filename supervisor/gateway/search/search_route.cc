@@ -31,7 +31,9 @@ constexpr std::string_view rule = "tool_search";
 // As raw JSON. What a host calls so could not be told from ours.
 constexpr std::string_view id_beginning = "\"cellblock-list-";
 
-std::string own_id(std::uint64_t number) { return fmt::format("{}{}\"", id_beginning, number); }
+std::string page_request_id(std::uint64_t number) {
+  return fmt::format("{}{}\"", id_beginning, number);
+}
 
 bool is_own_id(std::string_view id) { return id.starts_with(id_beginning); }
 
@@ -89,16 +91,16 @@ SearchRoute::SearchRoute(const SearchParts& parts, McpServices& services, Server
     : parts_(parts), shared_(parts.shared), services_(services), above_(above) {}
 
 std::size_t SearchRoute::in_flight() const {
-  const auto under_way = static_cast<std::size_t>(
-      std::ranges::count_if(listings_, [](const auto& listing) { return !listing->ours.empty(); }));
+  const auto under_way = static_cast<std::size_t>(std::ranges::count_if(
+      listings_, [](const auto& listing) { return !listing->own_id.empty(); }));
   // What asks below for one of ours is in flight there as well.
   return listings_.size() + route().in_flight() - std::min(under_way, route().in_flight());
 }
 
-bool SearchRoute::is_in_flight(std::string_view theirs) const {
+bool SearchRoute::is_in_flight(std::string_view caller_id) const {
   const bool is_ours = std::ranges::any_of(
-      listings_, [theirs](const auto& listing) { return listing->id == theirs; });
-  return is_ours || route().is_in_flight(theirs);
+      listings_, [caller_id](const auto& listing) { return listing->id == caller_id; });
+  return is_ours || route().is_in_flight(caller_id);
 }
 
 SearchRoute::ListingIt SearchRoute::listing_of(std::string_view id) {
@@ -227,7 +229,7 @@ void SearchRoute::recorded(std::uint64_t call, AuditState log, Time now) {
     ask_for_page(**found, {}, now);
     drain(now);
   }
-  above_.leg_answered(now);
+  above_.route_answered(now);
 }
 
 // --- lists ---------------------------------------------------------------------------------------
@@ -237,8 +239,8 @@ void SearchRoute::ask_for_page(Listing& listing, std::string_view cursor, Time n
     const Failure failure = lists_hold_too_much(shared_.policy.lists.most());
     return fail(*take(listing_of(listing.id)), failure, now);
   }
-  listing.ours = own_id(++last_id_);
-  const WrittenMessage written(shared_.scanner, page_request(listing.ours, listing.meta, cursor));
+  listing.own_id = page_request_id(++last_id_);
+  const WrittenMessage written(shared_.scanner, page_request(listing.own_id, listing.meta, cursor));
   if (!written.message()) {
     const Failure failure = bad_answer(written.message().error(), parts_.server);
     return fail(*take(listing_of(listing.id)), failure, now);
@@ -262,9 +264,9 @@ void SearchRoute::drain(Time now) {
 
 void SearchRoute::page_answered(const Answer& answer, Time now) {
   const WrittenMessage written(shared_.scanner, answer.text);
-  const std::string_view ours = own_answer(written);
+  const std::string_view own_id = own_answer(written);
   const auto found = std::ranges::find_if(
-      listings_, [ours](const auto& listing) { return listing->ours == ours; });
+      listings_, [own_id](const auto& listing) { return listing->own_id == own_id; });
   if (found == listings_.end()) return;  // the host has taken it back
   if (!written.message()) {
     const Failure failure = bad_answer(written.message().error(), parts_.server);
@@ -352,16 +354,16 @@ void SearchRoute::cancel_all(std::string_view reason, Time now) {
 
 // --- from below ----------------------------------------------------------------------------------
 
-void SearchRoute::leg_running(Time now) { above_.leg_running(now); }
+void SearchRoute::route_running(Time now) { above_.route_running(now); }
 
-void SearchRoute::leg_lost(const Failure& failure, After after, Time now) {
+void SearchRoute::route_lost(const Failure& failure, After after, Time now) {
   drain(now);
-  above_.leg_lost(failure, after, now);
+  above_.route_lost(failure, after, now);
 }
 
-void SearchRoute::leg_answered(Time now) {
+void SearchRoute::route_answered(Time now) {
   drain(now);
-  above_.leg_answered(now);
+  above_.route_answered(now);
 }
 
 }  // namespace cellblock::gateway

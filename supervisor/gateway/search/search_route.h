@@ -16,7 +16,7 @@
 #include "policy/rates/call_slots.h"
 #include "supervisor/gateway/io/held_bytes.h"
 #include "supervisor/gateway/message/relay.h"
-#include "supervisor/gateway/route/upstream_route.h"
+#include "supervisor/gateway/route/route.h"
 #include "supervisor/gateway/search/find_answer.h"
 #include "supervisor/gateway/search/listed_tools.h"
 
@@ -28,10 +28,10 @@
 namespace cellblock::gateway {
 
 /// Hands on what it does not look at.
-class PassingRoute : public UpstreamRoute {
+class PassingRoute : public Route {
  public:
   /// Once, before anything is said.
-  void put_before(std::unique_ptr<UpstreamRoute> route) { route_ = std::move(route); }
+  void put_before(std::unique_ptr<Route> route) { route_ = std::move(route); }
 
   bool stop_server(std::uint32_t server, const Failure& failure, Time now) override {
     return route_->stop_server(server, failure, now);
@@ -53,11 +53,11 @@ class PassingRoute : public UpstreamRoute {
   Traffic traffic(std::uint32_t server) const override { return route_->traffic(server); }
 
  protected:
-  UpstreamRoute& route() { return *route_; }
-  const UpstreamRoute& route() const { return *route_; }
+  Route& route() { return *route_; }
+  const Route& route() const { return *route_; }
 
  private:
-  std::unique_ptr<UpstreamRoute> route_;
+  std::unique_ptr<Route> route_;
 };
 
 struct SearchParts {
@@ -78,7 +78,7 @@ class SearchRoute final : public PassingRoute, private ServerRouteEffects {
   void fail_all(const Failure& failure, Time now) override;
   void cancel_all(std::string_view reason, Time now) override;
   std::size_t in_flight() const override;
-  bool is_in_flight(std::string_view theirs) const override;
+  bool is_in_flight(std::string_view caller_id) const override;
 
  private:
   /// A call of cellblock_find_tools.
@@ -95,8 +95,8 @@ class SearchRoute final : public PassingRoute, private ServerRouteEffects {
 
     std::string id;  ///< the host's, raw JSON
     Era era{};
-    std::string meta;  ///< raw JSON, of the modern era
-    std::string ours;  ///< the id of our request for the next page, raw JSON; empty: none yet
+    std::string meta;    ///< raw JSON, of the modern era
+    std::string own_id;  ///< the id of our request for the next page, raw JSON; empty: none yet
     ListedTools listed;
     std::optional<Find> find;  ///< none: the host's own tools/list
     HeldBytes::Part held;      ///< of the lists of all sessions, as long as this one lasts
@@ -112,9 +112,9 @@ class SearchRoute final : public PassingRoute, private ServerRouteEffects {
 
   // ServerRouteEffects
   void to_host(Slices message) override;
-  void leg_running(Time now) override;
-  void leg_lost(const Failure& failure, After after, Time now) override;
-  void leg_answered(Time now) override;
+  void route_running(Time now) override;
+  void route_lost(const Failure& failure, After after, Time now) override;
+  void route_answered(Time now) override;
 
   bool taken(std::string_view line, const Message& message, Time now);
   bool cancelled(std::string_view line, const Message& message, Time now);

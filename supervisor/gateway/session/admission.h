@@ -21,7 +21,7 @@ const Server* find_server(const Config& config, const std::string& name);
 std::optional<Failure> refuse_use(const Config& config, const SessionAccess& access,
                                   const std::string& server);
 
-/// Whether he who came through the door of administrators is one still; rootless the user himself
+/// Whether he who came through an administrators' socket is one still; rootless the user himself
 /// is.
 bool is_still_admin(const Config& config, std::uint32_t uid);
 

@@ -158,7 +158,7 @@ void Session::mcp_while_draining(std::string_view line, const Message& message, 
     return reply_to_host(error_reply(message.id.in(line), shutting_down(server_)));
   }
   route_->from_host(line, message, now);
-  leg_answered(now);
+  route_answered(now);
 }
 
 // Whoever says MCP without having selected a server means all of them.
@@ -265,7 +265,7 @@ void Session::tell_refusals(Time now) {
   }
 }
 
-void Session::leg_running(Time /*now*/) {
+void Session::route_running(Time /*now*/) {
   if (state_ == State::attaching) {
     // A cell's start is the attach of its session, unless it is no session's alone.
     if (is_shared(*server_, plan_of(*server_))) {
@@ -275,7 +275,7 @@ void Session::leg_running(Time /*now*/) {
   }
 }
 
-void Session::leg_lost(const Failure& failure, After after, Time now) {
+void Session::route_lost(const Failure& failure, After after, Time now) {
   if (state_ == State::attaching) return attach_failed(failure, now);
   const bool is_served = state_ == State::attached || is_draining();
   if (after == After::over && is_served) {
@@ -287,10 +287,10 @@ void Session::leg_lost(const Failure& failure, After after, Time now) {
   // cellblock did to it on purpose, as for a new declaration, has no verdict.
   const bool is_its_own = failure.code != FailureCode::server_failed || !failure.verdict.empty();
   if (state_ == State::finishing && is_its_own) failure_ = failure;
-  leg_answered(now);
+  route_answered(now);
 }
 
-void Session::leg_answered(Time now) {
+void Session::route_answered(Time now) {
   tell_refusals(now);
   settle_resumption(now);
   end_if_answered(now);
@@ -389,13 +389,13 @@ void Session::renew_server(std::uint32_t server, Time now) {
   if (!is_served || !route_->renew_server(server, failure, now)) {
     return stop_server(server, now);
   }
-  leg_answered(now);
+  route_answered(now);
 }
 
 void Session::replace_server(std::uint32_t server, Time now) {
   if (state_ == State::closing || !route_) return;
   route_->replace_server(server, now);
-  leg_answered(now);
+  route_answered(now);
 }
 
 void Session::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/config.h"
 #include "policy/encoding/sha256.h"
 #include "policy/failures/failure.h"
@@ -21,8 +21,8 @@
 #include "supervisor/gateway/checks/session_access.h"
 #include "supervisor/gateway/message/control_request.h"
 #include "supervisor/gateway/message/host_peer.h"
+#include "supervisor/gateway/route/route.h"
 #include "supervisor/gateway/route/server_route.h"
-#include "supervisor/gateway/route/upstream_route.h"
 #include "supervisor/gateway/session/attachment.h"
 #include "supervisor/gateway/session/session_handoff.h"
 
@@ -143,9 +143,9 @@ class Session final : private ServerRouteEffects, private CallWaiter {
 
   // ServerRouteEffects
   void to_host(Slices message) override;
-  void leg_running(Time now) override;
-  void leg_lost(const Failure& failure, After after, Time now) override;
-  void leg_answered(Time now) override;
+  void route_running(Time now) override;
+  void route_lost(const Failure& failure, After after, Time now) override;
+  void route_answered(Time now) override;
 
   std::size_t line_limit() const;
   std::size_t host_bound() const;
@@ -182,8 +182,8 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   void place_is_free() override {}
   bool is_waited_for() const;
   void speak_with_all();
-  using MakeRoute = std::function<std::unique_ptr<UpstreamRoute>(ServerRouteEffects& above)>;
-  std::unique_ptr<UpstreamRoute> listed_route(ToolListing listing, const MakeRoute& make);
+  using MakeRoute = std::function<std::unique_ptr<Route>(ServerRouteEffects& above)>;
+  std::unique_ptr<Route> listed_route(ToolListing listing, const MakeRoute& make);
   void answer_with_failure(std::string_view line, const Message& message);
 
   void control(std::string_view line, const Message& message, Time now);
@@ -226,7 +226,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   Attachment attachment_;
   std::vector<Label> labels_;
   const Server* server_ = nullptr;              ///< null: all, or not attached
-  std::unique_ptr<UpstreamRoute> route_;        ///< null: not attached
+  std::unique_ptr<Route> route_;                ///< null: not attached
   std::unique_ptr<SessionHandoff> resumption_;  ///< null: it cannot go on at another gateway
   bool is_resumed_ = false;
   std::vector<std::string> refusals_;  ///< for it, of requests that the host never saw

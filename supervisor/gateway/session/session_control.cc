@@ -125,7 +125,7 @@ void Session::note_labels() {
   }
 }
 
-std::unique_ptr<UpstreamRoute> Session::listed_route(ToolListing listing, const MakeRoute& make) {
+std::unique_ptr<Route> Session::listed_route(ToolListing listing, const MakeRoute& make) {
   ServerRouteEffects& effects = *this;
   if (listing == ToolListing::all) return make(effects);
   auto search = std::make_unique<SearchRoute>(

@@ -5,7 +5,7 @@
 
 #include "policy/failures/failure.h"
 #include "policy/rates/rate_text.h"
-#include "supervisor/gateway/checks/result_answers.h"
+#include "supervisor/gateway/checks/kept_result_answers.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"

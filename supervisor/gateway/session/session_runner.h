@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "supervisor/gateway/cell/cell_runner.h"
 #include "supervisor/gateway/cell/gateway_services.h"
 #include "supervisor/gateway/io/held_bytes.h"

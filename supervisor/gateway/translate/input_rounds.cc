@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "policy/mcp/methods.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {
@@ -33,7 +33,7 @@ std::string InputRounds::begin(ModernCall& call, const Json& result, const Json&
   if (requests.empty() && state == nullptr) return "the server asked for input, but for none";
   if (std::string why = objection(requests, capabilities); !why.empty()) return why;
 
-  call.ours = 0;
+  call.own_id = 0;
   call.request_state = state == nullptr ? Json() : *state;
   call.questions.clear();
   call.due = now + (requests.empty() ? pace : patience);

@@ -19,7 +19,7 @@ namespace cellblock::gateway {
 
 /// A question of a modern server's `input_required`, as a request to a legacy host.
 struct AskedOfHost {
-  std::uint64_t id = 0;  ///< ours
+  std::uint64_t id = 0;  ///< own
   std::string key;       ///< in inputRequests
   std::string method;
   Json answer;  ///< null: none yet
@@ -27,8 +27,8 @@ struct AskedOfHost {
 
 /// A legacy host's call at a modern server.
 struct ModernCall {
-  std::uint64_t ours = 0;  ///< 0: not at the server now
-  std::string host_id;     ///< raw JSON
+  std::uint64_t own_id = 0;  ///< 0: not at the server now
+  std::string host_id;       ///< raw JSON
   std::string method;
   Json params;            ///< without what is stamped; kept only where the answer may be a question
   std::size_t bytes = 0;  ///< of the kept params, about
@@ -51,8 +51,8 @@ class ModernCalls {
  public:
   ModernCall& open(ModernCall call) { return calls_.emplace_back(std::move(call)); }
 
-  ModernCall* find(std::uint64_t ours) {
-    return find_if([ours](const ModernCall& c) { return ours != 0 && c.ours == ours; });
+  ModernCall* find(std::uint64_t own_id) {
+    return find_if([own_id](const ModernCall& c) { return own_id != 0 && c.own_id == own_id; });
   }
   bool has_host(std::string_view host_id) const {
     return std::ranges::any_of(calls_,
@@ -61,7 +61,7 @@ class ModernCalls {
   /// Our id of it; 0: there is none.
   std::uint64_t asked_as(std::string_view host_id) const {
     const auto found = std::ranges::find(calls_, host_id, &ModernCall::host_id);
-    return found == calls_.end() ? 0 : found->ours;
+    return found == calls_.end() ? 0 : found->own_id;
   }
   ModernCall* find_host(std::string_view host_id) {
     return find_if([host_id](const ModernCall& c) { return c.host_id == host_id; });

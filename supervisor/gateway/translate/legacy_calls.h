@@ -49,7 +49,7 @@ struct LegacyCall {
     url_due,  ///< it failed for want of a visit to a URL: a retry calls anew
   };
 
-  std::uint64_t ours = 0;
+  std::uint64_t own_id = 0;
   std::string host_id;  ///< raw JSON; empty where no request of the host waits for it
   std::string method;
   std::string uri;      ///< of resources/read
@@ -74,8 +74,9 @@ class LegacyCalls {
   LegacyCall& open(LegacyCall call) { return calls_.emplace_back(std::move(call)); }
 
   /// At the server, by our id or progress token.
-  LegacyCall* find(std::uint64_t ours) {
-    return find_if([ours](const LegacyCall& c) { return c.ours == ours && c.is_at_server(); });
+  LegacyCall* find(std::uint64_t own_id) {
+    return find_if(
+        [own_id](const LegacyCall& c) { return c.own_id == own_id && c.is_at_server(); });
   }
   bool has_host(std::string_view host_id) const {
     return std::ranges::any_of(calls_,
@@ -84,7 +85,7 @@ class LegacyCalls {
   /// Our id of it; 0: there is none.
   std::uint64_t asked_as(std::string_view host_id) const {
     const auto found = std::ranges::find(calls_, host_id, &LegacyCall::host_id);
-    return found == calls_.end() ? 0 : found->ours;
+    return found == calls_.end() ? 0 : found->own_id;
   }
   LegacyCall* find_host(std::string_view host_id) {
     return find_if([host_id](const LegacyCall& c) { return c.host_id == host_id; });

@@ -7,8 +7,8 @@
 #include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/listening.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
 
@@ -46,15 +46,15 @@ void LegacyIntroduction::begin(std::string_view host_id, const Json& params) {
       carried_client_capabilities(said == nullptr ? Json() : *said, server_.features);
   version_ = answer_to_version(string_in(params, "protocolVersion"));
   host_id_ = host_id;
-  ours_ = ids_.next();
+  own_id_ = ids_.next();
   Json discover = Json::object();
   stamp_request(discover, client_capabilities_, "");
-  out_.to_server(request_text(ours_, mcp::method::discover, discover));
+  out_.to_server(request_text(own_id_, mcp::method::discover, discover));
 }
 
-bool LegacyIntroduction::answered(std::uint64_t ours, const AnswerBody& body) {
-  if (ours == 0 || ours != ours_) return false;
-  ours_ = 0;
+bool LegacyIntroduction::answered(std::uint64_t own_id, const AnswerBody& body) {
+  if (own_id == 0 || own_id != own_id_) return false;
+  own_id_ = 0;
   if (!body.worked()) {
     out_.to_host(error_text(host_id_, legacy_error(mcp::method::initialize, body.json, {})));
   } else if (!speaks_modern(body.json)) {
@@ -74,7 +74,7 @@ bool LegacyIntroduction::answered(std::uint64_t ours, const AnswerBody& body) {
 }
 
 void LegacyIntroduction::fail(const Failure& failure) {
-  if (std::exchange(ours_, 0) != 0) out_.to_host(error_reply(host_id_, failure));
+  if (std::exchange(own_id_, 0) != 0) out_.to_host(error_reply(host_id_, failure));
 }
 
 namespace {
@@ -198,10 +198,10 @@ void LegacyOverModern::forward(std::string_view id, const Message& message, Json
 }
 
 void LegacyOverModern::send(ModernCall& call, Json params) {
-  call.ours = ids_.next();
+  call.own_id = ids_.next();
   stamp_request(params, introduction_.client_capabilities(), log_level_);
-  if (!call.progress_token.is_null()) params["_meta"]["progressToken"] = call.ours;
-  out_.to_server(request_text(call.ours, call.method, params));
+  if (!call.progress_token.is_null()) params["_meta"]["progressToken"] = call.own_id;
+  out_.to_server(request_text(call.own_id, call.method, params));
 }
 
 // A cancelled request gets no answer.
@@ -210,8 +210,8 @@ void LegacyOverModern::cancel(std::string_view host_id, const Json& params) {
   const ModernCall* found = calls_.find_host(host_id);
   if (found == nullptr) return;
   ModernCall call = calls_.take(found);
-  if (call.ours != 0) {
-    out_.to_server(cancelled_notification(call.ours, string_in(params, "reason")));
+  if (call.own_id != 0) {
+    out_.to_server(cancelled_notification(call.own_id, string_in(params, "reason")));
   }
   rounds_.withdraw(call, "the request was cancelled");
 }
@@ -253,11 +253,11 @@ void LegacyOverModern::from_server(std::string_view line, const Message& message
 }
 
 void LegacyOverModern::answer(std::string_view line, const Message& message, Time now) {
-  const std::uint64_t ours = bridge_id(message.id.in(line));
+  const std::uint64_t own_id = bridge_id(message.id.in(line));
   AnswerBody body = body_of(line, message);
-  if (introduction_.answered(ours, body)) return;
-  if (stream_.ended(ours, body.worked() ? Json() : body.json, now)) return;
-  if (ModernCall* call = calls_.find(ours)) end(*call, std::move(body), now);
+  if (introduction_.answered(own_id, body)) return;
+  if (stream_.ended(own_id, body.worked() ? Json() : body.json, now)) return;
+  if (ModernCall* call = calls_.find(own_id)) end(*call, std::move(body), now);
 }
 
 void LegacyOverModern::end(ModernCall& call, AnswerBody body, Time now) {
@@ -382,7 +382,7 @@ void LegacyOverModern::fail_all(const Failure& failure, Time now) {
 void LegacyOverModern::cancel_all(std::string_view reason, Time now) {
   introduction_.forget();
   for (const ModernCall& call : calls_.take_all()) {
-    if (call.ours != 0) out_.to_server(cancelled_notification(call.ours, reason));
+    if (call.own_id != 0) out_.to_server(cancelled_notification(call.own_id, reason));
   }
   stream_.cancel_all(reason);
   finish(now);

@@ -23,13 +23,13 @@ class LegacyIntroduction {
   LegacyIntroduction(const BridgedServer& server, BridgeIds& ids, Outbox& out);
 
   void begin(std::string_view host_id, const Json& params);
-  bool is_under_way() const { return ours_ != 0; }
+  bool is_under_way() const { return own_id_ != 0; }
   bool is_of(std::string_view host_id) const { return is_under_way() && host_id_ == host_id; }
 
   /// False: not the answer to it.
-  bool answered(std::uint64_t ours, const AnswerBody& body);
+  bool answered(std::uint64_t own_id, const AnswerBody& body);
   void fail(const Failure& failure);
-  void forget() { ours_ = 0; }
+  void forget() { own_id_ = 0; }
 
   /// As it was answered to the host.
   const std::string& version() const { return version_; }
@@ -42,7 +42,7 @@ class LegacyIntroduction {
   const BridgedServer& server_;
   BridgeIds& ids_;
   Outbox& out_;
-  std::uint64_t ours_ = 0;  ///< of server/discover; 0: none is under way
+  std::uint64_t own_id_ = 0;  ///< of server/discover; 0: none is under way
   std::string host_id_;
   std::string version_;
   Json client_capabilities_ = Json::object();

@@ -6,8 +6,8 @@
 
 #include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 
 namespace cellblock::gateway {

@@ -22,16 +22,16 @@ void LegacyHandshake::begin(Json client_capabilities) {
 void LegacyHandshake::ask(std::string_view version) {
   state_ = State::asked;
   asked_version_ = version;
-  ours_ = ids_.next();
-  out_.to_server(request_text(ours_, mcp::method::initialize,
+  own_id_ = ids_.next();
+  out_.to_server(request_text(own_id_, mcp::method::initialize,
                               {{"protocolVersion", version},
                                {"capabilities", client_capabilities_},
                                {"clientInfo", own_client_info()}}));
 }
 
-LegacyHandshake::Step LegacyHandshake::answered(std::uint64_t ours, MessageKind kind,
+LegacyHandshake::Step LegacyHandshake::answered(std::uint64_t own_id, MessageKind kind,
                                                 const Json& answer) {
-  if (state_ != State::asked || ours != ours_) return Step::not_mine;
+  if (state_ != State::asked || own_id != own_id_) return Step::not_mine;
   if (kind == MessageKind::error) return refused(answer);
   const std::string version = string_in(answer, "protocolVersion");
   if (!mcp::is_legacy_revision(version)) {
@@ -65,7 +65,7 @@ LegacyHandshake::Step LegacyHandshake::fail(std::string why) {
 
 void LegacyHandshake::forget() {
   state_ = State::none;
-  ours_ = 0;
+  own_id_ = 0;
   capabilities_ = server_info_ = Json::object();
   instructions_.clear();
 }
@@ -190,7 +190,7 @@ void ModernOverLegacy::start(HeldRequest& request) {
 }
 
 void ModernOverLegacy::forward(HeldRequest& request) {
-  LegacyCall call{.ours = ids_.next(),
+  LegacyCall call{.own_id = ids_.next(),
                   .host_id = request.id,
                   .method = request.method,
                   .uri = string_in(request.params, "uri"),
@@ -201,10 +201,10 @@ void ModernOverLegacy::forward(HeldRequest& request) {
   leave_out(request.params, {"inputResponses", "requestState", "task"});
   if (Json* meta = member(request.params, "_meta")) {
     if (Json* token = member(*meta, "progressToken")) {
-      call.progress_token = std::exchange(*token, call.ours);
+      call.progress_token = std::exchange(*token, call.own_id);
     }
   }
-  out_.to_server(request_text(call.ours, request.method, request.params));
+  out_.to_server(request_text(call.own_id, request.method, request.params));
   calls_.open(std::move(call));
 }
 
@@ -254,7 +254,7 @@ void ModernOverLegacy::cancel(std::string_view host_id, const Json& params) {
   LegacyCall* found = calls_.find_host(host_id);
   if (found == nullptr) return;
   LegacyCall call = calls_.take(found);
-  out_.to_server(cancelled_notification(call.ours, string_in(params, "reason")));
+  out_.to_server(cancelled_notification(call.own_id, string_in(params, "reason")));
   parking_.drop_questions(call);
 }
 
@@ -285,15 +285,15 @@ void ModernOverLegacy::asked(std::string_view line, const Message& message, Time
 }
 
 void ModernOverLegacy::answer(std::string_view line, const Message& message, Time now) {
-  const std::uint64_t ours = bridge_id(message.id.in(line));
+  const std::uint64_t own_id = bridge_id(message.id.in(line));
   AnswerBody body = body_of(line, message);
-  if (streams_.answered(ours, body.worked() ? ModernStreams::Subscribed::yes
-                                            : ModernStreams::Subscribed::refused)) {
+  if (streams_.answered(own_id, body.worked() ? ModernStreams::Subscribed::yes
+                                              : ModernStreams::Subscribed::refused)) {
     return;
   }
-  if (LegacyCall* call = calls_.find(ours)) return end(*call, std::move(body), now);
+  if (LegacyCall* call = calls_.find(own_id)) return end(*call, std::move(body), now);
   if (handshake_.state() != LegacyHandshake::State::asked) return;
-  shake_hands(handshake_.answered(ours, body.kind, body.json));
+  shake_hands(handshake_.answered(own_id, body.kind, body.json));
 }
 
 void ModernOverLegacy::shake_hands(LegacyHandshake::Step step) {
@@ -410,7 +410,7 @@ void ModernOverLegacy::fail_all(const Failure& failure, Time now) {
 void ModernOverLegacy::cancel_all(std::string_view reason, Time now) {
   for (LegacyCall& call : calls_.take_all()) {
     if (!call.is_at_server()) continue;
-    out_.to_server(cancelled_notification(call.ours, reason));
+    out_.to_server(cancelled_notification(call.own_id, reason));
     parking_.drop_questions(call);
   }
   held_.take_all();

@@ -13,7 +13,7 @@
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/listening.h"
-#include "supervisor/gateway/message/question.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/translate/bridge.h"
 #include "supervisor/gateway/translate/legacy_calls.h"
 #include "supervisor/gateway/translate/modern_streams.h"
@@ -32,7 +32,7 @@ class LegacyHandshake {
 
   /// Only in State::none.
   void begin(Json client_capabilities);
-  Step answered(std::uint64_t ours, MessageKind kind, const Json& answer);
+  Step answered(std::uint64_t own_id, MessageKind kind, const Json& answer);
   void forget();
 
   State state() const { return state_; }
@@ -51,7 +51,7 @@ class LegacyHandshake {
   Outbox& out_;
   BridgeIds& ids_;
   State state_ = State::none;
-  std::uint64_t ours_ = 0;
+  std::uint64_t own_id_ = 0;
   std::string asked_version_;
   Json client_capabilities_ = Json::object();
   Json capabilities_ = Json::object();

@@ -6,8 +6,8 @@
 #include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/listening.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/session_failures.h"
 
 namespace cellblock::gateway {
@@ -72,9 +72,9 @@ void ModernStreams::take(const std::string& uri) {
     ++known->streams;
     return;
   }
-  const std::uint64_t ours = ids_.next();
-  resources_.push_back({uri, 1, ours});
-  out_.to_server(request_text(ours, mcp::method::resources_subscribe, {{"uri", uri}}));
+  const std::uint64_t own_id = ids_.next();
+  resources_.push_back({uri, 1, own_id});
+  out_.to_server(request_text(own_id, mcp::method::resources_subscribe, {{"uri", uri}}));
 }
 
 void ModernStreams::give_back(const std::string& uri) {
@@ -98,9 +98,9 @@ bool ModernStreams::cancel(std::string_view host_id) {
   return true;
 }
 
-bool ModernStreams::answered(std::uint64_t ours, Subscribed how) {
-  const auto found = std::ranges::find(resources_, ours, &Resource::asking);
-  if (ours == 0 || found == resources_.end()) return false;
+bool ModernStreams::answered(std::uint64_t own_id, Subscribed how) {
+  const auto found = std::ranges::find(resources_, own_id, &Resource::asking);
+  if (own_id == 0 || found == resources_.end()) return false;
   found->asking = 0;
   if (how == Subscribed::refused) {
     for (Stream& stream : streams_) std::erase(stream.resources, found->uri);

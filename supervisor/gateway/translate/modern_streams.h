@@ -32,7 +32,7 @@ class ModernStreams {
 
   enum class Subscribed : std::uint8_t { yes, refused };
   /// False: `ours` is none of its requests.
-  bool answered(std::uint64_t ours, Subscribed how);
+  bool answered(std::uint64_t own_id, Subscribed how);
 
   /// A notification of the server; false: not one for streams.
   bool notified(std::string_view method, const Json& params);

@@ -7,8 +7,8 @@
 
 #include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
-#include "supervisor/gateway/message/question.h"
 #include "supervisor/gateway/message/replies.h"
+#include "supervisor/gateway/message/request_meta.h"
 #include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
 
@@ -217,7 +217,7 @@ void ParkedCalls::expire(LegacyCall call) {
                    .tool = call.method,
                    .reason = "parked_call_expired"});
   if (call.is_at_server()) {
-    out_.to_server(cancelled_notification(call.ours, "the client did not come back"));
+    out_.to_server(cancelled_notification(call.own_id, "the client did not come back"));
   }
   drop_questions(call);
 }

@@ -97,7 +97,7 @@ AuditNote metadata_note(const Call& call, std::size_t bytes) {
           .outcome = wire::AuditOutcome::denied,
           .tool = {},
           .reason = "metadata",
-          .call = call.ours,
+          .call = call.own_id,
           .bytes = bytes};
 }
 

@@ -49,10 +49,10 @@ void note_wishes(std::string_view line, const Message& message, Call& call) {
 
 }  // namespace
 
-Call call_of(std::string_view line, const Message& message, std::uint64_t ours, Time now) {
+Call call_of(std::string_view line, const Message& message, std::uint64_t own_id, Time now) {
   const CallKind kind = kind_of(message.method);
-  Call call{.ours = ours,
-            .theirs = std::string(message.id.in(line)),
+  Call call{.own_id = own_id,
+            .caller_id = std::string(message.id.in(line)),
             .progress_token = std::string(message.meta_progress_token.in(line)),
             .traceparent = std::string(traceparent_in(message.traceparent.in(line))),
             .tool = kind == CallKind::tool_call ? message.name_text : std::string{},

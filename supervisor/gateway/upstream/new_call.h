@@ -12,7 +12,7 @@
 namespace cellblock::gateway {
 
 /// The request as a call under this id of ours.
-Call call_of(std::string_view line, const Message& message, std::uint64_t ours, Time now);
+Call call_of(std::string_view line, const Message& message, std::uint64_t own_id, Time now);
 
 /// How long the call may wait for its answer. The handshake has a time of its own, a stream is
 /// answered when somebody ends it, and tasks/result when its task has ended.

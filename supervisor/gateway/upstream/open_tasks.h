@@ -45,27 +45,27 @@ class TaskProgress {
   static constexpr std::size_t most = 64;
 
   struct Running {
-    std::uint64_t ours = 0;  ///< the token, as the server knows it
-    std::string token;       ///< as the host does, raw JSON
-    std::string task;        ///< the server's id, raw JSON
+    std::uint64_t own_id = 0;  ///< the token, as the server knows it
+    std::string token;         ///< as the host does, raw JSON
+    std::string task;          ///< the server's id, raw JSON
     ProgressLimiter pace;
   };
 
   /// `call` was answered with that task.
   void begin(Call call, std::string_view task) {
     if (running_.size() == most) running_.pop_front();
-    running_.push_back({.ours = call.ours,
+    running_.push_back({.own_id = call.own_id,
                         .token = std::move(call.progress_token),
                         .task = std::string(task),
                         .pace = std::move(call.pace)});
   }
   /// By our token, in raw JSON. Valid until the next change.
-  Running* find(std::string_view ours) {
-    const auto found = std::ranges::find(running_, parse_upstream_id(ours), &Running::ours);
+  Running* find(std::string_view own_id) {
+    const auto found = std::ranges::find(running_, parse_upstream_id(own_id), &Running::own_id);
     return found == running_.end() ? nullptr : &*found;
   }
-  bool has(std::string_view ours) const {
-    return std::ranges::count(running_, parse_upstream_id(ours), &Running::ours) != 0;
+  bool has(std::string_view own_id) const {
+    return std::ranges::count(running_, parse_upstream_id(own_id), &Running::own_id) != 0;
   }
   std::size_t kept_progress() const {
     std::size_t bytes = 0;

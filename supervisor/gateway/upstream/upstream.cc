@@ -84,7 +84,7 @@ void Upstream::refuse_size_from_host(std::string_view line, const Message& messa
   } else if (message.kind != MessageKind::notification) {
     const auto call = server_calls_.close(id);
     if (call && call->question == 0)
-      say_to_cell(protocol_error(call->theirs, mcp::invalid_request, "the answer is too large"));
+      say_to_cell(protocol_error(call->caller_id, mcp::invalid_request, "the answer is too large"));
   }
 }
 
@@ -185,9 +185,9 @@ std::vector<Replacement> Upstream::edits_for_cell(std::string_view line, const M
                                                   const Call& call) const {
   std::vector<Replacement> edits;
   edits.reserve(3);
-  const std::string ours = std::to_string(call.ours);
-  edits.push_back({message.id, ours});
-  if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, ours});
+  const std::string own_id = std::to_string(call.own_id);
+  edits.push_back({message.id, own_id});
+  if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, own_id});
   const Span said = call.kind == CallKind::initialize ? message.capabilities : Span{};
   for (const Span capabilities : {said, message.client_capabilities}) {
     if (capabilities.empty()) continue;
@@ -221,15 +221,16 @@ void Upstream::refuse_values(std::string_view line, const Message& message) {
 }
 
 void Upstream::cancel_from_host(std::string_view line, const Message& message, Time now) {
-  const std::string_view theirs = message.request_id.in(line);
-  const Call* call = calls_.find_theirs(theirs);
-  if (theirs.empty() || call == nullptr || call->kind == CallKind::initialize) {
+  const std::string_view caller_id = message.request_id.in(line);
+  const Call* call = calls_.find_by_caller_id(caller_id);
+  if (caller_id.empty() || call == nullptr || call->kind == CallKind::initialize) {
     ++traffic_.stray_notifications;
     return;
   }
-  const Call cancelled = *calls_.cancel(theirs);
+  const Call cancelled = *calls_.cancel(caller_id);
   if (cancelled.is_sent) {
-    auto edits = cancel_edits(Direction::to_server, line, message, std::to_string(cancelled.ours));
+    auto edits =
+        cancel_edits(Direction::to_server, line, message, std::to_string(cancelled.own_id));
     effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
   }
   take_question_back(cancelled, "cancelled");
@@ -237,16 +238,16 @@ void Upstream::cancel_from_host(std::string_view line, const Message& message, T
 }
 
 void Upstream::response_from_host(std::string_view line, const Message& message, Time now) {
-  const std::string_view ours = message.id.in(line);
-  const auto call = server_calls_.close(ours);
+  const std::string_view own_id = message.id.in(line);
+  const auto call = server_calls_.close(own_id);
   if (!call) {
-    ++(server_calls_.was_cancelled(ours) ? traffic_.late_answers : traffic_.foreign_answers);
+    ++(server_calls_.was_cancelled(own_id) ? traffic_.late_answers : traffic_.foreign_answers);
     return;
   }
   if (call->question != 0) return user_answers(line, message, call->question, now);
-  std::vector<Replacement> edits{{message.id, call->theirs}};
+  std::vector<Replacement> edits{{message.id, call->caller_id}};
   if (!redact(Direction::to_server, line, message, edits)) {
-    return say_to_cell(protocol_error(call->theirs, mcp::invalid_request, blocked_answer));
+    return say_to_cell(protocol_error(call->caller_id, mcp::invalid_request, blocked_answer));
   }
   if (values_.give_back(line, message, now, edits)) {
     const EditedMessage edited(line, std::move(edits));
@@ -254,7 +255,7 @@ void Upstream::response_from_host(std::string_view line, const Message& message,
                                  : effects_.reply_to_cell(edited.slices());
   }
   refuse_values(line, message);
-  say_to_cell(protocol_error(call->theirs, mcp::invalid_params, foreign_value));
+  say_to_cell(protocol_error(call->caller_id, mcp::invalid_params, foreign_value));
 }
 
 // --- both ways -----------------------------------------------------------------------------------
@@ -287,9 +288,9 @@ void Upstream::progress_from_host(std::string_view line, const Message& message)
 }
 
 void Upstream::progress_from_cell(std::string_view line, const Message& message, Time now) {
-  const std::string_view ours = message.progress_token.in(line);
-  Call* const call = calls_.find(ours);
-  TaskProgress::Running* const task = call == nullptr ? task_progress_.find(ours) : nullptr;
+  const std::string_view own_id = message.progress_token.in(line);
+  Call* const call = calls_.find(own_id);
+  TaskProgress::Running* const task = call == nullptr ? task_progress_.find(own_id) : nullptr;
   if (call == nullptr && task == nullptr) {
     ++traffic_.stray_notifications;
     return;

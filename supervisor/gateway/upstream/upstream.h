@@ -70,9 +70,9 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   /// Every call in flight is answered with this.
   void fail_all(const Failure& failure, Time now);
   /// The one call in flight with this id of ours, in raw JSON; false if there is none.
-  bool fail(std::string_view ours, const Failure& failure, Time now);
+  bool fail(std::string_view own_id, const Failure& failure, Time now);
   /// The call in flight with this id of the host's, in raw JSON, is to be made again elsewhere.
-  void forget(std::string_view theirs, std::string_view reason, Time now);
+  void forget(std::string_view caller_id, std::string_view reason, Time now);
   /// Every call in flight is cancelled at the server; nobody waits for the answers.
   void cancel_all(std::string_view reason, Time now);
 
@@ -87,21 +87,24 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   /// What the host wants to hear of by itself, on streams.
   Listening listening() const;
   /// Whether a call of the host's with this id of the host's, in raw JSON, is in flight.
-  bool asks(std::string_view theirs) const { return calls_.find_theirs(theirs) != nullptr; }
+  bool asks(std::string_view caller_id) const {
+    return calls_.find_by_caller_id(caller_id) != nullptr;
+  }
   /// Whether a call has this id of ours, in raw JSON, in flight or cancelled, or a task this token.
-  bool owns(std::string_view ours) const {
-    return calls_.find(ours) != nullptr || calls_.was_cancelled(ours) || task_progress_.has(ours);
+  bool owns(std::string_view own_id) const {
+    return calls_.find(own_id) != nullptr || calls_.was_cancelled(own_id) ||
+           task_progress_.has(own_id);
   }
   /// Whether there is one with this id of the host's, in raw JSON, that the server was not sent.
-  bool is_unsent(std::string_view theirs) const {
-    const Call* call = calls_.find_theirs(theirs);
+  bool is_unsent(std::string_view caller_id) const {
+    const Call* call = calls_.find_by_caller_id(caller_id);
     return call != nullptr && !call->is_sent;
   }
   /// Null: there is none with this id of ours. Valid until the next message.
-  const Call* call(std::string_view ours) const { return calls_.find(ours); }
+  const Call* call(std::string_view own_id) const { return calls_.find(own_id); }
   /// Whether it is the host's `initialize`.
-  bool is_initialize(std::string_view ours) const {
-    const Call* call = calls_.find(ours);
+  bool is_initialize(std::string_view own_id) const {
+    const Call* call = calls_.find(own_id);
     return call != nullptr && call->kind == CallKind::initialize;
   }
   /// The streams, by our id, on which the host wants to hear of changes of that list.
@@ -175,8 +178,8 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void place_is_free() override;
   void begin(Call call, UnsentCall unsent, const EditedMessage& edited, Time now);
   void go_on(Call& call);
-  void send_when_recorded(std::uint64_t ours, std::string text);
-  void send_recorded(std::uint64_t ours, std::string_view text, AuditState log, Time now);
+  void send_when_recorded(std::uint64_t own_id, std::string text);
+  void send_recorded(std::uint64_t own_id, std::string_view text, AuditState log, Time now);
   void look_at(Call& call, Time now);
   void give_up(const Call& call, const Failure& failure, Time now);
   CallClock clock() const;

@@ -34,9 +34,9 @@ bool asks_as(const Rule* now, const std::optional<Rule>& then) {
 
 Json details(const Call& call, const std::string& server) {
   const ApprovalRequest& request = call.approval.entry().request;
-  return {{"id", read_tree(call.theirs)},   {"server", server},
-          {"method", request.method},       {"name", request.name},
-          {"arguments", request.arguments}, {"params", request.params}};
+  return {{"id", read_tree(call.caller_id)}, {"server", server},
+          {"method", request.method},        {"name", request.name},
+          {"arguments", request.arguments},  {"params", request.params}};
 }
 
 Json answer_schema() {
@@ -46,9 +46,9 @@ Json answer_schema() {
           {"required", Json::array({approval_question::answer_member})}};
 }
 
-std::string question(std::uint64_t ours, const std::string& text, Json about) {
+std::string question(std::uint64_t own_id, const std::string& text, Json about) {
   const Json request = {{"jsonrpc", "2.0"},
-                        {"id", ours},
+                        {"id", own_id},
                         {"method", mcp::method::elicitation_create},
                         {"params",
                          {{"message", text},
@@ -95,9 +95,9 @@ std::expected<Approval, Failure> Upstream::approval_for(const CallAccess& access
 void Upstream::ask_user(Call& call, Time now) {
   if (call.approval.entry().request.approver != Approver::user) return;
   call.question = ids_.next();
-  server_calls_.open({.ours = call.question,
-                      .question = call.ours,
-                      .theirs = std::string(nobodys_id),
+  server_calls_.open({.own_id = call.question,
+                      .question = call.own_id,
+                      .caller_id = std::string(nobodys_id),
                       .began = now});
   say_to_host(
       question(call.question, question_text(call.approval, server_), details(call, server_.name)));
@@ -150,7 +150,7 @@ bool Upstream::may_still_go(const Call& call, Time now) {
   CallAccess access = access_of(judged.line, judged.message, rights_, server_);
   pins_.judge(judged.line, judged.message, access);
   if (!access.refusal.empty()) {
-    const Call over = *calls_.cancel(call.theirs);
+    const Call over = *calls_.cancel(call.caller_id);
     say_to_host(access.refusal);
     note_end(over, AuditOutcome::error, access.rule, access.refusal.size(), now);
     return false;
@@ -178,7 +178,7 @@ bool Upstream::is_approved(Call& call, Time now) {
                    .outcome = is_allowed ? AuditOutcome::ok : AuditOutcome::denied,
                    .tool = request.name,
                    .reason = outcome_of(call.approval),
-                   .call = call.ours});
+                   .call = call.own_id});
   take_question_back(call, "decided");
   call.question = 0;
   if (!is_allowed) {

@@ -49,9 +49,9 @@ void Upstream::begin(Call call, UnsentCall unsent, const EditedMessage& edited, 
   unsent.text = edited.flatten();
   call.unsent = std::make_unique<UnsentCall>(std::move(unsent));
   call.is_sent = false;
-  const std::uint64_t ours = call.ours;
+  const std::uint64_t own_id = call.own_id;
   calls_.open(std::move(call));
-  Call& opened = *calls_.find(ours);
+  Call& opened = *calls_.find(own_id);
   if (!waits) return go_on(opened);
   if (!opened.approval.waits()) return;
   ask_user(opened, now);
@@ -70,28 +70,29 @@ void Upstream::go_on(Call& call) {
                    .outcome = AuditOutcome::ok,
                    .tool = name_in_log(call),
                    .reason = unsent->rule,
-                   .call = call.ours,
+                   .call = call.own_id,
                    .bytes = unsent->bytes,
                    .arguments = unsent->arguments,
                    .method = method_of(call.kind),
                    .traceparent = call.traceparent,
                    .text = unsent->argument_text});
-  send_when_recorded(call.ours, std::move(unsent->text));
+  send_when_recorded(call.own_id, std::move(unsent->text));
 }
 
 // Nothing is called that is not in the log: whatever is answered is recorded.
-void Upstream::send_when_recorded(std::uint64_t ours, std::string text) {
-  effects_.when_recorded(
-      [this, here = std::weak_ptr(here_), ours, text = std::move(text)](AuditState log, Time now) {
-        if (!here.expired()) send_recorded(ours, text, log, now);
-      });
+void Upstream::send_when_recorded(std::uint64_t own_id, std::string text) {
+  effects_.when_recorded([this, here = std::weak_ptr(here_), own_id, text = std::move(text)](
+                             AuditState log, Time now) {
+    if (!here.expired()) send_recorded(own_id, text, log, now);
+  });
 }
 
-void Upstream::send_recorded(std::uint64_t ours, std::string_view text, AuditState log, Time now) {
-  Call* call = calls_.find(ours);
+void Upstream::send_recorded(std::uint64_t own_id, std::string_view text, AuditState log,
+                             Time now) {
+  Call* call = calls_.find(own_id);
   if (call == nullptr) return;  // cancelled, or failed
   if (log == AuditState::broken) {
-    fail(std::to_string(ours), audit_failure(server_), now);
+    fail(std::to_string(own_id), audit_failure(server_), now);
     return;
   }
   call->is_sent = true;
@@ -108,8 +109,8 @@ void Upstream::place_is_free() {
 
 void Upstream::woken(Time now) {
   wakes_.reset();
-  for (const std::uint64_t ours : calls_.ids()) {
-    if (Call* call = calls_.find(ours)) look_at(*call, now);
+  for (const std::uint64_t own_id : calls_.ids()) {
+    if (Call* call = calls_.find(own_id)) look_at(*call, now);
   }
   wake_for_all(now);
 }
@@ -134,8 +135,8 @@ bool Upstream::is_at_rest(Time now) const {
 
 // What still comes of it is late.
 void Upstream::give_up(const Call& call, const Failure& failure, Time now) {
-  const Call over = *calls_.cancel(call.theirs);
-  if (over.is_sent) say_to_cell(cancelled_notification(over.ours, name_of(failure.code)));
+  const Call over = *calls_.cancel(call.caller_id);
+  if (over.is_sent) say_to_cell(cancelled_notification(over.own_id, name_of(failure.code)));
   answer(over, failure, now);
 }
 
@@ -183,15 +184,15 @@ void Upstream::fail_all(const Failure& failure, Time now) {
   for (const Call& call : calls_.take_all()) answer(call, failure, now);
 }
 
-bool Upstream::fail(std::string_view ours, const Failure& failure, Time now) {
-  const auto call = calls_.close(ours);
+bool Upstream::fail(std::string_view own_id, const Failure& failure, Time now) {
+  const auto call = calls_.close(own_id);
   if (call) answer(*call, failure, now);
   return call.has_value();
 }
 
 void Upstream::answer(const Call& call, const Failure& failure, Time now) {
   take_question_back(call, name_of(failure.code));
-  const std::string reply = failed_reply(call.theirs, call.kind, call.era, failure);
+  const std::string reply = failed_reply(call.caller_id, call.kind, call.era, failure);
   say_to_host(reply);
   note_end(call, AuditOutcome::error, name_of(failure.code), reply.size(), now);
 }
@@ -200,13 +201,13 @@ void Upstream::cancel_all(std::string_view reason, Time now) {
   for (const Call& call : calls_.take_all()) {
     take_question_back(call, reason);
     const bool is_known = call.is_sent && call.kind != CallKind::initialize;
-    if (is_known) say_to_cell(cancelled_notification(call.ours, reason));
+    if (is_known) say_to_cell(cancelled_notification(call.own_id, reason));
     note_end(call, AuditOutcome::cancelled, reason, 0, now);
   }
 }
 
-void Upstream::forget(std::string_view theirs, std::string_view reason, Time now) {
-  const auto call = calls_.cancel(theirs);
+void Upstream::forget(std::string_view caller_id, std::string_view reason, Time now) {
+  const auto call = calls_.cancel(caller_id);
   if (!call) return;
   take_question_back(*call, reason);
   if (!call->unsent) note_end(*call, AuditOutcome::error, reason, 0, now);
@@ -221,7 +222,7 @@ void Upstream::note_end(const Call& call, AuditOutcome outcome, std::string_view
                    .outcome = is_refused ? AuditOutcome::denied : outcome,
                    .tool = name_in_log(call),
                    .reason = reason,
-                   .call = call.ours,
+                   .call = call.own_id,
                    .bytes = bytes,
                    .microseconds = microseconds_since(call.began, now),
                    .method = method_of(call.kind),

@@ -57,9 +57,9 @@ void Upstream::request_from_cell(std::string_view line, const Message& message, 
   Call call = call_of(line, message, ids_.next(), now);
   call.is_for_somebody =
       message.method != mcp::method::ping && message.method != mcp::method::roots_list;
-  const std::string ours = std::to_string(call.ours);
-  std::vector<Replacement> edits{{message.id, ours}};
-  if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, ours});
+  const std::string own_id = std::to_string(call.own_id);
+  std::vector<Replacement> edits{{message.id, own_id}};
+  if (!message.meta_progress_token.empty()) edits.push_back({message.meta_progress_token, own_id});
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
   if (!redact(Direction::to_host, line, message, edits)) {
@@ -95,7 +95,7 @@ void Upstream::notification_from_cell(std::string_view line, const Message& mess
   std::vector<Replacement> edits;
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
-  if (is_of_stream) edits.push_back({message.subscription_id, stream->theirs});
+  if (is_of_stream) edits.push_back({message.subscription_id, stream->caller_id});
   if (!redact(Direction::to_host, line, message, edits)) return;
   bound_task(line, message, now, edits);
   if (message.method.starts_with(mcp::notification::tasks) && message.task_ids.size() == 1 &&
@@ -125,7 +125,7 @@ std::vector<std::uint64_t> Upstream::streams_about(mcp::ListKind kind) const {
   const auto index = static_cast<unsigned>(&mcp::change_of(kind) - mcp::list_changes.data());
   std::vector<std::uint64_t> streams;
   for (const Call& call : calls_.all()) {
-    if ((call.wanted_changes >> index & 1U) != 0) streams.push_back(call.ours);
+    if ((call.wanted_changes >> index & 1U) != 0) streams.push_back(call.own_id);
   }
   return streams;
 }
@@ -134,7 +134,7 @@ std::vector<std::uint64_t> Upstream::streams_about(mcp::ListKind kind) const {
 void Upstream::cancel_from_cell(std::string_view line, const Message& message) {
   const std::string_view id = message.request_id.in(line);
   if (const auto own = id.empty() ? std::nullopt : server_calls_.cancel(id)) {
-    auto edits = cancel_edits(Direction::to_host, line, message, std::to_string(own->ours));
+    auto edits = cancel_edits(Direction::to_host, line, message, std::to_string(own->own_id));
     return effects_.to_host(EditedMessage(line, std::move(edits)).slices());
   }
   const Call* stream = calls_.find(id);
@@ -143,15 +143,15 @@ void Upstream::cancel_from_cell(std::string_view line, const Message& message) {
     return;
   }
   const Call closed = *calls_.close(id);
-  auto edits = cancel_edits(Direction::to_host, line, message, closed.theirs);
+  auto edits = cancel_edits(Direction::to_host, line, message, closed.caller_id);
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
 }
 
 void Upstream::response_from_cell(std::string_view line, const Message& message, Time now) {
-  const std::string_view ours = message.id.in(line);
-  auto call = calls_.close(ours);
+  const std::string_view own_id = message.id.in(line);
+  auto call = calls_.close(own_id);
   if (!call) {
-    ++(calls_.was_cancelled(ours) ? traffic_.late_answers : traffic_.foreign_answers);
+    ++(calls_.was_cancelled(own_id) ? traffic_.late_answers : traffic_.foreign_answers);
     return;
   }
   if (const auto kept = call->pace.take_kept()) say_whole_to_host(*kept);
@@ -208,17 +208,17 @@ void Upstream::deliver(std::string_view line, const Message& message, const Call
   }
   if (call.kind == CallKind::tool_call) values_.made_tasks(line, message, call.tool);
   auto delivery = result_gate_.pass({line, message, call, now}, std::move(edits));
-  note_found(result_gate_.take_found(), call.tool, call.ours,
+  note_found(result_gate_.take_found(), call.tool, call.own_id,
              delivery ? AuditOutcome::ok : AuditOutcome::denied);
   if (!delivery) return answer(call, delivery.error(), now);
-  delivery->edits.push_back({message.id, call.theirs});
+  delivery->edits.push_back({message.id, call.caller_id});
   const EditedMessage edited(line, std::move(delivery->edits));
   if (!edited.is_sound()) return answer(call, answer_not_editable(server_), now);
 
   const std::size_t size = edited.size() - 1;  // without the newline
   if (size > server_.lines.to_host) {
     const Failure failure = answer_too_large(server_, size);
-    say_to_host(failed_reply(call.theirs, call.kind, call.era, failure));
+    say_to_host(failed_reply(call.caller_id, call.kind, call.era, failure));
     return note_end(call, AuditOutcome::error, name_of(failure.code), size, now);
   }
   effects_.to_host(edited.slices());
@@ -233,7 +233,7 @@ bool Upstream::edit_answer(std::string_view line, const Message& message, const 
     if (edit.where == message.result) return values_.hand_out_cleaned(edit.text, now);
   }
   say_who_asks(line, message, server_.name, edits);
-  if (!message.subscription_id.empty()) edits.push_back({message.subscription_id, call.theirs});
+  if (!message.subscription_id.empty()) edits.push_back({message.subscription_id, call.caller_id});
   return values_.hand_out(line, message, now, edits);
 }
 

@@ -57,8 +57,8 @@ class StateDirectory {
   SysResult<KeptHome> kept_home(const std::string& server, std::uint32_t user) const;
 
   /// A detached mount of what the user's gateway keeps, made if it is missing. Only the directory
-  /// changes hands: with mode 0700 it is the door to the files in it, whoever owned it when they
-  /// were made.
+  /// changes hands: with mode 0700 it decides who reaches the files in it, whoever owned it when
+  /// they were made.
   SysResult<Fd> cache_tree(std::uint32_t user, const HostIds& owner) const;
 
  private:

@@ -17,6 +17,7 @@
 #include "supervisor/launcher/prepare/cell_preparation.h"
 #include "supervisor/launcher/prepare/egress_network.h"
 #include "supervisor/launcher/prepare/host_tree.h"
+#include "supervisor/launcher/prepare/network_pool.h"
 #include "supervisor/launcher/prepare/reload_compatibility.h"
 #include "supervisor/launcher/prepare/seccomp_filter.h"
 #include "supervisor/launcher/prepare/spawn_environment.h"

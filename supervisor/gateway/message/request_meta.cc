@@ -1,4 +1,4 @@
-#include "supervisor/gateway/message/question.h"
+#include "supervisor/gateway/message/request_meta.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/gateway/checks/result_answers.h"
+#include "supervisor/gateway/checks/kept_result_answers.h"
 
 #include <fmt/format.h>
 

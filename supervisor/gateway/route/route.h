@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "policy/base/server_names.h"
+#include "policy/base/server_set.h"
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
@@ -65,11 +65,11 @@ class ServerRouteEffects {
 
   virtual void to_host(Slices message) = 0;
   /// A cell's program runs.
-  virtual void leg_running(Time now) = 0;
+  virtual void route_running(Time now) = 0;
   /// A cell did not start or has ended; what was in flight has been answered.
-  virtual void leg_lost(const Failure& failure, After after, Time now) = 0;
+  virtual void route_lost(const Failure& failure, After after, Time now) = 0;
   /// There may be fewer calls in flight than before.
-  virtual void leg_answered(Time now) = 0;
+  virtual void route_answered(Time now) = 0;
 
  protected:
   ~ServerRouteEffects() = default;
@@ -92,7 +92,7 @@ struct SharedParts {
 
 /// What its session is attached to. Lists that a host of all servers asks for do not become part of
 /// the catalogues: what it is shown is made from them.
-enum class LegOf : std::uint8_t { one_server, all_servers };
+enum class RouteOf : std::uint8_t { one_server, all_servers };
 
 /// One server route: to which server, and how.
 struct ServerRouteParts {
@@ -101,7 +101,7 @@ struct ServerRouteParts {
   CellPlan plan;
   std::uint64_t session = 0;
   StartWhen start = StartWhen::now;
-  LegOf of = LegOf::one_server;
+  RouteOf of = RouteOf::one_server;
   ReadingTool reading_tool = ReadingTool::not_listed;
 
   const Server& server() const { return shared.config.servers[plan.server]; }
@@ -128,9 +128,9 @@ struct ServerRouteParts {
 
 /// What a session's host speaks MCP with: one server (server_route.h), or all of them as one
 /// (aggregate_route.h).
-class UpstreamRoute {
+class Route {
  public:
-  virtual ~UpstreamRoute() = default;
+  virtual ~Route() = default;
 
   virtual void from_host(std::string_view line, const Message& message, Time now) = 0;
 
@@ -158,7 +158,7 @@ class UpstreamRoute {
   /// Requests that wait for an answer. Streams do not: theirs comes when somebody ends them.
   virtual std::size_t in_flight() const = 0;
   /// By the host's id, in raw JSON; streams too.
-  virtual bool is_in_flight(std::string_view theirs) const = 0;
+  virtual bool is_in_flight(std::string_view caller_id) const = 0;
   /// Of one server: the cell that was there last. 0: there was none, or it is many servers.
   virtual std::uint64_t cell() const = 0;
   /// Of the cells of that server.

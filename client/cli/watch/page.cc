@@ -1,4 +1,4 @@
-#include "client/cli/top/page.h"
+#include "client/cli/watch/page.h"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 
 #include "client/cli/terminal/style.h"
 
-/// `cellblock top`: samples of cellblock/status, rows of what happened between two of them, and the
-/// rows as lines of a screen. Texts are escaped.
+/// `cellblock status --watch`: samples of cellblock/status, rows of what happened between two of
+/// them, and the rows as lines of a screen. Texts are escaped.
 namespace cellblock::cli {
 
 /// A cell in one answer to cellblock/status.

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "client/cli/top/page.h"
+#include "client/cli/watch/page.h"
 
-/// The whole terminal, as long as it lives. ncurses stays behind this door. One at a time in a
+/// The whole terminal, as long as it lives. Nothing else includes ncurses. One at a time in a
 /// process.
 namespace cellblock::cli {
 

@@ -1,4 +1,4 @@
-#include "client/cli/top/screen.h"
+#include "client/cli/watch/screen.h"
 
 #include <curses.h>
 #include <langinfo.h>
