@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "supervisor/ipc/audit_packet.h"
-
 namespace cellblock::audit {
 namespace {
 
@@ -278,23 +276,31 @@ Result<void> AuditWriter::drain() {
 
 Result<bool> AuditWriter::read_some(Source& source) {
   std::size_t count = 0;
-  while (count < batch && CELLBLOCK_TRY(read_record(source))) ++count;
+  while (count < batch) {
+    const std::size_t more = CELLBLOCK_TRY(read_packet(source));
+    if (more == 0) break;
+    count += more;
+  }
   if (count == 0) return false;
   CELLBLOCK_CHECK(log_->write());
   journal_.send();
   return true;
 }
 
-Result<bool> AuditWriter::read_record(Source& source) {
-  if (!source.socket.valid()) return false;
-  wire::AuditRecord record;
-  std::string text;
-  const auto received = receive_audit(source.socket.get(), record, text, MSG_DONTWAIT);
-  if (!received && received.error().number == EAGAIN) return false;
-  if (!received || !received->fds.empty()) {
-    source.socket.reset();
-    return false;
+Result<std::size_t> AuditWriter::read_packet(Source& source) {
+  if (!source.socket.valid()) return 0;
+  const auto received = receive_audit(source.socket.get(), MSG_DONTWAIT);
+  if (!received) {
+    if (received.error().number != EAGAIN) source.socket.reset();
+    return 0;
   }
+  std::size_t count = 0;
+  while (count < received->size() && CELLBLOCK_TRY(add(source, (*received)[count]))) ++count;
+  return count;
+}
+
+Result<bool> AuditWriter::add(Source& source, const AuditMessage& message) {
+  const auto& [record, text] = message;
   const Stamp stamp{boot_, std::chrono::system_clock::now(), source.uid, source.gateway,
                     source.teller};
   const auto fields = record_fields(record, text, stamp);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "supervisor/audit/audit_line.h"
+#include "supervisor/ipc/audit_packet.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::audit {
@@ -118,8 +119,10 @@ class AuditWriter {
 
   /// True when something was read. A source that ended or sent nonsense is closed.
   Result<bool> read_some(Source& source);
-  /// One record, as a line of the log to be written; false when there is none.
-  Result<bool> read_record(Source& source);
+  /// How many records became lines of the log to be written; 0: none came.
+  Result<std::size_t> read_packet(Source& source);
+  /// False: no honest source sends it, and the source is closed.
+  Result<bool> add(Source& source, const AuditMessage& message);
   void tell(Source& source) const;
   Result<void> ask_for_room();
   void forget_closed();

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <span>
 
@@ -10,31 +9,48 @@ namespace cellblock {
 namespace {
 
 constexpr std::size_t head = sizeof(wire::AuditRecord);
-using Packet = std::array<std::byte, head + wire::max_audit_text>;
+
+/// The next one, which is taken off the front. EBADMSG: it is cut short.
+SysResult<AuditMessage> take_message(std::string_view& packet) {
+  AuditMessage message;
+  if (packet.size() < head) return std::unexpected(SysError{"recvmsg", EBADMSG});
+  std::memcpy(&message.record, packet.data(), head);
+  packet.remove_prefix(head);
+  const std::size_t length = message.record.text_length;
+  if (length > wire::max_audit_text || length > packet.size()) {
+    return std::unexpected(SysError{"recvmsg", EBADMSG});
+  }
+  message.text = packet.substr(0, length);
+  packet.remove_prefix(length);
+  return message;
+}
 
 }  // namespace
 
-SysResult<void> send_audit(int socket, const wire::AuditRecord& record, std::string_view text,
-                           int flags) {
-  if (text.empty()) return send_record(socket, record, {}, flags);
-  if (text.size() > wire::max_audit_text) return std::unexpected(SysError{"send", E2BIG});
-  Packet packet;
-  std::memcpy(packet.data(), &record, head);
-  std::memcpy(packet.data() + head, text.data(), text.size());
-  return send_record(socket, std::span<const std::byte>(packet).first(head + text.size()), {},
-                     flags);
+bool AuditPacket::add(const wire::AuditRecord& record, std::string_view text) {
+  text = text.substr(0, wire::max_audit_text);
+  if (bytes_.size() + head + text.size() > wire::max_audit_packet) return false;
+  wire::AuditRecord sized = record;
+  sized.text_length = static_cast<std::uint16_t>(text.size());
+  bytes_.append(reinterpret_cast<const char*>(&sized), head).append(text);
+  ++count_;
+  return true;
 }
 
-SysResult<Received> receive_audit(int socket, wire::AuditRecord& record, std::string& text,
-                                  int flags) {
-  Packet packet;
-  auto received = receive_record(socket, std::span<std::byte>(packet), flags);
-  if (!received) return received;
-  if (received->size == 0) return std::unexpected(SysError{"recvmsg", EPIPE});
-  if (received->size < head) return std::unexpected(SysError{"recvmsg", EBADMSG});
-  std::memcpy(&record, packet.data(), head);
-  text.assign(reinterpret_cast<const char*>(packet.data() + head), received->size - head);
-  return received;
+SysResult<void> AuditPacket::send(int socket, int flags) const {
+  return send_record(socket, std::as_bytes(std::span(bytes_)), {}, flags);
+}
+
+SysResult<std::vector<AuditMessage>> receive_audit(int socket, int flags) {
+  std::array<std::byte, wire::max_audit_packet> buffer;
+  const Received received =
+      CELLBLOCK_TRY(receive_record(socket, std::span<std::byte>(buffer), flags));
+  if (received.size == 0) return std::unexpected(SysError{"recvmsg", EPIPE});
+  if (!received.fds.empty()) return std::unexpected(SysError{"recvmsg", EBADMSG});
+  std::vector<AuditMessage> messages;
+  std::string_view packet(reinterpret_cast<const char*>(buffer.data()), received.size);
+  while (!packet.empty()) messages.push_back(CELLBLOCK_TRY(take_message(packet)));
+  return messages;
 }
 
 }  // namespace cellblock

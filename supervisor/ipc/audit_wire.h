@@ -15,6 +15,9 @@ inline constexpr std::uint32_t max_tool_name = 128;
 /// switch its reason; of others there is none.
 inline constexpr std::uint32_t max_audit_text = 4'608;
 
+/// Bytes; records with their texts.
+inline constexpr std::uint32_t max_audit_packet = 32'768;
+
 // ---------------------------------------------------------------------------------------------
 // supervisor -> audit writer
 
@@ -100,6 +103,7 @@ struct AuditRecord {
   std::array<std::uint8_t, 32> arguments{};  ///< SHA-256 of a call's; zeros: none are told
   AuditMethod method = AuditMethod::tools_call;
   std::array<char, traceparent_size> traceparent{};  ///< of the caller's span; zeros: it named none
+  std::uint16_t text_length = 0;                     ///< of what follows, as audit_packet.h sets it
 };
 
 static_assert(std::is_trivially_copyable_v<AuditRecord>);

@@ -168,13 +168,16 @@ class Life {
     const Teller& teller = tellers_[input_.byte() % tellers_.size()];
     if (!teller.socket.valid()) return;
     wire::AuditRecord record = sound_record();
+    const std::string text = input_.text(input_.byte());
+    record.text_length = static_cast<std::uint16_t>(text.size());
     // Then some of its bytes anew.
     if (input_.choice(3) == 0) {
       auto* const bytes = reinterpret_cast<char*>(&record);
       bytes[input_.number<std::uint16_t>() % sizeof record] = static_cast<char>(input_.byte());
     }
-    std::string packet(reinterpret_cast<const char*>(&record), sizeof record);
-    packet += input_.text(input_.byte());
+    unsent_.append(reinterpret_cast<const char*>(&record), sizeof record).append(text);
+    if (input_.choice(4) == 0 && unsent_.size() < wire::max_audit_packet) return;  // one more
+    std::string packet = std::exchange(unsent_, {});
     if (input_.choice(16) == 0) packet.resize(input_.number<std::uint16_t>() % 6000);
     std::vector<Planned> plan;
     if (input_.choice(16) == 0) plan = planned_descriptors(input_);
@@ -207,6 +210,7 @@ class Life {
   std::vector<Teller> tellers_;
   std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> known_;
   std::uint64_t number_ = 0;
+  std::string unsent_;  ///< of the next packet
   ChainPoint at_;
   bool closed_ = false;  ///< by the last line
 };

@@ -101,7 +101,7 @@ TEST_F(TakenOver, GatewaysMakeUpNoWordOfAnAdministratorUnnoticed) {
   word.outcome = wire::AuditOutcome::ok;
   word.number = 1'000'000;
   std::ranges::copy(std::string_view("allowed by uid 0"), word.reason.begin());
-  ASSERT_TRUE(send_audit(audit.get(), word, {}, 0));
+  ASSERT_TRUE(send_record(audit.get(), word));
   of_alice.end_input();
   EXPECT_TRUE(daemon_.stop());
   const auto verify = daemon_.command(

@@ -30,16 +30,16 @@ class AuditChannelTest : public testing::Test {
 
   std::vector<std::uint64_t> received() const {
     std::vector<std::uint64_t> numbers;
-    wire::AuditRecord record;
-    while (receive_record(writer_.get(), record, MSG_DONTWAIT)) numbers.push_back(record.number);
+    while (const auto packet = receive_audit(writer_.get(), MSG_DONTWAIT)) {
+      for (const AuditMessage& message : *packet) numbers.push_back(message.record.number);
+    }
     return numbers;
   }
 
   std::string next_text() const {
-    wire::AuditRecord record;
-    std::string text;
-    EXPECT_TRUE(receive_audit(writer_.get(), record, text, MSG_DONTWAIT));
-    return text;
+    const auto packet = receive_audit(writer_.get(), MSG_DONTWAIT);
+    EXPECT_TRUE(packet);
+    return packet ? packet->front().text : std::string();
   }
 
   void say_written(std::uint64_t number) const {
@@ -129,6 +129,25 @@ TEST_F(AuditChannelTest, SendsATextBehindItsRecordAndAgainToTheNextWriter) {
   writer_ = std::move(pair.first);
   channel_->replace(std::move(pair.second));
   EXPECT_EQ(next_text(), "{\"a\":1}");
+}
+
+TEST_F(AuditChannelTest, SendsManyRecordsInFewPackets) {
+  start();
+  for (int i = 0; i < 30; ++i) channel_->add(some_record(), "{}");
+  channel_->flush();
+  const auto packet = receive_audit(writer_.get(), MSG_DONTWAIT);
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->size(), 30U);
+  EXPECT_EQ(packet->back().record.number, 30U);
+  EXPECT_EQ(packet->back().text, "{}");
+}
+
+TEST_F(AuditChannelTest, BeginsAnotherPacketWhereOneIsFull) {
+  start();
+  const std::string text(wire::max_audit_text, 'x');
+  for (int i = 0; i < 9; ++i) channel_->add(some_record(), text);
+  channel_->flush();
+  EXPECT_THAT(received(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
 }
 
 TEST_F(AuditChannelTest, RefusesCallsWhileTooMuchTextWaits) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -181,6 +182,31 @@ TEST_F(AuditWriterTest, ClosesOnlyTheSourceThatSendsNonsense) {
   ASSERT_TRUE(run_to_the_end());
   ASSERT_EQ(lines().size(), 1U);
   EXPECT_EQ(lines()[0].at("session"), 2);
+}
+
+TEST_F(AuditWriterTest, WritesEachRecordOfAPacketWithItsText) {
+  start_writer();
+  const Fd alice = add_source(1000);
+  AuditPacket packet;
+  wire::AuditRecord call = record_of(1);
+  call.kind = wire::AuditKind::call;
+  ASSERT_TRUE(packet.add(call, R"({"a":1})"));
+  ASSERT_TRUE(packet.add(record_of(2, 2), {}));
+  ASSERT_TRUE(packet.send(alice.get()));
+  ASSERT_TRUE(run_to_the_end());
+  ASSERT_EQ(lines().size(), 2U);
+  EXPECT_EQ(lines()[0].at("arguments"), R"({"a":1})");
+  EXPECT_EQ(lines()[1].at("session"), 2);
+}
+
+TEST_F(AuditWriterTest, WritesNothingOfAPacketWhoseLastTextIsCutShort) {
+  start_writer();
+  const Fd alice = add_source(1000);
+  std::array<wire::AuditRecord, 2> records{record_of(1), record_of(2, 2)};
+  records[1].text_length = 1;
+  ASSERT_TRUE(send_record(alice.get(), std::as_bytes(std::span(records))));
+  ASSERT_TRUE(run_to_the_end());
+  EXPECT_TRUE(lines().empty());
 }
 
 TEST_F(AuditWriterTest, TakesNoNumberOfAGatewayTwice) {

@@ -207,10 +207,10 @@ class AuditVoiceTest : public ::testing::Test {
   /// What a writer has read: "number text".
   std::vector<std::string> read() const {
     std::vector<std::string> all;
-    wire::AuditRecord record;
-    std::string text;
-    while (receive_audit(writer_.get(), record, text, MSG_DONTWAIT)) {
-      all.push_back(std::to_string(record.number) + " " + text);
+    while (const auto packet = receive_audit(writer_.get(), MSG_DONTWAIT)) {
+      for (const auto& [record, text] : *packet) {
+        all.push_back(std::to_string(record.number) + " " + text);
+      }
     }
     return all;
   }
@@ -236,9 +236,9 @@ class AuditVoiceTest : public ::testing::Test {
 TEST_F(AuditVoiceTest, TellsWhoSwitchedWhatAndWhy) {
   audit_queue_.renew();
   disable("a fire");
-  wire::AuditRecord record;
-  std::string text;
-  ASSERT_TRUE(receive_audit(writer_.get(), record, text, MSG_DONTWAIT));
+  const auto packet = receive_audit(writer_.get(), MSG_DONTWAIT);
+  ASSERT_TRUE(packet);
+  const auto& [record, text] = packet->front();
   EXPECT_EQ(record.kind, wire::AuditKind::switched);
   EXPECT_EQ(record.outcome, wire::AuditOutcome::ok);
   EXPECT_EQ(std::string(record.tool.data(), record.tool_length), "disable");
@@ -251,9 +251,9 @@ TEST_F(AuditVoiceTest, TellsWhichAdministratorIsConnectedToWhichGateway) {
   audit_queue_.renew();
   audit_queue_.add(record_of(AdminConnected{.by = 64102, .pid = 7, .connection = 12}),
                    gateway_text(0xab, 1000));
-  wire::AuditRecord record;
-  std::string text;
-  ASSERT_TRUE(receive_audit(writer_.get(), record, text, MSG_DONTWAIT));
+  const auto packet = receive_audit(writer_.get(), MSG_DONTWAIT);
+  ASSERT_TRUE(packet);
+  const auto& [record, text] = packet->front();
   EXPECT_EQ(record.kind, wire::AuditKind::switched) << "which is the supervisor's alone to tell";
   EXPECT_EQ(std::string(record.tool.data(), record.tool_length), "connect");
   EXPECT_STREQ(record.reason.data(), "by uid 64102");

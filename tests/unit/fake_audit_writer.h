@@ -35,11 +35,10 @@ class FakeAuditWriter {
 
  private:
   void run() {
-    wire::AuditRecord record;
-    std::string text;
-    while (receive_audit(socket_.get(), record, text)) {
-      keep(record);
-      if (!send_record(socket_.get(), wire::AuditWritten{record.number})) return;
+    while (const auto received = receive_audit(socket_.get())) {
+      for (const AuditMessage& message : *received) keep(message.record);
+      const wire::AuditWritten written{received->back().record.number};
+      if (!send_record(socket_.get(), written)) return;
     }
   }
 

@@ -45,7 +45,9 @@ void SupervisorAuditQueue::add(wire::AuditRecord record, std::string text) {
 void SupervisorAuditQueue::send() {
   for (; channel_ && sent_ < kept_.size(); ++sent_) {
     const Kept& next = kept_[sent_];
-    const auto sent = send_audit(channel_->get(), next.record, next.text, MSG_DONTWAIT);
+    AuditPacket packet;
+    packet.add(next.record, next.text);
+    const auto sent = packet.send(channel_->get(), MSG_DONTWAIT);
     if (!sent && sent.error().number != EAGAIN) channel_.reset();
     if (!sent) return;
   }

@@ -130,15 +130,17 @@ void AuditChannel::wait_for_room() {
 
 void AuditChannel::flush() {
   timer_.cancel();
-  while (sent_ < kept_.size() && !blocked_ && !broken_) send_next();
+  while (sent_ < kept_.size() && !blocked_ && !broken_) send_some();
   if (!broken_) static_cast<void>(watch_->want_write(blocked_));
 }
 
-void AuditChannel::send_next() {
-  const Kept& next = kept_[sent_];
-  const auto sent = send_audit(socket_.get(), next.record, next.text, MSG_DONTWAIT);
+void AuditChannel::send_some() {
+  AuditPacket packet;
+  std::size_t next = sent_;
+  while (next < kept_.size() && packet.add(kept_[next].record, kept_[next].text)) ++next;
+  const auto sent = packet.send(socket_.get(), MSG_DONTWAIT);
   if (sent) {
-    ++sent_;
+    sent_ = next;
     return;
   }
   if (sent.error().number != EAGAIN) return break_off();
@@ -147,14 +149,14 @@ void AuditChannel::send_next() {
 
 // --- what the writer says ------------------------------------------------------------------------
 
+// One at a time: the loop comes back as long as there is more, and mostly there is none.
 void AuditChannel::hear() {
-  while (!broken_) {
-    wire::AuditWritten written;
-    const auto received = receive_record(socket_.get(), written, MSG_DONTWAIT);
-    if (!received && received.error().number == EAGAIN) return;
-    if (!received || !received->fds.empty()) return break_off();
-    forget_written(written);
-  }
+  if (broken_) return;
+  wire::AuditWritten written;
+  const auto received = receive_record(socket_.get(), written, MSG_DONTWAIT);
+  if (!received && received.error().number == EAGAIN) return;
+  if (!received || !received->fds.empty()) return break_off();
+  forget_written(written);
 }
 
 void AuditChannel::forget_written(const wire::AuditWritten& written) {

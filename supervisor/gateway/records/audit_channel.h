@@ -61,7 +61,7 @@ class AuditChannel {
   };
 
   void keep(const wire::AuditRecord& record, std::string text);
-  void send_next();
+  void send_some();
   wire::AuditRecord gap();
   void wait_for_room();
   void adopt(Fd socket);

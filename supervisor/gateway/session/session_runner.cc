@@ -251,7 +251,7 @@ void SessionRunner::when_recorded(WhenRecorded then) {
       [this, here = std::weak_ptr(here_), then = std::move(then)](AuditState log) {
         if (here.expired()) return;
         then(log, now());
-        settle();
+        settle_later();
       });
 }
 
@@ -262,13 +262,21 @@ void SessionRunner::answer_control(const ControlRequest& request, ControlAnswere
       [this, here = std::weak_ptr(here_), answered = std::move(answered)](const std::string& text) {
         if (here.expired() || session_.is_over()) return;
         answered(text, now());
-        services_.loop().defer([this, here] {
-          if (!here.expired()) settle();
-        });
+        settle_later();
       });
 }
 
 // --- the end of each turn ------------------------------------------------------------------------
+
+// Once, however many calls went on in this turn: their lines go to a cell in one write.
+void SessionRunner::settle_later() {
+  if (std::exchange(settling_comes_, true)) return;
+  services_.loop().defer([this, here = std::weak_ptr(here_)] {
+    if (here.expired()) return;
+    settling_comes_ = false;
+    settle();
+  });
+}
 
 void SessionRunner::settle() {
   host_.deliver();

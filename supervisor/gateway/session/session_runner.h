@@ -83,6 +83,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
 
   Time now() const { return services_.loop().now(); }
   HostLink::Receiver host_receiver();
+  void settle_later();
   Fd workspace_for(const CellPlan& plan);
   std::size_t fullest_queue() const;
   void settle_cells();
@@ -106,6 +107,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   Timer patience_due_;
   std::optional<Time> patience_set_;  ///< what that one is set to
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  ///< as EraRoute::here_
+  bool settling_comes_ = false;
   bool host_reported_ = false;
   bool finished_ = false;
 };
