@@ -1,7 +1,9 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace cellblock {
 
@@ -10,5 +12,10 @@ namespace cellblock {
 /// and 1.0 differ. Of trees that read_tree() makes, where a number that a double is not is there as
 /// its digits; not deeper than those.
 std::string canonical_json(const nlohmann::ordered_json& tree);
+
+/// The same of a value's JSON, without a tree. Nothing where a tree is needed to tell: escapes,
+/// text beyond ASCII, numbers but whole ones that a double holds, many levels. `json` is valid,
+/// without duplicate names.
+std::optional<std::string> canonical_text(std::string_view json);
 
 }  // namespace cellblock

@@ -84,12 +84,7 @@ bool is_low(unsigned unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 }  // namespace
 
 bool has_lone_surrogate(std::string_view raw) {
-  std::size_t at = 0;
-  while (at < raw.size() && raw[at] != '"') {
-    if (raw[at] != '\\') {
-      ++at;
-      continue;
-    }
+  for (std::size_t at = raw.find('\\'); at < raw.size(); at = raw.find('\\', at)) {
     const unsigned unit = code_unit(raw, at);
     if (unit == not_an_escape) {
       at += 2;

@@ -111,6 +111,13 @@ bool is_quoted(std::string_view token) {
 
 bool has_escape(std::string_view raw) { return raw.find('\\') != std::string_view::npos; }
 
+/// What stands before the quotation mark that ends the string.
+std::string_view inside_until_quote(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return text.substr(0, at);
+}
+
 /// What lists are made of is only looked for in an array, everything else only in an object.
 MessageWalk::Place place_inside(MessageWalk::Place place, JsonType type) {
   using enum MessageWalk::Place;
@@ -334,7 +341,8 @@ bool MessageWalk::walk_key(ondemand::field& field, std::string_view& key) {
   key = rest.substr(0, rest.find('"'));
   if (!has_escape(key)) return true;
   if (const auto error = field.unescaped_key().get(key)) return refuse(error);
-  return !has_lone_surrogate(rest) || refuse(MessageFault::not_json, "half of a surrogate pair");
+  return !has_lone_surrogate(inside_until_quote(rest)) ||
+         refuse(MessageFault::not_json, "half of a surrogate pair");
 }
 
 /// The next token's place; the end of the line when there is none.

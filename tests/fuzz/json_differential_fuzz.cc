@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/json/canonical_json.h"
 #include "policy/json/json_values.h"
 #include "policy/jsonrpc/jsonrpc_walk.h"
 #include "policy/redaction/json_tokens.h"
@@ -267,6 +268,13 @@ void check_tokens(std::string_view text, const Places& places) {
   CELLBLOCK_FUZZ_CHECK(!tokens.next(token));
 }
 
+/// With a tree and without.
+void check_canonical(std::string_view text) {
+  const auto canonical = canonical_text(text);
+  if (!canonical) return;
+  CELLBLOCK_FUZZ_CHECK(*canonical == canonical_json(nlohmann::ordered_json::parse(text)));
+}
+
 /// A path of this test is ambiguous when a key has a slash in it.
 bool has_slash_in_key(const Places& places, std::string_view text) {
   return std::ranges::any_of(places.tokens(), [&](const auto& token) {
@@ -302,6 +310,7 @@ void compare(std::string_view text, const simdjson::padded_string& padded) {
   const bool third = dom.parse(padded).error() == simdjson::SUCCESS;
   CELLBLOCK_FUZZ_CHECK(!ours || third || places.has_long_integer());
   if (ours) check_tokens(text, places);
+  if (walked) check_canonical(text);
   if (walked && !has_slash_in_key(places, text)) {
     check_members(places, walk.sightings());
     check_tools(places, walk.sightings());

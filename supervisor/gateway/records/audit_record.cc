@@ -5,15 +5,18 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/json/canonical_json.h"
+#include "policy/json/json_text.h"
 #include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 
 Sha256 argument_digest(std::string_view params) {
-  const auto tree = read_tree(params);
-  if (!tree.is_object()) return {};
-  const auto found = tree.find("arguments");
-  return sha256(found == tree.end() ? "{}" : canonical_json(*found)).value_or(Sha256{});
+  const auto members = raw_members(params);
+  if (!members) return {};
+  const RawMember* found = find_member(*members, "arguments");
+  if (found == nullptr) return sha256("{}").value_or(Sha256{});
+  const auto text = canonical_text(found->value);
+  return sha256(text ? *text : canonical_json(read_tree(found->value))).value_or(Sha256{});
 }
 
 namespace {
