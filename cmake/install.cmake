@@ -55,9 +55,11 @@ install(FILES ${PROJECT_BINARY_DIR}/cellblock.toml.5 DESTINATION ${CMAKE_INSTALL
 # cellblockd itself does for its helpers: what runs with privilege is not looked for.
 configure_file(systemd/cellblock.service.in cellblock.service @ONLY)
 configure_file(systemd/cellblock-check.service.in cellblock-check.service @ONLY)
+configure_file(systemd/cellblock-scan.service.in cellblock-scan.service @ONLY)
 configure_file(systemd/user/cellblock.service.in cellblock.user.service @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cellblock.service ${PROJECT_BINARY_DIR}/cellblock-check.service
-              systemd/cellblock.socket systemd/cellblock-check.timer
+              ${PROJECT_BINARY_DIR}/cellblock-scan.service
+              systemd/cellblock.socket systemd/cellblock-check.timer systemd/cellblock-scan.timer
               systemd/cellblock-reload.path systemd/cellblock-reload.service
         DESTINATION lib/systemd/system COMPONENT daemon)
 install(FILES ${PROJECT_BINARY_DIR}/cellblock.user.service RENAME cellblock.service

@@ -14,7 +14,7 @@ check 'the socket is enabled' is "$(systemctl is-enabled cellblock.socket)" enab
 check 'the socket listens' systemctl -q is-active cellblock.socket
 check 'the socket is root'"'"'s, and no unit gives it away by path' is "$(stat -c %U $socket)$(systemctl show -P SocketUser cellblock.socket)$(systemctl show -P SocketGroup cellblock.socket)" root
 check 'the service does not run before the first connection' is "$(property ActiveState)" inactive
-check 'the units are sound' systemd-analyze verify --man=no /usr/lib/systemd/system/cellblock.service /usr/lib/systemd/system/cellblock.socket /usr/lib/systemd/system/cellblock-reload.path /usr/lib/systemd/system/cellblock-check.timer /usr/lib/systemd/system/cellblock-check.service
+check 'the units are sound' systemd-analyze verify --man=no /usr/lib/systemd/system/cellblock.service /usr/lib/systemd/system/cellblock.socket /usr/lib/systemd/system/cellblock-reload.path /usr/lib/systemd/system/cellblock-check.timer /usr/lib/systemd/system/cellblock-check.service /usr/lib/systemd/system/cellblock-scan.timer /usr/lib/systemd/system/cellblock-scan.service
 security=$(systemd-analyze security --no-pager $service)
 check 'systemd-analyze security says at most 5.0' awk -v n="$(awk '/Overall exposure/ { print $(NF-2) }' <<<"$security")" 'BEGIN { exit !(n > 0 && n <= 5.0) }'
 echo "$security" >/run/told/security
@@ -34,6 +34,16 @@ check "a user's own directory, closed to all others, is written in a cell" as_te
 check "and stays the user's" is "$(stat -c '%U:%G' $own/made)" tester:tester
 run_as=$(as_tester --json status files | grep -o '"run_as":"[a-z]*"')
 check 'under a dedicated id' is "$run_as" '"run_as":"own"'
+
+# --- servers outside cells
+
+install -d -o tester -g tester /home/tester/.cursor
+install -o tester -g tester -m 600 /dev/stdin /home/tester/.cursor/mcp.json <<<'{"mcpServers":{"loose":{"command":"npx","args":["loose-mcp"]}}}'
+systemctl start cellblock-scan.service
+check 'the daily search fails where a server is outside cells' is "$(systemctl show -P ExecMainStatus cellblock-scan.service)" 15
+check 'and tells which' eventually sh -c 'journalctl -u cellblock-scan.service | grep -q loose-mcp'
+systemctl reset-failed cellblock-scan.service
+rm -r /home/tester/.cursor
 
 # --- deaths
 

@@ -8,6 +8,7 @@
 #include "client/cli/tool_rows/inspect.h"
 #include "client/cli/tool_rows/learn.h"
 #include "client/cli/tool_rows/run.h"
+#include "client/cli/tool_rows/scan.h"
 #include "client/cli/tool_rows/watch.h"
 
 namespace cellblock::cli {
@@ -33,6 +34,7 @@ Command program() {
                 audit_command(),
                 explain_command(),
                 errors_command(),
+                scan_command(),
                 approve_command(),
                 pinned_command(),
                 forget_command(),

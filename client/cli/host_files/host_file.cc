@@ -41,9 +41,9 @@ struct OwnFile {
 constexpr mode_t closed_to_others = 0600;
 constexpr mode_t all_permissions = 07777;
 
-std::string_view why_not_own(const struct stat& status) {
+std::string_view why_not_of(uid_t user, const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return "it is no regular file";
-  if (status.st_uid != ::geteuid()) return "it belongs to another user";
+  if (status.st_uid != user) return "it belongs to another user";
   if (status.st_nlink != 1) return "it has a second name (a hard link)";
   return {};
 }
@@ -63,17 +63,21 @@ bool take_attributes(int file, const struct stat& from) {
 }
 
 // An error: it is a link, no regular file, another user's, has a second name, or is longer.
-Result<OwnFile> read_own(const FileAt& file, std::size_t most) {
+Result<OwnFile> read_of(uid_t user, const FileAt& file, std::size_t most) {
   const client::OwnedFd open(
       ::openat(file.directory, file.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   OwnFile read;
   if (!open.valid() || ::fstat(open.get(), &read.status) != 0) {
     return file_failed(file.path, errno);
   }
-  const auto wrong = why_not_own(read.status);
+  const auto wrong = why_not_of(user, read.status);
   if (!wrong.empty()) return fail(fmt::format("{}: {}", safe_line(file.path), wrong));
   read.text = CELLBLOCK_TRY(read_all(open.get(), file.path, most));
   return read;
+}
+
+Result<OwnFile> read_own(const FileAt& file, std::size_t most) {
+  return read_of(::geteuid(), file, most);
 }
 
 // Puts `text` into its place at once, with the mode and group of `attributes`. Written beside it
@@ -102,6 +106,11 @@ FileAt at_path(const std::string& path) { return {.path = path, .name = path}; }
 
 Result<std::string> own_file(const std::string& path) {
   auto file = CELLBLOCK_TRY(read_own(at_path(path), max_host_file_bytes));
+  return std::move(file.text);
+}
+
+Result<std::string> file_of(const std::string& path, unsigned uid) {
+  auto file = CELLBLOCK_TRY(read_of(uid, at_path(path), max_host_file_bytes));
   return std::move(file.text);
 }
 

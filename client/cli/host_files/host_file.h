@@ -13,6 +13,8 @@ inline constexpr std::size_t max_host_file_bytes = 16U << 20;
 
 /// An error: it is a link, no regular file, another user's, has a second name, or is too long.
 Result<std::string> own_file(const std::string& path);
+/// The same of another user's.
+Result<std::string> file_of(const std::string& path, unsigned uid);
 
 /// Puts `text` into its place at once, with its mode and group, if it still says `before`.
 Result<void> replace_own_file(const std::string& path, const std::string& before,

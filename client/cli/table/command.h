@@ -76,6 +76,7 @@ enum class Tool : std::uint8_t {
   import_from_host,
   inspect,
   learn,
+  scan,
   watch,
 };
 

@@ -21,6 +21,7 @@ enum class Exit : int {
   left_out = 12,          ///< check: cellblockd would start, and leave something out
   weaker = 13,            ///< doctor: servers run, in cells that lack something
   untried = 14,           ///< doctor: nothing is against cells, and none was tried (needs root)
+  outside = 15,           ///< scan: MCP servers are outside cells; with --against: new ones
 };
 
 Exit exit_for(const client::Error& error);

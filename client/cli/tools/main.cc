@@ -43,6 +43,8 @@ Exit carry_out(const Context& context, const CommandLine& line) {
       return run_inspect(context, line.words);
     case Tool::learn:
       return run_learn(context, line.words);
+    case Tool::scan:
+      return run_scan(context, line.words);
     case Tool::watch:
       return run_top(context, line.words);
     case Tool::none:

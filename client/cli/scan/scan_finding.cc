@@ -1,0 +1,79 @@
+#include "client/cli/scan/scan_finding.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "client/cli/import/proposed_command.h"
+#include "client/cli/import/secret_guess.h"
+
+namespace cellblock::cli {
+
+std::string_view name_of(ScanFinding::Kind kind) {
+  switch (kind) {
+    case ScanFinding::Kind::configured:
+      return "configured";
+    case ScanFinding::Kind::running:
+      return "running";
+    case ScanFinding::Kind::listening:
+      break;
+  }
+  return "listening";
+}
+
+namespace {
+
+constexpr const char* hidden = "[hidden]";
+
+bool is_plain(const std::string& word) {
+  return !word.empty() && word.find_first_of(" \t\n'\"\\$`&|;<>()*?") == std::string::npos;
+}
+
+// `--token=abc`, `API_KEY=abc`: what it is called stays.
+std::string without_secret(const std::string& word, bool is_named_secret) {
+  const std::size_t sign = word.find('=');
+  const bool has_name = sign != std::string::npos && sounds_secret(word.substr(0, sign));
+  if (has_name) return word.substr(0, sign + 1) + hidden;
+  return is_named_secret || looks_secret(word) ? hidden : word;
+}
+
+}  // namespace
+
+std::string shown_command(const std::vector<std::string>& command) {
+  std::string text;
+  bool is_named_secret = false;
+  for (const std::string& word : command) {
+    const std::string shown = without_secret(word, is_named_secret);
+    if (!text.empty()) text += ' ';
+    text += is_plain(shown) ? shown : shell_word(shown);
+    is_named_secret = word.starts_with('-') && !word.contains('=') && sounds_secret(word);
+  }
+  return text;
+}
+
+namespace {
+
+auto identity_of(const ScanFinding& finding) {
+  const bool is_place = finding.kind == ScanFinding::Kind::configured;
+  return std::tuple(finding.kind, std::string_view(finding.user), std::string_view(finding.host),
+                    std::string_view(finding.name), std::string_view(finding.command),
+                    is_place ? std::string_view(finding.where) : std::string_view());
+}
+
+std::vector<ScanFinding> only_in(const std::vector<ScanFinding>& some,
+                                 const std::vector<ScanFinding>& others) {
+  std::vector<ScanFinding> alone;
+  std::ranges::copy_if(some, std::back_inserter(alone), [&](const ScanFinding& one) {
+    return std::ranges::none_of(
+        others, [&](const ScanFinding& other) { return identity_of(other) == identity_of(one); });
+  });
+  return alone;
+}
+
+}  // namespace
+
+ScanDifference difference_of(const std::vector<ScanFinding>& before,
+                             const std::vector<ScanFinding>& now) {
+  return {.fresh = only_in(now, before), .gone = only_in(before, now)};
+}
+
+}  // namespace cellblock::cli

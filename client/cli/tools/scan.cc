@@ -1,0 +1,75 @@
+#include "client/cli/tool_rows/scan.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/scan/configured_servers.h"
+#include "client/cli/scan/listening_servers.h"
+#include "client/cli/scan/running_servers.h"
+#include "client/cli/scan/scan_as_user.h"
+#include "client/cli/scan/scan_text.h"
+#include "client/cli/terminal/style.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tools/tools.h"
+
+// MCP servers outside cells.
+namespace cellblock::cli {
+namespace {
+
+constexpr std::size_t most_scan_bytes = 16U << 20;
+
+std::string user_of(unsigned uid) {
+  const passwd* entry = ::getpwuid(uid);  // NOLINT(concurrency-mt-unsafe): one thread
+  return entry == nullptr ? std::to_string(uid) : entry->pw_name;
+}
+
+std::vector<ScanFinding> all_outside(bool probes) {
+  std::error_code ignored;
+  const std::string here = std::filesystem::current_path(ignored).string();
+  std::vector<ScanFinding> all;
+  for (const ScannedUser& user : scanned_users()) {
+    std::ranges::move(configured_as(user, here), std::back_inserter(all));
+  }
+  std::ranges::move(running_servers(seen_processes(), user_of), std::back_inserter(all));
+  if (probes) {
+    std::ranges::move(listening_servers(listeners_here(), user_of), std::back_inserter(all));
+  }
+  return all;
+}
+
+Exit show_difference(const Context& context, const std::string& file,
+                     const std::vector<ScanFinding>& now) {
+  const auto text = bounded_file(file, most_scan_bytes);
+  if (!text) return cannot(context, text.error().text);
+  const auto before = read_scan(*text);
+  if (!before) return cannot(context, fmt::format("{}: {}", safe_line(file), before.error().text));
+  const ScanDifference difference = difference_of(*before, now);
+  if (context.output == Output::json) {
+    print_json(scan_json(now, difference));
+  } else {
+    fmt::print("{}", difference_text(difference, Style::for_stdout(), terminal_width()));
+  }
+  return difference.fresh.empty() ? Exit::ok : Exit::outside;
+}
+
+}  // namespace
+
+Exit run_scan(const Context& context, const Words& words) {
+  const auto findings = all_outside(words.has(scan_probe));
+  if (words.has(scan_against)) return show_difference(context, words.text(scan_against), findings);
+  if (context.output == Output::json) {
+    print_json(scan_json(findings));
+  } else {
+    fmt::print("{}", scan_text(findings, Style::for_stdout(), terminal_width()));
+  }
+  return findings.empty() ? Exit::ok : Exit::outside;
+}
+
+}  // namespace cellblock::cli
