@@ -42,7 +42,8 @@ SysResult<void> AuditPacket::send(int socket, int flags) const {
 }
 
 SysResult<std::vector<AuditMessage>> receive_audit(int socket, int flags) {
-  std::array<std::byte, wire::max_audit_packet> buffer;
+  // Not filled with zeros first: most packets take a hundredth of it.
+  __attribute__((uninitialized)) std::array<std::byte, wire::max_audit_packet> buffer;
   const Received received =
       CELLBLOCK_TRY(receive_record(socket, std::span<std::byte>(buffer), flags));
   if (received.size == 0) return std::unexpected(SysError{"recvmsg", EPIPE});
