@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <utility>
 
 #include "tests/unit/session_rig.h"
 
@@ -25,7 +26,7 @@ std::string modern(std::string_view id, std::string_view method, std::string_vie
 constexpr std::string_view initialize =
     R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"h","version":"1"}}})";
 
-class LegTest : public SessionTest {
+class ServerRouteTest : public SessionTest {
  protected:
   void attach_on_demand() { attach(R"(,"start":"on_demand")"); }
   void server_refuses(int code) {
@@ -44,7 +45,7 @@ class LegTest : public SessionTest {
   }
 };
 
-TEST_F(LegTest, AnAttachOnDemandIsAnsweredAtOnceAndStartsNothing) {
+TEST_F(ServerRouteTest, AnAttachOnDemandIsAnsweredAtOnceAndStartsNothing) {
   attach_on_demand();
   EXPECT_THAT(
       effects_.control,
@@ -52,7 +53,7 @@ TEST_F(LegTest, AnAttachOnDemandIsAnsweredAtOnceAndStartsNothing) {
   EXPECT_THAT(effects_.did, IsEmpty());
 }
 
-TEST_F(LegTest, TheFirstMessageThatNeedsACellStartsItAndWaits) {
+TEST_F(ServerRouteTest, TheFirstMessageThatNeedsACellStartsItAndWaits) {
   attach_on_demand();
   host_says(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   EXPECT_THAT(effects_.did, IsEmpty());
@@ -66,7 +67,17 @@ TEST_F(LegTest, TheFirstMessageThatNeedsACellStartsItAndWaits) {
   EXPECT_EQ(Json::parse(effects_.cell[1])["method"], "notifications/initialized");
 }
 
-TEST_F(LegTest, APingNeedsNoCell) {
+TEST_F(ServerRouteTest, ACallThatTheRulesRefuseStartsNoCellAndIsRecorded) {
+  attach_on_demand();
+  effects_.notes.clear();
+  host_says(modern("3", "tools/call", R"("name":"write_a","arguments":{},)"));
+  EXPECT_THAT(effects_.did, IsEmpty());
+  EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32602);
+  EXPECT_THAT(effects_.notes,
+              ElementsAre(std::pair(wire::AuditKind::call, wire::AuditOutcome::denied)));
+}
+
+TEST_F(ServerRouteTest, APingNeedsNoCell) {
   attach_on_demand();
   host_says(R"({"jsonrpc":"2.0","id":"","method":"ping"})");
   EXPECT_EQ(effects_.host.back(), R"({"jsonrpc":"2.0","id":"","result":{}})");
@@ -75,7 +86,7 @@ TEST_F(LegTest, APingNeedsNoCell) {
   EXPECT_THAT(effects_.did, IsEmpty());
 }
 
-TEST_F(LegTest, AStartThatFailsIsTheAnswerToWhatNeededIt) {
+TEST_F(ServerRouteTest, AStartThatFailsIsTheAnswerToWhatNeededIt) {
   attach_on_demand();
   host_says(std::string(initialize));
   cell().refused(wire::StartRefusal::too_many_cells, {}, now_);
@@ -84,7 +95,7 @@ TEST_F(LegTest, AStartThatFailsIsTheAnswerToWhatNeededIt) {
   EXPECT_EQ(effects_.deadline, Milliseconds{0});
 }
 
-TEST_F(LegTest, EveryModernRequestIsHeldToItsOwnVersionAndCapabilities) {
+TEST_F(ServerRouteTest, EveryModernRequestIsHeldToItsOwnVersionAndCapabilities) {
   attach_and_run();
   host_says(modern("1", "tools/list", "", "2027-01-01"));
   EXPECT_EQ(effects_.last_to_host()["error"]["code"], -32022);
@@ -101,7 +112,7 @@ TEST_F(LegTest, EveryModernRequestIsHeldToItsOwnVersionAndCapabilities) {
   EXPECT_THAT(effects_.cell, IsEmpty());
 }
 
-TEST_F(LegTest, DiscoverIsAnsweredFromTheCatalogueAndPinsNothing) {
+TEST_F(ServerRouteTest, DiscoverIsAnsweredFromTheCatalogueAndPinsNothing) {
   is_known_as(Era::modern);
   attach_on_demand();
   host_says(modern(R"("d")", "server/discover"));
@@ -114,7 +125,7 @@ TEST_F(LegTest, DiscoverIsAnsweredFromTheCatalogueAndPinsNothing) {
   EXPECT_EQ(effects_.last_to_cell()["method"], "initialize");
 }
 
-TEST_F(LegTest, DiscoverWaitsForASurveyAndHearsWhyItFailed) {
+TEST_F(ServerRouteTest, DiscoverWaitsForASurveyAndHearsWhyItFailed) {
   attach_on_demand();
   host_says(modern("1", "server/discover"));
   host_says(modern("2", "server/discover"));
@@ -128,7 +139,7 @@ TEST_F(LegTest, DiscoverWaitsForASurveyAndHearsWhyItFailed) {
   EXPECT_EQ(effects_.last_to_host()["error"]["message"], "it crashed");
 }
 
-TEST_F(LegTest, ListsNeedNoCellAndShowOnlyWhatMayBeUsed) {
+TEST_F(ServerRouteTest, ListsNeedNoCellAndShowOnlyWhatMayBeUsed) {
   is_known_as(Era::legacy);
   attach_on_demand();
   host_says(modern("1", "tools/list"));
@@ -140,7 +151,7 @@ TEST_F(LegTest, ListsNeedNoCellAndShowOnlyWhatMayBeUsed) {
   EXPECT_THAT(effects_.did, IsEmpty());
 }
 
-TEST_F(LegTest, AModernHostReachesALegacyServerOverABridge) {
+TEST_F(ServerRouteTest, AModernHostReachesALegacyServerOverABridge) {
   is_known_as(Era::legacy);
   attach_on_demand();
   host_says(modern("7", "tools/call", R"("name":"read_a","arguments":{},)"));
@@ -157,7 +168,7 @@ TEST_F(LegTest, AModernHostReachesALegacyServerOverABridge) {
   EXPECT_EQ(effects_.last_to_host()["result"]["resultType"], "complete");
 }
 
-TEST_F(LegTest, AHiddenToolIsUnknownBehindABridgeAsWell) {
+TEST_F(ServerRouteTest, AHiddenToolIsUnknownBehindABridgeAsWell) {
   is_known_as(Era::legacy);
   attach_on_demand();
   host_says(modern("7", "tools/call", R"("name":"write","arguments":{},)"));
@@ -169,7 +180,7 @@ TEST_F(LegTest, AHiddenToolIsUnknownBehindABridgeAsWell) {
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::denied)));
 }
 
-TEST_F(LegTest, AServerThatRefusesInitializeIsBridgedInAFreshCell) {
+TEST_F(ServerRouteTest, AServerThatRefusesInitializeIsBridgedInAFreshCell) {
   attach_on_demand();
   host_says(std::string(initialize));
   cell_runs();
@@ -186,7 +197,7 @@ TEST_F(LegTest, AServerThatRefusesInitializeIsBridgedInAFreshCell) {
   EXPECT_EQ(effects_.last_to_host()["result"]["protocolVersion"], "2025-11-25");
 }
 
-TEST_F(LegTest, WhatWasAskedBehindARefusedInitializeFailsAndIsNotAskedAgain) {
+TEST_F(ServerRouteTest, WhatWasAskedBehindARefusedInitializeFailsAndIsNotAskedAgain) {
   attach_on_demand();
   host_says(std::string(initialize));
   cell_runs();
@@ -207,7 +218,7 @@ TEST_F(LegTest, WhatWasAskedBehindARefusedInitializeFailsAndIsNotAskedAgain) {
   EXPECT_EQ(effects_.last_to_cell()["method"], "server/discover");
 }
 
-TEST_F(LegTest, AServerThatHasAgreedOnceIsNotStartedAgainForALaterRefusal) {
+TEST_F(ServerRouteTest, AServerThatHasAgreedOnceIsNotStartedAgainForALaterRefusal) {
   attach_on_demand();
   host_says(std::string(initialize));
   cell_runs();
@@ -218,7 +229,7 @@ TEST_F(LegTest, AServerThatHasAgreedOnceIsNotStartedAgainForALaterRefusal) {
   EXPECT_EQ(effects_.cells.size(), 1U);
 }
 
-TEST_F(LegTest, NothingIsLearntForOthersFromACellWithAWorkspace) {
+TEST_F(ServerRouteTest, NothingIsLearntForOthersFromACellWithAWorkspace) {
   config_.servers[0].workspace.emplace();
   for (const bool has_workspace : {true, false}) {
     session_.reset();
@@ -243,7 +254,7 @@ struct Above final : ServerRouteEffects {
 };
 
 // Else a server that announces without end would rewrite what is kept of it as often.
-TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
+TEST_F(ServerRouteTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   is_known_as(Era::modern);
   Above above;
   const SessionAccess access(config_, subject_of({}, {1000, 1000, {}}));
@@ -273,7 +284,7 @@ TEST_F(LegTest, ListsThatTheAggregateAsksForAgainAreNotLearnt) {
   }
 }
 
-TEST_F(LegTest, AnotherErrorOfInitializeIsTheHostsToHear) {
+TEST_F(ServerRouteTest, AnotherErrorOfInitializeIsTheHostsToHear) {
   attach_on_demand();
   host_says(std::string(initialize));
   cell_runs();
@@ -282,7 +293,7 @@ TEST_F(LegTest, AnotherErrorOfInitializeIsTheHostsToHear) {
   EXPECT_EQ(effects_.cells.size(), 1U);
 }
 
-TEST_F(LegTest, AHostHearsThatTheDeclaredEraIsNotTheServers) {
+TEST_F(ServerRouteTest, AHostHearsThatTheDeclaredEraIsNotTheServers) {
   for (const ServerEra era : {ServerEra::legacy, ServerEra::modern}) {
     for (const Era host : {Era::legacy, Era::modern}) {
       // A modern host's first request says nothing of the era of a server declared to be modern.
@@ -307,7 +318,7 @@ TEST_F(LegTest, AHostHearsThatTheDeclaredEraIsNotTheServers) {
   }
 }
 
-TEST_F(LegTest, ACancellationGoesToTheCellOfTheCallThatItNames) {
+TEST_F(ServerRouteTest, ACancellationGoesToTheCellOfTheCallThatItNames) {
   is_known_as(Era::modern);
   attach_on_demand();
   host_says(modern("8", "tools/call", R"("name":"read_a","arguments":{},)"));
@@ -327,7 +338,7 @@ TEST_F(LegTest, ACancellationGoesToTheCellOfTheCallThatItNames) {
   }
 }
 
-TEST_F(LegTest, AModernHostOutlivesTheCellAndTheNextCallStartsAnother) {
+TEST_F(ServerRouteTest, AModernHostOutlivesTheCellAndTheNextCallStartsAnother) {
   is_known_as(Era::modern);
   attach_on_demand();
   host_says(modern("1", "tools/call", R"("name":"read_a",)"));
@@ -338,7 +349,7 @@ TEST_F(LegTest, AModernHostOutlivesTheCellAndTheNextCallStartsAnother) {
   EXPECT_THAT(effects_.did, ElementsAre("start_cell", "start_cell"));
 }
 
-TEST_F(LegTest, ALegacySessionEndsWithTheCellThatKnewIt) {
+TEST_F(ServerRouteTest, ALegacySessionEndsWithTheCellThatKnewIt) {
   attach_on_demand();
   host_says(std::string(initialize));
   cell_runs();
@@ -348,7 +359,7 @@ TEST_F(LegTest, ALegacySessionEndsWithTheCellThatKnewIt) {
   EXPECT_TRUE(session().is_over());
 }
 
-TEST_F(LegTest, BothErasOnOneConnectionHaveACellEach) {
+TEST_F(ServerRouteTest, BothErasOnOneConnectionHaveACellEach) {
   is_known_as(Era::modern);
   attach_on_demand();
   host_says(modern("1", "resources/read", R"("uri":"a:b",)"));
@@ -360,13 +371,13 @@ TEST_F(LegTest, BothErasOnOneConnectionHaveACellEach) {
   EXPECT_THAT(effects_.did, Contains("close_cell_input"));
 }
 
-TEST_F(LegTest, AServersWordThatAListHasChangedReachesTheCatalogues) {
+TEST_F(ServerRouteTest, AServersWordThatAListHasChangedReachesTheCatalogues) {
   attach_and_run();
   cell_says(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
   EXPECT_THAT(effects_.fake_catalogues.changed, ElementsAre(ListKind::tools));
 }
 
-TEST_F(LegTest, NoMoreIsHeldThanThereIsRoomFor) {
+TEST_F(ServerRouteTest, NoMoreIsHeldThanThereIsRoomFor) {
   attach_on_demand();
   for (int i = 0; i < 300; ++i) {
     host_says(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"resources/list"})");

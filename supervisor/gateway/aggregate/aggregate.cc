@@ -73,8 +73,7 @@ std::optional<std::string> Aggregate::refuse(std::string_view line, const Messag
   }
   if (in_flight() < max_calls) return std::nullopt;
   const Failure failure = too_many(std::to_string(max_calls) + " calls in flight");
-  return kind == CallKind::tool_call ? tool_error_reply(id, failure, Era::modern)
-                                     : error_reply(id, failure);
+  return failed_reply(id, kind, Era::modern, failure);
 }
 
 // First with what is known, and only if that is not enough with what can be found out: a plain call
@@ -125,9 +124,8 @@ void Aggregate::wait(std::string_view line, const Message& message, Time now) {
   if (!waiting_.has_room_for(line.size())) {
     const Failure failure = too_many(std::to_string(Waiting::max_bytes) +
                                      " bytes of requests that wait for what servers offer");
-    return say_to_host(effects_, kind_of(message.method) == CallKind::tool_call
-                                     ? tool_error_reply(message.id.in(line), failure, Era::modern)
-                                     : error_reply(message.id.in(line), failure));
+    return say_to_host(
+        effects_, failed_reply(message.id.in(line), kind_of(message.method), Era::modern, failure));
   }
   const bool is_probe = message.method == mcp::method::discover;
   waiting_.add({std::string(line), message, now + (is_probe ? discover_patience : list_patience)});
@@ -328,7 +326,8 @@ void Aggregate::set_deadline(Time now) {
 
 void Aggregate::fail_all(const Failure& failure, Time now) {
   for (const WaitingRequest& request : waiting_.take_all()) {
-    say_to_host(effects_, error_reply(request.id(), failure));
+    say_to_host(effects_,
+                failed_reply(request.id(), kind_of(request.message.method), Era::modern, failure));
   }
   calls_.fail_all(failure);
   streams_.fail_all(failure);

@@ -123,9 +123,7 @@ void AggregateCalls::progress(std::uint32_t server, std::string_view line, const
 }
 
 void AggregateCalls::fail(const RoutedCall& call, const Failure& failure) {
-  say_to_host(effects_, call.kind == CallKind::tool_call
-                            ? tool_error_reply(call.caller_id, failure, Era::modern)
-                            : error_reply(call.caller_id, failure));
+  say_to_host(effects_, failed_reply(call.caller_id, call.kind, Era::modern, failure));
 }
 
 void AggregateCalls::route_failed(std::uint32_t server, const Failure& failure) {

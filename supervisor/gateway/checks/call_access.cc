@@ -8,7 +8,9 @@
 #include "policy/access/verdict_text.h"
 #include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
+#include "policy/mcp/trace_context.h"
 #include "supervisor/gateway/checks/approval_gate.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/message/revisions.h"
@@ -169,6 +171,16 @@ CallAccess access_of(std::string_view line, const Message& message, const Rights
   return {.rule = "unknown_method",
           .refusal = protocol_error(message.id.in(line), mcp::method_not_found, "Method not found"),
           .named = message.method};
+}
+
+AuditNote note_of_denied(std::string_view line, const Message& message, const CallAccess& access) {
+  const bool is_call = kind_of(message.method) == CallKind::tool_call;
+  return {.kind = is_call ? wire::AuditKind::call : wire::AuditKind::refused,
+          .outcome = wire::AuditOutcome::denied,
+          .tool = is_call ? std::string_view(access.named) : std::string_view(message.method),
+          .reason = access.rule,
+          .bytes = line.size(),
+          .traceparent = traceparent_in(message.traceparent.in(line))};
 }
 
 bool names_hidden(std::string_view line, const Message& message, const Rights& rights) {

@@ -8,6 +8,7 @@
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/gateway/message/audit_note.h"
 
 /// Whether a host's request may go on to the server. What a person may not use does not exist for
 /// that person: the answer is the one for a name that nobody has.
@@ -29,6 +30,9 @@ struct CallAccess {
 
 CallAccess access_of(std::string_view line, const Message& message, const Rights& rights,
                      const Server& server);
+
+/// What is recorded of a request that was refused so. Its texts are those of its arguments.
+AuditNote note_of_denied(std::string_view line, const Message& message, const CallAccess& access);
 
 /// Whether a notification of the server's names a resource that does not exist for this person.
 bool names_hidden(std::string_view line, const Message& message, const Rights& rights);

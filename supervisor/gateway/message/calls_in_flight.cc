@@ -67,6 +67,11 @@ CallKind kind_of(std::string_view method) {
   return CallKind::other;
 }
 
+std::string failed_reply(std::string_view id, CallKind kind, Era era, const Failure& failure) {
+  return kind == CallKind::tool_call ? tool_error_reply(id, failure, era)
+                                     : error_reply(id, failure);
+}
+
 bool is_recorded(CallKind kind) {
   return kind == CallKind::tool_call || kind == CallKind::resource_read ||
          kind == CallKind::prompt_get;

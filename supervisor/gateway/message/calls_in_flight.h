@@ -92,6 +92,10 @@ enum class CallKind : std::uint8_t {
 
 CallKind kind_of(std::string_view method);
 
+/// The one way to tell a host that its request failed: of a tool's call as a result, which the
+/// model sees. Without its newline; `id` is raw JSON.
+std::string failed_reply(std::string_view id, CallKind kind, Era era, const Failure& failure);
+
 /// Has its lines in the audit log, and is not made without: what a person or a model gets by it, or
 /// makes of it.
 bool is_recorded(CallKind kind);

@@ -64,10 +64,19 @@ void EraRoute::from_host(std::string_view line, const Message& message, Time now
     forward(line, message, now);
     return answered(now);
   }
-  // Nothing starts for what nobody answers.
+  // Nothing starts for what nobody answers, nor for what the rules refuse.
   if (!is_request && cell_ == nullptr && waits_ == 0) return;
+  if (is_request && cell_ == nullptr && refused_without_cell(line, message)) return;
   hold(line, message);
   advance(now);
+}
+
+bool EraRoute::refused_without_cell(std::string_view line, const Message& message) {
+  const CallAccess access = access_of(line, message, parts_.rights(), server_);
+  if (access.refusal.empty()) return false;
+  record(note_of_denied(line, message, access));
+  to_host(std::string_view(access.refusal));
+  return true;
 }
 
 void EraRoute::hold(std::string_view line, const Message& message) {
@@ -75,7 +84,7 @@ void EraRoute::hold(std::string_view line, const Message& message) {
   const Failure failure =
       plain_failure(FailureCode::too_many, "too much waits for this server to start", server_.name);
   to_host(std::string_view(
-      Upstream::failed_reply(message.id.in(line), kind_of(message.method), *host_era_, failure)));
+      failed_reply(message.id.in(line), kind_of(message.method), *host_era_, failure)));
 }
 
 // Whatever is still missing for what is held: the era, the cell, its program.
@@ -306,8 +315,8 @@ void EraRoute::fail_held(const Failure& failure) {
   for (const HeldMessage& held : held_.take_all()) {
     if (held.message.kind != MessageKind::request) continue;
     retries_.forget(held.message.id.in(held.line));
-    to_host(std::string_view(Upstream::failed_reply(
-        held.message.id.in(held.line), kind_of(held.message.method), *host_era_, failure)));
+    to_host(std::string_view(failed_reply(held.message.id.in(held.line),
+                                          kind_of(held.message.method), *host_era_, failure)));
   }
 }
 
@@ -360,9 +369,8 @@ bool EraRoute::waits_for_list(std::string_view line, const Message& message) {
   if (bridged_.hold(line, message) || message.kind != MessageKind::request) return true;
   const Failure failure = plain_failure(
       FailureCode::too_many, "too much waits for the list of this server's tools", server_.name);
-  relay_.push(
-      {Relayed::To::bridge, Upstream::failed_reply(message.id.in(line), kind_of(message.method),
-                                                   era_of(message), failure)});
+  relay_.push({Relayed::To::bridge, failed_reply(message.id.in(line), kind_of(message.method),
+                                                 era_of(message), failure)});
   return true;
 }
 

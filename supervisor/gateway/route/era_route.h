@@ -118,6 +118,7 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   void to_server(std::string_view text) override;
   void set_deadline(std::optional<Milliseconds> from_now) override;
 
+  bool refused_without_cell(std::string_view line, const Message& message);
   void hold(std::string_view line, const Message& message);
   bool dropped_held(const Message& message, std::string_view line, Time now);
   CallStates call_states() const;

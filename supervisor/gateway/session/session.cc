@@ -184,8 +184,8 @@ bool Session::take_role(const std::string& role) {
 
 void Session::answer_with_failure(std::string_view line, const Message& message) {
   if (message.kind != MessageKind::request) return;
-  reply_to_host(Upstream::failed_reply(message.id.in(line), kind_of(message.method),
-                                       era_of(message), *failure_));
+  reply_to_host(
+      failed_reply(message.id.in(line), kind_of(message.method), era_of(message), *failure_));
   // One more turn of the loop, so that the requests that came with this one hear it too.
   effects_.set_deadline(Milliseconds{0});
 }

@@ -131,8 +131,8 @@ void Session::refuse_read(std::string_view line, const Message& message, const F
                             .reason = name_of(failure.code),
                             .bytes = line.size(),
                             .method = audit_method(message)});
-  reply_to_host(Upstream::failed_reply(message.id.in(line), kind_of(message.method),
-                                       era_of(message), failure));
+  reply_to_host(
+      failed_reply(message.id.in(line), kind_of(message.method), era_of(message), failure));
 }
 
 void Session::read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now) {
@@ -164,8 +164,8 @@ std::string Session::answer_to_read(const ResultRead& read, AuditState log, Time
   const std::string name = name_in(read.line, read.message);
   std::string reply;
   if (log == AuditState::broken) {
-    reply = Upstream::failed_reply(read.message.id.in(read.line), kind_of(read.message.method),
-                                   era_of(read.message), not_recorded());
+    reply = failed_reply(read.message.id.in(read.line), kind_of(read.message.method),
+                         era_of(read.message), not_recorded());
   } else {
     ResultAnswer answer = answer_about_kept(read.line, read.message, *kept_, host_bound(), now);
     reply = std::move(answer.reply);

@@ -49,12 +49,6 @@ Upstream::Upstream(const GateParts& parts, const Rights& rights, UpstreamIds& id
 
 ClientFeatures Upstream::features() const { return permitted_features(server_, rights_); }
 
-std::string Upstream::failed_reply(std::string_view id, CallKind kind, Era era,
-                                   const Failure& failure) {
-  return kind == CallKind::tool_call ? tool_error_reply(id, failure, era)
-                                     : error_reply(id, failure);
-}
-
 // --- host to server ------------------------------------------------------------------------------
 
 void Upstream::from_host(std::string_view line, const Message& message, Time now) {
@@ -93,7 +87,7 @@ void Upstream::request_from_host(std::string_view line, const Message& message, 
   CallAccess access = access_of(line, message, rights_, server_);
   pins_.host_says(line, message, features());
   pins_.judge(line, message, access);
-  if (refused_access(line, message, kind, access) || refused(line, message, kind)) return;
+  if (refused_access(line, message, access) || refused(line, message, kind)) return;
 
   CallWaiter& waiter = *this;
   auto passage = gate_.pass({line, message, now, waiter});
@@ -151,16 +145,10 @@ void Upstream::refuse_at_gate(std::string_view line, const Message& message, Cal
 
 // Asked first: what a user may not use does not exist for that user, however the rest of the
 // request looks.
-bool Upstream::refused_access(std::string_view line, const Message& message, CallKind kind,
+bool Upstream::refused_access(std::string_view line, const Message& message,
                               const CallAccess& access) {
   if (access.refusal.empty()) return false;
-  const bool is_call = kind == CallKind::tool_call;
-  effects_.record({.kind = is_call ? AuditKind::call : AuditKind::refused,
-                   .outcome = AuditOutcome::denied,
-                   .tool = is_call ? std::string_view(access.named) : message.method,
-                   .reason = access.rule,
-                   .bytes = line.size(),
-                   .traceparent = traceparent_in(message.traceparent.in(line))});
+  effects_.record(note_of_denied(line, message, access));
   say_to_host(access.refusal);
   return true;
 }

@@ -112,10 +112,6 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   const Traffic& traffic() const { return traffic_; }
   PinGate& pins() { return pins_; }
 
-  /// The one way to tell a host that its request failed.
-  static std::string failed_reply(std::string_view id, CallKind kind, Era era,
-                                  const Failure& failure);
-
  private:
   /// What the server may ask of this host.
   ClientFeatures features() const;
@@ -131,8 +127,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void notification_from_host(std::string_view line, const Message& message, Time now);
   void response_from_host(std::string_view line, const Message& message, Time now);
   void refuse_values(std::string_view line, const Message& message);
-  bool refused_access(std::string_view line, const Message& message, CallKind kind,
-                      const CallAccess& access);
+  bool refused_access(std::string_view line, const Message& message, const CallAccess& access);
   bool refused(std::string_view line, const Message& message, CallKind kind);
   void cancel_from_host(std::string_view line, const Message& message, Time now);
   std::vector<Replacement> edits_for_cell(std::string_view line, const Message& message,
