@@ -98,7 +98,7 @@ std::vector<ScanFinding> configured_servers(const ScannedUser& user, const std::
 std::vector<ScannedUser> scanned_users() {
   std::vector<ScannedUser> users;
   const uid_t own = ::geteuid();
-  ::setpwent();
+  ::setpwent();  // NOLINT(concurrency-mt-unsafe): one thread
   while (const passwd* entry = ::getpwent()) {  // NOLINT(concurrency-mt-unsafe): one thread
     const bool is_wanted = own == 0 || entry->pw_uid == own;
     const std::string home = entry->pw_dir == nullptr ? "" : entry->pw_dir;
@@ -107,7 +107,7 @@ std::vector<ScannedUser> scanned_users() {
           {.name = entry->pw_name, .uid = entry->pw_uid, .gid = entry->pw_gid, .home = home});
     }
   }
-  ::endpwent();
+  ::endpwent();  // NOLINT(concurrency-mt-unsafe): one thread
   return users;
 }
 

@@ -40,8 +40,7 @@ class Completion {
   };
   template <class Function>
   struct Holding final : Holder {
-    template <class From>
-    explicit Holding(From&& from) : function(std::forward<From>(from)) {}
+    explicit Holding(Function from) : function(std::move(from)) {}
     void call(Result<T> outcome) override { function(std::move(outcome)); }
 
     Function function;
