@@ -101,7 +101,12 @@ build() {
 
 # Each header by itself, and with --lint-all each source: the other presets compile the sources of a folder
 # together, and tests/includes_test.py reads what they include.
-configure_lint() {
+configure_lint() { cmake --preset lint >build/lint.configure.log; }
+alone() { configure_lint && cmake --build --preset lint --target all_verify_interface_header_sets ${lint_all:+folders}; }
+sources() { git ls-files '*.h' '*.cc'; }
+format() { sources | xargs clang-format-19 --dry-run -Werror; }
+booted() { tests/system/run.sh --few build/release; }
+lint() {
   local left=$((lint_until - (SECONDS - started)))
   [ -z "$lint_all" ] || left=36000
   configure_lint && tests/lint.py build/lint $lint_all --within $((left > 0 ? left : 0))

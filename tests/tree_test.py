@@ -570,6 +570,17 @@ def named_files(name):
     return re.findall(r"(?<![\w./*<$~-])((?:[\w-]+/)*[\w-]+\.(?:h|cc|md|py|sh|mjs))(?![\w.])", comments)
 
 
+class TestCommand(unittest.TestCase):
+    def test_every_check_of_the_test_command_is_a_function_or_a_file(self):
+        text = (ROOT / "tests/run.sh").read_text()
+        functions = set(re.findall(r"^(\w+)\(\) ?\{", text, re.MULTILINE))
+        commands = re.findall(r'\bcheck "[^"]+" ([\w./]+)', text)
+        self.assertGreater(len(commands), 4)
+        for command in commands:
+            with self.subTest(command=command):
+                self.assertTrue(command in functions or (ROOT / command).is_file(), "the shell does not know it")
+
+
 class Links(unittest.TestCase):
     def test_every_link_and_anchor_of_a_page_leads_to_something(self):
         followed = 0
