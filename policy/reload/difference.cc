@@ -177,32 +177,27 @@ std::optional<ChangedServer> compared(const Server& used, const Server& fresh) {
 }
 
 Keys keys_at_start(const Config& used, const Config& fresh) {
-  Keys keys = Compare(used, fresh)
-                  .key("daemon.drain", &Config::drain)
-                  .key("socket", &Config::listen)
-                  .key("listen.http", &Config::http)
-                  .key("metrics", &Config::metrics)
-                  .key("catalogue", &Config::catalogue)
-                  .key("daemon.user, group, id_range", &Config::identity)
-                  .key("daemon.state_directory", &Config::state_directory)
-                  .key("daemon.audit_log", &Config::audit_log)
-                  .key("audit", &Config::audit)
-                  .key("daemon.cgroup", &Config::cgroup)
-                  .key("sandbox", &Config::kernel)
+  return Compare(used, fresh)
+      .key("daemon.drain", &Config::drain)
+      .key("socket", &Config::listen)
+      .key("listen.http", &Config::http)
+      .key("metrics", &Config::metrics)
+      .key("catalogue", &Config::catalogue)
+      .key("daemon.user, group, id_range", &Config::identity)
+      .key("daemon.state_directory", &Config::state_directory)
+      .key("daemon.audit_log", &Config::audit_log)
+      .key("audit", &Config::audit)
+      .key("daemon.cgroup", &Config::cgroup)
+      .key("sandbox", &Config::kernel)
 
-                  .key("results.kept", &Config::results)
-                  .take();
-  // Rootless that is the user alone, whom the launcher always can be.
-  if (fresh.mode == RunMode::system && used.clients != fresh.clients) {
-    keys.emplace_back("run_as = \"client\" of further users");
-  }
-  return keys;
+      .key("results.kept", &Config::results)
+      .take();
 }
 
 bool differs_otherwise(const Config& used, Config fresh) {
   for_each_policy_member([&](const char*, auto member) { fresh.*member = used.*member; });
   fresh.servers = used.servers;
-  if (fresh.mode == RunMode::user) fresh.clients = used.clients;
+  fresh.clients = used.clients;  // merged: whom the launcher can be
   return used != fresh;
 }
 

@@ -39,7 +39,7 @@ void for_each_policy_member(Visit visit) {
   visit("daemon.max_cells", &Config::cells);
   visit("daemon.max_cells_per_user", &Config::cells);
   visit("role", &Config::roles);
-  visit("broken roles and tokens", &Config::broken);
+  visit("broken roles, tokens and users", &Config::broken);
   visit("calls", &Config::calls);
   visit("aggregate.tools", &Config::aggregate);
 }

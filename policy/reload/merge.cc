@@ -1,12 +1,17 @@
 #include "policy/reload/merge.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "policy/base/server_names.h"
+#include "policy/config/host_facts.h"
 #include "policy/config/server_list.h"
+#include "policy/sandbox/user_namespace_ids.h"
 
 namespace cellblock {
 namespace {
@@ -41,20 +46,80 @@ void keep_identity(const Server& used, Server& fresh) {
   fresh.owner_mounts = used.owner_mounts;
 }
 
-// Its user was not here when the launcher was told whom it can be. A reload that gives it back is
-// not refused for that: the server waits for the next start.
-void leave_out_unmapped(const Config& used, const Server& before, Server& fresh) {
-  if (!before.breakage.is_broken() || fresh.breakage.is_broken()) return;
-  if (fresh.run_as.kind != RunAsKind::named) return;
-  const auto is_same = [&](const Server& server) {
-    return server.run_as.kind == RunAsKind::named && server.run_as.uid == fresh.run_as.uid &&
-           server.run_as.gid == fresh.run_as.gid;
+// Whom the launcher can be was settled at its start.
+bool can_be(const MappedIds& mapped, const ClientId& person) {
+  const auto is_in = [](const std::vector<IdRange>& ranges, std::uint32_t id) {
+    return std::ranges::any_of(ranges, [id](const IdRange& range) {
+      return id >= range.first && id - range.first < range.count;
+    });
   };
-  const ClientId client{fresh.run_as.uid, fresh.run_as.gid};
-  if (std::ranges::any_of(used.servers, is_same)) return;
-  if (std::ranges::find(used.clients, client) != used.clients.end()) return;
-  leave_out(fresh, {.cause = "run_as: \"" + fresh.run_as.user +
-                             "\" was not here before; allowed: restart cellblockd"});
+  return is_in(mapped.uids, person.uid) && is_in(mapped.gids, person.gid);
+}
+
+// What a reload cannot give does not refuse it: the server waits for the next start. As whom it
+// would run is forgotten, for the launcher refuses whom it cannot be.
+void leave_out_unmapped(const MappedIds& mapped, Server& fresh) {
+  if (fresh.run_as.kind != RunAsKind::named) return;
+  if (can_be(mapped, {fresh.run_as.uid, fresh.run_as.gid})) return;
+  if (!fresh.breakage.is_broken())
+    leave_out(fresh, {.cause = "run_as: \"" + fresh.run_as.user +
+                               "\" was not here before; allowed: restart cellblockd"});
+  fresh.run_as = {};
+}
+
+// The others are whom a start would have told the launcher.
+std::vector<ClientId> take_unmapped(const MappedIds& mapped, Config& fresh) {
+  const auto others = std::ranges::stable_partition(
+      fresh.clients, [&](const ClientId& client) { return can_be(mapped, client); });
+  std::vector<ClientId> unmapped(others.begin(), others.end());
+  fresh.clients.erase(others.begin(), others.end());
+  return unmapped;
+}
+
+bool is_one_of(const std::vector<ClientId>& people, std::uint32_t uid) {
+  return std::ranges::find(people, uid, &ClientId::uid) != people.end();
+}
+
+// Of a group it is not known here who is in it.
+bool runs_for_others(const Server& server, const Config& fresh) {
+  const NamedPeople people = named_people(server, fresh.roles);
+  return !people.gids.empty() || std::ranges::any_of(people.uids, [&](std::uint32_t uid) {
+    return is_one_of(fresh.clients, uid);
+  });
+}
+
+bool names_one_of(const Server& server, const Config& fresh,
+                  const std::vector<ClientId>& unmapped) {
+  return std::ranges::any_of(named_people(server, fresh.roles).uids,
+                             [&](std::uint32_t uid) { return is_one_of(unmapped, uid); });
+}
+
+constexpr std::size_t most_named = 8;
+
+std::string uids_of(const std::vector<ClientId>& people) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(people.size(), most_named); ++i) {
+    text += (i == 0 ? "uid " : ", ") + std::to_string(people[i].uid);
+  }
+  if (people.size() <= most_named) return text;
+  return text + " and " + std::to_string(people.size() - most_named) + " more";
+}
+
+// What others use of the same server goes on; what nobody else could use is left out as a whole.
+void leave_out_people(Config& fresh, const std::vector<ClientId>& unmapped) {
+  if (unmapped.empty()) return;
+  const std::string cause = uids_of(unmapped) +
+                            " cannot be run as, not having been known when cellblockd started; "
+                            "allowed: restart cellblockd";
+  for (Server& server : fresh.servers) {
+    const bool is_asked =
+        !server.removed && !server.breakage.is_broken() && server.run_as.kind == RunAsKind::client;
+    if (!is_asked || !names_one_of(server, fresh, unmapped) || runs_for_others(server, fresh)) {
+      continue;
+    }
+    leave_out(server, {.cause = "run_as: " + cause});
+  }
+  fresh.broken.push_back({std::string(part_of_clients), {.cause = cause}});
 }
 
 // Whom the launcher can be it goes on to be able to be.
@@ -64,6 +129,11 @@ void keep_clients(const Config& used, Config& fresh) {
     const bool is_there = place != fresh.clients.end() && place->uid == client.uid;
     if (!is_there) fresh.clients.insert(place, client);
   }
+}
+
+void keep_to_mapped(const MappedIds& mapped, Config& fresh) {
+  for (Server& server : fresh.servers) leave_out_unmapped(mapped, server);
+  leave_out_people(fresh, take_unmapped(mapped, fresh));
 }
 
 constexpr const char* token_prefix = "listen.http.token.";
@@ -109,7 +179,6 @@ Config merged(const Config& used, Config fresh) {
     } else {
       keep_rules(server, *again);
       keep_identity(server, *again);
-      leave_out_unmapped(used, server, *again);
       fresh.servers.push_back(std::move(*again));
       declared.erase(again);
     }
@@ -118,6 +187,8 @@ Config merged(const Config& used, Config fresh) {
   // Found out once, at the start.
   fresh.cgroup = used.cgroup;
   keep_clients(used, fresh);
+  // Rootless that is the user alone, whom the launcher always can be.
+  if (fresh.mode == RunMode::system) keep_to_mapped(mapped_ids(used), fresh);
   keep_tokens(used, fresh);
   fresh.kernel.landlock_abi = used.kernel.landlock_abi;
   // Rootless, the start has looked for subordinate ids.

@@ -9,6 +9,7 @@
 #include "policy/config/server_list.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
+#include "policy/sandbox/user_namespace_ids.h"
 
 /// What a configuration becomes that takes the place of one in use, and what is said of it.
 namespace cellblock {
@@ -225,17 +226,115 @@ TEST(ReloadDifference, NamesANewServerThatIsLeftOut) {
   EXPECT_THAT(lines_of(found), ElementsAre("server a: added, but broken"));
 }
 
-TEST(ReloadMerge, LeavesAMendedServerOutWhoseUserTheLauncherWasNotGiven) {
-  Server mended = server("a");
-  mended.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
-  mended.secrets.push_back({.name = "A", .from = "/a"});
-  const Config fresh = merged(with({left_out_server("a")}), with({mended}));
-  EXPECT_FALSE(fresh.servers[0].is_usable());
-  EXPECT_THAT(fresh.servers[0].breakage.cause, HasSubstr("\"svc\" was not here before"));
-  EXPECT_THAT(fresh.servers[0].secrets, IsEmpty());
+TEST(ReloadMerge, LeavesOutAServerWhoseUserTheLauncherWasNotGiven) {
+  Server named = server("a");
+  named.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
+  named.secrets.push_back({.name = "A", .from = "/a"});
+  for (const Config& used : {with({left_out_server("a")}), with({server("a")}), with({})}) {
+    const Config fresh = merged(used, with({named}));
+    EXPECT_FALSE(fresh.servers[0].is_usable());
+    EXPECT_THAT(fresh.servers[0].breakage.cause, HasSubstr("\"svc\" was not here before"));
+    EXPECT_THAT(fresh.servers[0].secrets, IsEmpty());
+    EXPECT_EQ(mapped_ids(fresh), mapped_ids(used)) << "the launcher refuses whom it cannot be";
+    EXPECT_FALSE(merged(fresh, with({named})).servers[0].is_usable()) << "the second time";
+  }
   Config used = with({left_out_server("a"), server("b")});
-  used.servers[1].run_as = mended.run_as;
-  EXPECT_TRUE(merged(used, with({mended, server("b")})).servers[0].is_usable());
+  used.servers[1].run_as = named.run_as;
+  EXPECT_TRUE(merged(used, with({named, server("b")})).servers[0].is_usable());
+}
+
+TEST(ReloadMerge, ForgetsAsWhomABrokenServerWouldRunWhereTheLauncherCannotBeHim) {
+  Server broken = left_out_server("a");
+  broken.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
+  const Config fresh = merged(with({server("a")}), with({broken}));
+  EXPECT_EQ(fresh.servers[0].breakage.cause, "read: it is gone");
+  EXPECT_EQ(fresh.servers[0].run_as, RunAs{});
+}
+
+// --- people who came after the start -------------------------------------------------------------
+
+Server clients_server(std::string name, std::vector<std::uint32_t> uids,
+                      std::vector<std::uint32_t> gids = {}) {
+  Server made = server(std::move(name));
+  made.run_as = {.kind = RunAsKind::client};
+  made.rules = {short_form(std::move(uids), std::move(gids), {{"", true}})};
+  return made;
+}
+
+Config with_people(std::vector<Server> servers, std::vector<ClientId> clients) {
+  Config config = with(std::move(servers));
+  config.clients = std::move(clients);
+  return config;
+}
+
+constexpr ClientId alice{1001, 1001};
+constexpr ClientId bob{1002, 1002};
+
+TEST(ReloadMerge, WhoCameAfterTheStartCostsNobodyElseAServer) {
+  struct Row {
+    const char* name;
+    Server fresh;
+    bool is_usable;
+  };
+  const std::vector<Row> rows = {
+      {"of the newcomer alone", clients_server("a", {bob.uid}), false},
+      {"of the newcomer and another", clients_server("a", {alice.uid, bob.uid}), true},
+      {"of a group", clients_server("a", {bob.uid}, {500}), true},
+      {"of another alone", clients_server("a", {alice.uid}), true},
+      {"with ids of its own", server("a"), true},
+  };
+  const Config used = with_people({clients_server("a", {alice.uid})}, {alice});
+  for (const Row& row : rows) {
+    const Config fresh = merged(used, with_people({row.fresh}, {alice, bob}));
+    EXPECT_EQ(fresh.servers[0].is_usable(), row.is_usable) << row.name;
+    EXPECT_THAT(fresh.clients, ElementsAre(alice)) << row.name;
+    EXPECT_EQ(mapped_ids(fresh), mapped_ids(used)) << row.name;
+    EXPECT_EQ(refusal_of(difference(used, fresh)), "") << row.name;
+    ASSERT_EQ(fresh.broken.size(), 1U) << row.name;
+    EXPECT_EQ(fresh.broken[0].name, part_of_clients);
+    EXPECT_THAT(fresh.broken[0].breakage.cause, HasSubstr("uid 1002 cannot be run as"));
+    EXPECT_THAT(fresh.broken[0].breakage.cause, HasSubstr("restart cellblockd"));
+  }
+}
+
+TEST(ReloadMerge, WhoCameAfterTheStartIsLeftOutByEachReload) {
+  const Config used = with_people({clients_server("a", {alice.uid})}, {alice});
+  const Config asked = with_people({clients_server("a", {alice.uid, bob.uid})}, {alice, bob});
+  const Config once = merged(used, asked);
+  EXPECT_EQ(merged(once, asked), once);
+  EXPECT_THAT(merged(once, used).broken, IsEmpty()) << "until nobody names him";
+}
+
+TEST(ReloadMerge, AnotherPrimaryGroupIsAnotherPerson) {
+  const ClientId moved{alice.uid, 1500};
+  const Config used = with_people({clients_server("a", {alice.uid})}, {alice});
+  const Config fresh = merged(used, with_people({clients_server("a", {alice.uid})}, {moved}));
+  EXPECT_THAT(fresh.clients, IsEmpty()) << "and the group that he had is not kept for him";
+  EXPECT_FALSE(fresh.servers[0].is_usable());
+}
+
+TEST(ReloadMerge, WhoWasKnownAtTheStartIsRunAsWhicheverServerNamedHim) {
+  const Config used = with_people({server("a")}, {alice, bob});
+  const Config fresh = merged(used, with_people({clients_server("a", {bob.uid})}, {bob}));
+  EXPECT_TRUE(fresh.servers[0].is_usable());
+  EXPECT_THAT(fresh.broken, IsEmpty());
+  EXPECT_THAT(fresh.clients, ElementsAre(alice, bob));
+}
+
+TEST(ReloadMerge, CountsManyWhoCameAfterTheStart) {
+  std::vector<ClientId> many;
+  for (std::uint32_t i = 0; i < 20; ++i) many.push_back({3000 + i, 3000 + i});
+  const Config fresh = merged(with({server("a")}), with_people({server("a")}, many));
+  EXPECT_THAT(fresh.broken.at(0).breakage.cause, HasSubstr("3007 and 12 more cannot be run as"));
+}
+
+TEST(ReloadMerge, RootlessTheUserCanAlwaysBeRunAs) {
+  Config used = with({server("a")});
+  used.mode = RunMode::user;
+  Config asked = with_people({clients_server("a", {alice.uid})}, {alice});
+  asked.mode = RunMode::user;
+  EXPECT_TRUE(merged(used, asked).servers[0].is_usable());
+  EXPECT_EQ(refusal_of(difference(used, merged(used, asked))), "");
 }
 
 TEST(ReloadMerge, AsWhomCellsRunIsNotKeptOfAServerThatHadNone) {
