@@ -125,7 +125,9 @@ auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users,
                   v.first_message, v.line);
 }
-auto fields(Is<HttpToken> auto& v) { return std::tie(v.sha256, v.uid, v.gid, v.groups, v.name); }
+auto fields(Is<HttpToken> auto& v) {
+  return std::tie(v.sha256, v.uid, v.gid, v.groups, v.name, v.revoked);
+}
 auto fields(Is<HttpListen> auto& v) {
   return std::tie(v.address, v.port, v.socket, v.mode, v.group, v.tokens, v.origins, v.hosts,
                   v.max_connections, v.max_sessions, v.session_idle);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,36 +137,41 @@ void keep_to_mapped(const MappedIds& mapped, Config& fresh) {
   leave_out_people(fresh, take_unmapped(mapped, fresh));
 }
 
-constexpr const char* token_prefix = "listen.http.token.";
-
-BrokenPart* part_of(std::vector<BrokenPart>& parts, const HttpToken& token) {
-  const auto found = std::ranges::find(parts, token_prefix + token.name, &BrokenPart::name);
-  return found == parts.end() ? nullptr : &*found;
+HttpToken revoked(HttpToken token) {
+  token.revoked = true;
+  token.sha256 = {};
+  token.groups.clear();
+  return token;
 }
 
-// A token that is left out on either side waits for the next start, like all of [listen.http]: its
-// file keeps nothing else from being reloaded.
-void keep_tokens(const Config& used, Config& fresh) {
+// Sessions and cellblock-http name a token by its index. One that is another in any way is revoked,
+// and has a new place: whoever came with the old one may not go on as the new one.
+void keep_token_places(const Config& used, Config& fresh) {
   if (!used.http || !fresh.http) return;
-  std::vector<BrokenPart> before = used.broken;
-  HttpListen one = *used.http;
-  HttpListen other = *fresh.http;
-  const auto waits = [&](const HttpToken& token) {
-    return part_of(before, token) != nullptr || part_of(fresh.broken, token) != nullptr;
-  };
-  std::erase_if(one.tokens, waits);
-  std::erase_if(other.tokens, waits);
-  if (one != other) return;
+  std::vector<HttpToken> declared = std::exchange(fresh.http->tokens, {});
+  std::erase_if(declared, &HttpToken::revoked);
   for (const HttpToken& token : used.http->tokens) {
-    BrokenPart* part = part_of(fresh.broken, token);
-    if (part != nullptr) part->breakage.cause += "; it is taken until cellblockd is restarted";
+    const auto again = std::ranges::find(declared, token);
+    if (again == declared.end()) {
+      fresh.http->tokens.push_back(revoked(token));
+    } else {
+      fresh.http->tokens.push_back(std::move(*again));
+      declared.erase(again);
+    }
   }
-  for (const HttpToken& token : fresh.http->tokens) {
-    const BrokenPart* part = part_of(before, token);
-    if (part == nullptr || part_of(fresh.broken, token) != nullptr) continue;
-    fresh.broken.push_back({part->name, {.cause = "it can be used when cellblockd is restarted"}});
-  }
-  fresh.http = used.http;
+  std::ranges::move(declared, std::back_inserter(fresh.http->tokens));
+}
+
+bool keeps_token_places(const std::optional<HttpListen>& used,
+                        const std::optional<HttpListen>& next) {
+  if (!used || !next) return true;  // what they change is refused
+  const auto& before = used->tokens;
+  const auto& after = next->tokens;
+  if (after.size() < before.size() || after.size() > max_token_places) return false;
+  return std::equal(before.begin(), before.end(), after.begin(),
+                    [](const HttpToken& one, const HttpToken& other) {
+                      return one == other || (other.revoked && one.name == other.name);
+                    });
 }
 
 }  // namespace
@@ -189,7 +195,7 @@ Config merged(const Config& used, Config fresh) {
   keep_clients(used, fresh);
   // Rootless that is the user alone, whom the launcher always can be.
   if (fresh.mode == RunMode::system) keep_to_mapped(mapped_ids(used), fresh);
-  keep_tokens(used, fresh);
+  keep_token_places(used, fresh);
   fresh.kernel.landlock_abi = used.kernel.landlock_abi;
   // Rootless, the start has looked for subordinate ids.
   if (fresh.mode == RunMode::user) fresh.identity = used.identity;
@@ -198,9 +204,27 @@ Config merged(const Config& used, Config fresh) {
 
 bool keeps_places(const Config& used, const Config& next) {
   if (next.servers.size() < used.servers.size() || next.servers.size() > max_servers) return false;
+  if (!keeps_token_places(used.http, next.http)) return false;
   return std::equal(used.servers.begin(), used.servers.end(), next.servers.begin(),
                     [](const Server& one, const Server& other) { return one.name == other.name; });
 }
+
+namespace {
+
+// In place, like servers: sessions have views of the names.
+void take_over_tokens(std::vector<HttpToken>& live, std::vector<HttpToken>& fresh) {
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    if (i == live.size()) {
+      live.push_back(std::move(fresh[i]));
+    } else if (live[i] != fresh[i]) {
+      live[i].name.swap(fresh[i].name);
+      live[i] = std::move(fresh[i]);
+    }
+  }
+  fresh = std::move(live);
+}
+
+}  // namespace
 
 void take_over(Config& live, Config fresh) {
   for (std::size_t i = 0; i < fresh.servers.size(); ++i) {
@@ -212,8 +236,38 @@ void take_over(Config& live, Config fresh) {
     }
   }
   fresh.servers = std::move(live.servers);
-  fresh.http = std::move(live.http);  // changes with a start only; sessions have its tokens' names
+  if (live.http && fresh.http) take_over_tokens(live.http->tokens, fresh.http->tokens);
   live = std::move(fresh);
+}
+
+namespace {
+
+// Tokens of a table that is to go are revoked at once.
+void keep_http(const Config& used, Config& fresh) {
+  if (!used.http) return fresh.http.reset();
+  if (!fresh.http) {
+    fresh.http = used.http;
+    for (HttpToken& token : fresh.http->tokens) token = revoked(std::move(token));
+    return;
+  }
+  fresh.http->address = used.http->address;
+  fresh.http->port = used.http->port;
+  fresh.http->socket = used.http->socket;
+  fresh.http->mode = used.http->mode;
+  fresh.http->group = used.http->group;
+}
+
+}  // namespace
+
+void keep_for_restart(const Config& used, Config& fresh) {
+  fresh.drain = used.drain;
+  fresh.listen = used.listen;
+  fresh.metrics = used.metrics;
+  fresh.catalogue = used.catalogue;
+  fresh.audit.keep = used.audit.keep;
+  fresh.audit.journal = used.audit.journal;
+  fresh.results = used.results;
+  keep_http(used, fresh);
 }
 
 }  // namespace cellblock

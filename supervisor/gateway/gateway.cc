@@ -65,6 +65,7 @@ Peer peer_of(const wire::SessionGrant& grant, const std::optional<HttpListen>& h
           .groups = {grant.groups.begin(), grant.groups.begin() + grant.group_count},
           .via = grant.via,
           .token = named ? std::string_view(http->tokens[grant.token].name) : "",
+          .token_index = grant.token,
           .is_admin = grant.via == wire::SessionVia::admin};
 }
 
@@ -81,9 +82,10 @@ bool takes_of_share(const wire::AuditRecord& record) {
   return record.kind == wire::AuditKind::attach && record.outcome == wire::AuditOutcome::ok;
 }
 
-// Whoever refers to a server goes on doing so when others are added.
+// Whoever refers to a server or a token goes on doing so when others are added.
 Config with_room(Config config) {
   config.servers.reserve(max_servers);
+  if (config.http) config.http->tokens.reserve(max_token_places);
   return config;
 }
 
@@ -422,6 +424,7 @@ void Gateway::reconfigure(const Fd& sealed) {
   for (std::uint32_t i = 0; i < config_.servers.size(); ++i) spares_.replace(i);
   if (changes.empty()) return;
   take_over(config_, std::move(*fresh));
+  audit_.set_on_failure(config_.audit.on_failure);
   for (const auto& [connection, session] : sessions_) session->renew_rules();
   gate_.add_new(config_);
   policy_.reconfigure();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace cellblock {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -358,25 +360,138 @@ Config with_tokens(const std::vector<std::string>& names, const std::vector<std:
   return config;
 }
 
-TEST(ReloadMerge, ATokenThatBreaksOrIsMendedKeepsNothingElseFromBeingReloaded) {
-  const Config good = with_tokens({"ci", "other"}, {});
-  const Config half = with_tokens({"other"}, {"ci"});
-  const Config breaks = merged(good, half);
-  EXPECT_EQ(breaks.http, good.http);
-  EXPECT_EQ(breaks.broken.at(0).breakage.cause,
-            "it is gone; it is taken until cellblockd is restarted");
-  EXPECT_EQ(refusal_of(difference(good, breaks)), "");
-  const Config mended = merged(half, good);
-  EXPECT_EQ(mended.http, half.http);
-  EXPECT_EQ(mended.broken.at(0).breakage.cause, "it can be used when cellblockd is restarted");
-  EXPECT_EQ(refusal_of(difference(half, mended)), "");
-  EXPECT_EQ(merged(mended, good), mended);
+TEST(ReloadMerge, ATokenThatIsNotThereAnyMoreIsRevokedAndKeepsItsPlace) {
+  struct Row {
+    const char* name;
+    Config fresh;
+  };
+  Config other_user = with_tokens({"ci", "other"}, {});
+  other_user.http->tokens[0].uid = 1001;
+  Config other_groups = with_tokens({"ci", "other"}, {});
+  other_groups.http->tokens[0].groups = {27};
+  Config other_secret = with_tokens({"ci", "other"}, {});
+  other_secret.http->tokens[0].sha256 = {1};
+  const std::vector<Row> rows = {{"removed", with_tokens({"other"}, {})},
+                                 {"broken", with_tokens({"other"}, {"ci"})},
+                                 {"of another user", other_user},
+                                 {"of other groups", other_groups},
+                                 {"another secret", other_secret}};
+  Config used = with_tokens({"ci", "other"}, {});
+  used.http->tokens[0].sha256 = {9};
+  for (const Row& row : rows) {
+    const Config fresh = merged(used, row.fresh);
+    const Difference found = difference(used, fresh);
+    EXPECT_EQ(refusal_of(found), "") << row.name;
+    EXPECT_THAT(lines_of(found), Contains("listen.http.token ci: revoked, with its sessions"));
+    const std::vector<HttpToken>& tokens = fresh.http->tokens;
+    EXPECT_TRUE(tokens[0].revoked) << row.name;
+    EXPECT_EQ(tokens[0].sha256, HttpToken{}.sha256) << row.name;
+    EXPECT_EQ(tokens[1], used.http->tokens[1]) << row.name;
+    EXPECT_TRUE(keeps_places(used, fresh)) << row.name;
+    EXPECT_EQ(merged(fresh, row.fresh), fresh) << row.name;
+    EXPECT_TRUE(merged(fresh, used).http->tokens[0].revoked) << "what comes back has a new place";
+  }
 }
 
-TEST(ReloadMerge, OtherChangesOfTokensStillWaitForARestart) {
-  const Config good = with_tokens({"ci", "other"}, {});
-  const Config fewer = merged(good, with_tokens({}, {"ci"}));
-  EXPECT_THAT(refusal_of(difference(good, fewer)), HasSubstr("listen.http"));
+TEST(ReloadMerge, ANewTokenGetsTheNextPlace) {
+  const Config used = with_tokens({"ci"}, {});
+  const Config fresh = merged(used, with_tokens({"another", "ci"}, {}));
+  EXPECT_EQ(fresh.http->tokens, with_tokens({"ci", "another"}, {}).http->tokens);
+  EXPECT_THAT(lines_of(difference(used, fresh)), ElementsAre("listen.http.token another: added"));
+}
+
+TEST(ReloadMerge, APlaceOfATokenIsNeverAnothers) {
+  const Config used = with_tokens({"ci", "other"}, {});
+  EXPECT_FALSE(keeps_places(used, with_tokens({"other", "ci"}, {})));
+  EXPECT_FALSE(keeps_places(used, with_tokens({"ci"}, {})));
+  Config many = used;
+  many.http->tokens.resize(max_token_places + 1);
+  EXPECT_FALSE(keeps_places(used, many));
+}
+
+TEST(ReloadTakeOver, LeavesNamesOfTokensWhereTheyAre) {
+  Config live = with_tokens({"ci", "a name that is longer than any small string"}, {});
+  live.http->tokens.reserve(8);
+  const std::string_view first = live.http->tokens[0].name;
+  const std::string_view second = live.http->tokens[1].name;
+  const Config fresh = merged(live, with_tokens({"new"}, {}));
+  take_over(live, fresh);
+  EXPECT_EQ(live, fresh);
+  EXPECT_EQ(first.data(), live.http->tokens[0].name.data());
+  EXPECT_EQ(second.data(), live.http->tokens[1].name.data());
+}
+
+// --- what only a restart can do ------------------------------------------------------------------
+
+TEST(ReloadDifference, SaysWhatOfTheInstallationTakesEffectAtOnce) {
+  struct Row {
+    const char* key;
+    std::function<void(Config&)> change;
+    bool is_at_once;
+  };
+  const std::vector<Row> rows = {
+      {"audit.arguments", [](Config& c) { c.audit.arguments = AuditArguments::none; }, true},
+      {"audit.on_failure", [](Config& c) { c.audit.on_failure = AuditFailure::alarm; }, true},
+      {"audit.max_bytes", [](Config& c) { c.audit.max_bytes *= 2; }, true},
+      {"audit.durability", [](Config& c) { c.audit.durability = AuditDurability::synced; }, true},
+      {"audit.keep", [](Config& c) { c.audit.keep = 1; }, false},
+      {"audit.journal", [](Config& c) { c.audit.journal = AuditJournal::all; }, false},
+      {"listen.http.origins", [](Config& c) { c.http->origins = {"https://a.example"}; }, true},
+      {"listen.http.max_sessions", [](Config& c) { c.http->max_sessions = 3; }, true},
+      {"listen.http.port", [](Config& c) { c.http->port = 1; }, false},
+      {"listen.http.socket", [](Config& c) { c.http->socket = "/run/a"; }, false},
+      {"listen.http.mode", [](Config& c) { c.http->mode = 0600; }, false},
+      {"listen.http", [](Config& c) { c.http.reset(); }, false},
+      {"metrics", [](Config& c) { c.metrics.emplace(); }, false},
+      {"socket", [](Config& c) { c.listen.mode = 0600; }, false},
+  };
+  const Config used = with_tokens({"ci"}, {});
+  for (const Row& row : rows) {
+    Config asked = used;
+    row.change(asked);
+    const Difference found = difference(used, merged(used, asked));
+    EXPECT_EQ(refusal_of(found).empty(), row.is_at_once) << row.key;
+    EXPECT_FALSE(found.empty()) << row.key;
+  }
+}
+
+TEST(ReloadPartial, LeavesWhatOnlyARestartDoesAndTakesTheRest) {
+  const Config used = with_tokens({"ci"}, {});
+  Config asked = used;
+  asked.servers[0].rules.clear();
+  asked.listen.mode = 0600;
+  asked.audit.keep = 3;
+  asked.audit.max_bytes *= 2;
+  Config next = merged(used, asked);
+  const Difference found = partial_difference(used, next);
+  EXPECT_EQ(refusal_of(found), "");
+  EXPECT_THAT(found.left, ElementsAre("socket", "audit.keep"));
+  EXPECT_EQ(next.listen, used.listen);
+  EXPECT_EQ(next.audit.keep, used.audit.keep);
+  EXPECT_EQ(next.audit.max_bytes, asked.audit.max_bytes);
+  EXPECT_THAT(lines_of(found), ElementsAre("audit", "server a: allow, rule"));
+}
+
+TEST(ReloadPartial, RevokesTheTokensOfATableThatWaitsForItsEnd) {
+  const Config used = with_tokens({"ci"}, {});
+  Config next = merged(used, with({server("a")}));
+  const Difference found = partial_difference(used, next);
+  EXPECT_EQ(refusal_of(found), "");
+  EXPECT_THAT(lines_of(found), ElementsAre("listen.http.token ci: revoked, with its sessions"));
+}
+
+TEST(ReloadPartial, RefusesWhatEverythingElseDependsOn) {
+  const Config used = with({server("a")});
+  const std::vector<std::function<void(Config&)>> changes = {
+      [](Config& c) { c.identity.uid = 7; }, [](Config& c) { c.state_directory = "/elsewhere"; },
+      [](Config& c) { c.audit_log = "/elsewhere"; }, [](Config& c) { c.kernel.min_landlock = 7; }};
+  for (const auto& change : changes) {
+    Config asked = used;
+    asked.listen.mode = 0600;
+    change(asked);
+    Config next = merged(used, asked);
+    EXPECT_NE(refusal_of(partial_difference(used, next)), "");
+  }
 }
 
 }  // namespace

@@ -194,6 +194,7 @@ std::string http_line(const std::optional<HttpListen>& http) {
   if (!http->socket.empty()) ways.push_back(http->socket);
   std::string text = fmt::format("  HTTP: {}", fmt::join(ways, " and "));
   for (const HttpToken& token : http->tokens) {
+    if (token.revoked) continue;
     text += fmt::format(", token {} (uid {})", token.name, token.uid);
   }
   return text + "\n";

@@ -51,6 +51,7 @@ Failure stopped_idle(const Server& server);
 Failure restarted_by_user(const Server& server);
 /// Of a session that came through the door of administrators.
 Failure no_admin_any_more();
+Failure token_revoked();
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);
 /// At another gateway.
