@@ -27,6 +27,7 @@ void for_each_policy_member_of_server(Visit visit) {
   visit("start.when", &Server::start);
   visit("start.warm", &Server::start);
   visit("restart", &Server::restart);
+  visit("accepted_definitions", &Server::accepted_definitions);
   visit("validate_arguments", &Server::validate_arguments);
   visit("always_listed", &Server::always_listed);
 }

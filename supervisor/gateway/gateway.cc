@@ -144,7 +144,10 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                  },
              .may_ask = [this] { return asked_.size() < max_asked; },
              .make_room = [this](CellRunner& cell, wire::StartRefusal refusal,
-                                 std::size_t claims) { make_room(cell, refusal, claims); }}) {}
+                                 std::size_t claims) { make_room(cell, refusal, claims); }}) {
+  pins_.take_declared();
+  static_cast<void>(pins_.take_decided());  // nobody is there yet who would list anew
+}
 
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
@@ -252,6 +255,7 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
   }
   // The session has asked whether there is one.
   const std::uint32_t index = server_index(config_, request.server).value();
+  if (request.method == ControlMethod::approve_next) return allow_next(index, request, peer);
   if (request.method == ControlMethod::pin_accept) {
     return decided(index,
                    pin_accept_reply(pins_.book(), {.server = index, .by = peer.uid}, request.pin));
@@ -279,7 +283,30 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
 }
 
 // Hosts that have a list by now ask for it again. Later in this turn, as with stop_cells.
+std::string Gateway::allow_next(std::uint32_t server, const ControlRequest& request,
+                                const Peer& peer) {
+  const Time now = loop_.now();
+  const ApprovalBeforehand& asked = request.beforehand;
+  const bool is_allowed = policy_.approvals.allow_next(
+      {.server = server,
+       .method = std::string(mcp::method::tools_call),
+       .name = asked.name,
+       .by = peer.uid,
+       .until = now + asked.time},
+      now);
+  const std::string name = printable(policy_.argument_texts.name(request.server, asked.name));
+  record(audit_record(
+      {.server = request.server},
+      {.kind = wire::AuditKind::approval,
+       .outcome = is_allowed ? wire::AuditOutcome::ok : wire::AuditOutcome::error,
+       .tool = name,
+       .reason = fmt::format("next within {} s by uid {}", asked.time.count(), peer.uid)}));
+  return is_allowed ? R"({"allowed":true})" : R"({"allowed":false})";
+}
+
+// What is called there is another thing now than when a call of it was allowed beforehand.
 std::string Gateway::decided(std::uint32_t server, std::string reply) {
+  policy_.approvals.forget_beforehand(server);
   loop_.defer([this, server, kinds = pins_.take_decided()] {
     for (const auto& change : mcp::list_changes) {
       bool is_changed = kinds.at(static_cast<std::size_t>(change.kind));
@@ -446,6 +473,8 @@ void Gateway::reconfigure(const ChangedServer& changed) {
     gate_.reset(server);
   }
   if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
+  pins_.book().declare(server);
+  static_cast<void>(decided(server, {}));
   shown_.reconfigure(server);
   if (needs_cells) shared_.replace_cells(server);
   if (!config_.servers[server].is_usable()) shared_.stop(server);

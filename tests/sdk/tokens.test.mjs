@@ -66,8 +66,6 @@ async function reloaded(args = []) {
   return out;
 }
 
-const records = () => fs.readFileSync(path.join(daemon.directory, 'audit.log'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
-
 before(async () => {
   const port = await freePort();
   url = `http://127.0.0.1:${port}/mcp/mock`;
@@ -122,7 +120,7 @@ test('Unknown tokens are in the log and in the audit log, with their address', a
   await assert.rejects(connectWith('x'.repeat(64)));
   await told;
   // Its record was sent before the answer, and those of later calls are written after it.
-  const found = () => records().find(({ kind, tool }) => kind === 'switched' && tool === 'http_token');
+  const found = () => daemon.auditLines().find(({ kind, tool }) => kind === 'switched' && tool === 'http_token');
   const client = await connectWith(secrets.kept);
   for (let tries = 0; !found() && tries < 100; ++tries) await works(client);
   await client.close();

@@ -209,6 +209,11 @@ audit_log = "${this.directory}/audit.log"\n${this.daemonLines}\n[socket]\npath =
     });
   }
 
+  // The audit log so far; what was done is there when its answer is.
+  auditLines() {
+    return fs.readFileSync(path.join(this.directory, 'audit.log'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  }
+
   async end() {
     if (this.process?.exitCode !== null) return;
     const ended = once(this.process, 'exit');
