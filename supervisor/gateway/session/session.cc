@@ -367,6 +367,7 @@ std::optional<Failure> Session::renew_access() {
   access_.narrow(config_, *subject);
   if (peer_.is_admin && !is_still_admin(config_, peer_.uid)) return no_admin_any_more();
   if (server_ == nullptr) return std::nullopt;
+  if (server_->removed) return removed(*server_);
   return refuse_use(config_, access_, server_->name);
 }
 
