@@ -269,7 +269,7 @@ TEST_F(ReconfiguredSession, EndsWhereItsTokenIsRevokedAndNoOthers) {
   attach_and_run();
   reload([](Config& config) { config.http->tokens.erase(config.http->tokens.begin()); });
   EXPECT_THAT(effects_.did, Not(Contains("close_host")));
-  host_says(std::string(push));
+  host_says(R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read_a"}})");
   reload([](Config& config) { config.http->tokens.clear(); });
   EXPECT_THAT(effects_.did, Contains("close_host"));
   EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("was revoked"));
