@@ -29,7 +29,7 @@ const refusal = async (promise) => {
 };
 
 before(async () => {
-  const asks = '[[server.mock.rule]]\neffect = "ask"\ntools = ["push"]\napprover = "admin"\napproval_timeout = "1s"';
+  const asks = '[[server.mock.rule]]\neffect = "ask"\nusers = [' + (isRoot ? hostId : process.getuid()) + ']\ntools = ["push"]\napprover = "admin"\napproval_timeout = "5s"';
   declareMock(daemon, 'mock', { 'tools/call': [{ answer: said('pushed') }] }, ['era = "legacy"', 'pin = "off"', asks]);
   await daemon.start();
 });

@@ -39,9 +39,9 @@ async function freePort() {
 async function isListening(port) {
   for (;;) {
     const socket = connectTcp(port, '127.0.0.1');
-    const [outcome] = await Promise.race([once(socket, 'connect').then(() => ['yes']), once(socket, 'error').then(() => ['no'])]);
+    const is_there_now = await once(socket, 'connect').then(() => true, () => false);
     socket.destroy();
-    if (outcome === 'yes') return;
+    if (is_there_now) return;
   }
 }
 
